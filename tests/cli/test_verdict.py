@@ -13,7 +13,7 @@ from made_evidence import quiet
 from store.runs import a_folder
 from store.streams import header, stream
 
-from .commands import Run, is_a_sentence
+from .commands import STUDY, Run, is_a_sentence
 
 SAMPLES = [int(value) for value in quiet(20_000)]
 """20 s at 1 ms, the largest value about 15 us."""
@@ -128,3 +128,36 @@ def test_a_wrong_question_is_a_sentence(howlate: Run, run: Path, options: list[s
     done = howlate("verdict", run, *options)
     assert done.code == 2 and words in done.err
     assert is_a_sentence(done.err)
+
+
+def names_in(path: str) -> list[str]:
+    """Of the suite, and of each case its class and its own."""
+    suite = ElementTree.parse(path).getroot()
+    return [
+        str(suite.get("name")),
+        *(str(case.get(name)) for case in suite for name in ("classname", "name")),
+    ]
+
+
+def test_two_runs_of_a_study_have_the_same_names(howlate: Run) -> None:
+    """Whatever their folders are called and whenever they were made, and whichever rows there are: a CI service keeps
+    the history of a case by its name."""
+    Path("mine.toml").write_text(STUDY)
+    for out in ((), (), ("--out", "elsewhere")):
+        howlate("run", "mine.toml", "--set", "deadline=1ms", *out)
+    howlate("run", "mine.toml", "--set", "deadline=1ms", "--set", "load=cpu:50", "--out", "one")
+    found = []
+    for place in (*sorted(Path("runs").iterdir()), Path("elsewhere"), Path("one")):
+        howlate("verdict", place, "--junit", "j.xml")
+        found.append(names_in("j.xml"))
+    assert found[:3] == [["mine", "mine", "none", "mine", "cpu:50"]] * 3
+    assert found[3] == ["mine", "mine", "cpu:50"]
+
+
+def test_a_study_of_one_point_is_a_case_of_its_name(howlate: Run) -> None:
+    text = STUDY.partition("[axes]")[0]
+    Path("mine.toml").write_text(text)
+    for out in ("a", "b"):
+        howlate("run", "mine.toml", "--set", "deadline=1ms", "--out", out)
+        howlate("verdict", out, "--junit", "j.xml")
+        assert names_in("j.xml") == ["mine"] * 3

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from howlate.analysis.evidence import Evidence, evidence_of
@@ -44,6 +44,7 @@ class Judged:
 
     point: str
     cells: tuple[str, ...]
+    labels: Mapping[str, str]
     verdict: Verdict
 
 
@@ -110,7 +111,7 @@ def judged(
             evidence = replace(evidence, until_decided=looked)
             evidence = _with_missing(evidence, len(group.cells), planned.get(group.point, 0))
             ids = tuple(cell.id for cell in group.cells)
-            rows.append(Judged(group.point, ids, verdict(evidence, asked)))
+            rows.append(Judged(group.point, ids, group.labels, verdict(evidence, asked)))
     return rows
 
 

@@ -31,10 +31,16 @@ def axes_that_vary(labels: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
     """Labels in which the cells differ, kernel and load first; only the load (or any other label) if none
     does."""
     names = list(dict.fromkeys(name for cell in labels for name in cell))
-    vary = [n for n in names if len({cell.get(n) for cell in labels}) > 1]
+    vary = varying(labels)
     if not vary:
         vary = [n for n in ("load", *names) if n in names][:1]
     return tuple(sorted(vary, key=lambda n: (FIRST.index(n) if n in FIRST else len(FIRST), names.index(n))))
+
+
+def varying(labels: Sequence[Mapping[str, str]]) -> list[str]:
+    """Labels in which the cells differ."""
+    names = dict.fromkeys(name for cell in labels for name in cell)
+    return [name for name in names if len({cell.get(name) for cell in labels}) > 1]
 
 
 def by_part(labels: Sequence[Mapping[str, str]]) -> dict[str, list[int]]:
@@ -54,7 +60,11 @@ def title_of(part: str, study: Study | None) -> str:
 def row_names(labels: Sequence[Mapping[str, str]]) -> list[str]:
     """A name for each cell, from the axes that vary; cells that do not differ are numbered."""
     axes = axes_that_vary(labels)
-    names = [" · ".join(cell[axis] for axis in axes if cell.get(axis)) or "cell" for cell in labels]
+    return numbered([" · ".join(cell[axis] for axis in axes if cell.get(axis)) or "cell" for cell in labels])
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """The names; equal ones with a number each."""
     seen: dict[str, int] = {}
     out = []
     for name in names:

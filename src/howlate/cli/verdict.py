@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from howlate.errors import ExitCode
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.analysis.judge import Judged
     from howlate.analysis.verdict import Question, Verdict
     from howlate.model.loaded import RunContent
+    from howlate.model.run import Run
     from howlate.model.summary import CellSummary
 
 NOT_A_DURATION = rule("cli.not-a-duration", "{option}: {reason}")
@@ -97,20 +99,20 @@ def command(
 
     question = asked(deadline, miss_rate, horizon, confidence)
     content = load_run(run, bins=False, kernels=False)
-    verdicts = verdicts_of(run, content, question, extrapolate)
-    name = content.run.id
-    if junit is not None:
-        write_text(junit, as_junit(name, verdicts), "--junit")
-    if summary is not None:
-        write_text(summary, markdown(name, verdicts), "--summary")
+    rows = verdicts_of(run, content, question, extrapolate)
+    verdicts = [row.verdict for row in rows]
     if as_json:
         _print_json(run, verdicts)
     else:
         _print(verdicts)
+    if junit is not None:
+        write_text(junit, as_junit(content.run.study.id, case_names(content.run, rows), verdicts), "--junit")
+    if summary is not None:
+        write_text(summary, markdown(content.run.id, verdicts), "--summary")
     return EXIT_CODES[outcome_of(verdicts)]
 
 
-EXIT_CODES = {"PASS": 0, "FAIL": 1, "INCONCLUSIVE": 5}
+EXIT_CODES = {"PASS": ExitCode.DONE, "FAIL": ExitCode.FAILED, "INCONCLUSIVE": ExitCode.INCONCLUSIVE}
 
 
 def asked(deadline: str | None, miss_rate: float, horizon: str | None, confidence: float) -> Question:
@@ -156,9 +158,20 @@ def limit_ns_of(option: str, text: str) -> int:
     return limit_ns
 
 
+def case_names(run: Run, rows: Sequence[Judged]) -> list[str]:
+    """The name of each row's test case: its values of the study's axes, and of what else varies in the plan. It does
+    not depend on which rows could be measured, so a later run of the study gives a row the same name."""
+    from howlate.analysis.labels import numbered, varying
+    from howlate.cli._execute import axes_of
+
+    axes = dict.fromkeys([*axes_of(run), *varying([cell.labels for cell in run.plan.cells])])
+    values = [[row.labels[axis] for axis in axes if row.labels.get(axis)] for row in rows]
+    return numbered([" · ".join(each) or run.study.id for each in values])
+
+
 def verdicts_of(
     run: Path, content: RunContent, question: Question, extrapolate: bool = False
-) -> list[Verdict]:
+) -> list[Judged]:
     """A verdict for each row of the run; a question without a deadline takes each row's own."""
     from howlate.analysis.judge import on_own_deadlines
     from howlate.errors import UsageError
@@ -170,10 +183,10 @@ def verdicts_of(
     rows = on_own_deadlines(content, summaries, question)
     if not rows:
         raise UsageError(NO_DEADLINE(run=run))
-    return [_beyond(run, content, row) if extrapolate else row.verdict for row in rows]
+    return [_beyond(run, content, row) for row in rows] if extrapolate else rows
 
 
-def _beyond(run: Path, content: RunContent, row: Judged) -> Verdict:
+def _beyond(run: Path, content: RunContent, row: Judged) -> Judged:
     """The verdict with what a model says beyond the samples, which are read for it where they may be of use."""
     from howlate.analysis.extrapolate import pooled
     from howlate.analysis.verdict import with_extrapolation
@@ -183,9 +196,8 @@ def _beyond(run: Path, content: RunContent, row: Judged) -> Verdict:
     evidence, folder = row.verdict.evidence, RunFolder(run)
     of_use = not evidence.virtual and not evidence.failed_checks
     cells = [summary for summary in content.summaries if of_use and summary.id in row.cells]
-    return with_extrapolation(
-        row.verdict, pooled([peaks_of(folder.files(summary.id), summary) for summary in cells])
-    )
+    peaks = pooled([peaks_of(folder.files(summary.id), summary) for summary in cells])
+    return replace(row, verdict=with_extrapolation(row.verdict, peaks))
 
 
 def _against(run: Path, content: RunContent, deadline_ns: int) -> list[CellSummary]:
