@@ -17,6 +17,9 @@ from fakes import capabilities, make_plan, study
 from howlate.cli._progress import CPU_HEADING, ProgressLine, clock, cpu_rows, latency
 from howlate.model.plan import Cell
 from howlate.targets import CpuProgress, Progress
+from made_evidence import quiet
+from store.runs import a_folder
+from store.streams import stream
 
 
 def test_a_reader_that_went_away_is_no_error() -> None:
@@ -31,6 +34,59 @@ def test_a_reader_that_went_away_is_no_error() -> None:
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+SAMPLES = [int(value) for value in quiet(20_000)]
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--deadline", "5us"), 1),
+        (("--deadline", "200us"), 0),
+        (("--deadline", "200us", "--horizon", "30min"), 5),
+        (("--deadline", "5us", "--json"), 1),
+        (("--deadline", "200"), 2),
+    ],
+)
+@pytest.mark.parametrize("lines", [0, 1])
+def test_the_exit_code_that_was_earned_survives_a_reader_that_leaves(
+    tmp_path: Path, words: tuple[str, ...], code: int, lines: int
+) -> None:
+    """`howlate verdict RUN | head -1`: a FAIL that ended with 0 would turn a red job green. The reader leaves before
+    anything is written, or behind the first line."""
+    a_folder(tmp_path / "r", {"none": stream(SAMPLES)})
+    reader, writer = os.pipe()
+    if not lines:
+        os.close(reader)
+    done = subprocess.Popen(
+        [sys.executable, "-m", "howlate", "verdict", str(tmp_path / "r"), *words],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    )
+    os.close(writer)
+    if lines:
+        with os.fdopen(reader, "rb") as first:
+            first.readline()
+    _, said = done.communicate(timeout=120)
+    assert done.returncode == code
+    assert b"Broken" not in said and b"Traceback" not in said
+
+
+def test_both_outputs_may_lose_their_readers() -> None:
+    """`howlate ... 2>&1 | head -1`, where the error is what is cut off."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "howlate", "show", "absent"],
+        stdout=writer,
+        stderr=writer,
+        env=environment(),
+        check=False,
+    )
+    os.close(writer)
+    assert done.returncode == 2
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -205,3 +261,32 @@ def test_the_rows_of_the_cpus_are_drawn_over_and_taken_away(monkeypatch: pytest.
     assert drawn.count("\n") == 3 and "\n    1" in drawn
     line.close()
     assert terminal.getvalue().removeprefix(drawn) == "\r\x1b[3A\x1b[J"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small file system")
+@pytest.mark.parametrize("json", [(), ("--json",)])
+def test_a_disk_that_is_full_at_the_report_still_shows_the_result(
+    tmp_path: Path, json: tuple[str, ...]
+) -> None:
+    """The page is all that is missing: what was measured is printed, and the message says how to see it again."""
+    disk, probe = tmp_path / "disk", tmp_path / "probe"
+    disk.mkdir()
+    stand_in.put(probe)
+    (tmp_path / "mine.toml").write_text(STUDY)
+    script = (
+        'mount -t tmpfs -o size=160k tmpfs "$1" && shift && '
+        f'"{sys.executable}" -m howlate run "$0" --set deadline=1us --out "$@"'
+    )
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", script, str(tmp_path / "mine.toml"), str(disk), str(disk / "r"), *json],
+        capture_output=True,
+        text=True,
+        env=environment(HOWLATE_PROBE=str(probe)),
+        check=False,
+    )
+    assert done.returncode == 4, done.stderr
+    assert "FAIL: " in done.stdout and "cpu:50" in done.stdout
+    assert (
+        f"`howlate show {disk / 'r'}` prints it" in done.stderr
+        and "report.html could not be written" in done.stderr
+    )

@@ -93,7 +93,7 @@ def test_what_is_decided_measures_no_further_round(howlate: Run, study: str) -> 
 
 def test_a_run_that_was_measured_once_goes_on_until_it_is_decided(howlate: Run, study: str) -> None:
     """The bounds that hold at all looks hold at that first one too."""
-    assert howlate("run", study, "--out", "r").code == 0
+    assert howlate("run", study, "--out", "r").code == 5
     assert (
         howlate("run", study, "--until-decided", "--horizon", "60ms", "--at-most", "2s", "--out", "r").code
         == 5

@@ -184,7 +184,7 @@ def _tell(advised: Advised, stage: FirstStage, options: AdviseOptions) -> None:
     from rich.console import Console
 
     from howlate.cli._execute import axes_of
-    from howlate.cli._measure import failure_lines
+    from howlate.cli._measure import failure_lines, naming_what_is_kept
     from howlate.report.advice import remedies, sections
     from howlate.report.document import Document
     from howlate.report.document_terminal import print_document
@@ -193,7 +193,6 @@ def _tell(advised: Advised, stage: FirstStage, options: AdviseOptions) -> None:
     from howlate.words.say import say, to_json
 
     path = advised.session.folder.path
-    report = write_report([advised.content], path / "report.html")
     not_tried = [each.statement for each in stage.flips.not_tried]
     if options.as_json:
         value = {
@@ -205,6 +204,8 @@ def _tell(advised: Advised, stage: FirstStage, options: AdviseOptions) -> None:
         value["not_tried"] = [{"knob": n.knob, **to_json(n.statement)} for n in stage.flips.not_tried]
         value["for_good"] = list(remedies(advised.advice.helping, advised.content))
         click.echo(json.dumps(value, indent=1, ensure_ascii=False))
+        with naming_what_is_kept(path):
+            write_report([advised.content], path / "report.html")
         return
     shown = Document(tuple(sections(advised.content, TERMINAL, advised.advice)))
     print_document(Console(highlight=False, markup=False), shown)
@@ -212,7 +213,11 @@ def _tell(advised: Advised, stage: FirstStage, options: AdviseOptions) -> None:
     broken = [failure for failure in advised.tally.failures if failure.exit_code != ExitCode.NOT_POSSIBLE]
     for line in (*failure_lines(broken, axes_of(advised.content.run), path), *map(say, not_tried)):
         click.echo(as_called(f"! {line.removeprefix('! ')}"))
-    if options.page is not None:
-        report = write_report([advised.content], options.page, "-o")
-    click.echo(f"report: {report}")
-    click.echo(path)
+    try:
+        with naming_what_is_kept(path):
+            report = write_report([advised.content], path / "report.html")
+            if options.page is not None:
+                report = write_report([advised.content], options.page, "-o")
+            click.echo(f"report: {report}")
+    finally:
+        click.echo(path)

@@ -43,12 +43,12 @@ def measure(
     options: RunOptions,
     hint: str = "",
     wait: bool = True,
-    judged: bool = False,
+    judged: bool = True,
     until: Until | None = None,
 ) -> int:
     """Measure as asked and return an exit code. `hint`: a sentence printed before the report's path. `wait`:
-    wait until this machine is quiet, if it is the one that measures. `judged`: where all was measured, the exit code
-    is the verdict's. `until`: measure until that is decided."""
+    wait until this machine is quiet, if it is the one that measures. `judged`: the verdict on the deadlines that were
+    stated decides the exit code. `until`: measure until that is decided."""
     from howlate.cli._until import ROUNDS, whole_rounds
     from howlate.prepare import prepare
     from howlate.quiet import ThisMachine, limit_of
@@ -86,16 +86,22 @@ def measure(
             again = _again(session, asked, ROUNDS if until is not None else ())
             return tell_interrupted(session, interrupt, again)
     content = tell(session, tally, options.as_json, hint, options.histogram)
-    return tally.exit_code or (_exit_code_of(content) if judged else ExitCode.DONE)
+    return exit_code_of(tally.exit_code, content) if judged else tally.exit_code
 
 
-def _exit_code_of(content: RunContent) -> int:
-    """That of the verdict on the deadline."""
+def exit_code_of(measured: ExitCode, content: RunContent) -> ExitCode:
+    """The verdict on the deadlines that were stated decides, unless something was not measured. `measured`: the exit
+    code without it."""
     from howlate.analysis.judge import stated
+    from howlate.analysis.verdict import Ruling
     from howlate.cli.verdict import EXIT_CODES
     from howlate.report.verdicts import outcome_of
 
-    return EXIT_CODES[outcome_of([row.verdict for row in stated(content)])]
+    verdicts = [row.verdict for row in stated(content)]
+    if not verdicts or measured not in (ExitCode.DONE, ExitCode.INCONCLUSIVE):
+        return measured
+    ruling = outcome_of(verdicts)
+    return measured if ruling is Ruling.PASS else EXIT_CODES[ruling]
 
 
 def _expects_others(run: Run) -> bool:
@@ -183,30 +189,58 @@ def tell(
     """Print the table, what makes this machine late, further notes, the report's path, and the folder last; return
     the run."""
     from howlate.analysis.threshold import threshold_statements
-    from howlate.report.html import write_report
     from howlate.store.loaded import load_run
 
     path = session.folder.path
-    report = path / "report.html"
     content = load_run(path)
-    if content.cells:
-        write_report([content], report)
+    material = material_of([content], tally, path, histograms=histograms)
     if as_json:
         from howlate.report.summary_json import show_json
 
         failed = [{"id": f.cell.id, **f.to_json()} for f in tally.failures]
-        material = material_of([content], tally, path, histograms=histograms)
         click.echo(show_json(material, run=str(path), failed=failed), nl=False)
         for ended in threshold_statements(content.summaries, content.run):
             click.echo(text_of(ended), err=True)
+        with naming_what_is_kept(path):
+            _write_report(content, path)
         return content
-    print_runs(material_of([content], tally, path, histograms=histograms))
+    print_runs(material)
     if hint:
         click.echo(f"{hint}\n")
-    if content.cells:
-        click.echo(f"report: {report}")
-    click.echo(session.folder.path)
+    try:
+        with naming_what_is_kept(path):
+            if report := _write_report(content, path):
+                click.echo(f"report: {report}")
+    finally:
+        click.echo(path)
     return content
+
+
+def _write_report(content: RunContent, path: Path) -> Path | None:
+    """The page of a run that has cells, in its folder."""
+    from howlate.report.html import write_report
+
+    return write_report([content], path / "report.html") if content.cells else None
+
+
+@contextlib.contextmanager
+def naming_what_is_kept(path: Path) -> Iterator[None]:
+    """A page that cannot be written, on a full disk say, is all that is missing of the run in this folder."""
+    import shlex
+
+    from howlate.errors import REMEDIED, StorageError
+
+    try:
+        yield
+    except StorageError as problem:
+        folder = shlex.quote(str(path))
+        kept = (
+            f"what was measured is kept: `howlate show {folder}` prints it, and `howlate report {folder} -o FILE` "
+            "writes the page elsewhere"
+        )
+        remedy = "; ".join(filter(None, (problem.remedy, kept)))
+        problem.statement = REMEDIED(problem=problem.statement, remedy=remedy)
+        raise
 
 
 def material_of(

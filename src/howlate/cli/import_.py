@@ -144,17 +144,18 @@ def _settings(importer: Importer, files: Sequence[Path], output: Path | None) ->
 
 
 def _run(measured: Measured, out: Path | None, as_json: bool) -> int:
-    from howlate.cli._measure import tell
+    from howlate.cli._measure import exit_code_of, tell
     from howlate.errors import ExitCode
     from howlate.imported import as_run
 
     session, tally = as_run(measured, out)
     _notes(measured.notes)
-    tell(session, tally, as_json)
+    content = tell(session, tally, as_json)
     if measured.damaged:
         return ExitCode.BROKEN
     missing = {failure.exit_code for failure in tally.failures} - {ExitCode.NOT_POSSIBLE}
-    return ExitCode.INCONCLUSIVE if missing == {ExitCode.INCONCLUSIVE} else tally.exit_code
+    unmeasured = missing == {ExitCode.INCONCLUSIVE}
+    return exit_code_of(ExitCode.INCONCLUSIVE if unmeasured else tally.exit_code, content)
 
 
 def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:

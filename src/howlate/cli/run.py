@@ -57,8 +57,8 @@ def command(
 
     Called again with the same --out, the command skips whole cells and repeats failed ones.
 
-    With --until-decided the points are measured round after round until the verdict on the study's deadline is
-    decided (docs/verdict.md), which is then the exit code too.
+    Where the study states a deadline, the verdict on it is the exit code (0: PASS, 1: FAIL, 5: INCONCLUSIVE). With
+    --until-decided the points are measured round after round until that verdict is decided (docs/verdict.md).
 
     With --emit-job the cells are not measured but written into a folder for a machine without SSH; `howlate
     import` turns the folder into the run when it comes back. With --out as well, only the cells that are
@@ -81,5 +81,4 @@ def command(
         raise UsageError(ARCH_FOR_EMIT_JOB())
     lab = LabOptions(cpus=asked.study.cpus or None)
     opened = open_target(target or asked.settings.target(), kernels_asked(asked), say, lab)
-    deciding = until.checked()
-    return measure(asked, opened, options, wait=not no_wait, judged=deciding is not None, until=deciding)
+    return measure(asked, opened, options, wait=not no_wait, until=until.checked())

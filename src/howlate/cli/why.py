@@ -68,12 +68,12 @@ def command(run: Path, cell: str, worst: int, output: Path | None, as_json: bool
     if trial.wanted:
         trial.check()
     found = explained_run(run, cell)
-    if output is not None:
-        _write(found, worst, output)
     if as_json:
         click.echo(json.dumps(_json(found), indent=1, ensure_ascii=False))
-        return 0
-    print_document(Console(highlight=False, markup=False), _document(found, worst))
+    else:
+        print_document(Console(highlight=False, markup=False), _document(found, worst))
+    if output is not None:
+        _write(found, worst, output)
     return try_remedies(found, trial) if trial.wanted else 0
 
 

@@ -124,11 +124,11 @@ def command(
     files.check(run)
     samples = SamplesAsked(run, cell, worst, against, debuginfo)
     found, pair = _explained(samples, lambda labels, guest: _opened(labels, guest, built, archive))
-    _write(found, pair, files)
     if as_json:
         click.echo(json.dumps(why_json(found, pair), indent=1, ensure_ascii=False))
-        return 0
-    print_document(Console(highlight=False, markup=False), document(found, pair))
+    else:
+        print_document(Console(highlight=False, markup=False), document(found, pair))
+    _write(found, pair, files)
     return 0
 
 
