@@ -53,11 +53,15 @@ def ready(command: click.Command) -> click.Command:
     return command
 
 
+AS_IT_IS = "\b\n"
+"""click leaves a paragraph behind it as it is: an example is there to be copied, so it stays on one line."""
+
+
 def as_typed(command: click.Command) -> None:
     """A command's help and example with howlate's name as the reader types it."""
     command.help = as_called(command.help) if command.help else command.help
-    if command.epilog:
-        command.epilog = command.epilog.replace(f"Example: {OURS} ", f"Example: {called()} ", 1)
+    if command.epilog and not command.epilog.startswith(AS_IT_IS):
+        command.epilog = command.epilog.replace(f"Example: {OURS} ", f"{AS_IT_IS}Example: {called()} ", 1)
     for parameter in command.params:
         if isinstance(parameter, click.Option) and parameter.help:
             parameter.help = as_called(parameter.help)

@@ -29,9 +29,25 @@ NOT_FIRST = "、。，．・：；？！」』）〕］｝〉》】ーぁぃぅ�
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """As textwrap.wrap; characters that are two columns wide are counted so, and a line may end between them."""
-    if cell_len(text) == len(text):
-        return textwrap.wrap(text, width)
+    """As textwrap.wrap; characters that are two columns wide are counted so, and a line may end between them. A
+    command between backticks stays on one line if it fits there, and no word of it is ever broken: it is copied."""
+    tied = re.sub(r"`[^`]+`", lambda found: _tied(found[0], width), text)
+    if cell_len(tied) == len(tied):
+        lines = textwrap.wrap(tied, width, break_on_hyphens=False, break_long_words="`" not in tied)
+    else:
+        lines = _wrapped_wide(tied, width)
+    return [line.replace(_TIE, " ") for line in lines]
+
+
+_TIE = "\ue000"
+"""In the place of a blank at which no line ends."""
+
+
+def _tied(command: str, width: int) -> str:
+    return command.replace(" ", _TIE) if cell_len(command) < width else command
+
+
+def _wrapped_wide(text: str, width: int) -> list[str]:
     lines: list[str] = []
     line = ""
     for piece in _pieces(text):
