@@ -166,7 +166,8 @@ def prepare(asked: Asked, target: Target) -> Prepared:
     study, planned = drafted.study, make_plan(drafted.draft, drafted.answers, _labels(target, first.facts))
     plan, lacking = planned.plan, drafted.lacking
     wanted = spell(in_force.study.settings["policy"]) if lacking else ""
-    findings = _findings(known, machines, aim_of(plan, defaults_of(study, first.can), wanted))
+    aim = aim_of(plan, defaults_of(study, first.can), wanted)
+    findings = _findings(known, machines, aim, target.name == "local")
     now = time.gmtime()
     run = Run(
         id=f"{time.strftime('%Y%m%dT%H%M%S', now)}-{study.id}",
@@ -220,6 +221,7 @@ class _Drafted:
     study: Study
     draft: Draft
     answers: Mapping[Command, Answer]
+    most_cells: int = MOST_CELLS
     lacking: tuple[Statement, ...] = ()
     """That the policy is another one, and why."""
     unexplained: tuple[Statement, ...] = ()
@@ -235,7 +237,7 @@ class _Drafted:
         commands = list(dict.fromkeys([*questions, *draft.commands]))
         answers = dict(zip(commands, target.answer(commands), strict=True))
         refuse_settings(questions, answers)
-        drafted = cls(study, draft, answers)
+        drafted = cls(study, draft, answers, asked.most_cells)
         drafted = drafted._permitted(target, can) if asked.without_rights else drafted
         return drafted._explaining(target, can) if asked.explain else drafted
 
@@ -267,9 +269,9 @@ class _Drafted:
     def _with(self, name: str, value: Value, target: Target, can: Capabilities) -> _Drafted:
         """The study with another setting, and the target's answers to it."""
         other = replace(self.study, settings={**self.study.settings, name: value})
-        draft = draft_plan(other, can, len(self.draft.points), self.draft.machines)
+        draft = draft_plan(other, can, self.most_cells, self.draft.machines)
         answers = dict(zip(draft.commands, target.answer(draft.commands), strict=True))
-        return _Drafted(other, draft, answers)
+        return _Drafted(other, draft, answers, self.most_cells)
 
 
 def _labels(target: Target, facts: Mapping[str, Any]) -> dict[str, str]:
@@ -282,12 +284,14 @@ def _labels(target: Target, facts: Mapping[str, Any]) -> dict[str, str]:
     return {KERNEL: Facts.from_json(dict(facts)).text("kernel.release") or "unknown"}
 
 
-def _findings(known: Mapping[str, KnownMachine], machines: Machines | None, aim: Aim) -> Sequence[Finding]:
+def _findings(
+    known: Mapping[str, KnownMachine], machines: Machines | None, aim: Aim, here: bool
+) -> Sequence[Finding]:
     """The doctor's findings about the machine, or about each of several."""
     facts = {label: Facts.from_json(machine.facts) for label, machine in known.items() if machine.facts}
     if machines is not None:
         return doctor.examine_guests(facts, aim)
-    return doctor.examine(facts[""], aim) if facts else ()
+    return doctor.examine(facts[""], aim, here) if facts else ()
 
 
 def defaults_of(study: Study, can: Capabilities) -> dict[str, str]:
