@@ -3,10 +3,13 @@
 #include <array>
 #include <climits>
 #include <optional>
+#include <utility>
 
 #include "core/text.hpp"
 #include "facts/fact.hpp"
 #include "sys/cgroups.hpp"
+#include "sys/rights.hpp"
+#include "sys/sched.hpp"
 
 namespace howlate {
 namespace {
@@ -19,22 +22,36 @@ Result<long long> soft_limit(const Root& tree, std::string_view name) {
   return soft == "unlimited" ? Result<long long>(-1LL) : to_integer(soft);
 }
 
+void gather_capabilities(const Root& tree, const Result<std::string>& effective, FactList& facts) {
+  const Caller caller = read_caller(tree);
+  constexpr std::pair<std::string_view, Capability> known[] = {{"sys_nice", Capability::sys_nice},
+                                                               {"ipc_lock", Capability::ipc_lock},
+                                                               {"sys_admin", Capability::sys_admin}};
+  for (const auto& [name, capability] : known) {
+    const std::string key = "caller.cap_" + std::string(name);
+    const std::string grantable = "caller.grantable_" + std::string(name);
+    effective ? facts.flag(key, caller.has(capability)) : facts.missing(key, effective.error());
+    effective ? facts.flag(grantable, caller.can_be_granted(capability))
+              : facts.missing(grantable, effective.error());
+  }
+  const std::pair<std::string_view, bool> others[] = {{"caller.root", caller.root},
+                                                      {"caller.user_namespace", caller.user_namespace},
+                                                      {"caller.seccomp_filter", caller.filtered}};
+  for (const auto& [key, value] : others)
+    effective ? facts.flag(key, value) : facts.missing(key, effective.error());
+}
+
 void gather_rights(const Root& tree, FactList& facts) {
   constexpr std::string_view status = "/proc/self/status";
   facts.text_of("caller.cpus_allowed", tree.read_line(status, "Cpus_allowed_list:"));
   facts.integer_of("caller.limit_rtprio", soft_limit(tree, "Max realtime priority"));
   facts.integer_of("caller.limit_memlock", soft_limit(tree, "Max locked memory"));
   facts.text_of("caller.program", tree.read_link("/proc/self/exe"));
-  const auto capabilities = tree.read_line(status, "CapEff:");
-  unsigned long long bits = 0;
-  for (const char digit : capabilities ? *capabilities : std::string()) {
-    const auto value = std::string_view("0123456789abcdef").find(digit);
-    bits = (bits << 4U) | (value == std::string_view::npos ? 0U : value);
-  }
-  for (const auto& [key, bit] :
-       {std::pair{"caller.cap_sys_nice", 23U}, {"caller.cap_ipc_lock", 14U}, {"caller.cap_sys_admin", 21U}}) {
-    capabilities ? facts.flag(key, ((bits >> bit) & 1U) != 0) : facts.missing(key, capabilities.error());
-  }
+  gather_capabilities(tree, tree.read_line(status, "CapEff:"), facts);
+  if (tree.is_machine())
+    facts.flag("caller.real_time", static_cast<bool>(may_have_policy({.kind = SchedKind::fifo, .priority = 1}, tree)));
+  else
+    facts.missing("caller.real_time", "this is not a machine that runs");
 }
 
 struct Quota {

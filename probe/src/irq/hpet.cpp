@@ -7,6 +7,7 @@
 
 #include "irq/no_module.hpp"
 #include "irq/records.hpp"
+#include "sys/rights.hpp"
 
 namespace howlate {
 
@@ -80,7 +81,7 @@ class IrqHpet : public IrqRun {
     hpet_ = Fd(::open(root_.at(hpet_device).c_str(), O_RDONLY | O_CLOEXEC));
     if (!hpet_.valid())
       return errno == EBUSY ? none_spare()
-                            : not_possible("cannot open /dev/hpet: " + errno_text(errno), "Run it as root");
+                            : not_possible("cannot open /dev/hpet: " + errno_text(errno), remedy_of_root());
     struct hpet_info info {};
     if (::ioctl(hpet_.get(), HPET_INFO, &info) != 0)
       return broken("/dev/hpet does not say which comparator it gave: " + errno_text(errno));

@@ -1,4 +1,5 @@
 #include "irq/no_module.hpp"
+#include "sys/rights.hpp"
 
 #include <fcntl.h>
 #include <sys/utsname.h>
@@ -39,7 +40,7 @@ Result<Fd> open_irq_device(const std::string& path, int flags) {
   if (device.valid()) return device;
   const int error = errno;
   std::string remedy;
-  if (error == EPERM || error == EACCES) remedy = "Run it as root";
+  if (error == EPERM || error == EACCES) remedy = remedy_of_root();
   if (error == EBUSY) remedy = "Let the other measurement end first";
   return not_possible("cannot open " + path + ": " + errno_text(error), remedy);
 }

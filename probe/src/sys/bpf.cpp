@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
 #include "sys/bpf.hpp"
+#include "sys/rights.hpp"
 
 #include <linux/bpf.h>
 #include <sys/mman.h>
@@ -25,7 +26,7 @@ long call(int command, bpf_attr& attr) {
 }
 
 Error refused(const std::string& what, int error) {
-  return not_possible(what + ": " + errno_text(error), error == EPERM ? "Run it as root" : "");
+  return not_possible(what + ": " + errno_text(error), error == EPERM ? remedy_of_root() : "");
 }
 
 std::uint64_t address(const void* at) {

@@ -120,12 +120,15 @@ __attribute__((no_sanitize("address", "thread"))) void touch_from_here(std::span
 MemoryLock MemoryLock::take(const Root& root) {
   struct rlimit limit {};
   ::getrlimit(RLIMIT_MEMLOCK, &limit);
-  const bool unlimited = limit.rlim_cur == RLIM_INFINITY || has_capability(root, Capability::ipc_lock);
+  const Caller caller = read_caller(root);
+  const bool unlimited = limit.rlim_cur == RLIM_INFINITY || caller.has(Capability::ipc_lock);
   if (::mlockall(unlimited ? MCL_CURRENT | MCL_FUTURE : MCL_CURRENT) == 0)
     return {unlimited ? "all" : "present", ""};
-  return {"none",
-          "memory is not locked (" + errno_text(errno) +
-              "), so page faults can make it late: raise 'ulimit -l' (memlock) or grant CAP_IPC_LOCK"};
+  const int error = errno;
+  return {"none", "memory is not locked (" + errno_text(error) + "), so page faults can make it late: " +
+                      (caller.can_be_granted(Capability::ipc_lock)
+                           ? "raise 'ulimit -l' (memlock) or grant CAP_IPC_LOCK"
+                           : "start the container with '--cap-add IPC_LOCK --ulimit memlock=-1'")};
 }
 
 MemoryLock::~MemoryLock() {

@@ -14,6 +14,7 @@
 
 #include "core/text.hpp"
 #include "sys/file.hpp"
+#include "sys/rights.hpp"
 
 namespace howlate {
 namespace {
@@ -23,8 +24,8 @@ Error unreadable(std::string_view path, int error) {
   const auto code = error == EACCES || error == EPERM ? ExitCode::not_possible : ExitCode::broken;
   return {error == ENOENT ? ExitCode::not_possible : code, std::move(message),
           error == EINVAL                     ? "the kernel does not take this value as things are"
-          : error == EACCES || error == EPERM ? "run as root"
-                                              : "",
+          : error == EACCES || error == EPERM ? remedy_of_root()
+                                              : std::string(),
           error == ENOENT};
 }
 

@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,9 +10,11 @@
 #include <cerrno>
 #include <charconv>
 #include <memory>
+#include <optional>
 
 #include "core/params.hpp"
 #include "core/text.hpp"
+#include "sys/cgroups.hpp"
 #include "sys/elsewhere.hpp"
 #include "sys/file.hpp"
 #include "sys/granting.hpp"
@@ -76,12 +77,66 @@ Result<SchedPolicy> parse_deadline(std::string_view text, const std::vector<std:
   return SchedPolicy{SchedKind::deadline, 0, 0, times[0], times[1], times[2]};
 }
 
-bool right_to_real_time(const SchedPolicy& policy, const Root& root) {
-  if (has_capability(root, Capability::sys_nice)) return true;
+bool right_to_real_time(const SchedPolicy& policy, const Caller& caller, const Root& root) {
+  if (caller.has(Capability::sys_nice)) return true;
   if (policy.kind == SchedKind::deadline) return false;
-  struct rlimit limit {};
-  ::getrlimit(RLIMIT_RTPRIO, &limit);
-  return limit.rlim_cur >= static_cast<rlim_t>(policy.priority);
+  const std::string limits = root.read_line("/proc/self/limits", "Max realtime priority").value_or("0");
+  const std::string soft = limits.substr(0, limits.find(' '));
+  return soft == "unlimited" || to_integer(soft).value_or(0) >= policy.priority;
+}
+
+// The doctor says the same from the facts of the caller (doctor/limit_rtprio.py).
+Error lacks_right(const SchedPolicy& policy, const Caller& caller) {
+  const std::string text = policy_text(policy);
+  const bool limit = policy.kind != SchedKind::deadline;
+  if (caller.user_namespace)
+    return not_possible(
+        "this user may not have " + text +
+            ": this is a user namespace (a rootless container, 'unshare -U'), whose CAP_SYS_NICE "
+            "counts for nothing in the scheduler",
+        (limit ? "Raise 'ulimit -r' outside of it (rtprio in /etc/security/limits.conf; for a container also "
+                 "'--ulimit rtprio=99 --ulimit memlock=-1'), or start"
+               : "Start") +
+            (" it outside: a container as root, with '" + std::string(container_options) + "'"));
+  if (!caller.can_be_granted(Capability::sys_nice))
+    return not_possible(
+        "nobody may have " + text + " here: CAP_SYS_NICE is not among the capabilities of this container",
+        "Start the container with '" + std::string(container_options) +
+            "'; a unit of systemd with 'CapabilityBoundingSet=CAP_SYS_NICE CAP_IPC_LOCK'");
+  const std::string grant = command_that_grants();
+  return not_possible(
+      "this user may not have " + text,
+      (caller.root ? "Measure as root with CAP_SYS_NICE, which this root has not" : "Measure as root") +
+          (grant.empty()
+               ? std::string()
+               : "; or grant the right as root, after each build of the probe: `" + grant +
+                     "` (package libcap2-bin)") +
+          (limit ? "; or raise 'ulimit -r' (rtprio in /etc/security/limits.conf)" : ""));
+}
+
+// The share of real-time tasks in the caller's own group, where groups have shares (v1).
+std::optional<long long> own_runtime_us(const Root& root) {
+  const auto way = Cgroups(root).way_up("cpu", false);
+  const auto runtime = way.empty() ? Result<long long>(-1LL) : root.read_integer(way.front() + "/cpu.rt_runtime_us");
+  if (way.empty() || !runtime) return {};
+  return *runtime;
+}
+
+Error refused_in_spite_of_the_right(const std::string& text, const Caller& caller, const Root& root) {
+  if (own_runtime_us(root) == 0)
+    return not_possible("the kernel refuses " + text +
+                            " though the right is there: the caller's cgroup has no share for real-time tasks "
+                            "(cpu.rt_runtime_us is 0)",
+                        "Start from the root cgroup: `echo $$ > /sys/fs/cgroup/cpu/cgroup.procs`; or give the "
+                        "cgroup a share");
+  if (caller.filtered)
+    return not_possible("the kernel refuses " + text + " though the right is there: a seccomp filter forbids it",
+                        "Start it without the filter: a unit of systemd with 'RestrictRealtime=no', a container with "
+                        "'--security-opt seccomp=unconfined'");
+  return not_possible("the kernel refuses " + text +
+                          " though the right is there, and neither a seccomp filter nor a cgroup's share is the reason",
+                      "Look for a security module's rule; or for RT group scheduling (CONFIG_RT_GROUP_SCHED), which "
+                      "'rt_group_sched=0' on the kernel's command line switches off");
 }
 
 Error deadline_refused(const SchedPolicy& policy, int error) {
@@ -93,39 +148,27 @@ Error deadline_refused(const SchedPolicy& policy, int error) {
   if (error == EPERM)
     return not_possible(
         "the kernel does not admit " + text + " for a thread that may not run on all CPUs of its root domain",
-        "Run it without taskset and outside a cpuset, or in an exclusive cpuset");
+        "Run it without taskset, without a seccomp filter and outside a cpuset, or in an exclusive cpuset");
   return not_possible("the kernel refuses " + text + ": " + errno_text(error),
                       "Runtime, deadline and period must be between about 1 us and 4 s");
 }
 
-Error refused(const SchedPolicy& policy, int error, const Root& root) {
+}  // namespace
+
+Error policy_refused(const SchedPolicy& policy, int error, const Root& root) {
   const std::string text = policy_text(policy);
   if (error == EPERM && !policy.real_time() && policy.kind != SchedKind::deadline)
     return not_possible("this user may not have " + text + " at nice " + std::to_string(policy.nice) +
                             " again: the program was started at a higher one",
                         "Start it without 'nice', or raise 'ulimit -e' (nice in /etc/security/limits.conf)");
-  if (error == EPERM && !right_to_real_time(policy, root)) {
-    const bool limit = policy.kind != SchedKind::deadline;
-    const std::string grant = command_that_grants();
-    return not_possible(
-        "this user may not have " + text,
-        "Measure as root" +
-            (grant.empty() ? ""
-                           : "; or grant the right as root, after each build of the probe: `" + grant +
-                                 "` (package libcap2-bin)") +
-            (limit ? "; or raise 'ulimit -r' (rtprio in /etc/security/limits.conf)" : ""));
-  }
-  if (policy.kind == SchedKind::deadline) return deadline_refused(policy, error);
-  if (error == EPERM)
-    return not_possible(
-        "the kernel refuses " + text +
-            " though the right is there: this control group has no real-time "
-            "bandwidth (CONFIG_RT_GROUP_SCHED)",
-        "Write a runtime to the group's cpu.rt_runtime_us, or move the shell to the root group of 'cpu'");
+  const Caller caller = read_caller(root);
+  if (error == EPERM && !right_to_real_time(policy, caller, root)) return lacks_right(policy, caller);
+  const bool deadline = policy.kind == SchedKind::deadline;
+  if ((error == EPERM && !deadline) || (error == ENOSYS && caller.filtered))
+    return refused_in_spite_of_the_right(text, caller, root);
+  if (deadline) return deadline_refused(policy, error);
   return not_possible("the kernel refuses " + text + ": " + errno_text(error));
 }
-
-}  // namespace
 
 Result<SchedPolicy> parse_policy(std::string_view text) {
   const auto words = colon_words(text);
@@ -166,7 +209,7 @@ Status set_policy(const SchedPolicy& policy, const Root& root, pid_t task) {
   attr.runtime = static_cast<std::uint64_t>(policy.runtime_ns);
   attr.deadline = static_cast<std::uint64_t>(policy.deadline_ns);
   attr.period = static_cast<std::uint64_t>(policy.period_ns);
-  if (::syscall(SYS_sched_setattr, task, &attr, 0) != 0) return refused(policy, errno, root);
+  if (::syscall(SYS_sched_setattr, task, &attr, 0) != 0) return policy_refused(policy, errno, root);
   const auto now = read_policy(task);
   if (!now) return now.error();
   if (!(*now == policy))

@@ -34,6 +34,8 @@ std::string policy_text(const SchedPolicy& policy);
 // For the calling thread, or another task by its number. The value read back is compared; a refusal is an Error whose remedy names the missing
 // right.
 Status set_policy(const SchedPolicy& policy, const Root& root = {}, pid_t task = 0);
+// Why the kernel refused a policy with this error, from what is known of the caller, and how it can be had here.
+Error policy_refused(const SchedPolicy& policy, int error, const Root& root);
 Result<SchedPolicy> read_policy(pid_t task = 0);
 // Whether a thread of this process may have the policy; tried on a thread of its own that ends at once. For
 // `deadline` with all the CPUs that this process may use.

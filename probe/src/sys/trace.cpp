@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "sys/rights.hpp"
 #include "sys/tracefs.hpp"
 
 namespace howlate {
@@ -25,8 +26,8 @@ Result<Trace> Trace::open(const Root& root) {
   }
   return not_possible(
       "the kernel's trace cannot be stopped: " + errno_text(error) + " below /sys/kernel/tracing",
-      "Mount it with 'mount -t tracefs nodev /sys/kernel/tracing' and run as root, or leave --break-trace "
-      "out");
+      "Mount it with 'mount -t tracefs nodev /sys/kernel/tracing' and " + remedy_of_root() +
+          ", or leave --break-trace out");
 }
 
 void Trace::mark_and_stop(std::string_view mark) const {

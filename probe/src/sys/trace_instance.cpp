@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "sys/file.hpp"
+#include "sys/rights.hpp"
 #include "sys/undo.hpp"
 
 namespace howlate {
@@ -28,7 +29,7 @@ Result<TraceInstance> TraceInstance::make(const std::string& tracing, const std:
     const int error = errno;
     changes.withdraw();
     return not_possible("no trace instance can be made in " + instance.folder_ + ": " + errno_text(error),
-                        error == EEXIST ? "Another probe may use it: let that end first" : "Run it as root");
+                        error == EEXIST ? "Another probe may use it: let that end first" : remedy_of_root());
   }
   instance.stop();
   return instance;

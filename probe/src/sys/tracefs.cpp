@@ -1,3 +1,4 @@
+#include "sys/rights.hpp"
 #include "sys/tracefs.hpp"
 
 #include <sys/syscall.h>
@@ -17,16 +18,16 @@ Result<Fd> mount_detached() {
   const Fd context(static_cast<int>(::syscall(call_fsopen, "tracefs", fsopen_cloexec)));
   if (!context.valid()) {
     const int error = errno;
-    if (error == EPERM) return not_possible("tracing is for root alone", "Run it as root");
+    if (error == EPERM) return not_possible("tracing is for root alone", remedy_of_root());
     return not_possible(
         "this kernel has no tracefs, or does not let a process mount it for itself: " + errno_text(error),
         "Mount it with 'mount -t tracefs nodev /sys/kernel/tracing'");
   }
   if (::syscall(call_fsconfig, context.get(), fsconfig_create, nullptr, nullptr, 0) != 0)
-    return not_possible("tracefs cannot be mounted: " + errno_text(errno), "Run it as root");
+    return not_possible("tracefs cannot be mounted: " + errno_text(errno), remedy_of_root());
   Fd mount(static_cast<int>(::syscall(call_fsmount, context.get(), fsmount_cloexec, 0)));
   if (!mount.valid())
-    return not_possible("tracefs cannot be mounted: " + errno_text(errno), "Run it as root");
+    return not_possible("tracefs cannot be mounted: " + errno_text(errno), remedy_of_root());
   return mount;
 }
 
@@ -36,7 +37,7 @@ Result<Tracefs> Tracefs::open(const Root& root) {
   for (const std::string_view place : tracing_places) {
     if (root.exists(std::string(place) + "/instances")) return Tracefs(root.at(place));
     if (::access(root.at(std::string(place) + "/.").c_str(), X_OK) != 0 && errno == EACCES)
-      return not_possible("tracing is for root alone", "Run it as root");
+      return not_possible("tracing is for root alone", remedy_of_root());
   }
   if (!root.is_machine()) return not_possible("there is no tracing below /sys/kernel/tracing");
   auto mount = mount_detached();

@@ -14,6 +14,7 @@
 
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
+#include "sys/rights.hpp"
 #include "timers/work.hpp"
 
 namespace howlate {
@@ -119,7 +120,7 @@ Result<ExitCode> ask_about_shares(Cell& cell, PointsPlan plan, int cpu) {
   const SchedPolicy other{.kind = SchedKind::other, .nice = nice};
   if (const Status may = may_have_policy(other, cell.root()); !may && nice < 0)
     return not_possible("this user may not have a task at nice " + std::to_string(nice),
-                        "Measure as root, or raise 'ulimit -e' (nice in /etc/security/limits.conf)");
+                        remedy_of_root() + ", or raise 'ulimit -e' (nice in /etc/security/limits.conf)");
   else if (!may)
     return may.error();
   plan.labels.emplace_back("nice", in.text("nice"));

@@ -104,9 +104,9 @@ def _findings(run: Path | None, target: str) -> Sequence[Finding]:
         if measured.machines:
             guests = {label: Facts.from_json(dict(its)) for label, its in measured.machines.items()}
             return doctor.examine_guests(guests, aim)
-        return doctor.examine(Facts.from_json(dict(measured.facts)), aim)
+        return doctor.examine(Facts.from_json(dict(measured.facts)), aim, measured.target == "local")
     with contextlib.closing(open_target(target, say=say)) as opened:
-        return doctor.examine(Facts.from_json(opened.facts()))
+        return doctor.examine(Facts.from_json(opened.facts()), here=opened.name == "local")
 
 
 def _print(findings: Sequence[Finding], everything: bool) -> None:

@@ -31,12 +31,12 @@ def checks() -> tuple[Check, ...]:
     return tuple(sorted(found, key=lambda check: check.name))
 
 
-def examine(facts: Facts, aim: Aim | None = None) -> tuple[Finding, ...]:
+def examine(facts: Facts, aim: Aim | None = None, here: bool = True) -> tuple[Finding, ...]:
     """The findings of all checks: first what makes the machine late, by weight, then notes, unknowns, and
     what is in order. Without an aim the measuring CPUs are the isolated ones, else the one where the probe
-    would measure."""
+    would measure. `here`: see `Check.finding`."""
     wanted = aim if aim is not None else Aim(tuple(sorted(facts.cpus("cpu.isolated") or ())))
-    return _sorted(check.finding(facts, wanted) for check in checks())
+    return _sorted(check.finding(facts, wanted, here=here) for check in checks())
 
 
 def examine_guests(facts: Mapping[str, Facts], aim: Aim) -> tuple[Finding, ...]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
 from howlate.errors import HowlateError
-from howlate.model.facts import Facts, parse_cpus
+from howlate.model.facts import Facts, format_cpus, parse_cpus
 from howlate.model.facts import bracketed as bracketed  # checks have it from here
 from howlate.model.finding import Aim, Finding, Level
 from howlate.words import say
@@ -19,6 +19,19 @@ NOT_KNOWN = rule("doctor.not-known", UNKNOWN)
 INCOMPLETE = rule(
     "doctor.incomplete", "the check {check} has no {part}", remedy="see docs/how-to/add-a-check.md"
 )
+
+AS_ROOT = rule("doctor.as-root", "run as root")
+WITH_ALL = rule("doctor.as-root-with-all", "run as root with all capabilities")
+OUT_OF_NAMESPACE = rule(
+    "doctor.out-of-namespace",
+    "run as root outside of this user namespace (a rootless container, `unshare -U`)",
+)
+OUT_OF_CONTAINER = rule(
+    "doctor.out-of-container",
+    "run as root outside of this container, or start the container with `--privileged`",
+)
+CONTAINER_OPTIONS = "--cap-add SYS_NICE --cap-add IPC_LOCK --ulimit rtprio=99 --ulimit memlock=-1"
+"""They give a container the rights of the measuring task."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +61,8 @@ class Check:
     in_lab: str | None = None
     """The remedy in the lab, where a kernel is named with its parameters; it replaces the remedy for a
     machine."""
+    holds: Mapping[str, str] = field(default_factory=dict)
+    """By rule the knob that changes what it found, with its value: the way that the remedy begins with."""
 
     @staticmethod
     def of(module: ModuleType) -> Check:
@@ -60,17 +75,36 @@ class Check:
             raise HowlateError(INCOMPLETE(check=name, part="judge(facts, aim)"))
         looks_at = " ".join((module.__doc__ or "").split())
         in_guests = getattr(module, "IN_GUESTS", False) is True
-        in_lab = getattr(module, "IN_LAB", None)
-        return Check(name, module.TITLE, module.WHY, module.WEIGHT, looks_at, module.judge, in_guests, in_lab)
+        in_lab, holds = getattr(module, "IN_LAB", None), getattr(module, "HOLD", {})
+        about = (module.TITLE, module.WHY, module.WEIGHT, looks_at)
+        return Check(name, *about, module.judge, in_guests, in_lab, holds)
 
-    def finding(self, facts: Facts, aim: Aim, in_lab: bool = False) -> Finding:
-        """This check's answer about one machine, or about a guest of the lab."""
+    def finding(self, facts: Facts, aim: Aim, in_lab: bool = False, here: bool = True) -> Finding:
+        """This check's answer about one machine, or about a guest of the lab. `here`: it is the machine at
+        hand, where the remedy's commands are typed."""
         judgement = self.judge(facts, aim)
         change = say.remedy(judgement.statement)
         if in_lab and change and self.in_lab is not None:
             change = self.in_lab
+        elif knob := self.holds.get(judgement.statement.rule):
+            change = _with_knob(knob, change, facts, aim, here and not in_lab)
         weight = judgement.weight or self.weight
         return Finding(self.name, judgement.level, self.title, judgement.statement, self.why, change, weight)
+
+
+def _with_knob(knob: str, change: str, facts: Facts, aim: Aim, here: bool) -> str:
+    """The remedy with the command that sets the knob, if it can be set here; else with the reason why not."""
+    name, _, value = knob.partition("=")
+    if not here:
+        return f"measure with `--set knob={knob}`, or {change}"
+    row = next((row for row in facts.table("knobs") or () if row.get("name") == name), {})
+    cpus = f"--cpus {format_cpus(measuring_cpus(facts, aim))} " if value == "away" else ""
+    command = f"`howlate probe hold {cpus}--knob {knob}`"
+    if row.get("settable") is not False:
+        return f"{command}, or {change}"
+    if facts.flag("caller.root") is False and facts.flag("caller.grantable_sys_admin") is not False:
+        return f"as root {command}, or {change}"
+    return f"{change} (from here the knob {name} cannot be set: {row.get('why')})"
 
 
 def late(statement: Statement, weight: int = 0) -> Judgement:
@@ -90,7 +124,17 @@ def ok(statement: Statement) -> Judgement:
 
 def unknown(facts: Facts, key: str, not_known: Rule = NOT_KNOWN) -> Judgement:
     """A fact is missing, with the reason."""
-    return Judgement("unknown", not_known(fact=key, reason=facts.reason(key)))
+    way = {"as_root": as_root(facts)} if "as_root" in not_known.fields else {}
+    return Judgement("unknown", not_known(fact=key, reason=facts.reason(key), **way))
+
+
+def as_root(facts: Facts) -> Statement:
+    """How the caller gets a right of root's; the probe says the same (sys/rights.cpp)."""
+    if facts.flag("caller.user_namespace"):
+        return OUT_OF_NAMESPACE()
+    if facts.flag("caller.grantable_sys_admin") is False:
+        return OUT_OF_CONTAINER()
+    return WITH_ALL() if facts.flag("caller.root") else AS_ROOT()
 
 
 def granting(facts: Facts) -> str:

@@ -8,9 +8,10 @@ import textwrap
 from typing import Any
 
 from howlate.doctor import checks
-from howlate.doctor._check import granting
+from howlate.doctor._check import AS_ROOT, Check, granting
 from howlate.model.facts import Facts
-from howlate.words.statement import RULES
+from howlate.words import say
+from howlate.words.statement import RULES, Rule
 
 _HEAD = """\
 # The doctor
@@ -41,16 +42,23 @@ class _Blanks(string.Formatter):
     """Fills templates with N for each value, and with this machine's command where rights are granted."""
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
-        return (granting(Facts({})) if field_name == "grant" else "N"), field_name
+        here = {"grant": granting(Facts({})), "as_root": say.english(AS_ROOT())}
+        return here.get(field_name, "N"), field_name
 
     def format_field(self, value: Any, format_spec: str) -> str:
         return str(value)
 
 
-def _changes(name: str) -> list[str]:
-    """What a check may propose: the remedies of its rules."""
-    own = (rule for rule in RULES.values() if rule.id.startswith(f"doctor.{name}."))
-    return list(dict.fromkeys(_Blanks().format(rule.remedy) for rule in own if rule.remedy))
+def _changes(check: Check) -> list[str]:
+    """What a check may propose: the remedies of its rules, with their knobs."""
+    own = [rule for rule in RULES.values() if rule.id.startswith(f"doctor.{check.name}.") and rule.remedy]
+    return list(dict.fromkeys(_command(check, rule) + _Blanks().format(rule.remedy) for rule in own))
+
+
+def _command(check: Check, of: Rule) -> str:
+    knob = check.holds.get(of.id, "")
+    cpus = "--cpus N " if knob.endswith("=away") else ""
+    return f"`howlate probe hold {cpus}--knob {knob}`, or " if knob else ""
 
 
 def page() -> str:
@@ -61,7 +69,8 @@ def page() -> str:
         parts.append(textwrap.fill(f"Looks at: {check.looks_at}", 118) + "\n")
         parts.append(textwrap.fill(f"Why it matters: {check.why}", 118) + "\n")
         changes = [
-            textwrap.fill(f"- {change}", 118, subsequent_indent="  ") for change in _changes(check.name)
+            textwrap.fill(f"- {change}", 118, subsequent_indent="  ", break_on_hyphens=False)
+            for change in _changes(check)
         ]
         parts.append("How to change it:\n\n" + "\n".join(changes) + "\n")
     return "\n".join(parts)

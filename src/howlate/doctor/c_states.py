@@ -12,8 +12,7 @@ NONE = rule("doctor.c_states.none", "the kernel has no idle states to choose fro
 DEEP = rule(
     "doctor.c_states.deep",
     "leaving {state} takes up to {latency_us} us",
-    remedy="`howlate probe hold --knob cpu_dma_latency=0` (or c_states={kept}); permanently `processor.max_cstate=1 "
-    "intel_idle.max_cstate=1`, or hold /dev/cpu_dma_latency open",
+    remedy="permanently `processor.max_cstate=1 intel_idle.max_cstate=1`, or hold /dev/cpu_dma_latency open",
 )
 SHALLOW = rule("doctor.c_states.shallow", "leaving an idle state takes at most {latency_us} us")
 
@@ -23,6 +22,7 @@ WHY = (
     "interrupt."
 )
 WEIGHT = 85
+HOLD = {DEEP.id: "cpu_dma_latency=0"}
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:
@@ -43,7 +43,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
         if latency > deepest and (limit is None or latency <= limit):
             deepest, name = latency, str(row.get("name"))
     if deepest > 10:
-        return late(DEEP(state=name, latency_us=deepest, kept=min(2, deepest)))
+        return late(DEEP(state=name, latency_us=deepest))
     if deepest > 2:
-        return note(DEEP(state=name, latency_us=deepest, kept=min(2, deepest)))
+        return note(DEEP(state=name, latency_us=deepest))
     return ok(SHALLOW(latency_us=deepest))

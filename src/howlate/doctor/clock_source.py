@@ -9,7 +9,7 @@ from howlate.words.statement import rule
 
 GOOD = rule("doctor.clock_source.good", "{source}")
 COST_UNKNOWN = rule("doctor.clock_source.cost-unknown", "{source}: the cost of reading it is not known here")
-TAKE_TSC = "`howlate probe hold --knob clock_source=tsc`, permanently `clocksource=tsc`"
+TAKE_TSC = "permanently `clocksource=tsc`"
 ASK_WHY = (
     "see `dmesg | grep -i -e tsc -e clocksource` for why tsc was left; `tsc=reliable` if you know that it is"
 )
@@ -27,6 +27,7 @@ WHY = (
     "acpi_pm cost a microsecond and more each, one CPU at a time, and need a system call."
 )
 WEIGHT = 80
+HOLD = {GUEST_TSC.id: "clock_source=tsc", SLOW_TSC.id: "clock_source=tsc"}
 IN_GUESTS = True
 IN_LAB = "take `clocksource=`, `notsc` and the like out of the brackets behind its label"
 _TICKS = 110

@@ -11,7 +11,7 @@ ABSENT = rule("doctor.compaction.absent", "this kernel does not move pages unask
 ON = rule(
     "doctor.compaction.on",
     "{value} of 100",
-    remedy="`howlate probe hold --knob compaction=0`, or `sysctl vm.compaction_proactiveness=0`",
+    remedy="`sysctl vm.compaction_proactiveness=0`",
 )
 OFF = rule("doctor.compaction.off", "off")
 
@@ -21,6 +21,7 @@ WHY = (
     "meanwhile faults, in locked memory too, and the TLBs of the CPUs that run its owner are flushed."
 )
 WEIGHT = 32
+HOLD = {ON.id: "compaction=0"}
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

@@ -4,7 +4,7 @@ and a name in /etc/passwd. EVL: access to /dev/evl/control.
 
 from __future__ import annotations
 
-from howlate.doctor._check import Judgement, absent, late, note, ok, unknown
+from howlate.doctor._check import Judgement, absent, as_root, late, note, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import core_of, unread_core
@@ -15,7 +15,7 @@ GIVEN = rule("doctor.core_rights.given", "the core admits the caller")
 NOT_IN_GROUP = rule(
     "doctor.core_rights.not-in-group",
     "no CAP_SYS_NICE, and not in the group that Cobalt admits",
-    remedy="run as root; or boot with `xenomai.allowed_group=GID` and become a member of that group",
+    remedy="{as_root}; or boot with `xenomai.allowed_group=GID` and become a member of that group",
 )
 NO_NAME = rule(
     "doctor.core_rights.no-name",
@@ -25,7 +25,7 @@ NO_NAME = rule(
 NO_ACCESS = rule(
     "doctor.core_rights.no-access",
     "the caller may not read and write /dev/evl/control",
-    remedy="run as root; or give a group the devices below /dev/evl by a rule of udev, and become a member of it",
+    remedy="{as_root}; or give a group the devices below /dev/evl by a rule of udev, and become a member of it",
 )
 
 TITLE = "Right to use the real-time core"
@@ -43,7 +43,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
         return unknown(facts, unread)
     core = core_of(facts)
     if core == "evl":
-        return _by_flag(facts, "evl.caller_admitted", late(NO_ACCESS()))
+        return _by_flag(facts, "evl.caller_admitted", late(NO_ACCESS(as_root=as_root(facts))))
     if core != "cobalt":
         return ok(NOT_NEEDED())
     return _not_admitted(facts) or _by_flag(facts, "caller.named", note(NO_NAME()))
@@ -64,4 +64,4 @@ def _not_admitted(facts: Facts) -> Judgement | None:
         return unknown(facts, "caller.cap_sys_nice")
     if member is None and not absent(facts, "cobalt.caller_in_group"):
         return unknown(facts, "cobalt.caller_in_group")
-    return late(NOT_IN_GROUP())
+    return late(NOT_IN_GROUP(as_root=as_root(facts)))

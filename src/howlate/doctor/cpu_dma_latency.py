@@ -16,10 +16,10 @@ HELD = rule(
 NOT_HELD = rule(
     "doctor.cpu_dma_latency.not-held",
     "nobody holds a request",
-    remedy="hold 0 there while it matters: `howlate probe hold --knob cpu_dma_latency=0`",
+    remedy="write 0 there in the application, and keep the file open while it matters",
 )
 NOT_NEEDED = rule("doctor.cpu_dma_latency.not-needed", "nobody holds a request, and no deep state needs one")
-NOT_KNOWN = rule("doctor.cpu_dma_latency.not-known", UNKNOWN, remedy="run as root")
+NOT_KNOWN = rule("doctor.cpu_dma_latency.not-known", UNKNOWN, remedy="{as_root}")
 
 TITLE = "cpu_dma_latency"
 WHY = (
@@ -28,6 +28,7 @@ WHY = (
     "later."
 )
 WEIGHT = 50
+HOLD = {NOT_HELD.id: "cpu_dma_latency=0"}
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

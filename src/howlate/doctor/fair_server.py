@@ -12,7 +12,8 @@ ABSENT = rule("doctor.fair_server.absent", "this kernel has none")
 RUNS = rule(
     "doctor.fair_server.runs",
     "takes up to {runtime_ms} of {period_ms} ms for tasks that are not real-time",
-    remedy="`howlate probe hold --knob fair_server=off` (then a runaway real-time task starves all else)",
+    remedy="write 0 to /sys/kernel/debug/sched/fair_server/cpu*/runtime (then a runaway real-time task starves all "
+    "else)",
 )
 OFF = rule("doctor.fair_server.off", "off on the measuring CPUs")
 NOT_KNOWN = rule(
@@ -26,6 +27,7 @@ WHY = (
     "if other real-time tasks fill its CPU."
 )
 WEIGHT = 55
+HOLD = {RUNS.id: "fair_server=off"}
 IN_GUESTS = True
 IN_LAB = ""
 

@@ -11,7 +11,7 @@ ABSENT = rule("doctor.governor.absent", "the kernel does not set the frequency h
 ABSENT_THERE = rule(
     "doctor.governor.absent-there", "the kernel does not set the frequency of the measuring CPUs"
 )
-CHANGE = "`howlate probe hold --knob governor=performance`, or `cpupower frequency-set -g performance`"
+CHANGE = "`cpupower frequency-set -g performance`"
 PREFERENCE = rule("doctor.governor.preference", "{governors} with the preference performance", remedy=CHANGE)
 SLOW = rule("doctor.governor.slow", "{governors}", remedy=CHANGE)
 PERFORMANCE = rule("doctor.governor.performance", "performance")
@@ -23,6 +23,7 @@ WHY = (
     "times as long; a change of frequency itself can stop the CPU for tens of microseconds."
 )
 WEIGHT = 75
+HOLD = {PREFERENCE.id: "governor=performance", SLOW.id: "governor=performance"}
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

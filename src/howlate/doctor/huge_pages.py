@@ -9,9 +9,7 @@ from howlate.words.statement import rule
 
 ABSENT = rule("doctor.huge_pages.absent", "this kernel has none")
 MODE = rule("doctor.huge_pages.mode", "{mode}")
-CHANGE = (
-    "`howlate probe hold --knob thp=never`, or `transparent_hugepage=never` (or madvise) on the command line"
-)
+CHANGE = "`transparent_hugepage=never` (or madvise) on the command line"
 AT_ONCE = rule(
     "doctor.huge_pages.at-once",
     "always, and faults make room for them at once (defrag always)",
@@ -25,6 +23,7 @@ WHY = (
     "the background, which takes the task's locks and flushes TLBs on all its CPUs."
 )
 WEIGHT = 35
+HOLD = {AT_ONCE.id: "thp=never", ALWAYS.id: "thp=never"}
 IN_GUESTS = True
 IN_LAB = "boot it with `transparent_hugepage=never` in brackets behind its label"
 

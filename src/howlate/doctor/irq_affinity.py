@@ -24,8 +24,7 @@ NONE = rule("doctor.irq_affinity.none", "no device's interrupt goes there")
 ARRIVE = rule(
     "doctor.irq_affinity.arrive",
     "{count} since boot, of {interrupts}",
-    remedy="`howlate probe hold --cpus CPUS --knob irq_affinity=away`, or write other CPUs to "
-    "/proc/irq/N/smp_affinity_list; permanently `irqaffinity=`",
+    remedy="write other CPUs to /proc/irq/N/smp_affinity_list; permanently `irqaffinity=`",
 )
 NOWHERE_ELSE = rule(
     "doctor.irq_affinity.nowhere-else",
@@ -40,6 +39,7 @@ WHY = (
     "handler and the softirqs behind it run first."
 )
 WEIGHT = 65
+HOLD = {ARRIVE.id: "irq_affinity=away"}
 
 _OFTEN_HZ = 10
 

@@ -11,8 +11,7 @@ ABSENT = rule("doctor.ksm.absent", "this kernel has none")
 RUNS = rule(
     "doctor.ksm.runs",
     "runs",
-    remedy="`howlate probe hold --knob ksm=off`, or `echo 2 > /sys/kernel/mm/ksm/run` (stops, and takes merged "
-    "pages apart)",
+    remedy="`echo 2 > /sys/kernel/mm/ksm/run` (stops, and takes merged pages apart)",
 )
 OFF = rule("doctor.ksm.off", "does not run")
 
@@ -22,6 +21,7 @@ WHY = (
     "page faults."
 )
 WEIGHT = 28
+HOLD = {RUNS.id: "ksm=off"}
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Judgement, granting, late, ok, unknown
+from howlate.doctor._check import Judgement, as_root, granting, late, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.words.statement import rule
@@ -15,11 +15,14 @@ TOO_LOW_TEXT = "no CAP_IPC_LOCK, and RLIMIT_MEMLOCK is {limit_kib} KiB"
 TOO_LOW = rule(
     "doctor.limit_memlock.too-low",
     TOO_LOW_TEXT,
-    remedy="run as root; or, as root and after each build of the probe, `{grant}` (package libcap2-bin); or "
+    remedy="{as_root}; or, as root and after each build of the probe, `{grant}` (package libcap2-bin); or "
     + LIMITS,
 )
-TOO_LOW_THERE = rule(
-    "doctor.limit_memlock.too-low-there", TOO_LOW_TEXT, remedy=f"measure as root; or {LIMITS}"
+TOO_LOW_THERE = rule("doctor.limit_memlock.too-low-there", TOO_LOW_TEXT, remedy="{as_root}; or " + LIMITS)
+NOT_GRANTED = rule(
+    "doctor.limit_memlock.not-granted",
+    "CAP_IPC_LOCK is not among the capabilities of this container, and RLIMIT_MEMLOCK is {limit_kib} KiB",
+    remedy="start the container with `--cap-add IPC_LOCK --ulimit memlock=-1`",
 )
 
 TITLE = "Right to lock memory"
@@ -40,7 +43,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
         return unknown(facts, "caller.cap_ipc_lock" if capable is None else "caller.limit_memlock")
     if limit < 0 or limit >= _ENOUGH:
         return ok(UNLIMITED() if limit < 0 else ENOUGH(limit_mib=limit >> 20))
-    grant = granting(facts)
-    return late(
-        TOO_LOW(limit_kib=limit >> 10, grant=grant) if grant else TOO_LOW_THERE(limit_kib=limit >> 10)
-    )
+    if facts.flag("caller.grantable_ipc_lock") is False:
+        return late(NOT_GRANTED(limit_kib=limit >> 10))
+    grant, told = granting(facts), {"limit_kib": limit >> 10, "as_root": as_root(facts)}
+    return late(TOO_LOW(grant=grant, **told) if grant else TOO_LOW_THERE(**told))

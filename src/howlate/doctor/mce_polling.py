@@ -12,7 +12,7 @@ ABSENT = rule("doctor.mce_polling.absent", "does not exist here")
 RUNS = rule(
     "doctor.mce_polling.runs",
     "every {interval_s} s",
-    remedy="`howlate probe hold --knob mce_polling=0`, or `mce=ignore_ce` on the command line",
+    remedy="`mce=ignore_ce` on the command line",
 )
 OFF = rule("doctor.mce_polling.off", "off")
 
@@ -22,6 +22,7 @@ WHY = (
     "interrupts off."
 )
 WEIGHT = 24
+HOLD = {RUNS.id: "mce_polling=0"}
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

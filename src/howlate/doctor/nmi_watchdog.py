@@ -11,12 +11,12 @@ ELSEWHERE = rule("doctor.nmi_watchdog.elsewhere", "not on the measuring CPUs")
 ON = rule(
     "doctor.nmi_watchdog.on",
     "on",
-    remedy="`howlate probe hold --knob nmi_watchdog=off`, or `nowatchdog` on the command line",
+    remedy="`nowatchdog` on the command line",
 )
 SOFT = rule(
     "doctor.nmi_watchdog.soft",
     "off; the soft watchdog is on",
-    remedy="`howlate probe hold --knob soft_watchdog=off`, or `nowatchdog` on the command line",
+    remedy="`nowatchdog` on the command line",
 )
 OFF = rule("doctor.nmi_watchdog.off", "off")
 
@@ -27,6 +27,7 @@ WHY = (
     "wakes a thread above every real-time priority."
 )
 WEIGHT = 36
+HOLD = {ON.id: "nmi_watchdog=off", SOFT.id: "soft_watchdog=off"}
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

@@ -13,8 +13,7 @@ ONE_NODE = rule("doctor.numa_balancing.one-node", "on, but there is only one nod
 ON = rule(
     "doctor.numa_balancing.on",
     "on",
-    remedy="`howlate probe hold --knob numa_balancing=off`, or `sysctl kernel.numa_balancing=0`, or "
-    "`numa_balancing=disable`",
+    remedy="`sysctl kernel.numa_balancing=0`, or `numa_balancing=disable` on the command line",
 )
 
 TITLE = "NUMA balancing"
@@ -23,6 +22,7 @@ WHY = (
     "and moved pages, in locked memory too."
 )
 WEIGHT = 52
+HOLD = {ON.id: "numa_balancing=off"}
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

@@ -14,8 +14,7 @@ FIXED = rule("doctor.preempt_dynamic.fixed", "fixed when the kernel was built")
 WEAK = rule(
     "doctor.preempt_dynamic.weak",
     "{mode} (as reported by {source})",
-    remedy="now: `howlate probe hold --knob preemption=full` (debugfs mounted); permanently: `preempt=full` on "
-    "the kernel's command line",
+    remedy="permanently `preempt=full` on the kernel's command line",
 )
 MODE = rule("doctor.preempt_dynamic.mode", "{mode} (as reported by {source})")
 NOT_KNOWN = rule(
@@ -31,6 +30,7 @@ WHY = (
     "offers the CPU; with `full` only spinlocks and interrupts do."
 )
 WEIGHT = 96
+HOLD = {WEAK.id: "preemption=full"}
 IN_GUESTS = True
 IN_LAB = "boot it with `preempt=full` in brackets behind its label, as in `6.1[preempt=full]`"
 

@@ -11,8 +11,7 @@ ABSENT = rule("doctor.rcu_normal.absent", "this kernel does not offer the choice
 EXPEDITED = rule(
     "doctor.rcu_normal.expedited",
     "expedited grace periods are allowed",
-    remedy="`howlate probe hold --knob rcu_normal=on`, or `rcupdate.rcu_normal_after_boot=1` on the kernel's command "
-    "line",
+    remedy="`rcupdate.rcu_normal_after_boot=1` on the kernel's command line",
 )
 NORMAL = rule("doctor.rcu_normal.normal", "grace periods do without interrupts to other CPUs")
 
@@ -22,6 +21,7 @@ WHY = (
     "CPU that is not idle."
 )
 WEIGHT = 26
+HOLD = {EXPEDITED.id: "rcu_normal=on"}
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

@@ -16,8 +16,7 @@ NOT_REAL_TIME = rule(
 THROTTLED = rule(
     "doctor.rt_throttling.throttled",
     "real-time tasks may run {runtime_us} of {period_us} us",
-    remedy="`howlate probe hold --knob rt_throttling=off`, or `sysctl kernel.sched_rt_runtime_us=-1` (a runaway "
-    "task then owns its CPU)",
+    remedy="`sysctl kernel.sched_rt_runtime_us=-1` (a runaway task then owns its CPU)",
 )
 ADMISSION_ONLY = rule(
     "doctor.rt_throttling.admission-only",
@@ -30,6 +29,7 @@ WHY = (
     "ends: by default 50 ms in each second. This happens when a real-time task never sleeps."
 )
 WEIGHT = 60
+HOLD = {THROTTLED.id: "rt_throttling=off"}
 IN_GUESTS = True
 IN_LAB = "`--set knob=rt_throttling=off` (a runaway task then owns its CPU)"
 

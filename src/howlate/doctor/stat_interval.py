@@ -11,7 +11,7 @@ ABSENT = rule("doctor.stat_interval.absent", "this kernel has no such interval")
 OFTEN = rule(
     "doctor.stat_interval.often",
     "every {interval_s} s",
-    remedy="`howlate probe hold --knob stat_interval=120`, or `sysctl vm.stat_interval=120`",
+    remedy="`sysctl vm.stat_interval=120`",
 )
 RARE = rule("doctor.stat_interval.rare", "every {interval_s} s")
 _RARE_S = 10
@@ -22,6 +22,7 @@ WHY = (
     "back for every task that is not real-time, and a timer for all."
 )
 WEIGHT = 18
+HOLD = {OFTEN.id: "stat_interval=120"}
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

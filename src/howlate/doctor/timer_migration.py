@@ -13,7 +13,7 @@ ONE_CPU = rule("doctor.timer_migration.one-cpu", "on, but there is only one CPU"
 ON = rule(
     "doctor.timer_migration.on",
     "on",
-    remedy="`howlate probe hold --knob timer_migration=off`, or `sysctl kernel.timer_migration=0`",
+    remedy="`sysctl kernel.timer_migration=0`",
 )
 
 TITLE = "Timer migration"
@@ -22,6 +22,7 @@ WHY = (
     "and another interrupt carries the wake-up to the measuring CPU."
 )
 WEIGHT = 38
+HOLD = {ON.id: "timer_migration=off"}
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

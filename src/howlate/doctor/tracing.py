@@ -27,7 +27,7 @@ NONE = rule("doctor.tracing.none", "none")
 NOT_KNOWN = rule(
     "doctor.tracing.not-known",
     UNKNOWN,
-    remedy="run as root, with tracefs mounted: `mount -t tracefs none /sys/kernel/tracing`",
+    remedy="{as_root}, with tracefs mounted: `mount -t tracefs none /sys/kernel/tracing`",
 )
 
 TITLE = "Tracers and probes"

@@ -11,7 +11,7 @@ ABSENT = rule("doctor.turbo.absent", "there is no switch for it here")
 ON = rule(
     "doctor.turbo.on",
     "on",
-    remedy="`howlate probe hold --knob turbo=off`, if the spread matters more than the mean",
+    remedy="switch it off in the firmware, if the spread matters more than the mean",
 )
 OFF = rule("doctor.turbo.off", "off")
 
@@ -21,6 +21,7 @@ WHY = (
     "varies; the mean improves, the spread gets worse."
 )
 WEIGHT = 20
+HOLD = {ON.id: "turbo=off"}
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

@@ -16,7 +16,7 @@ EVERYWHERE = rule(
 SHARED = rule(
     "doctor.workqueues.shared",
     "may run on the measuring CPU {cpus}",
-    remedy="`howlate probe hold --cpus CPUS --knob workqueue_cpumask=away`",
+    remedy="write the other CPUs' mask to /sys/devices/virtual/workqueue/cpumask",
 )
 
 TITLE = "Workqueues"
@@ -25,6 +25,7 @@ WHY = (
     "the measuring CPUs."
 )
 WEIGHT = 34
+HOLD = {SHARED.id: "workqueue_cpumask=away"}
 
 
 def _cpus_of(mask: str) -> frozenset[int] | None:

@@ -150,7 +150,9 @@ def planned(streams: Sequence[Recorded], given: Mapping[str, str]) -> tuple[Run,
         plan=plan,
         target=BY_HAND,
         facts=facts.to_json(),
-        findings=() if warnings else tuple(f.to_json() for f in doctor.examine(facts, aim_of(plan, {}))),
+        findings=()
+        if warnings
+        else tuple(f.to_json() for f in doctor.examine(facts, aim_of(plan, {}), here=False)),
         knobs=_knobs(streams),
         versions={"howlate": howlate.__version__, "probe": str(streams[0].header.raw.get("probe", ""))},
         warnings=(*warnings, *_boots(streams)),

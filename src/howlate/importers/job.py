@@ -114,7 +114,7 @@ def _run(folder: JobFolder, found: Found, facts: Facts | None, labels: Mapping[s
     plan = Plan(tuple(_possible(with_kernel(cell, kernel), found) for cell in run.plan.cells))
     if facts is None:
         return _dated(replace(run, plan=plan, warnings=(*run.warnings, NOTHING_KNOWN())), found)
-    findings = doctor.examine(facts, aim_of(plan, folder.defaults))
+    findings = doctor.examine(facts, aim_of(plan, folder.defaults), here=False)
     run = replace(run, plan=plan, facts=facts.to_json(), findings=tuple(f.to_json() for f in findings))
     return _dated(run, found)
 

@@ -8,6 +8,7 @@
 #include "core/params.hpp"
 #include "core/text.hpp"
 #include "sys/file.hpp"
+#include "sys/rights.hpp"
 namespace howlate {
 
 Status Knob::available(const KnobContext& context) const {
@@ -48,8 +49,7 @@ Status file_available(const KnobContext& context, std::string_view path, std::st
   const int error = errno;
   return not_possible(file + " may not be written: " + errno_text(error),
                       error == EROFS ? "it is mounted read-only here, as in a container: set it on the host"
-                      : ::geteuid() == 0 ? "the kernel does not let it be changed here"
-                                         : "run as root");
+                                     : remedy_of_root());
 }
 
 Error no_value(const Knob& knob, std::string_view value, std::string remedy) {

@@ -14,6 +14,7 @@
 #include "core/text.hpp"
 #include "sys/file.hpp"
 #include "sys/journal.hpp"
+#include "sys/rights.hpp"
 #include "sys/undo.hpp"
 
 namespace howlate {
@@ -134,7 +135,7 @@ Status KnobSet::State::make_folder(Setting& setting) {
 Status KnobSet::State::hold(Setting& setting) {
   Fd fd(::open(tree.at(setting.path).c_str(), O_RDWR | O_CLOEXEC));
   if (!fd.valid())
-    return not_possible(setting.path + " cannot be opened: " + errno_text(errno), "run as root");
+    return not_possible(setting.path + " cannot be opened: " + errno_text(errno), remedy_of_root());
   std::int32_t now = 0;
   if (::pread(fd.get(), &now, sizeof now, 0) == static_cast<ssize_t>(sizeof now))
     setting.before = std::to_string(now);

@@ -57,7 +57,7 @@ Status may_have_nice(int nice) {
   ::getrlimit(RLIMIT_NICE, &limit);
   if (limit.rlim_cur != RLIM_INFINITY && 20 - nice > static_cast<int>(limit.rlim_cur))
     return not_possible("this user may not have the nice value " + std::to_string(nice),
-                        "run it as root or with CAP_SYS_NICE, or raise 'ulimit -e'");
+                        remedy_of_root() + ", or raise 'ulimit -e'");
   return {};
 }
 
