@@ -1,0 +1,192 @@
+"""Every option of every command is given once, for real: in this process, with the real probe and as little
+measuring as can be. What needs a guest of the lab is in tests/lab/test_every_option.py."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+import pytest
+
+from cli.commands import is_a_sentence
+from howlate import __main__ as entry
+from howlate import places
+from howlate.cli import check
+from tree_of_commands import leaves, options_in, options_of
+
+IMPORTED = Path(__file__).parents[1] / "fixtures" / "imported"
+STUDY = """
+schema = 1
+id = "mine"
+title = "Mine"
+question = "?"
+test = "cyclic"
+[settings]
+policy = "other"
+period = "1ms"
+duration = "50ms"
+[axes]
+load = ["none", "cpu:5"]
+"""
+JUDGED = (0, 1, 5)
+"""How late this machine is now is not what is asked here."""
+UNTIL = ("--until-decided", "--horizon", "1ms", "--at-most", "20s")
+
+Call = tuple[str, Sequence[int]]
+CALLS: dict[str, Sequence[Call]] = {
+    "advise": (
+        ("advise --dry-run --json --load none --set timer=timerfd --quantile max --seed 3 --no-wait", (0, 3)),
+        (
+            "advise --knobs stat_interval --pairs 8 --seconds 100ms --quantile 0.5 --no-wait --out a -o a.html",
+            (0, 3, 5),
+        ),
+    ),
+    "calibrate": (
+        (
+            "calibrate --kinds fifo-task --count 10 --above 100us --seed 2 --events few --out c --json",
+            (0, 1, 3, 4, 5),
+        ),
+    ),
+    "check": (
+        ("check --seconds 1s --deadline 200us --cpus 0 --out c --no-wait --histogram", JUDGED),
+        ("check --long --no-wait --json", (*JUDGED,)),
+        ("check -D 1s --no-wait --miss-rate 0.5 --until-decided --horizon 1ms --at-most 20s", JUDGED),
+        ("check -D 1s --no-wait --deadline 1us --until-decided --miss-rate 1e-2", JUDGED),
+    ),
+    "compare": (("compare r s=s --by load --json", (0,)),),
+    "completion": (("completion bash", (0,)),),
+    "doctor": (
+        ("doctor --run r --all", (0,)),
+        ("doctor --target local --json", (0,)),
+        ("doctor --restore", (0,)),
+    ),
+    "export": (
+        ("export r --format csv --with-parameters -o r.csv", (0,)),
+        ("export r --format text3 --cell CELL -o -", (0,)),
+    ),
+    "history": (
+        ("history r s --label load=none --statistic max --out h.html --index", (0,)),
+        ("history --machine 1 --json --no-index", (0, 2)),
+    ),
+    "import": (
+        ("import cyclictest-2.10.txt --format cyclictest --label board=left --out i --json", (0, 5)),
+        ("import samples.csv --map latency_us=latency_us --out j", (0, 2, 5)),
+        ("import howlate.ini -o out.toml", (0, 2)),
+    ),
+    "plan": (
+        (
+            "plan --miss-rate 1e-3 --period 1ms --horizon 1s --ratio 1.5 --cluster 2 --deadline 200us "
+            "--confidence 0.9 --json",
+            (0,),
+        ),
+    ),
+    "probe": (("probe cyclic --duration 10ms --policy other", (0,)),),
+    "query": (("query SELECT(1) r --index --csv", (0,)), ("query SELECT(1) r --no-index --json", (0,))),
+    "reference": (("reference", (0,)),),
+    "reference audit": (("reference audit --json", (0,)),),
+    "reference list": (("reference list --json", (0,)),),
+    "reference show": (("reference show tut-2017 --json", (0,)),),
+    "report": (
+        ("report r -o r.html --axis latency=0:1ms,linear --axes own --by load --format html", (0,)),
+        ("report r --format svg -o pictures", (0,)),
+    ),
+    "run": (
+        (
+            "run mine.toml --set deadline=1us --scale 0.5 --out t --no-wait --most-cells 9 --histogram --json",
+            JUDGED,
+        ),
+        ("run mine.toml --target local --no-wait --resume", (0, 2)),
+        ("run mine.toml --dry-run", (0,)),
+        (f"run mine.toml --no-wait --set deadline=1us --miss-rate 0.5 {' '.join(UNTIL)}", JUDGED),
+        ("run mine.toml --emit-job job --target-arch x86_64", (0,)),
+        ("run mine.toml --seeds 2", (2,)),
+    ),
+    "settings": (("settings cyclic --json", (0,)), ("settings --defaults", (0,))),
+    "show": (
+        ("show r --cells --histogram", (0,)),
+        ("show r --verify", (0,)),
+        ("show r --json", (0,)),
+        ("show r --kernels --all", (2,)),
+    ),
+    "studies": (("studies --json", (0,)),),
+    "studies show": (("studies show check --json", (0,)),),
+    "verdict": (
+        ("verdict r --deadline 1ms --miss-rate 0.1 --horizon 1ms --confidence 0.9 --extrapolate", JUDGED),
+        ("verdict r --deadline 1ms --junit j.xml --summary s.md --json", JUDGED),
+    ),
+    "why": (
+        ("why r --worst 1 -o why.html", (0,)),
+        ("why r --json", (0,)),
+        ("why r --try --pairs 6 --seconds 100ms --out w", (0, 2, 3, 5)),
+    ),
+}
+"""By command; the words are those that a user types. Options that are refused here on purpose are those of the lab
+(--seeds, --kernels --all), which tests/lab/test_every_option.py gives to its guests."""
+LAB = "lab "
+OF_GUESTS = {"advise": {"kernels", "cpus"}, "calibrate": {"kernels", "cpus"}}
+"""Options of other commands that need a guest, likewise."""
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs of the study, which explain their late samples."""
+    folder = tmp_path_factory.mktemp("kept")
+    (folder / "mine.toml").write_text(STUDY)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for out in ("r", "s"):
+            words = f"run mine.toml --no-wait --set explain=true --set explain-above=1us --out {out}"
+            code = called(words)
+            if code != 0:  # no right to trace here
+                code = called(f"run mine.toml --no-wait --out {out}")
+            assert code == 0
+    return folder
+
+
+@pytest.fixture
+def work(kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    place = tmp_path / "work"
+    shutil.copytree(kept, place)
+    for name in ("cyclictest-2.10.txt", "samples.csv"):
+        shutil.copy(IMPORTED / name, place)
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("HOWLATE_PROBE", str(places.probe_path()))
+    monkeypatch.setattr(check, "LONG_NS", 10**9)
+    yield place
+
+
+def called(words: str) -> int:
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        return entry.main(words.replace("SELECT(1)", "SELECT\t1").split(" "))
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("name", [name for name in leaves() if not name.startswith(LAB)])
+def test_every_option_is_given_once(name: str) -> None:
+    given = {option for words, _ in CALLS[name] for option in options_in(words.split(" "))}
+    assert options_of(leaves()[name]) - OF_GUESTS.get(name, set()) <= given
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name != "probe"])
+def test_a_call_with_it_ends_as_it_should(name: str, work: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    cell = next((work / "r" / "cells").iterdir()).name
+    for words, codes in CALLS[name]:
+        code = called(words.replace("CELL", cell))
+        said = capfd.readouterr()
+        assert code in codes, (words, code, said.err)
+        assert "Traceback" not in said.out + said.err and "fault in howlate" not in said.err, words
+        if code in (2, 3, 4):
+            assert is_a_sentence(said.err.splitlines(keepends=True)[-1]), (words, said.err)
+
+
+def test_the_groups_are_walked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The walk finds an option that a command gets."""
+    leaf = leaves()["plan"]
+    monkeypatch.setattr(leaf, "params", [*leaf.params, click.Option(["--new"])])
+    assert "new" in options_of(leaf)
