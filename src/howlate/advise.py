@@ -48,7 +48,7 @@ MANY_PAIRS = rule(
 NOTHING_TO_FLIP = rule(
     "advise.nothing-to-flip",
     "no knob can be flipped here: {reasons:items}",
-    remedy="run as root on the machine itself; `howlate probe list` says what each knob needs",
+    remedy="`howlate probe list` says what each knob needs; or flip a guest's: `howlate advise --kernels 6.1-rt`",
 )
 NO_FIGURE = rule(
     "advise.no-figure",

@@ -38,7 +38,7 @@ ABOVE_RANGE = rule(
 NOTHING_TO_INJECT = rule(
     "calibrate.nothing-to-inject",
     "no delay can be made and explained here: {reasons:items}",
-    remedy="run it as root, or in the lab: `howlate calibrate --kernels 6.1-rt`",
+    remedy="provide what a kind lacks, or measure in the lab: `howlate calibrate --kernels 6.1-rt`",
 )
 OF_A_CPU = "20us"
 """In virtual time: above the latency of an idle guest with one CPU, and at most the size of the least delay."""

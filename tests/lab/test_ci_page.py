@@ -124,7 +124,8 @@ def test_the_jobs_fail_on_a_kernel_that_breaks_the_deadline_alone(
         verdicts.append([*cases(folder / "verdict.xml")])
     (none, loaded), again = verdicts
     assert again == [none, loaded]
-    assert (none[:2], loaded[:2]) == (("none", ""), ("memory-alloc:100", "FAIL" if code else ""))
+    names = [f"{kernel} · {load}" for load in ("none", "memory-alloc:100")]
+    assert (none[:2], loaded[:2]) == ((names[0], ""), (names[1], "FAIL" if code else ""))
     assert bool(NO_MISSES.search(loaded[2])) is (code == 0)
 
 

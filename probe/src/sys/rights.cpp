@@ -46,11 +46,11 @@ bool has_capability(const Root& root, Capability capability) {
 
 std::string remedy_of_root(const Caller& caller) {
   if (caller.user_namespace)
-    return "run it as root outside of this user namespace (a rootless container, 'unshare -U')";
+    return "run as root outside of this user namespace (a rootless container, 'unshare -U')";
   if (!caller.can_be_granted(Capability::sys_admin))
-    return "run it as root outside of this container, or start the container with '--privileged'";
-  if (!caller.root) return "run it as root";
-  if (!caller.has(Capability::sys_admin)) return "run it as root with all capabilities";
+    return "run as root outside of this container, or start the container with '--privileged'";
+  if (!caller.root) return "run as root";
+  if (!caller.has(Capability::sys_admin)) return "run as root with all capabilities";
   return "the kernel lets nobody do it here (a filter, lockdown or a security module)";
 }
 

@@ -35,7 +35,7 @@ Caller read_caller(const Root& root);
 
 bool has_capability(const Root& root, Capability capability);
 
-// What to do where something was refused that is root's: "run it as root", unless this is root already, or root has not
+// What to do where something was refused that is root's: "run as root", unless this is root already, or root has not
 // got the right here.
 std::string remedy_of_root(const Caller& caller = read_caller({}));
 

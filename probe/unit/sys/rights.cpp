@@ -98,7 +98,7 @@ TEST_CASE("whoever is root is not told to be root") {
     process.write(fixture);
     return remedy_of_root(read_caller(fixture.root()));
   };
-  CHECK(told({.uid = "1000", .effective = none}) == "run it as root");
+  CHECK(told({.uid = "1000", .effective = none}) == "run as root");
   CHECK(has(told({.effective = of_containers, .bounding = of_containers}), "--privileged"));
   CHECK(has(told({.effective = none}), "with all capabilities"));
   CHECK(has(told({}), "the kernel lets nobody do it here"));
@@ -109,7 +109,7 @@ TEST_CASE("where /proc says nothing of the caller nothing is taken for granted o
   const Caller caller = read_caller(fixture.root());
   CHECK(!caller.has(Capability::sys_nice));
   CHECK(caller.can_be_granted(Capability::sys_nice));
-  CHECK(remedy_of_root(caller) == "run it as root");
+  CHECK(remedy_of_root(caller) == "run as root");
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ ABOVE_TEXT = "{threads} may run before the measuring task ({policy}:{priority})"
 ABOVE = rule(
     "doctor.kernel_threads.above",
     ABOVE_TEXT,
-    remedy="raise the measuring priority above them (`--policy fifo:90`), or lower theirs: `chrt -f -p 50 PID`",
+    remedy="raise the measuring priority above them (`--set policy=fifo:90`), or lower theirs: `chrt -f -p 50 PID`",
 )
 ABOVE_ORDINARY = rule(
     "doctor.kernel_threads.above-ordinary", ABOVE_TEXT, remedy="measure under a real-time policy"

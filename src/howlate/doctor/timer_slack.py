@@ -10,7 +10,7 @@ from howlate.words.statement import rule
 SLACK = rule(
     "doctor.timer_slack.slack",
     "{slack_ns} ns under {policy}",
-    remedy="measure with `--timer-slack 1ns`, or under a real-time policy",
+    remedy="measure with `--set timer-slack=1ns`, or under a real-time policy",
 )
 SMALL = rule("doctor.timer_slack.small", "{slack_ns} ns")
 NONE = rule("doctor.timer_slack.none", "none under {policy}")

@@ -68,7 +68,7 @@ RECORDING_TOOK = rule(
 RECORDING_TOO_MUCH = rule(
     "late.recording-too-much",
     "Recording took more than {most_ns:time} and {share:percent} of the median of each wake-up in: {cells:list}. "
-    "Measure without --explain before you promise anything.",
+    "What is to be promised is measured without it: `--set explain=false`.",
 )
 ABSENT = rule(
     "late.absent", "This kernel does not have the events {events:list}; what they would show is unknown."
