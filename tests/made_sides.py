@@ -11,6 +11,7 @@ from howlate.analysis.statistics import QUANTILES
 from howlate.analysis.valid import GRAVITY
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.plan import Cell, Plan
+from howlate.model.preemption import CORES
 from howlate.model.run import Run
 from howlate.model.study import Order, Study, Value
 from howlate.model.summary import Accounting, CellSummary, ColumnSummary, LargestAlone, LoadSummary
@@ -48,6 +49,8 @@ class Machine:
     preempt: str = "none"
     cpu: str = "An ordinary processor"
     config: Mapping[str, str] = field(default_factory=lambda: {"HZ": "250"})
+    core: str = ""
+    """The real-time core that runs beside Linux."""
 
     def facts(self) -> dict[str, Any]:
         return {
@@ -60,6 +63,8 @@ class Machine:
                 "cpu.model": self.cpu,
                 "cpu.online": "0-1",
                 "kernel.config": dict(self.config),
+                **({fact: "3" for core, fact in CORES.items() if core == self.core}),
+                **({f"{self.core}.state": "running"} if self.core else {}),
             },
             "missing": {},
         }

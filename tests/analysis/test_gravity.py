@@ -11,13 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from howlate.analysis.compare import compare, to_json
-from howlate.analysis.gravity import ALIKE, BESIDE_PUBLISHED, DIFFERS
+from howlate.analysis.gravity import ALIKE, ANTICIPATED, ANTICIPATED_IN, BESIDE_PUBLISHED, DIFFERS
 from howlate.analysis.join import join
+from howlate.analysis.judge import on_own_deadlines
+from howlate.analysis.verdict import Question, Verdict, verdict
+from howlate.analysis.verdict_json import verdict_json
 from howlate.model.loaded import RunContent
+from howlate.model.preemption import CORES
+from howlate.model.summary import DeadlineSummary
 from howlate.report.comparison import of_block
 from howlate.report.pictures import write_pictures
+from howlate.report.verdicts import junit, markdown, opening
 from howlate.words.say import english, text_of
 from howlate.words.statement import Statement
+from made_evidence import made_evidence, quiet
 from made_sides import Machine, Made, at, real_run
 
 LOADS = ("none", "disk")
@@ -31,7 +38,8 @@ def side(name: str, timers: dict[str, int]) -> RunContent:
         for load in LOADS
         for timer, gravity in timers.items()
     }
-    return replace(real_run(points, Machine(f"6.6.0-{name}"), name), name=name)
+    core = name.lower() if name.lower() in CORES else ""
+    return replace(real_run(points, Machine(f"6.6.0-{name}", core=core), name), name=name)
 
 
 def linux() -> RunContent:
@@ -116,3 +124,40 @@ def test_the_picture_of_the_matrix_says_the_gravity_in_its_reading(tmp_path: Pat
         reading = (tmp_path / "matrix.svg").read_text()
         assert ("none (Linux); 2.00" in " ".join(reading.split())) == said
         assert ("gravity" in reading) == said
+
+
+# --- Verdicts ---
+
+
+def ruled(content: RunContent, deadline_ns: int) -> list[Verdict]:
+    held = DeadlineSummary(deadline_ns, 1000)
+    summaries = [replace(cell.summary, deadline=held) for cell in content.cells]
+    question = Question(deadline_ns)
+    return [row.verdict for row in on_own_deadlines(content, summaries, question)]
+
+
+def test_a_verdict_says_by_how_much_the_core_is_ahead_in_text_and_json() -> None:
+    """EVL at 1 us passed, with no word of the 3 us by which its timers are ahead."""
+    verdicts = ruled(side("EVL", {"evl": 3000}), 1_000)
+    assert len(verdicts) == len(LOADS)
+    (said,) = [told for told in opening(verdicts) if told.rule == ANTICIPATED.id]
+    assert said.values == {"gravity_ns": 3000, "from_timer_ns": 4000}
+    for each in verdicts:
+        told = verdict_json(each)
+        assert told["gravity_ns"] == 3000
+        assert ANTICIPATED.id in [statement["rule"] for statement in told["statements"]]
+    words = english(said)
+    assert words in markdown("run", verdicts) and junit("made", ["a", "b"], verdicts).count("gravity") == 2
+
+
+def test_rows_of_unlike_gravity_are_named_with_theirs() -> None:
+    verdicts = ruled(side("Cobalt", {TASK: 2000, HANDLER: 0}), 5_000)
+    (said,) = [told for told in opening(verdicts) if told.rule == ANTICIPATED_IN.id]
+    assert said.values["gravity_ns"] == 2000
+    assert len(said.values["rows"]) == len(LOADS) and all(TASK in row for row in said.values["rows"])
+
+
+def test_a_verdict_without_a_core_says_nothing_of_gravity() -> None:
+    for each in (*ruled(linux(), 5_000), verdict(made_evidence(10_000, quiet()), Question(10_000))):
+        assert verdict_json(each)["gravity_ns"] == 0
+        assert "gravity" not in " ".join(map(english, opening([each])))

@@ -55,6 +55,8 @@ class Evidence:
     """Others used the CPUs meanwhile."""
     until_decided: bool = False
     """It was looked at again and again while it was measured, and ended when it was decided."""
+    gravity_ns: int = 0
+    """By how much a real-time core programs its timers ahead of the release; the largest of its cells."""
 
     @property
     def most_ns(self) -> int | None:

@@ -25,6 +25,17 @@ BESIDE_PUBLISHED = rule(
     "the real-time core, and that of the published ones is not known: {values:items}",
 )
 
+ANTICIPATED = rule(
+    "verdict.anticipated",
+    "The real-time core programs its timers {gravity_ns:time} ahead of the release (its gravity), and a task that "
+    "starts before its release keeps every deadline: from the timer on it has {from_timer_ns:time}.",
+)
+ANTICIPATED_IN = rule(
+    "verdict.anticipated-in",
+    "In {rows:list} the real-time core programs its timers {gravity_ns:time} ahead of the release (its gravity), and "
+    "a task that starts before its release keeps every deadline: from the timer on it has {from_timer_ns:time}.",
+)
+
 Names = Mapping[int, Sequence[str]]
 """By gravity in nanoseconds, what has it."""
 
@@ -53,6 +64,21 @@ def stated(names: Names) -> Statement | None:
     if not any(names):
         return None
     return (DIFFERS if len(names) > 1 else ALIKE)(values=_values(names))
+
+
+def anticipated(rows: Sequence[tuple[str, int, int]]) -> list[Statement]:
+    """Of judged rows by name, gravity and deadline: what a deadline means where the core is ahead of the release."""
+    names: dict[tuple[int, int], list[str]] = {}
+    for name, gravity, deadline_ns in rows:
+        names.setdefault((gravity, deadline_ns), []).append(name)
+    told = []
+    for (gravity, deadline_ns), own in names.items():
+        values = {"gravity_ns": gravity, "from_timer_ns": deadline_ns + gravity}
+        if gravity:
+            told.append(
+                ANTICIPATED(**values) if len(names) == 1 else ANTICIPATED_IN(rows=tuple(own), **values)
+            )
+    return told
 
 
 def beside_published(names: Names) -> Statement | None:

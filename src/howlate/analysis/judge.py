@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from howlate.analysis.evidence import Evidence, evidence_of
+from howlate.analysis.gravity import gravity_ns
 from howlate.analysis.groups import Group, groups_of
 from howlate.analysis.labels import row_names
 from howlate.analysis.verdict import Question, Verdict, verdict
@@ -108,7 +109,7 @@ def judged(
         deadlines = {cell.id: cell.deadline for cell in group.counted if cell.deadline is not None}
         evidence = evidence_of(group, deadlines, seconds, name, run.virtual, run.target == LAB)
         if evidence is not None:
-            evidence = replace(evidence, until_decided=looked)
+            evidence = replace(evidence, until_decided=looked, gravity_ns=gravity_ns(group.cells))
             evidence = _with_missing(evidence, len(group.cells), planned.get(group.point, 0))
             ids = tuple(cell.id for cell in group.cells)
             rows.append(Judged(group.point, ids, group.labels, verdict(evidence, asked)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from howlate.analysis.extrapolate import Extrapolation
+from howlate.analysis.gravity import anticipated
 from howlate.analysis.promise import sentence, statements
 from howlate.analysis.verdict import RateVerdict, StretchVerdict, Verdict
 from howlate.words.say import english, to_json
@@ -26,6 +27,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
         "unserved": evidence.deadline.unserved,
         "misses": evidence.deadline.misses,
         "max_ns": evidence.max_ns,
+        "gravity_ns": evidence.gravity_ns,
         "measured_s": evidence.seconds,
         "repetitions": evidence.repetitions,
         "rate": _rate_json(rate, evidence.virtual),
@@ -34,7 +36,13 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
         if verdict.extrapolation is None
         else _extrapolation_json(verdict.extrapolation),
         "needed_s": verdict.needed_s,
-        "statements": [to_json(told) for told in statements(verdict)],
+        "statements": [
+            to_json(told)
+            for told in (
+                *statements(verdict),
+                *anticipated([(evidence.name, evidence.gravity_ns, verdict.asked.deadline_ns)]),
+            )
+        ],
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
+from howlate.analysis.gravity import anticipated
 from howlate.analysis.promise import (
     limits,
     no_verdict,
@@ -35,7 +36,11 @@ US = Unit("us", 1000, 1)
 
 def opening(verdicts: Sequence[Verdict]) -> tuple[Statement, ...]:
     """The run's sentence and what belongs to it: first on page and terminal."""
-    return (*run_sentence(verdicts), *limits(verdicts)) if verdicts else ()
+    return (*run_sentence(verdicts), *limits(verdicts), *_anticipated(verdicts)) if verdicts else ()
+
+
+def _anticipated(verdicts: Sequence[Verdict]) -> list[Statement]:
+    return anticipated([(v.evidence.name, v.evidence.gravity_ns, v.asked.deadline_ns) for v in verdicts])
 
 
 def items(verdicts: Sequence[Verdict]) -> Iterator[Item]:
@@ -157,7 +162,7 @@ def junit(study: str, names: Sequence[str], verdicts: Sequence[Verdict]) -> str:
     for name, verdict in zip(names, verdicts, strict=True):
         seconds = f"{verdict.evidence.seconds:.3f}"
         case = ElementTree.SubElement(suite, "testcase", classname=study, name=name, time=seconds)
-        told = [say(statement) for statement in statements(verdict)]
+        told = [say(statement) for statement in (*statements(verdict), *_anticipated([verdict]))]
         kind = {Ruling.FAIL: "failure", Ruling.INCONCLUSIVE: "error"}.get(verdict.outcome)
         if kind is None:
             ElementTree.SubElement(case, "system-out").text = "\n".join(told)
