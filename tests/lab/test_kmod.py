@@ -433,6 +433,7 @@ def test_a_cpu_that_is_held_delays_the_user_and_is_found_in_full(tmp_path: Path,
         (tmp_path / delayed).write_bytes(both.files["uio"])
         rows = read_stream(tmp_path / delayed).columns[0]
         total = rows["handler_latency_ns"] + rows["user_latency_ns"]
+        assert (rows["answer_latency_ns"] == total).all()
         first_in_a_hold = (total > 4_000_000) & (total < 5_200_000)
         assert (
             5 <= first_in_a_hold.sum() <= 9

@@ -17,7 +17,8 @@ def test_the_host_learns_what_it_can_use_and_when(probe: Path) -> None:
     assert [need["name"] for need in uio["modules"]] == ["uio", "howlate_uio"]
     assert uio["devices"] == [{"name": "edu", "option": "source", "value": "edu", "parameters": ""}]
     assert [column["name"] for column in uio["columns"]] == [
-        *("index", "time_ns", "handler_latency_ns", "raise_to_handler_ns", "user_latency_ns", "flags")
+        *("index", "time_ns", "handler_latency_ns", "raise_to_handler_ns", "user_latency_ns"),
+        *("answer_latency_ns", "flags"),
     ]
 
 

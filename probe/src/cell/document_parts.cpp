@@ -99,7 +99,7 @@ void write_table_columns(JsonWriter& json, std::span<const ColumnSpec> columns) 
   json.key("columns").begin_array();
   for (const ColumnSpec& column : columns) {
     json.begin_object().member("name", column.name).member("type", column_type_name(column.type));
-    json.member("help", column.help).end_object();
+    json.member("help", column.help).member("answers", column.answers).end_object();
   }
   json.end_array();
 }

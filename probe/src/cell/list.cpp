@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "cell/document_parts.hpp"
 #include "cell/run.hpp"
 #include "core/called.hpp"
 #include "core/help.hpp"
@@ -48,12 +49,7 @@ void write_test(JsonWriter& json, const Test& test) {
   json.begin_object().member("name", test.name).member("summary", test.summary).member("needs", test.needs);
   json.key("params");
   write_params(json, test.params);
-  json.key("columns").begin_array();
-  for (const ColumnSpec& column : test.columns) {
-    json.begin_object().member("name", column.name).member("type", column_type_name(column.type));
-    json.member("help", column.help).end_object();
-  }
-  json.end_array();
+  write_table_columns(json, test.columns);
   write_needs(json, "modules", modules_of(test));
   write_needs(json, "devices", test.devices);
   json.end_object();

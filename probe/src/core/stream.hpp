@@ -33,6 +33,8 @@ struct ColumnSpec {
   std::string_view name;  // carries its unit: "latency_ns"
   ColumnType type;
   std::string_view help;
+  // Whether it answers "how late", so that a deadline is held against it. A test of which no column does has no verdict.
+  bool answers = false;
 };
 
 // The account of one table up to and including its last row; zeros for tables that are not of activations.

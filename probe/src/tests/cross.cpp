@@ -57,7 +57,7 @@ constexpr ParamSpec params[] = {
 constexpr ColumnSpec columns[] = {
     {"index", ColumnType::i64, "number of the question"},
     {"time_ns", ColumnType::i64, "the question, as an offset from t0"},
-    {"answer_ns", ColumnType::i64, "from before the question to its answer"},
+    {"answer_ns", ColumnType::i64, "from before the question to its answer", true},
     {"asked", ColumnType::i64, "the CPU that was asked; -1 where all of several were asked at once"},
     {"flags", ColumnType::u8,
      "bit 0: warm-up; bit 1: the asking thread lost its CPU against its will within it"},

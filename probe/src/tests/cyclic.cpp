@@ -100,8 +100,8 @@ std::vector<Need> modules_of_plugins() {
 constexpr ColumnSpec columns[] = {
     {"release", ColumnType::i64, "index of the release served"},
     {"release_ns", ColumnType::i64, "the release, as an offset from t0"},
-    {"latency_ns", ColumnType::i64, "first user-space time stamp minus release"},
-    {"response_ns", ColumnType::i64, "end of the activation's work minus release; 0 without work"},
+    {"latency_ns", ColumnType::i64, "first user-space time stamp minus release", true},
+    {"response_ns", ColumnType::i64, "end of the activation's work minus release; 0 without work", true},
     {"flags", ColumnType::u8, "bit 0: warm-up; bit 1: switched out before this time stamp (spinning)"},
 };
 

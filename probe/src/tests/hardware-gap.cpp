@@ -41,7 +41,7 @@ const ParamSpec params[] = {
 constexpr ColumnSpec columns[] = {
     {"index", ColumnType::i64, "number of the gap"},
     {"time_ns", ColumnType::i64, "its end, as an offset from t0"},
-    {"gap_ns", ColumnType::i64, "its length"},
+    {"gap_ns", ColumnType::i64, "its length", true},
     {"in_window", ColumnType::i64, "hwlat: how many gaps its window had; spin: its number within its window"},
     {"cpu", ColumnType::i64, "where"},
     {"flags", ColumnType::u8,

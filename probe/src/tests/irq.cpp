@@ -40,7 +40,7 @@ constexpr ColumnSpec columns[] = {
     {"irq_latency_ns", ColumnType::i64,
      "first time stamp of the handler minus the instant at which it was due"},
     {"wake_latency_ns", ColumnType::i64,
-     "first time stamp of the woken task minus the instant at which it was due"},
+     "first time stamp of the woken task minus the instant at which it was due", true},
     {"flags", ColumnType::u8, "bit 0: warm-up"},
 };
 

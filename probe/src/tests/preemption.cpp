@@ -41,10 +41,10 @@ constexpr ParamSpec params[] = {
 constexpr ColumnSpec columns[] = {
     {"index", ColumnType::i64, "number of the preemption; failed ones are left out"},
     {"time_ns", ColumnType::i64, "P1 awake (t2), as an offset from t0"},
-    {"cs1_ns", ColumnType::i64, "from P2's last reading before to P1 awake: t2 - t1"},
+    {"cs1_ns", ColumnType::i64, "from P2's last reading before to P1 awake: t2 - t1", true},
     {"wait_ns", ColumnType::i64,
-     "from P1 awake to its end, minus the time for which it spins: t3 - t2 - spin"},
-    {"cs2_ns", ColumnType::i64, "from P1's end to P2's first reading after it: t4 - t3"},
+     "from P1 awake to its end, minus the time for which it spins: t3 - t2 - spin", true},
+    {"cs2_ns", ColumnType::i64, "from P1's end to P2's first reading after it: t4 - t3", true},
     {"flags", ColumnType::u8,
      "bit 0: warm-up; bit 1: a third task took the CPU from P1 or, while P1 slept, from P2"},
 };

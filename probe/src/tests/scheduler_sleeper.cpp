@@ -26,8 +26,8 @@ namespace {
 constexpr ColumnSpec columns[] = {
     {"index", ColumnType::i64, "number of the data point"},
     {"time_ns", ColumnType::i64, "its start, as an offset from t0"},
-    {"timer_ns", ColumnType::i64, "lateness after a sleep until an instant"},
-    {"pipe_ns", ColumnType::i64, "from before the write() into a pipe until the sleeping reader runs"},
+    {"timer_ns", ColumnType::i64, "lateness after a sleep until an instant", true},
+    {"pipe_ns", ColumnType::i64, "from before the write() into a pipe until the sleeping reader runs", true},
     {"runnable_ns", ColumnType::i64, "the longest that a task that never sleeps waited for the CPU"},
     {"flags", ColumnType::u8, "bit 0: warm-up"},
 };

@@ -24,7 +24,7 @@ constexpr ColumnSpec columns[] = {
     {"index", ColumnType::i64, "number of the data point"},
     {"time_ns", ColumnType::i64, "begin of the run, as an offset from t0"},
     {"run_ns", ColumnType::i64, "how long the task had the CPU before an equal took over"},
-    {"away_ns", ColumnType::i64, "from there until it had the CPU again"},
+    {"away_ns", ColumnType::i64, "from there until it had the CPU again", true},
     {"stolen_ns", ColumnType::i64, "time within the run in which neither it nor an equal had the CPU"},
     {"flags", ColumnType::u8, "bit 0: warm-up; bit 1: switched out (all of them)"},
 };

@@ -35,7 +35,7 @@ constexpr ParamSpec params[] = {
 constexpr ColumnSpec columns[] = {
     {"index", ColumnType::i64, "number of the sleep"},
     {"time_ns", ColumnType::i64, "the planned end of the sleep, as an offset from t0"},
-    {"delay_ns", ColumnType::i64, "first user-space time stamp minus the planned end"},
+    {"delay_ns", ColumnType::i64, "first user-space time stamp minus the planned end", true},
     {"flags", ColumnType::u8, "bit 0: warm-up; bit 1: switched out before this time stamp (spinning)"},
 };
 constexpr std::size_t time_column = 1;

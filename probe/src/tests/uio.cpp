@@ -39,6 +39,8 @@ constexpr ColumnSpec columns[] = {
      "first time stamp of the kernel's handler minus the instant at which the timer was due"},
     {"raise_to_handler_ns", ColumnType::i64, "the part of handler_latency_ns after the interrupt was raised"},
     {"user_latency_ns", ColumnType::i64, "first time stamp of the task minus that of the handler"},
+    {"answer_latency_ns", ColumnType::i64,
+     "first time stamp of the task minus the instant at which the timer was due", true},
     {"flags", ColumnType::u8, "bit 0: warm-up"},
 };
 
@@ -87,7 +89,7 @@ class UioReader {
     if (!thread_.more(now_ns)) return false;
     ++next_;
     thread_.add(record.due_ns - thread_.t0_ns(), record.handler_ns - record.due_ns,
-                record.handler_ns - record.raised_ns, now_ns - record.handler_ns, 0);
+                record.handler_ns - record.raised_ns, now_ns - record.handler_ns, now_ns - record.due_ns, 0);
     return thread_.more(now_ns);
   }
 
