@@ -10,7 +10,7 @@ import pytest
 
 from howlate.analysis.bounds import rate_upper
 from howlate.analysis.evidence import Evidence
-from howlate.analysis.promise import limits, run_sentence, sentence, statements
+from howlate.analysis.promise import run_sentence, sentence, statements
 from howlate.analysis.valid import DROPPED
 from howlate.analysis.verdict import Question, Ruling, verdict
 from howlate.analysis.verdict_json import verdict_json
@@ -147,24 +147,6 @@ def test_runs_that_differ_need_more_runs() -> None:
     assert found.needed_s == pytest.approx(15 * 20)
     longer = verdict(made_evidence(DEADLINE_NS, *runs), Question(DEADLINE_NS, horizon_s=30))
     assert longer.needed_s == pytest.approx(34 * 20)
-
-
-def test_limits_are_of_no_miss_and_of_what_bounds_the_next_stretch() -> None:
-    """A release that was never served misses every deadline. Where misses are tolerated that is no contradiction to
-    PASS, and limits of no miss are not printed."""
-    evidence = made_evidence(DEADLINE_NS, quiet())
-    never = replace(evidence, deadline=DeadlineSummary(DEADLINE_NS, 100_000, 0, 1, 1))
-    (none,) = limits([verdict(never, Question(DEADLINE_NS))])
-    assert english(none) == "No deadline passes: 1 release was never served, which misses every one."
-    tolerated = verdict(never, Question(DEADLINE_NS, 1e-3, 0))
-    assert tolerated.outcome is PASS and limits([tolerated]) == []
-    runs = [quiet(20_000, seed) * (3 if seed == 2 else 1) for seed in range(4)]
-    (differ,) = limits([verdict(made_evidence(DEADLINE_NS, *runs), Question(DEADLINE_NS))])
-    assert differ.rule == "verdict.limit-fails" and "Kruskal" in english(differ)
-    coarse = made_evidence(DEADLINE_NS, quiet() // 1_000 * 1_000, known=Knowledge(resolution_ns=1_000))
-    (rounded,) = limits([verdict(coarse, Question(DEADLINE_NS))])
-    largest = int((quiet() // 1_000).max())
-    assert f"the shortest that passes {largest + 1} µs" in english(rounded)
 
 
 def test_no_time_bounds_the_next_stretch_where_a_release_was_never_served() -> None:
@@ -337,10 +319,6 @@ def test_below_the_labs_resolution_only_what_is_later_than_it_decides() -> None:
     assert found.outcome is INCONCLUSIVE and found.needed_s is None
     assert "below the lab's resolution of 400 µs" in text(below, found.asked)
     assert "Measuring longer under these conditions will not decide it" in text(below, found.asked)
-    assert [english(told) for told in limits([found])] == [
-        "The shortest deadline that passes is 400 µs, exactly for these seeds: the lab's resolution, below which "
-        "nothing is said."
-    ]
     fine = made_evidence(DEADLINE_NS, *runs, virtual=True, lab_resolution_ns=DEADLINE_NS)
     assert verdict(fine, Question(DEADLINE_NS)).outcome is PASS
     runs[3][7] = 3 * DEADLINE_NS

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from howlate.analysis.deadline import together
 from howlate.analysis.groups import Group
 from howlate.analysis.resolution import resolution_ns
-from howlate.analysis.valid import STEAL
-from howlate.model.columns import RESPONSE
+from howlate.analysis.valid import STEAL, misses_hold
+from howlate.model.columns import LATENCY
 from howlate.model.guest_cpus import GUEST, GuestCpus
 from howlate.model.knowledge import EVERYTHING, Knowledge
-from howlate.model.summary import WATCHED, CellSummary, ColumnSummary, DeadlineSummary
+from howlate.model.summary import CellSummary, ColumnSummary, DeadlineSummary
 from howlate.model.tail import TailSummary
 from howlate.words.statement import Statement
 
@@ -31,6 +32,14 @@ class Evidence:
     """The row's; "" where the run has but one."""
     failed_checks: tuple[Statement, ...] = ()
     """Why repetitions are not valid."""
+    column: str = LATENCY
+    """What is judged."""
+    of_several: bool = False
+    """The cells have other columns that are judged too."""
+    max_by_cpu: Mapping[str, int] = field(default_factory=dict)
+    """The largest answer of each CPU, where several measured."""
+    seen: DeadlineSummary | None = None
+    """Where a check failed: the releases of all repetitions whose misses hold all the same."""
     repetitions: int = 1
     boots: int = 1
     """In how many boots of the machine it was measured."""
@@ -41,6 +50,8 @@ class Evidence:
     trials: bool = True
     """Its samples are answers to releases, or data points. False of a test that waits for events: what it counts are
     the events, so a rate of misses has no meaning."""
+    threshold_ns: int | None = 0
+    """Up to this length a test that waits for gaps sees none; None where nobody says it."""
     tails: tuple[TailSummary | None, ...] = ()
     """Of each valid repetition; None where nobody looked."""
     samples: tuple[int, ...] = ()
@@ -63,10 +74,16 @@ class Evidence:
         """As large as the largest answer may have been: a coarse value stands for more than itself."""
         return None if self.max_ns is None else self.max_ns + self.known.resolution_ns - 1
 
+    @property
+    def bound_ns(self) -> int:
+        """What bounds the next stretch: nobody looked for a gap below the threshold."""
+        return max(self.most_ns or 0, self.threshold_ns or 0)
+
 
 def answers_of(summary: CellSummary) -> ColumnSummary | None:
-    """The column that a deadline is held against: response times where the task works, else the first."""
-    return summary.columns.get(RESPONSE) or next(iter(summary.columns.values()), None)
+    """The column that a deadline is held against; of several the one with the largest value. None of a test that
+    measures no latency."""
+    return summary.columns[summary.latest] if summary.judged else None
 
 
 def misses_without_samples(summary: CellSummary, deadline_ns: int) -> DeadlineSummary | None:
@@ -76,7 +93,7 @@ def misses_without_samples(summary: CellSummary, deadline_ns: int) -> DeadlineSu
     if stated is not None and stated.deadline_ns == deadline_ns:
         return stated
     answers, account = answers_of(summary), summary.accounting
-    if answers is None or account.overruns:
+    if answers is None or account.overruns or summary.known.overflow != 0:
         return None
     if answers.max is not None and answers.max > deadline_ns:
         return None
@@ -96,29 +113,64 @@ def evidence_of(
     cells = group.counted
     failed = tuple(warning for cell in group.cells if not cell.valid for warning in cell.warnings[:1])
     counted = together(deadlines[cell.id] for cell in cells if cell.id in deadlines)
-    if counted is None:
-        return Evidence(DeadlineSummary(), 0.0, None, name, failed) if failed else None
-    columns = [answers_of(cell) for cell in cells]
+    holds = [cell for cell in group.cells if cell.valid or misses_hold(cell.warnings)]
+    seen = together(deadlines[cell.id] for cell in holds if cell.id in deadlines)
+    columns = [answers_of(cell) for cell in holds]
     answers = [column for column in columns if column is not None]
-    maxima = [column.max for column in answers if column.max is not None]
+    of_row: dict[str, Any] = {
+        "max_ns": max((column.max for column in answers if column.max is not None), default=None),
+        "max_by_cpu": _max_by_cpu(answers),
+        "name": name,
+        "column": group.cells[0].latest,
+        "failed_checks": failed,
+        "seen": seen,
+        "virtual": virtual,
+        "lab_resolution_ns": resolution_ns(GuestCpus.parse(group.cells[0].labels.get(GUEST, ""))),
+        "trials": not any(cell.waits_for_gaps for cell in group.cells),
+    }
+    if counted is None:
+        return Evidence(DeadlineSummary(), 0.0, **of_row) if failed else None
+    columns = [answers_of(cell) for cell in cells]
     return Evidence(
         counted,
         seconds=sum(seconds.get(cell.id, 0.0) for cell in cells),
-        max_ns=max(maxima, default=None),
-        name=name,
-        failed_checks=failed,
+        **of_row,
         repetitions=len(cells),
         boots=len(cells) if boots or virtual else 1,
-        virtual=virtual,
-        lab_resolution_ns=resolution_ns(GuestCpus.parse(cells[0].labels.get(GUEST, ""))),
-        trials=not any(WATCHED in cell.outcomes for cell in cells),
+        threshold_ns=_threshold_ns(cells),
         tails=tuple(cell.tail for cell in cells),
         samples=tuple((column.count or 0) if column is not None else 0 for column in columns),
-        p999_ns=tuple(int(p999) for column in answers if (p999 := column.figure("0.999")) is not None),
+        p999_ns=tuple(
+            int(p999) for c in columns if c is not None and (p999 := c.figure("0.999")) is not None
+        ),
         known=known_of_all([cell.known for cell in cells]),
         steal=max(map(_steal, cells), default=0.0),
         disturbed=not all(cell.alone for cell in cells),
     )
+
+
+def _max_by_cpu(columns: Sequence[ColumnSummary]) -> dict[str, int]:
+    largest: dict[str, int] = {}
+    for column in columns:
+        for cpu, value in column.max_by_cpu.items():
+            largest[cpu] = max(value, largest.get(cpu, value))
+    return largest
+
+
+def _threshold_ns(cells: Sequence[CellSummary]) -> int | None:
+    """The largest threshold of all cells; of one that does not say it its smallest gap, which was not below. A gap in
+    whole steps is above a threshold of 10 us from 11 us on."""
+    found = []
+    for cell in cells:
+        column = answers_of(cell)
+        smallest = cell.known.threshold_ns
+        if smallest is None and column is not None:
+            smallest = column.min if column.count else None
+        elif smallest:
+            smallest += cell.known.resolution_ns - 1
+        found.append(smallest)
+    known = [threshold for threshold in found if threshold is not None]
+    return max(known, default=0) if len(known) == len(found) else None
 
 
 def known_of_all(known: Sequence[Knowledge]) -> Knowledge:

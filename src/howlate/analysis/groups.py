@@ -24,6 +24,14 @@ IN_FORCE = ("cpu", "policy")
 """Labels that are read back from each cell, and may differ between the repetitions of a point."""
 
 
+RowKey = tuple[object, ...]
+
+
+def key_of(point: str, labels: Mapping[str, str]) -> RowKey:
+    """Of a point with its labels, those aside that are read back from each cell."""
+    return (point, *sorted((name, text) for name, text in labels.items() if name not in IN_FORCE))
+
+
 @dataclass(frozen=True)
 class ColumnSpread:
     """One column of the samples over a point's valid repetitions."""
@@ -45,6 +53,11 @@ class Group:
     cells: tuple[CellSummary, ...]
     planned: int
     """The number of repetitions in the plan."""
+
+    @property
+    def key(self) -> RowKey:
+        """What tells this row from others."""
+        return key_of(self.point, self.labels)
 
     @property
     def counted(self) -> tuple[CellSummary, ...]:
@@ -171,8 +184,7 @@ def groups_of(
         planned[cell.point] = planned.get(cell.point, 0) + 1
     by_point: dict[tuple[object, ...], list[tuple[CellSummary, Mapping[str, str]]]] = {}
     for summary, own in zip(summaries, labels or [s.labels for s in summaries], strict=True):
-        asked = sorted((name, text) for name, text in own.items() if name not in IN_FORCE)
-        by_point.setdefault((summary.point, *asked), []).append((summary, own))
+        by_point.setdefault(key_of(summary.point, own), []).append((summary, own))
     return tuple(
         Group(
             cells[0][0].point,

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from howlate.analysis.evidence import Evidence, evidence_of
 from howlate.analysis.gravity import gravity_ns
-from howlate.analysis.groups import Group, groups_of
+from howlate.analysis.groups import Group, RowKey, groups_of
 from howlate.analysis.labels import row_names
-from howlate.analysis.verdict import Question, Verdict, verdict
+from howlate.analysis.verdict import Question, Verdict, severity, verdict
 from howlate.model.loaded import RunContent
 from howlate.model.plan import Cell
 from howlate.model.run import Run
@@ -47,6 +47,9 @@ class Judged:
     cells: tuple[str, ...]
     labels: Mapping[str, str]
     verdict: Verdict
+    """On the column that is worst."""
+    others: tuple[Verdict, ...] = ()
+    """On the other columns that answer "how late"."""
 
 
 def stated(content: RunContent) -> list[Judged]:
@@ -93,26 +96,61 @@ def on_own_deadlines(
 def judged(
     content: RunContent, summaries: Sequence[CellSummary], question: Callable[[Group], Question | None]
 ) -> list[Judged]:
-    """A verdict for each row that is asked about. `summaries`: the run's cells, each with its releases against the
-    deadline in question."""
+    """A verdict for each row that is asked about; of several columns that are judged the worst. `summaries`: the
+    run's cells, each with its releases against the deadline in question, and once for each column that is judged. A
+    test that measures no latency has no verdict."""
+    by_column: dict[str, list[CellSummary]] = {}
+    for summary in summaries:
+        if summary.judged:
+            by_column.setdefault(summary.latest, []).append(summary)
+    groups = groups_of(content.summaries, content.run)
+    names = row_names([group.labels for group in groups])
+    rows: dict[RowKey, list[Judged]] = {group.key: [] for group in groups}
+    named = {key: name if len(rows) > 1 else "" for key, name in zip(rows, names, strict=True)}
+    for cells in by_column.values():
+        for key, row in _of_column(content, cells, question, named):
+            rows[key].append(row)
+    return [_worst_column(of_row) for of_row in rows.values() if of_row]
+
+
+def _worst_column(rows: Sequence[Judged]) -> Judged:
+    """Of one row's columns the one with the worst verdict; of several such the one that was latest."""
+    worst, *others = sorted(
+        rows, key=lambda row: (-severity(row.verdict.outcome), -(row.verdict.evidence.max_ns or 0))
+    )
+    if not others:
+        return worst
+    evidence = replace(worst.verdict.evidence, of_several=True)
+    beside = tuple(
+        replace(row.verdict, evidence=replace(row.verdict.evidence, of_several=True)) for row in others
+    )
+    return replace(worst, verdict=replace(worst.verdict, evidence=evidence), others=beside)
+
+
+def _of_column(
+    content: RunContent,
+    summaries: Sequence[CellSummary],
+    question: Callable[[Group], Question | None],
+    names: Mapping[RowKey, str],
+) -> list[tuple[RowKey, Judged]]:
     run = content.run
     groups = groups_of(summaries, run)
-    names = row_names([group.labels for group in groups])
-    seconds = {cell.summary.id: cell.seconds or 0.0 for cell in content.cells}
+    seconds = {cell.summary.id: cell.looked_s for cell in content.cells}
     planned = _planned(run.plan.cells)
     looked = bool(looked_at(run))
     rows = []
-    for group, name in zip(groups, names if len(groups) > 1 else [""] * len(groups), strict=True):
+    for group in groups:
         asked = question(group)
         if asked is None:
             continue
-        deadlines = {cell.id: cell.deadline for cell in group.counted if cell.deadline is not None}
-        evidence = evidence_of(group, deadlines, seconds, name, run.virtual, run.target == LAB)
+        deadlines = {cell.id: cell.deadline for cell in group.cells if cell.deadline is not None}
+        evidence = evidence_of(group, deadlines, seconds, names[group.key], run.virtual, run.target == LAB)
         if evidence is not None:
             evidence = replace(evidence, until_decided=looked, gravity_ns=gravity_ns(group.cells))
             evidence = _with_missing(evidence, len(group.cells), planned.get(group.point, 0))
             ids = tuple(cell.id for cell in group.cells)
-            rows.append(Judged(group.point, ids, group.labels, verdict(evidence, asked)))
+            row = Judged(group.point, ids, group.labels, verdict(evidence, asked))
+            rows.append((group.key, row))
     return rows
 
 

@@ -9,12 +9,15 @@ from typing import Any
 from howlate.analysis.bounds import rate_upper
 from howlate.analysis.evidence import Evidence
 from howlate.analysis.extrapolate import as_statements
+from howlate.analysis.phrases import column_heading
 from howlate.analysis.sequential import rate_upper_always
-from howlate.analysis.verdict import SEEN, Ruling, Verdict, forbids_limits, too_few, worst
+from howlate.analysis.verdict import SEEN, Ruling, Verdict, too_few, worst
+from howlate.model.columns import LATENCY
 from howlate.words.statement import Statement, rule
 
 THIS = rule("verdict.this", "the measurement")
 ROW = rule("verdict.row", "the row {row}")
+OF_COLUMN = rule("verdict.of-column", "{subject} ({column})")
 
 PASS_STRETCH = rule(
     "verdict.pass-stretch",
@@ -44,6 +47,39 @@ PASS_EXACT_RATE = rule(
     "seeds of virtual time, a share of {share:probability}; {tolerated:number} is tolerated. That holds for "
     "these seeds of {subject}: they come out the same each time.",
 )
+PASS_GAP = rule(
+    "verdict.pass-gap",
+    "PASS: {subject} keeps the deadline of {deadline_ns:asked}. No gap was longer in {seconds:seconds} of watching, "
+    "and with {confidence:level} confidence none will be in the next {horizon_s:seconds}.",
+)
+PASS_GAP_EXACT = rule(
+    "verdict.pass-gap-exact",
+    "PASS: no gap was longer than the deadline of {deadline_ns:asked} in {seeds} seeds of virtual time. That is "
+    "exact for these seeds of {subject}: they come out the same each time.",
+)
+FAIL_GAP = rule(
+    "verdict.fail-gap",
+    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. {misses:count} gap was longer, in "
+    "{seconds:seconds} of watching.",
+    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. {misses:count} gaps were longer, in "
+    "{seconds:seconds} of watching.",
+    by="misses",
+)
+FAIL_AT_LEAST = rule(
+    "verdict.fail-at-least",
+    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. At least {misses:count} of {releases:count} "
+    "releases missed it, and none may.",
+)
+FAIL_UNCOUNTED = rule(
+    "verdict.fail-uncounted",
+    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. The largest value was {max_ns:time}; how "
+    "many there were is not known.",
+)
+FAIL_SHARE = rule(
+    "verdict.fail-share",
+    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. {misses:count} of {releases:count} releases "
+    "missed it, and {tolerated:number} is tolerated.",
+)
 FAIL_MISS = rule(
     "verdict.fail-miss",
     "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. {misses:count} of {releases:count} releases "
@@ -69,6 +105,24 @@ INCONCLUSIVE_ALONE = rule(
     "verdict.inconclusive-alone",
     "INCONCLUSIVE: whether {subject} keeps the deadline of {deadline_ns:asked} cannot be said. {misses:count} of "
     "{releases:count} releases missed it.",
+)
+INCONCLUSIVE_AT_LEAST = rule(
+    "verdict.inconclusive-at-least",
+    "INCONCLUSIVE: whether {subject} keeps the deadline of {deadline_ns:asked} cannot be said. At least "
+    "{misses:count} of {releases:count} releases missed it.",
+)
+INCONCLUSIVE_UNCOUNTED = rule(
+    "verdict.inconclusive-uncounted",
+    "INCONCLUSIVE: whether {subject} keeps the deadline of {deadline_ns:asked} cannot be said. The largest value was "
+    "{max_ns:time}; how many there were is not known.",
+)
+INCONCLUSIVE_GAP = rule(
+    "verdict.inconclusive-gap",
+    "INCONCLUSIVE: whether {subject} keeps the deadline of {deadline_ns:asked} cannot be said. {misses:count} gap "
+    "was longer, in {seconds:seconds} of watching.",
+    "INCONCLUSIVE: whether {subject} keeps the deadline of {deadline_ns:asked} cannot be said. {misses:count} gaps "
+    "were longer, in {seconds:seconds} of watching.",
+    by="misses",
 )
 INVALID = rule(
     "verdict.invalid",
@@ -107,6 +161,12 @@ RUN_OWN = {
     ),
 }
 """Where the rows do not share a deadline."""
+RUN_OPEN = rule(
+    "verdict.run-open",
+    "Of {count} other row it cannot be said: {names:items}.",
+    "Of {count} other rows it cannot be said: {names:items}.",
+    by="count",
+)
 RUN_EACH = rule(
     "verdict.run-each",
     "The bounds of each row hold with {confidence:level} confidence; those of all {rows} rows together hold with at "
@@ -186,6 +246,41 @@ FACT_COUNT = rule(
     "{misses:count} of {releases:count} releases missed {deadline_ns:asked}: {late:count} late, {unserved:count} "
     "never served.",
 )
+FACT_AT_LEAST_COUNT = rule(
+    "verdict.fact-count-at-least",
+    "At least {misses:count} of {releases:count} releases missed {deadline_ns:asked}: the tool's histogram ended "
+    "below, and more of what lay beyond may have missed it.",
+)
+FACT_GAPS = rule(
+    "verdict.fact-gaps",
+    "{misses:count} gap was longer than {deadline_ns:asked}, in {seconds:seconds} of watching; gaps up to "
+    "{threshold_ns:time} were not looked for.",
+    "{misses:count} gaps were longer than {deadline_ns:asked}, in {seconds:seconds} of watching; gaps up to "
+    "{threshold_ns:time} were not looked for.",
+    by="misses",
+)
+FACT_SKIPPED = rule(
+    "verdict.fact-skipped",
+    "{count:count} release was skipped, because the task was still late for an earlier one (late policy skip). The "
+    "deadline is above the period, so it counts as answered when the activation that skipped it began.",
+    "{count:count} releases were skipped, because the task was still late for an earlier one (late policy skip). The "
+    "deadline is above the period, so they count as answered when the activation that skipped them began.",
+    by="count",
+)
+FACT_CPU = rule("verdict.fact-cpu", "The largest value was on CPU {cpu}.")
+FACT_CPU_MISSES = rule(
+    "verdict.fact-cpu-misses",
+    "CPU {cpu} missed it most often: {misses:count} of {releases:count} releases.",
+)
+EACH_CPU = rule(
+    "verdict.each-cpu",
+    "CPU {cpu}: {misses:count} of {releases:count} releases missed it; the largest value was {max_ns:time}.",
+)
+EACH_CPU_MAX = rule("verdict.each-cpu-max", "CPU {cpu}: the largest value was {max_ns:time}.")
+HOLDS = rule(
+    "verdict.holds",
+    "The row is not valid. That a miss was seen holds all the same; a PASS and bounds are withheld:",
+)
 FACT_LATE = rule(
     "verdict.fact-late",
     "Later than {deadline_ns:asked}: {late:count} of {releases:count} activations. How many releases had none is not "
@@ -234,31 +329,6 @@ ASSUMES_INPUTS = rule(
     "devices. It is not a proof about other seeds.",
 )
 AGAIN = rule("verdict.again", "Measure again once this no longer happens.")
-LIMITS = rule(
-    "verdict.limits",
-    "The longest deadline that fails is {fails_ns:asked}, the shortest that passes {passes_ns:asked}: with "
-    "{confidence:level} confidence nothing is later in the next {horizon_s:seconds}.",
-)
-LIMITS_EXACT = rule(
-    "verdict.limits-exact",
-    "The longest deadline that fails is {fails_ns:asked}, the shortest that passes {passes_ns:asked}, exactly for "
-    "these seeds.",
-)
-LIMIT_RESOLUTION = rule(
-    "verdict.limit-resolution",
-    "The shortest deadline that passes is {passes_ns:asked}, exactly for these seeds: the lab's resolution, below "
-    "which nothing is said.",
-)
-LIMIT_NONE = rule(
-    "verdict.limit-none",
-    "No deadline passes: {count:count} release was never served, which misses every one.",
-    "No deadline passes: {count:count} releases were never served, which miss every one.",
-    by="count",
-)
-LIMIT_FAILS = rule(
-    "verdict.limit-fails",
-    "The longest deadline that fails is {fails_ns:asked}; none can be said to pass, for {reasons:items}.",
-)
 NEEDED = rule("verdict.needed", "Measure {seconds:seconds} longer to decide it, if nothing else misses.")
 MORE_MAY_HELP = rule(
     "verdict.more-may-help",
@@ -275,18 +345,35 @@ def sentence(verdict: Verdict) -> Statement:
         return _pass(verdict)
     if no_verdict(verdict):
         return INVALID(subject=_subject(verdict), deadline_ns=verdict.asked.deadline_ns)
-    counts, seconds = verdict.evidence.deadline, verdict.evidence.seconds
-    values: dict[str, Any] = {
-        "subject": _subject(verdict),
-        "deadline_ns": verdict.asked.deadline_ns,
-        "misses": counts.misses,
-        "releases": counts.releases,
-    }
-    return INCONCLUSIVE(**values, seconds=seconds) if seconds > 0 else INCONCLUSIVE_ALONE(**values)
+    evidence, about = verdict.evidence, _about(verdict)
+    counts = evidence.deadline
+    if not evidence.trials:
+        return INCONCLUSIVE_GAP(**about, misses=counts.misses, seconds=evidence.seconds)
+    if _uncounted(evidence):
+        return INCONCLUSIVE_UNCOUNTED(**about, max_ns=evidence.max_ns)
+    values = about | {"misses": counts.misses, "releases": counts.releases}
+    if counts.at_least:
+        return INCONCLUSIVE_AT_LEAST(**values)
+    if evidence.seconds > 0:
+        return INCONCLUSIVE(**values, seconds=evidence.seconds)
+    return INCONCLUSIVE_ALONE(**values)
+
+
+def _about(verdict: Verdict) -> dict[str, Any]:
+    return {"subject": _subject(verdict), "deadline_ns": verdict.asked.deadline_ns}
+
+
+def _uncounted(evidence: Evidence) -> bool:
+    """The file states extremes and no count."""
+    return not evidence.deadline.releases and evidence.max_ns is not None
 
 
 def _subject(verdict: Verdict) -> Statement:
-    return ROW(row=verdict.evidence.name) if verdict.evidence.name else THIS()
+    evidence = verdict.evidence
+    subject = ROW(row=evidence.name) if evidence.name else THIS()
+    if evidence.column == LATENCY and not evidence.of_several:
+        return subject
+    return OF_COLUMN(subject=subject, column=column_heading(evidence.column))
 
 
 def no_verdict(verdict: Verdict) -> bool:
@@ -295,26 +382,31 @@ def no_verdict(verdict: Verdict) -> bool:
 
 
 def _fail(verdict: Verdict) -> Statement:
-    evidence, asked, counts = verdict.evidence, verdict.asked, verdict.evidence.deadline
-    common = {
-        "subject": _subject(verdict),
-        "deadline_ns": asked.deadline_ns,
-        "misses": counts.misses,
-        "releases": counts.releases,
-    }
-    if evidence.virtual:
-        return FAIL_EXACT(**common, seeds=evidence.repetitions)
-    if not asked.miss_rate:
-        return FAIL_MISS(**common)
-    lower = verdict.rate.lower
-    return FAIL_RATE(**common, confidence=asked.confidence, lower=lower, tolerated=asked.miss_rate)
+    evidence, asked, about = verdict.evidence, verdict.asked, _about(verdict)
+    misses = evidence.deadline.misses
+    if not evidence.trials:
+        return FAIL_GAP(**about, misses=misses, seconds=evidence.seconds)
+    if _uncounted(evidence):
+        return FAIL_UNCOUNTED(**about, max_ns=evidence.max_ns)
+    counts = about | {"misses": misses, "releases": evidence.deadline.releases}
+    if evidence.virtual and verdict.valid:
+        return FAIL_EXACT(**counts, seeds=evidence.repetitions)
+    if asked.miss_rate and verdict.valid:
+        lower = verdict.rate.lower
+        return FAIL_RATE(**counts, confidence=asked.confidence, lower=lower, tolerated=asked.miss_rate)
+    if asked.miss_rate:
+        return FAIL_SHARE(**counts, tolerated=asked.miss_rate)
+    return FAIL_AT_LEAST(**counts) if evidence.deadline.at_least else FAIL_MISS(**counts)
 
 
 def _pass(verdict: Verdict) -> Statement:
     evidence, asked, counts = verdict.evidence, verdict.asked, verdict.evidence.deadline
-    common = {"subject": _subject(verdict), "deadline_ns": asked.deadline_ns, "releases": counts.releases}
+    about = _about(verdict)
+    common = about | {"releases": counts.releases}
     if evidence.virtual:
         common["seeds"] = evidence.repetitions
+        if not evidence.trials:
+            return PASS_GAP_EXACT(**about, seeds=evidence.repetitions)
         if not counts.misses:
             return PASS_EXACT(**common)
         share = verdict.rate.upper
@@ -323,7 +415,10 @@ def _pass(verdict: Verdict) -> Statement:
     if verdict.stretch.outcome is None:
         upper = verdict.rate.upper
         return PASS_RATE(**common, misses=counts.misses, upper=upper, tolerated=asked.miss_rate)
-    common |= {"seconds": evidence.seconds, "horizon_s": verdict.stretch.horizon_s}
+    stretch = {"seconds": evidence.seconds, "horizon_s": verdict.stretch.horizon_s}
+    common |= stretch
+    if not evidence.trials:
+        return PASS_GAP(**about, **stretch, confidence=asked.confidence)
     if not asked.miss_rate:
         return PASS_STRETCH(**common)
     return PASS_BOTH(**common, upper=verdict.rate.upper, tolerated=asked.miss_rate)
@@ -348,7 +443,7 @@ def rate_line(verdict: Verdict) -> Statement:
 
 def stretch_line(verdict: Verdict) -> Statement:
     """The verdict on the next stretch of time."""
-    stretch, max_ns = verdict.stretch, verdict.evidence.most_ns or 0
+    stretch, max_ns = verdict.stretch, verdict.evidence.bound_ns
     if verdict.asked.horizon_s == 0:
         return STRETCH_NOT_ASKED()
     values: dict[str, Any] = {
@@ -380,11 +475,19 @@ def _blocks(verdict: Verdict) -> Statement:
 def facts(verdict: Verdict) -> list[Statement]:
     """What was measured, exactly."""
     evidence, counts = verdict.evidence, verdict.evidence.deadline
-    values = {"releases": counts.releases, "deadline_ns": verdict.asked.deadline_ns, "late": counts.late}
-    if evidence.known.missed_releases:
+    about = {"releases": counts.releases, "deadline_ns": verdict.asked.deadline_ns}
+    values = about | {"late": counts.late}
+    if not evidence.trials:
+        told = [_gaps(verdict)]
+    elif counts.at_least:
+        told = [FACT_AT_LEAST_COUNT(**about, misses=counts.misses)]
+    elif evidence.known.missed_releases:
         told = [FACT_COUNT(**values, misses=counts.misses, unserved=counts.unserved)]
     else:
         told = [FACT_LATE(**values)]
+    if counts.skipped:
+        told.append(FACT_SKIPPED(count=counts.skipped))
+    told += _worst_cpu(evidence)
     if evidence.max_ns is not None:
         told.append(_largest(evidence))
         told += _quantile(verdict)
@@ -399,6 +502,39 @@ def facts(verdict: Verdict) -> list[Statement]:
         told.append(FACT_STEAL(share=evidence.steal))
     if evidence.disturbed:
         told.append(FACT_OTHERS())
+    return told
+
+
+def _gaps(verdict: Verdict) -> Statement:
+    evidence = verdict.evidence
+    return FACT_GAPS(
+        misses=evidence.deadline.misses,
+        deadline_ns=verdict.asked.deadline_ns,
+        seconds=evidence.seconds,
+        threshold_ns=evidence.threshold_ns or 0,
+    )
+
+
+def _worst_cpu(evidence: Evidence) -> list[Statement]:
+    """Of several CPUs the one that missed most, else the one with the largest value."""
+    counts, largest = evidence.deadline, evidence.max_by_cpu
+    if worst := counts.worst_cpu:
+        of_cpu = counts.by_cpu[worst]
+        return [FACT_CPU_MISSES(cpu=worst, misses=of_cpu.misses, releases=of_cpu.releases)]
+    return [FACT_CPU(cpu=max(largest, key=lambda cpu: largest[cpu]))] if len(largest) > 1 else []
+
+
+def each_cpu(verdict: Verdict) -> list[Statement]:
+    """A line for each CPU, where several measured."""
+    counts, largest = verdict.evidence.deadline.by_cpu, verdict.evidence.max_by_cpu
+    told = []
+    for cpu, max_ns in sorted(largest.items(), key=lambda pair: int(pair[0])):
+        of_cpu = counts.get(cpu)
+        if of_cpu is None:
+            told.append(EACH_CPU_MAX(cpu=cpu, max_ns=max_ns))
+        else:
+            values = {"misses": of_cpu.misses, "releases": of_cpu.releases}
+            told.append(EACH_CPU(cpu=cpu, max_ns=max_ns, **values))
     return told
 
 
@@ -445,6 +581,7 @@ def statements(verdict: Verdict) -> list[Statement]:
     if no_verdict(verdict):
         return [
             sentence(verdict),
+            *_in_spite(verdict),
             *verdict.rate.forbids,
             *remaining(verdict),
             *as_statements(verdict.extrapolation),
@@ -460,12 +597,23 @@ def statements(verdict: Verdict) -> list[Statement]:
     ]
 
 
+def _in_spite(verdict: Verdict) -> list[Statement]:
+    """Before the failed checks of a row that fails all the same."""
+    return [HOLDS()] if verdict.outcome is Ruling.FAIL else []
+
+
 def standing_in_the_way(verdict: Verdict) -> list[Statement]:
     """Of one that is open: why, and what to do."""
     if verdict.outcome is not Ruling.INCONCLUSIVE:
         return []
     why = verdict.rate.forbids if no_verdict(verdict) else (rate_line(verdict), stretch_line(verdict))
     return [*why, *remaining(verdict)]
+
+
+def _open(verdicts: Sequence[Verdict], outcome: Ruling) -> list[Statement]:
+    """Beside rows that fail, those of which nothing is decided."""
+    names = [verdict.evidence.name for verdict in verdicts if verdict.outcome is Ruling.INCONCLUSIVE]
+    return [RUN_OPEN(count=len(names), names=names)] if names and outcome is Ruling.FAIL else []
 
 
 def run_sentence(verdicts: Sequence[Verdict]) -> list[Statement]:
@@ -480,39 +628,9 @@ def run_sentence(verdicts: Sequence[Verdict]) -> list[Statement]:
     states = (RUN if "deadline_ns" in values else RUN_OWN)[outcome]
     if outcome is not Ruling.PASS:
         names = [verdict.evidence.name for verdict in verdicts if verdict.outcome is outcome]
-        return [states(**values, count=len(names), names=names)]
+        return [states(**values, count=len(names), names=names), *_open(verdicts, outcome)]
     confidence = verdicts[0].asked.confidence
     if verdicts[0].evidence.virtual:
         return [states(**values)]
     together = max(0.0, 1 - len(verdicts) * (1 - confidence))
     return [states(**values), RUN_EACH(confidence=confidence, rows=len(verdicts), all=together)]
-
-
-def limits(verdicts: Sequence[Verdict]) -> list[Statement]:
-    """The longest deadline that the rows fail, and the shortest that they pass, where no miss is tolerated. To three
-    digits: what fails is rounded down, what passes up."""
-    maxima = [verdict.evidence.max_ns for verdict in verdicts if verdict.evidence.max_ns is not None]
-    beyond = [verdict.evidence.most_ns or 0 for verdict in verdicts]
-    if not maxima or any(no_verdict(verdict) or verdict.asked.miss_rate for verdict in verdicts):
-        return []
-    if unserved := sum(verdict.evidence.deadline.unserved for verdict in verdicts):
-        return [LIMIT_NONE(count=unserved)]
-    least_ns = max(verdict.evidence.lab_resolution_ns for verdict in verdicts)
-    values = {
-        "fails_ns": _rounded(max(maxima) - 1, up=False),
-        "passes_ns": max(least_ns, _rounded(max(beyond), up=True)),
-    }
-    if max(maxima) < least_ns:
-        return [LIMIT_RESOLUTION(passes_ns=least_ns)]
-    if open_ := [why for verdict in verdicts for why in forbids_limits(verdict)]:
-        return [LIMIT_FAILS(fails_ns=values["fails_ns"], reasons=tuple(dict.fromkeys(open_)))]
-    if verdicts[0].evidence.virtual:
-        return [LIMITS_EXACT(**values)]
-    horizon_s = min(verdict.evidence.seconds for verdict in verdicts) * (1 / verdicts[0].asked.confidence - 1)
-    return [LIMITS(**values, confidence=verdicts[0].asked.confidence, horizon_s=horizon_s)]
-
-
-def _rounded(ns: int, up: bool) -> int:
-    """To three significant digits."""
-    step: int = 10 ** max(0, len(str(max(ns, 1))) - 3)
-    return -(-ns // step) * step if up else ns // step * step

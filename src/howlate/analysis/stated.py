@@ -66,6 +66,16 @@ def late_at_least(counts: ValueCounts, stated: Sequence[Stated], deadline_ns: in
     return late
 
 
+def more_may_be_late(stated: Sequence[Stated], deadline_ns: int) -> bool:
+    """Whether samples of which only the range is known may have missed the deadline or not."""
+    for entry in stated:
+        largest = entry.ns("max") if entry.sound else None
+        above = entry.beyond is not None and (entry.beyond_from_ns or 0) > deadline_ns
+        if entry.beyond != 0 and not above and not (largest is not None and largest <= deadline_ns):
+            return True
+    return False
+
+
 def with_left_out(bins: CellBins, counts: Mapping[str, ValueCounts], stated: Sequence[Stated]) -> CellBins:
     """The pictures with the samples that another tool's histogram left out."""
     found = _by_column(stated)

@@ -5,7 +5,7 @@ Pure: from what the probe wrote of the cell. A failed check makes the cell inval
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from howlate.analysis.loaded import NOT_LOADED, LoadGoal, not_loaded
@@ -154,6 +154,22 @@ SAMPLES = {
     (False, "warm"): rule("sample.first-warm-data-point", "data point {index}, the first after the warm-up"),
 }
 """A sample by its kind (of a schedule's activations or not) and its place."""
+
+
+MISSES_HOLD = frozenset(
+    {
+        *(CUT.id, DROPPED.id, FAULTS.id, *(states.id for states in FAULTS_BY_LOCK.values())),
+        *(NO_SAMPLE.id, UNWATCHED.id, STAGE_SWITCHES.id, NOT_LOADED.id),
+    }
+)
+"""Failed checks in spite of which a miss that was seen is a miss."""
+NOTHING_HOLDS = frozenset({CLOCK_SOURCE.id, ACCOUNT.id, DAMAGED.id, FAILED.id, UNCHECKED.id})
+"""Failed checks after which nothing is certain."""
+
+
+def misses_hold(told: Sequence[Statement]) -> bool:
+    """Whether a miss of a cell that is not valid is certain. `told`: all that is said of it, failed checks first."""
+    return bool(told) and told[0].rule in MISSES_HOLD and not any(each.rule in NOTHING_HOLDS for each in told)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from howlate.analysis.diagnose import dispersion, kendall_trend, next_stretch_co
 from howlate.analysis.evidence import Evidence
 from howlate.analysis.extrapolate import Extrapolation, Peaks, asked_share, extrapolated
 from howlate.analysis.sequential import rate_lower_always, rate_upper_always, trials_without_miss
+from howlate.model.summary import DeadlineSummary
 from howlate.words.statement import Statement, rule
 
 CONFIDENCE = 0.95
@@ -73,6 +74,11 @@ BELOW_RESOLUTION = rule(
     "the deadline is below the lab's resolution of {least_ns:time}: this guest's CPUs execute in turns, which can "
     "make a miss or hide one (a shorter --turn is finer)",
 )
+BELOW_THRESHOLD = rule(
+    "verdict.below-threshold",
+    "gaps up to {threshold_ns:time} were not looked for, and the deadline is below",
+)
+NO_THRESHOLD = rule("verdict.no-threshold", "the file does not say from which length on it counts a gap")
 NOTHING_LEFT = rule("verdict.nothing-measured", "Nothing was measured.")
 
 
@@ -160,14 +166,29 @@ def verdict(evidence: Evidence, asked: Question) -> Verdict:
     """Of one row against what is asked."""
     checks = _failed_checks(evidence)
     if checks:
-        open_ = Ruling.INCONCLUSIVE
-        horizon_s = _horizon_s(evidence, asked)
-        nothing = StretchVerdict(open_, checks, None, horizon_s, bound=False)
-        return Verdict(open_, asked, evidence, RateVerdict(open_, checks), nothing, valid=False)
+        return _in_spite_of(checks, evidence, asked)
     if evidence.virtual:
         return _exact(evidence, asked)
     rate, stretch = rate_of(evidence, asked), stretch_of(evidence, asked)
     return Verdict(_together([rate.outcome, stretch.outcome]), asked, evidence, rate, stretch)
+
+
+def _in_spite_of(checks: tuple[Statement, ...], evidence: Evidence, asked: Question) -> Verdict:
+    """What is certain although a validity check failed: a miss that was seen is a miss. No bound is stated, and
+    nothing passes."""
+    seen = evidence.deadline
+    if evidence.failed_checks:
+        seen = evidence.seen or DeadlineSummary(asked.deadline_ns)
+    evidence = replace(evidence, deadline=seen)
+    too_many = seen.misses > 0
+    if asked.miss_rate:
+        clusters, of_trials = _clusters(evidence, None)
+        too_many = evidence.trials and rate_lower(clusters, of_trials, asked.confidence) > asked.miss_rate
+    if evidence.virtual and _too_fine(evidence, asked):
+        too_many = False
+    outcome = Ruling.FAIL if too_many else Ruling.INCONCLUSIVE
+    nothing = StretchVerdict(Ruling.INCONCLUSIVE, checks, None, _horizon_s(evidence, asked), bound=False)
+    return Verdict(outcome, asked, evidence, RateVerdict(outcome, checks), nothing, valid=False)
 
 
 def with_extrapolation(verdict: Verdict, peaks: Peaks) -> Verdict:
@@ -189,19 +210,6 @@ def too_few(verdict: Verdict) -> bool:
     return bool(why) and why <= {TOO_FEW.id, TOO_SHORT.id}
 
 
-_OF_DEADLINE = (SEEN.id, COARSE.id, BELOW_RESOLUTION.id)
-"""What forbids with one deadline, and not with a longer one."""
-
-
-def forbids_limits(verdict: Verdict) -> list[Statement]:
-    """What keeps every deadline from passing: what forbids the bound on the next stretch whatever the deadline is, or
-    runs that differ and are too few to be its blocks."""
-    evidence, confidence = verdict.evidence, verdict.asked.confidence
-    forbids = [why for why in verdict.stretch.forbids if why.rule not in _OF_DEADLINE]
-    too_few_runs = next_stretch_confidence(evidence.repetitions, 1) < confidence - 1e-9
-    return forbids or (runs_differ(evidence) if verdict.stretch.blocks == "runs" and too_few_runs else [])
-
-
 def reach_s(asked: Question, period_s: float) -> float:
     """How long a row must be measured at least, until it is decided while it is measured."""
     horizon_s = (asked.horizon_s or 0.0) * asked.confidence / (1 - asked.confidence)
@@ -213,6 +221,10 @@ def reach_s(asked: Question, period_s: float) -> float:
 def worst(outcomes: Sequence[Ruling]) -> Ruling:
     """Of several rows: one that fails fails them all."""
     return _together(outcomes)
+
+
+def severity(outcome: Ruling) -> int:
+    return (Ruling.PASS, Ruling.INCONCLUSIVE, Ruling.FAIL).index(outcome)
 
 
 def _together(outcomes: Sequence[Ruling | None]) -> Ruling:
@@ -404,7 +416,7 @@ def stretch_of(evidence: Evidence, asked: Question) -> StretchVerdict:
         forbids.append(NO_MAX())
     if _between_values(evidence) and not evidence.deadline.misses:
         forbids.append(COARSE(resolution_ns=evidence.known.resolution_ns))
-    forbids += _too_short(evidence)
+    forbids += [*_below_threshold(evidence), *_too_short(evidence)]
     enough = confidence >= asked.confidence - 1e-9
     outcome: Ruling | None = Ruling.PASS if enough and not forbids else Ruling.INCONCLUSIVE
     needed_s: float | None = None
@@ -417,6 +429,15 @@ def stretch_of(evidence: Evidence, asked: Question) -> StretchVerdict:
         outcome, needed_s = None, None
     stated = not forbids or forbids == [SEEN()]
     return StretchVerdict(outcome, tuple(forbids), needed_s, horizon_s, confidence, blocks, stated)
+
+
+def _below_threshold(evidence: Evidence) -> list[Statement]:
+    """Where a gap as long as the deadline would not have been seen."""
+    if evidence.threshold_ns is None:
+        return [NO_THRESHOLD()]
+    if evidence.deadline.deadline_ns < evidence.threshold_ns and not evidence.deadline.misses:
+        return [BELOW_THRESHOLD(threshold_ns=evidence.threshold_ns)]
+    return []
 
 
 def _too_short(evidence: Evidence) -> list[Statement]:
@@ -480,6 +501,10 @@ def _exact(evidence: Evidence, asked: Question) -> Verdict:
             needed_s = (seeds - evidence.repetitions) * evidence.seconds / evidence.repetitions
     forbids = (SEEN(),) if counts.misses else ()
     stretch = StretchVerdict(outcome, forbids, needed_s, horizon_s, confidence, "seeds")
+    if unseen := _below_threshold(evidence):
+        why = tuple(unseen)
+        blind = replace(stretch, outcome=Ruling.INCONCLUSIVE, forbids=why, needed_s=None, bound=False)
+        return Verdict(Ruling.INCONCLUSIVE, asked, evidence, RateVerdict(Ruling.INCONCLUSIVE, why), blind)
     if _too_fine(evidence, asked):
         open_, why = Ruling.INCONCLUSIVE, (BELOW_RESOLUTION(least_ns=evidence.lab_resolution_ns),)
         turns = replace(stretch, outcome=open_, forbids=why, needed_s=None, bound=False)

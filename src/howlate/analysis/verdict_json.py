@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from howlate.analysis.extrapolate import Extrapolation
@@ -11,11 +12,12 @@ from howlate.analysis.verdict import RateVerdict, StretchVerdict, Verdict
 from howlate.words.say import english, to_json
 
 
-def verdict_json(verdict: Verdict) -> dict[str, Any]:
-    """One row for programs."""
+def verdict_json(verdict: Verdict, others: Sequence[Verdict] = ()) -> dict[str, Any]:
+    """One row for programs. `others`: on the columns that are judged beside the worst."""
     evidence, rate, stretch = verdict.evidence, verdict.rate, verdict.stretch
     return {
         "row": evidence.name,
+        "column": evidence.column,
         "outcome": verdict.outcome,
         "sentence": english(sentence(verdict)),
         "deadline_ns": verdict.asked.deadline_ns,
@@ -26,12 +28,16 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
         "late": evidence.deadline.late,
         "unserved": evidence.deadline.unserved,
         "misses": evidence.deadline.misses,
+        "misses_at_least": evidence.deadline.at_least,
+        "skipped": evidence.deadline.skipped,
+        "threshold_ns": evidence.threshold_ns,
+        "valid": verdict.valid,
         "max_ns": evidence.max_ns,
         "gravity_ns": evidence.gravity_ns,
         "measured_s": evidence.seconds,
         "repetitions": evidence.repetitions,
         "rate": _rate_json(rate, evidence.virtual),
-        "stretch": _stretch_json(stretch, evidence.most_ns),
+        "stretch": _stretch_json(stretch, evidence.bound_ns if evidence.threshold_ns else evidence.most_ns),
         "extrapolation": None
         if verdict.extrapolation is None
         else _extrapolation_json(verdict.extrapolation),
@@ -43,7 +49,22 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
                 *anticipated([(evidence.name, evidence.gravity_ns, verdict.asked.deadline_ns)]),
             )
         ],
+        "cpus": _cpus_json(verdict),
+        "columns": [
+            {"column": one.evidence.column, "outcome": one.outcome, "max_ns": one.evidence.max_ns}
+            for one in (verdict, *others)
+        ],
     }
+
+
+def _cpus_json(verdict: Verdict) -> list[dict[str, Any]]:
+    """Each measuring CPU, where there are several; its releases where samples were counted."""
+    counts = verdict.evidence.deadline.by_cpu
+    return [
+        {"cpu": int(cpu), "max_ns": max_ns}
+        | ({} if (of := counts.get(cpu)) is None else {"releases": of.releases, "misses": of.misses})
+        for cpu, max_ns in verdict.evidence.max_by_cpu.items()
+    ]
 
 
 def _rate_json(rate: RateVerdict, exact: bool) -> dict[str, Any]:

@@ -34,7 +34,7 @@ NEEDS_QUESTION = rule(
 NEEDS_DEADLINE = rule(
     "cli.until-needs-deadline",
     "the study states no deadline, so there is nothing to decide",
-    remedy="state one: --set deadline=200us",
+    remedy="state one: `howlate check --deadline 200us`, or `howlate run STUDY --set deadline=200us`",
 )
 NEEDS_PERIOD = rule(
     "cli.until-needs-period",

@@ -55,7 +55,7 @@ def _total_ns(seconds: str) -> int:
 @click.option(
     "--deadline",
     metavar="TIME",
-    help="The deadline that the verdict is on, such as 200us (default: the period, 1ms).",
+    help="Judge this deadline, such as 200us (default: none, and no verdict).",
 )
 @click.option(
     "--cpus",
@@ -85,8 +85,7 @@ def command(
     until: UntilOptions,
 ) -> int:
     """How late can this Linux be? Measure the wake-up latency of a periodic task without load and under four
-    loads, then show whether it keeps the deadline, the table, what makes this machine late, and where the report
-    is."""
+    loads, then show what was seen, the table, what makes this machine late, and where the report is."""
     from howlate.cli._measure import measure
     from howlate.cli.verdict import deadline_text
     from howlate.errors import UsageError

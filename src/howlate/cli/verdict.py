@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from howlate.model.loaded import RunContent
     from howlate.model.run import Run
     from howlate.model.summary import CellSummary
+    from howlate.words.statement import Statement
 
 NOT_A_DURATION = rule("cli.not-a-duration", "{option}: {reason}")
 NOT_POSITIVE = rule(
@@ -40,8 +41,18 @@ NOTHING_ASKED = rule(
 )
 NO_DEADLINE = rule(
     "cli.no-deadline",
-    "{run} was measured without a deadline",
+    "{run} was measured without a deadline. {seen}",
     remedy="give one: --deadline 200us",
+)
+NO_LATENCY = rule(
+    "cli.no-latency",
+    "{run} has no latency that a deadline could be held against: {tests:items} measures something else",
+    remedy="see what it measured: {command} show {run}",
+)
+UNDECLARED = rule(
+    "cli.no-answers",
+    "{run} is of an older howlate, which does not say which of its columns is a latency",
+    remedy="measure it again, or import its file again",
 )
 NO_CELL = rule(
     "cli.no-whole-cell",
@@ -78,6 +89,7 @@ NO_CELL = rule(
 @click.option(
     "--summary", type=click.Path(path_type=Path), metavar="FILE", help="Write a summary in Markdown too."
 )
+@click.option("--all", "every", is_flag=True, help="Show each CPU, and each column that is judged.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/verdict.md).")
 def command(
     run: Path,
@@ -88,6 +100,7 @@ def command(
     extrapolate: bool,
     junit: Path | None,
     summary: Path | None,
+    every: bool,
     as_json: bool,
 ) -> int:
     """Decide whether the machine that RUN was measured on keeps a deadline. Exit code 0: PASS, 1: FAIL,
@@ -102,9 +115,11 @@ def command(
     rows = verdicts_of(run, content, question, extrapolate)
     verdicts = [row.verdict for row in rows]
     if as_json:
-        _print_json(run, verdicts)
+        _print_json(run, rows)
     else:
         _print(verdicts)
+        if every:
+            _print_each(rows)
     if junit is not None:
         write_text(junit, as_junit(content.run.study.id, case_names(content.run, rows), verdicts), "--junit")
     if summary is not None:
@@ -180,10 +195,28 @@ def verdicts_of(
         raise UsageError(NO_CELL(run=run))
     summaries = _against(run, content, question.deadline_ns)
 
+    if not any(summary.judged for summary in content.summaries):
+        raise UsageError(_nothing_late(run, content))
     rows = on_own_deadlines(content, summaries, question)
     if not rows:
-        raise UsageError(NO_DEADLINE(run=run))
+        raise UsageError(NO_DEADLINE(run=run, seen=_seen(content)))
     return [_beyond(run, content, row) for row in rows] if extrapolate else rows
+
+
+def _seen(content: RunContent) -> Statement | str:
+    """What was measured, without a deadline."""
+    from howlate.analysis.ladder import ladder_of
+
+    ladder = ladder_of(content)
+    return "" if ladder is None else ladder.statement()
+
+
+def _nothing_late(run: Path, content: RunContent) -> Statement:
+    """Why no deadline can be held against this run."""
+    if any(summary.answers is None for summary in content.summaries):
+        return UNDECLARED(run=run)
+    tests = sorted({summary.test for summary in content.summaries})
+    return NO_LATENCY(run=run, tests=tests)
 
 
 def _beyond(run: Path, content: RunContent, row: Judged) -> Judged:
@@ -196,21 +229,22 @@ def _beyond(run: Path, content: RunContent, row: Judged) -> Judged:
     evidence, folder = row.verdict.evidence, RunFolder(run)
     of_use = not evidence.virtual and not evidence.failed_checks
     cells = [summary for summary in content.summaries if of_use and summary.id in row.cells]
-    peaks = pooled([peaks_of(folder.files(summary.id), summary) for summary in cells])
+    peaks = pooled([peaks_of(folder.files(summary.id), summary, evidence.column) for summary in cells])
     return replace(row, verdict=with_extrapolation(row.verdict, peaks))
 
 
 def _against(run: Path, content: RunContent, deadline_ns: int) -> list[CellSummary]:
-    """The cells with their releases against this deadline (0: the one that was stated). Samples are read only where
-    the summary does not say it."""
+    """The cells, once for each column that is judged, with their releases against this deadline (0: the one that was
+    stated). Samples are read only where the summary does not say it."""
     from howlate.analysis.evidence import misses_without_samples
     from howlate.store.run_folder import RunFolder
 
     folder = RunFolder(run)
     summaries = []
-    for summary in content.summaries:
-        wanted_ns = deadline_ns or (summary.deadline.deadline_ns if summary.deadline is not None else 0)
-        if wanted_ns:
+    for whole in content.summaries:
+        wanted_ns = deadline_ns or (whole.deadline.deadline_ns if whole.deadline is not None else 0)
+        for column in whole.judged if wanted_ns else ():
+            summary = whole.of_column(column)
             counted = misses_without_samples(summary, wanted_ns)
             if counted is not None and (summary.tail is not None or not summary.known.time_order):
                 summary = replace(summary, deadline=counted)
@@ -218,17 +252,28 @@ def _against(run: Path, content: RunContent, deadline_ns: int) -> list[CellSumma
                 from howlate.store.summarise import recounted
 
                 summary = recounted(folder.files(summary.id), summary, wanted_ns)
-        summaries.append(summary)
+            summaries.append(summary)
     return summaries
 
 
-def _print_json(run: Path, verdicts: Sequence[Verdict]) -> None:
+def _print_each(rows: Sequence[Judged]) -> None:
+    """Of each row the columns beside the worst, and the CPUs."""
+    from rich.console import Console
+
+    from howlate.report.document_terminal import print_items
+    from howlate.report.verdicts import each
+
+    print_items(Console(highlight=False), each([(row.verdict, *row.others) for row in rows]))
+
+
+def _print_json(run: Path, rows: Sequence[Judged]) -> None:
     import json
 
     from howlate.analysis.verdict_json import verdict_json
     from howlate.report.verdicts import opening, outcome_of
     from howlate.words.say import english, to_json
 
+    verdicts = [row.verdict for row in rows]
     first = opening(verdicts)
     value = {
         "schema": 1,
@@ -236,7 +281,7 @@ def _print_json(run: Path, verdicts: Sequence[Verdict]) -> None:
         "outcome": outcome_of(verdicts),
         "sentence": english(first[0]),
         "statements": [to_json(told) for told in first],
-        "rows": [verdict_json(verdict) for verdict in verdicts],
+        "rows": [verdict_json(row.verdict, row.others) for row in rows],
     }
     click.echo(json.dumps(value, indent=1, ensure_ascii=False))
 

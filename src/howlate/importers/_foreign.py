@@ -54,6 +54,9 @@ class Foreign:
     path: Path
     test: str
     """The tool; cells of one tool are compared, whichever of its formats they are from."""
+    answers: Sequence[str]
+    """The columns that answer "how late": a deadline is held against each of them. Empty of a format that has no
+    latency, whose cells have no verdict."""
     series: Sequence[ForeignSeries] = ()
     raw: Raw | None = None
     known: Knowledge = EVERYTHING
@@ -154,7 +157,13 @@ def _header(foreign: Foreign, tables: Sequence[StreamTable]) -> dict[str, Any]:
         "in_force": {"threads": threads},
         "imported": {"file": foreign.path.name, "version": foreign.version},
         "tables": [
-            {"id": t.id, "name": t.name, "columns": [{"name": c.name, "type": c.type} for c in t.columns]}
+            {
+                "id": t.id,
+                "name": t.name,
+                "columns": [
+                    {"name": c.name, "type": c.type, "answers": c.name in foreign.answers} for c in t.columns
+                ],
+            }
             for t in tables
         ],
         STATED: [series.stated.to_json() for series in foreign.series],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import gcd
 from pathlib import Path
@@ -83,7 +83,8 @@ def seconds_of(text: str) -> float:
 
 
 def read_histogram(path: Path, test: str, names: Mapping[str, str]) -> Foreign:
-    """`names`: the column of the samples for each kind of column, "IRQ" and "Thr", "CPU"."""
+    """`names`: the column of the samples for each kind of column, "IRQ" and "Thr", "CPU"; the later ones include the
+    earlier ones, so the last that there is answers."""
     table = RtlaTable()
     last = _read(table, log_lines(path), names) or Line(path, 1, "")
     missing = [name for name in _FIGURES if name not in table.figures]
@@ -103,6 +104,7 @@ def read_histogram(path: Path, test: str, names: Mapping[str, str]) -> Foreign:
     return Foreign(
         path,
         test,
+        last_of(names.values(), series),
         series,
         known=histogram_known(series, width),
         seconds=table.seconds,
@@ -114,7 +116,17 @@ def _quiet(path: Path, test: str, table: RtlaTable, column: str) -> Foreign:
     """No CPU had anything to count: the best result there is."""
     series = [ForeignSeries(Stated(column, 0, -1, table.unit_ns, count=0), {}, table.line)]
     known = histogram_known(series, table.unit_ns)
-    return Foreign(path, test, series, known=known, seconds=table.seconds, stop_reason="duration")
+    return Foreign(path, test, (column,), series, known=known, seconds=table.seconds, stop_reason="duration")
+
+
+def last_of(names: Iterable[str], series: Sequence[ForeignSeries]) -> tuple[str, ...]:
+    """Of columns that each include the one before, the last that was measured."""
+    there = {
+        entry.stated.column
+        for entry in series
+        if entry.stated.max is not None or entry.stated.count or any(entry.bins.values())
+    }
+    return tuple(name for name in names if name in there)[-1:]
 
 
 def _read(table: RtlaTable, found: Iterator[Line], names: Mapping[str, str]) -> Line | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from howlate.errors import UsageError
 from howlate.importers._foreign import Foreign, Raw, Rows
 from howlate.importers._imports import importer
 from howlate.importers._text import ANY_NAME, BAD_MAP, MOST, UNITS, Line, cut, head, lines
-from howlate.model.columns import SAMPLES
+from howlate.model.columns import LATENCY, RESPONSE, SAMPLES
 from howlate.model.knowledge import Knowledge
 from howlate.store.ingest import ACTIVATIONS
 from howlate.store.stream import StreamColumn, StreamTable
@@ -117,6 +117,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     return Foreign(
         path,
         "csv",
+        _answers(columns.measured),
         raw=Raw(tables, rows, {keys[key]: count for key, count in seen.threads.items()}),
         known=Knowledge(
             time_order=columns.count is None,
@@ -126,6 +127,12 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
             resolution_ns=max(unit for _, unit in columns.measured.values()),
         ),
     )
+
+
+def _answers(measured: Iterable[str]) -> tuple[str, ...]:
+    """What is named a latency; else whatever was named as measured."""
+    names = tuple(measured)
+    return tuple(name for name in names if name in (LATENCY, RESPONSE)) or names
 
 
 def _columns(path: Path, mapping: Mapping[str, str]) -> Columns:

@@ -81,6 +81,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     return Foreign(
         path,
         "cyclictest",
+        (LATENCY,),
         series,
         known=histogram_known(series, table.unit_ns),
         contradictions=(*table.problems, *contradictions),

@@ -64,6 +64,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     return Foreign(
         path,
         "cyclictest",
+        (LATENCY,),
         series,
         known=histogram_known(series, unit),
         parameters={**parameters, "late-policy": "skip"},

@@ -87,6 +87,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     return Foreign(
         path,
         "cyclictest",
+        (LATENCY,),
         raw=Raw(tables, rows, {place[thread]: count for thread, count in seen.counts.items()}),
         known=Knowledge(missed_releases=False, resolution_ns=unit),
         parameters={

@@ -90,6 +90,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     return Foreign(
         path,
         "cyclictest",
+        (LATENCY,),
         series,
         known=histogram_known(series, unit),
         parameters={**period, "late-policy": "skip"},

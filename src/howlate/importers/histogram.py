@@ -62,7 +62,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
         )
         for thread, own in enumerate(bins)
     ]
-    return Foreign(path, "histogram", series, known=histogram_known(series, unit))
+    return Foreign(path, "histogram", (LATENCY,), series, known=histogram_known(series, unit))
 
 
 def _unit(mapping: Mapping[str, str], path: Path, bins: Sequence[Mapping[int, int]]) -> int:

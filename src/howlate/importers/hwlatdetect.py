@@ -58,8 +58,9 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     return Foreign(
         path,
         "hwlatdetect",
+        ("inner_ns", "outer_ns"),
         raw=_raw(samples),
-        known=Knowledge(resolution_ns=1000),
+        known=Knowledge(resolution_ns=1000, threshold_ns=_threshold_ns(numbers)),
         parameters={
             name: f"{numbers[name]}us" for name in ("threshold", "window", "width") if numbers.get(name)
         },
@@ -127,6 +128,10 @@ def _raw(samples: Sequence[Sample]) -> Raw:
         )
 
     return Raw((table,), rows, {0: len(samples)})
+
+
+def _threshold_ns(numbers: Mapping[str, int]) -> int | None:
+    return numbers["threshold"] * UNITS["us"] if "threshold" in numbers else None
 
 
 def _outcomes(numbers: Mapping[str, int], gaps: int) -> dict[str, int | float]:

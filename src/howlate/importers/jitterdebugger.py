@@ -67,6 +67,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     return Foreign(
         path,
         "jitterdebugger",
+        (LATENCY,),
         series,
         known=histogram_known(series, unit, missed_releases=True),
         parameters={"late-policy": "backlog"},

@@ -71,6 +71,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     return Foreign(
         path,
         "jitterdebugger",
+        (LATENCY,),
         raw=Raw(tables, rows, {place[cpu]: count for cpu, count in counts.items()}),
         known=Knowledge(missed_releases=False, resolution_ns=unit),
         parameters={"late-policy": "backlog"},

@@ -46,6 +46,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     return Foreign(
         path,
         "linuxcnc",
+        tuple(entry.stated.column for entry in series),
         series,
         known=histogram_known(series, 1),
         seconds=float(max(int(found[1]) for _, found in threads.values())),

@@ -11,7 +11,7 @@ from pathlib import Path
 from howlate.importers._foreign import Foreign
 from howlate.importers._imports import importer
 from howlate.importers._log import log_head, log_lines
-from howlate.importers._oslat import Core, foreign_of
+from howlate.importers._oslat import COLUMN, Core, foreign_of
 from howlate.importers._text import Line, cut
 
 _BUCKET = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,3})?) \(us\)")
@@ -51,7 +51,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
             raise last.wrong(
                 f"{name} has {len(table.figures[name])} columns, and there are {len(cores)} cores"
             )
-    return foreign_of(path, _cores(table, last), Foreign(path, "oslat", version=table.version))
+    return foreign_of(path, _cores(table, last), Foreign(path, "oslat", (COLUMN,), version=table.version))
 
 
 def _read(table: _Printed, found: Iterator[Line]) -> Line | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from howlate.importers._foreign import Foreign
 from howlate.importers._imports import importer
-from howlate.importers._oslat import Core, foreign_of
+from howlate.importers._oslat import COLUMN, Core, foreign_of
 from howlate.importers._rt_tests import (
     RtTestsFile,
     ended_with,
@@ -57,6 +57,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
         Foreign(
             path,
             "oslat",
+            (COLUMN,),
             facts=file.sysinfo.facts(),
             version=version_of(value),
             notes=ended_with(file, path),

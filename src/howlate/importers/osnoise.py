@@ -1,8 +1,10 @@
-"""The histogram of `rtla osnoise hist`: per CPU how long each noise took."""
+"""The histogram of `rtla osnoise hist`: per CPU how long each noise took. From which length on it counts (-T) the
+file does not say."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from howlate.importers._foreign import Foreign
@@ -18,7 +20,8 @@ def recognises(path: Path) -> bool:
 
 
 def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
-    return read_histogram(path, "osnoise", COLUMNS)
+    foreign = read_histogram(path, "osnoise", COLUMNS)
+    return replace(foreign, known=replace(foreign.known, threshold_ns=None))
 
 
 IMPORTER = importer("osnoise", "a histogram of rtla osnoise (hist)", recognises, read_file)

@@ -4,8 +4,8 @@ of one period. Of a file with several tables (without -q a new one each second) 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from howlate.importers._rtla import Tables, seconds_of
 from howlate.importers._text import Line, cut, lines
 from howlate.model.stated import Stated
 
-COLUMN = "period_noise_ns"
+COLUMN, SINGLE = "period_noise_ns", "single_noise_ns"
 _DURATION = re.compile(r"duration: *(.*?) *\| time is in us")
 _ROW = re.compile(r" *([0-9]{1,5}) #([0-9]{1,9}) +(.*)")
 _NAMES = (
@@ -50,13 +50,16 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     if not table.last.ended:
         raise cut(path, table.last.number, "its last line is not whole")
     rows: list[Row] = table.tables.rows
-    series, contradictions = checked([_series(n, *row) for n, row in enumerate(rows)], path)
+    series, contradictions = checked(
+        [of_cpu for n, row in enumerate(rows) for of_cpu in _series(n, *row)], path
+    )
     single = max(int(figures["max single"]) for _, _, _, figures in rows)
     return Foreign(
         path,
         table.test,
+        (SINGLE,),
         series,
-        known=histogram_known(series, 1000, missed_releases=True),
+        known=replace(histogram_known(series, 1000, missed_releases=True), threshold_ns=None),
         seconds=table.seconds,
         contradictions=contradictions,
         outcomes={"largest_single_noise_ns": single * 1000},
@@ -108,7 +111,10 @@ def _row(top: _OsnoiseTop, line: Line, row: re.Match[str]) -> None:
     top.tables.add(line, cpu, grows, [(line, cpu, periods, figures)])
 
 
-def _series(thread: int, line: Line, cpu: int, periods: int, figures: Mapping[str, str]) -> ForeignSeries:
+def _series(
+    thread: int, line: Line, cpu: int, periods: int, figures: Mapping[str, str]
+) -> Sequence[ForeignSeries]:
+    """The noise of a period altogether, and the longest single one, which alone says how late a task would be."""
     mean = None if not periods else f"{Decimal(figures['noise']) / periods:.3f}"
     stated = Stated(
         COLUMN,
@@ -119,7 +125,8 @@ def _series(thread: int, line: Line, cpu: int, periods: int, figures: Mapping[st
         count=periods,
         beyond=periods,
     )
-    return ForeignSeries(stated, {}, line.number)
+    single = Stated(SINGLE, thread, cpu, max=figures["max single"] if periods else None, beyond=None)
+    return [ForeignSeries(stated, {}, line.number), ForeignSeries(single, {}, line.number)]
 
 
 IMPORTER = importer("osnoise-top", "the table of rtla osnoise (top) or hwnoise", recognises, read_file)

@@ -129,6 +129,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     return Foreign(
         path,
         reader.tool,
+        (COLUMNS[reader.tool],),
         series,
         known=histogram_known(series, 1000),
         parameters={**parameters, "late-policy": "skip"},

@@ -12,7 +12,7 @@ from howlate.importers._checks import checked
 from howlate.importers._foreign import Foreign, ForeignSeries, histogram_known
 from howlate.importers._imports import importer
 from howlate.importers._log import CLEARED, log_head, plain
-from howlate.importers._rtla import Tables, seconds_of
+from howlate.importers._rtla import Tables, last_of, seconds_of
 from howlate.importers._text import Line, cut, lines
 from howlate.importers.timerlat import COLUMNS
 from howlate.model.stated import Stated
@@ -49,6 +49,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     return Foreign(
         path,
         "timerlat",
+        last_of(COLUMNS.values(), series),
         series,
         known=histogram_known(series, top.unit_ns),
         seconds=top.seconds,

@@ -23,6 +23,8 @@ class Knowledge:
     """The column's `max` is the largest value that occurred. False: the largest is at least that."""
     resolution_ns: int = 1
     """A value v stands for a latency from v up to, not including, v + resolution_ns."""
+    threshold_ns: int | None = 0
+    """Of a test that waits for gaps: up to this length it does not see them; None: the file does not say it."""
 
     @property
     def complete(self) -> bool:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from howlate.model.bins import CellBins
+from howlate.model.facts import parse_cpus
 from howlate.model.finding import Finding
 from howlate.model.run import Run
-from howlate.model.summary import CellSummary, ColumnSummary
+from howlate.model.summary import WATCHED, CellSummary, ColumnSummary
 from howlate.model.trace import CellTrace
 
 
@@ -62,6 +63,15 @@ class CellContent:
         if self.bins is not None and self.bins.blocks.start_s:
             return self.bins.blocks.start_s[-1] + self.bins.blocks.width_s
         return self.summary.scheduled_s
+
+    @property
+    def looked_s(self) -> float:
+        """How long a CPU was looked at, 0 where that is not known: a test that waits for gaps rests between two
+        windows, and counts what it watched over all its CPUs."""
+        if WATCHED not in self.summary.outcomes:
+            return self.seconds or 0.0
+        cpus = len(parse_cpus(self.summary.labels.get("cpu", "")) or ()) or 1
+        return float(self.summary.outcomes[WATCHED]) / 1e9 / cpus
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,12 @@ did not have may be missing. A value of another type is refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from howlate.errors import DamagedError
+from howlate.model.columns import LATENCY, RESPONSE
 from howlate.model.decode import Table, decoded, finite, known_schema, warnings_of
 from howlate.model.knowledge import EVERYTHING, Knowledge
 from howlate.model.others import Others
@@ -148,6 +149,19 @@ class LoadSummary:
 
 
 @dataclass(frozen=True)
+class OfCpu:
+    """The releases of one measuring CPU against a deadline."""
+
+    releases: int = 0
+    late: int = 0
+    unserved: int = 0
+
+    @property
+    def misses(self) -> int:
+        return self.late + self.unserved
+
+
+@dataclass(frozen=True)
 class DeadlineSummary:
     """The releases outside warm-up against a stated deadline (docs/statistics.md, "Deadline misses")."""
 
@@ -155,21 +169,35 @@ class DeadlineSummary:
     """0 if a summary of an older howlate does not have it."""
     releases: int = 0
     late: int = 0
-    """Served, but later than the deadline allows."""
+    """Answered, but later than the deadline allows."""
     unserved: int = 0
     """Overruns: releases that no activation answered."""
     clusters: int | None = None
     """Of misses with fewer than ten kept releases between them. None where none missed, one in a hundred did, or an
     older howlate did not look."""
+    skipped: int = 0
+    """Releases that the late policy skipped and that count as answered, because the deadline is above the period:
+    when the activation that skipped them began. The late ones among them are in `late`."""
+    at_least: bool = False
+    """More may have missed it: another tool's histogram ended below the deadline."""
+    by_cpu: dict[str, OfCpu] = field(default_factory=dict)
+    """Of each measuring CPU, if there are several."""
 
     @property
     def misses(self) -> int:
         """Releases that were not answered in time."""
         return self.late + self.unserved
 
-    def to_json(self) -> dict[str, int | float]:
-        known = {name: value for name, value in vars(self).items() if value is not None}
-        return {**known, "misses": self.misses}
+    @property
+    def worst_cpu(self) -> str:
+        """The CPU that missed most; "" if none did, or only one measured."""
+        worst = max(self.by_cpu, key=lambda cpu: self.by_cpu[cpu].misses, default="")
+        return worst if worst and self.by_cpu[worst].misses else ""
+
+    def to_json(self) -> dict[str, Any]:
+        absent = {name for name in ("skipped", "at_least", "by_cpu") if not getattr(self, name)}
+        known = {name: value for name, value in asdict(self).items() if value is not None}
+        return {**{n: v for n, v in known.items() if n not in absent}, "misses": self.misses}
 
 
 @dataclass(frozen=True)
@@ -200,8 +228,28 @@ class CellSummary:
     known: Knowledge = EVERYTHING
     """What is known of the samples besides their values."""
     tail: TailSummary | None = None
-    """Of the answers: response times, where the test has them. None where an older howlate did not look, or the
-    samples are too few."""
+    """Of the first column that is judged. None where an older howlate did not look, or the samples are too few."""
+    answers: tuple[str, ...] | None = None
+    """The columns that answer "how late", as the test or format declares them. None of an older howlate, which did
+    not say it."""
+    ladder: tuple[DeadlineSummary, ...] = ()
+    """The column `latest` against deadlines of 1 us, 10 us and so on, up to the first that nothing misses."""
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """The columns that a deadline is held against."""
+        return judged_of(self.answers, self.columns)
+
+    @property
+    def latest(self) -> str:
+        """The column that the answer is about: of those that are judged the one with the largest value; the first
+        of a test that measures no latency."""
+        return latest_of(self.judged, self.columns) or next(iter(self.columns), LATENCY)
+
+    def of_column(self, column: str) -> CellSummary:
+        """The same cell with one of the judged columns alone."""
+        tail = self.tail if column == self.judged[0] else None
+        return replace(self, answers=(column,), tail=tail)
 
     @property
     def scheduled_s(self) -> float | None:
@@ -235,13 +283,18 @@ class CellSummary:
         return self.outcomes.get(WATCHED) == 0
 
     @property
+    def waits_for_gaps(self) -> bool:
+        """True for a test whose samples are not answers to releases but gaps above a threshold."""
+        return WATCHED in self.outcomes or self.known.threshold_ns != 0
+
+    @property
     def alone(self) -> bool:
         """False if others took so much of the CPUs that the row is marked; true if that was not measured."""
         return self.others is None or not self.others.disturbs
 
     def to_json(self) -> dict[str, Any]:
         """The entry of `show --json`."""
-        apart = ("columns", "warnings", "deadline", "others", "starved", "known", "tail")
+        apart = ("columns", "warnings", "deadline", "others", "starved", "known", "tail", "answers", "ladder")
         plain = asdict(replace(self, columns={}, warnings=()))
         return {
             **{name: value for name, value in plain.items() if name not in apart},
@@ -254,6 +307,8 @@ class CellSummary:
             **({"starved": True} if self.starved else {}),
             **({} if self.known.complete else {"known": self.known.to_json()}),
             **({"tail": self.tail.to_json()} if self.tail is not None else {}),
+            **({"answers": list(self.answers)} if self.answers is not None else {}),
+            **({"ladder": [step.to_json() for step in self.ladder]} if self.ladder else {}),
         }
 
     @classmethod
@@ -274,6 +329,20 @@ class CellSummary:
         if "repetition" not in value:
             cell = replace(cell, repetition=_repetition_of(cell.id))
         return cell if "deadline" in value else _with_older_misses(cell)
+
+
+def judged_of(answers: Sequence[str] | None, columns: Collection[str]) -> tuple[str, ...]:
+    """The columns that a deadline is held against. A response time includes the latency before it, and only a task
+    that works has one."""
+    declared = (LATENCY, RESPONSE) if answers is None else answers
+    there = tuple(name for name in declared if name in columns)
+    return (RESPONSE,) if RESPONSE in there else there
+
+
+def latest_of(judged: Sequence[str], columns: Mapping[str, ColumnSummary]) -> str:
+    """Of these columns the one with the largest value; "" of none."""
+    held = [name for name in judged if columns[name].max is not None]
+    return max(held, key=lambda name: columns[name].max or 0, default=next(iter(judged), ""))
 
 
 def _with_older_misses(cell: CellSummary) -> CellSummary:

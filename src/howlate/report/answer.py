@@ -10,6 +10,7 @@ from howlate.analysis.labels import axes_that_vary
 from howlate.charts._words import things_of, words_of_column
 from howlate.model.columns import LATENCY, RESPONSE
 from howlate.model.loaded import CellContent
+from howlate.model.summary import ColumnSummary
 from howlate.words.caption import Caption
 from howlate.words.quantities import seconds_text, time_text
 from howlate.words.statement import Statement, rule
@@ -135,9 +136,10 @@ def answer_of_points(groups: Sequence[Group], virtual: bool) -> list[Statement]:
 
 
 def _column(group: Group) -> str:
-    """The column that the answer is about."""
-    names = [name for cell in group.cells for name in cell.columns]
-    return LATENCY if LATENCY in names else next(iter(names), LATENCY)
+    """The column that the answer is about: the one that a verdict would be about."""
+    with_value = [cell for cell in group.counted or group.cells if cell.columns]
+    worst = max(with_value, key=lambda cell: cell.columns[cell.latest].max or 0, default=None)
+    return LATENCY if worst is None else worst.latest
 
 
 def answer(cells: Sequence[CellContent], names: Sequence[str], machines: int = 1) -> list[Statement]:
@@ -146,12 +148,12 @@ def answer(cells: Sequence[CellContent], names: Sequence[str], machines: int = 1
     usable = [
         (name, cell)
         for name, cell in zip(names, cells, strict=True)
-        if cell.summary.valid and not cell.summary.starved and cell.column and cell.column.max is not None
+        if cell.summary.valid and not cell.summary.starved and _answers(cell).max is not None
     ]
     if not usable:
         return [_no_answer(cells)]
     name, worst = max(usable, key=lambda pair: _max(pair[1]))
-    seen = _seen(usable, words_of_column(worst.column_name), machines)
+    seen = _seen(usable, words_of_column(worst.summary.latest), machines)
     calm = worst.summary.labels.get("load") == "none"
     values = {"seen": seen, "largest_ns": _max(worst)}
     if len(usable) == 1:
@@ -197,8 +199,8 @@ def _loads(usable: Sequence[Named], calm: bool) -> list[Statement]:
 
 def _medians(usable: Sequence[Named]) -> list[Statement]:
     """Between which values the medians lie."""
-    column = usable[0][1].column_name
-    medians = [cell.column.quantiles.get("0.5") for _name, cell in usable if cell.column]
+    column = usable[0][1].summary.latest
+    medians = [_answers(cell).quantiles.get("0.5") for _name, cell in usable]
     stated = [median for median in medians if median is not None]
     if not stated:
         return []
@@ -211,9 +213,9 @@ def _medians(usable: Sequence[Named]) -> list[Statement]:
 
 def _counts(usable: Sequence[Named]) -> Statement:
     """How many samples there are, and how many are missing."""
-    column = usable[0][1].column_name
+    column = usable[0][1].summary.latest
     counted = [cell.summary.overruns for _name, cell in usable]
-    count = sum(cell.column.count or 0 for _name, cell in usable if cell.column)
+    count = sum(_answers(cell).count or 0 for _name, cell in usable)
     values = {"count": count, "things": things_of(column, count)}
     late = column in (LATENCY, RESPONSE)
     overruns = sum(count for count in counted if count is not None)
@@ -235,5 +237,10 @@ def _outcomes(usable: Sequence[Named]) -> list[Statement]:
     return [OUTCOMES(**counts)]
 
 
+def _answers(cell: CellContent) -> ColumnSummary:
+    """The column that a verdict would be about."""
+    return cell.summary.columns.get(cell.summary.latest, ColumnSummary(None))
+
+
 def _max(cell: CellContent) -> int:
-    return cell.column.max if cell.column is not None and cell.column.max is not None else 0
+    return _answers(cell).max or 0

@@ -14,6 +14,7 @@ from howlate.analysis.compare import Comparison, labelled, labels_of
 from howlate.analysis.explained_cells import ExplainedCell, explained_by_summary
 from howlate.analysis.judge import Judged, stated
 from howlate.analysis.labels import by_part, policy_in_force, row_names
+from howlate.analysis.ladder import ladder_of
 from howlate.analysis.least_late import least_late
 from howlate.analysis.misses import deadline_statements
 from howlate.analysis.threshold import threshold_statements
@@ -175,6 +176,7 @@ def head(material: Material) -> Iterator[Section]:
         *texts("verdict", verdicts.opening(judged)),
         *advice.answers(material.runs),
         *answers,
+        *(texts("beside", [tuple(ladders)]) if (ladders := _ladders(material)) else ()),
         *texts("lead", least_late(material.summaries)),
         *texts("deadline", [tuple(each) for each in deadline_statements(material.summaries)]),
     )
@@ -184,10 +186,24 @@ def head(material: Material) -> Iterator[Section]:
 def verdict(material: Material) -> Iterator[Section]:
     """Whether the stated deadlines are kept: in the terminal briefly and before all else."""
     judged = [row.verdict for row in material.verdicts]
+    if not judged and material.style is TERMINAL:
+        yield from _seen(material)
     if judged:
         brief = material.style is TERMINAL
         items = verdicts.briefly(judged) if brief else verdicts.items(judged)
         yield Section("verdict", tuple(items), "" if brief else _("The verdict"))
+
+
+def _seen(material: Material) -> Iterator[Section]:
+    """In the terminal, where no deadline was asked for: the largest that was seen, and how often what was later."""
+    if material.cells and not advice.only(material.runs):
+        firsts = [part.answer[0] for part in material.parts]
+        yield Section("seen", (*texts("verdict", firsts), *texts("more", _ladders(material))))
+
+
+def _ladders(material: Material) -> list[Text]:
+    ladders = (ladder_of(content) for content in material.runs)
+    return [ladder.statement() for ladder in ladders if ladder is not None]
 
 
 def warnings(material: Material) -> Iterator[Section]:

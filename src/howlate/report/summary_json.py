@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from howlate.analysis.groups import groups_json
+from howlate.analysis.ladder import ladder_of
 from howlate.analysis.misses import deadlines_json
 from howlate.analysis.threshold import thresholds_json
 from howlate.analysis.verdict_json import verdict_json
@@ -30,6 +31,7 @@ def show_json(material: Material, **more: Any) -> str:
             if (judged := material.verdicts)
             else {}
         ),
+        **({"ladder": ladder.to_json()} if (ladder := ladder_of(material.runs[0])) is not None else {}),
         **({"exceeded": exceeded} if (exceeded := thresholds_json(summaries, run)) else {}),
         **more,
         "document": shown,

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from howlate.analysis.gravity import anticipated
 from howlate.analysis.promise import (
-    limits,
+    each_cpu,
     no_verdict,
     rate_line,
     remaining,
@@ -36,7 +36,7 @@ US = Unit("us", 1000, 1)
 
 def opening(verdicts: Sequence[Verdict]) -> tuple[Statement, ...]:
     """The run's sentence and what belongs to it: first on page and terminal."""
-    return (*run_sentence(verdicts), *limits(verdicts), *_anticipated(verdicts)) if verdicts else ()
+    return (*run_sentence(verdicts), *_anticipated(verdicts)) if verdicts else ()
 
 
 def _anticipated(verdicts: Sequence[Verdict]) -> list[Statement]:
@@ -71,6 +71,15 @@ def items(verdicts: Sequence[Verdict]) -> Iterator[Item]:
             yield Texts("more", common)
 
 
+def each(rows: Sequence[Sequence[Verdict]]) -> Iterator[Item]:
+    """Of each row every column that is judged, with a line for each CPU."""
+    for verdicts in rows:
+        for verdict in verdicts:
+            if len(verdicts) > 1 or each_cpu(verdict):
+                yield Texts("said", (sentence(verdict),))
+                yield Texts("more", tuple(each_cpu(verdict)))
+
+
 def _shared(told: Sequence[Sequence[Statement]]) -> tuple[Statement, ...]:
     """What is said of several rows, of each of them."""
     if len(told) < 2:
@@ -82,7 +91,9 @@ def briefly(verdicts: Sequence[Verdict]) -> Iterator[Item]:
     """The run's sentence, and of rows that do not pass what stands in their way."""
     yield Texts("verdict", opening(verdicts))
     if len(verdicts) == 1:
-        yield Texts("more", (rate_line(verdicts[0]), stretch_line(verdicts[0]), *remaining(verdicts[0])))
+        (only,) = verdicts
+        lines = statements(only)[1:] if no_verdict(only) else (rate_line(only), stretch_line(only))
+        yield Texts("more", tuple(lines if no_verdict(only) else (*lines, *remaining(only))))
         return
     for verdict in verdicts:
         if verdict.outcome is not Ruling.PASS:

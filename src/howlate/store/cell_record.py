@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ UNKNOWN_SCHEMA = rule(
 NOT_A_TIME = rule("store.not-a-time", "its {name} is not a time: {reason}")
 
 REALTIME = ("fifo", "rr", "deadline")
+IN_WHOLE_US = "hwlat"
+"""The source of gaps that compares and tells them in whole microseconds (get_sample() of trace_hwlat.c)."""
 PAGE_FAULTS = "page-faults"
 """The delays that are page faults of the measuring thread itself."""
 
@@ -67,12 +69,7 @@ class CellFile:
     @property
     def activations(self) -> bool:
         """Whether its samples are activations of a schedule; otherwise they are data points."""
-        names = [
-            column.text("name")
-            for table in self.header.tables("tables")
-            if table.text("name") == "samples"
-            for column in table.tables("columns")
-        ]
+        names = [column.text("name") for table in self._samples() for column in table.tables("columns")]
         return RELEASE in names or not names
 
     def outcomes(self) -> dict[str, int | float]:
@@ -101,10 +98,36 @@ class CellFile:
         return found or None
 
     def accounting(self) -> Accounting:
-        """The sum over the measuring threads."""
-        entries = self.table.tables("accounting", required=True)
-        sums = {name: sum(entry.integer(name) for entry in entries) for name in COUNTS}
+        """The sum over the measuring threads. Of a thread whose columns stand in several tables, the releases count
+        once: the table that has most of them."""
+        by_thread: dict[tuple[int, int], Table] = {}
+        for entry in self.table.tables("accounting", required=True):
+            key = entry.integer("thread", 0), entry.integer("cpu")
+            if key not in by_thread or entry.integer("releases") > by_thread[key].integer("releases"):
+                by_thread[key] = entry
+        sums = {name: sum(entry.integer(name) for entry in by_thread.values()) for name in COUNTS}
         return Accounting(**sums, late_policy=str(self.parameters.get("late-policy", "")))
+
+    def account_of(self, column: str) -> tuple[Table, ...]:
+        """The account of each measuring thread, from the table that has this column."""
+        tables = {
+            table.integer("id", -1)
+            for table in self.header.tables("tables")
+            if column in [held.text("name") for held in table.tables("columns")]
+        }
+        entries = self.table.tables("accounting", required=True)
+        return tuple(entry for entry in entries if not tables or entry.integer("table", -1) in tables)
+
+    def answers(self) -> tuple[str, ...] | None:
+        """The columns that answer "how late", as the test declares them; None of an older probe, which did not."""
+        columns = [column for table in self._samples() for column in table.tables("columns")]
+        if not any("answers" in column.values for column in columns):
+            return None
+        declared = (column.text("name") for column in columns if column.boolean("answers", False))
+        return tuple(dict.fromkeys(declared))
+
+    def _samples(self) -> list[Table]:
+        return [table for table in self.header.tables("tables") if table.text("name") == "samples"]
 
     def stop_reason(self) -> str:
         """The trailer's stop reason; "killed" if the probe died before it wrote one."""
@@ -125,8 +148,14 @@ class CellFile:
         return others_in(self.trailer)
 
     def known(self) -> Knowledge:
-        """What is known of the samples; everything unless the file says otherwise."""
-        return decoded(Knowledge, self.table.mapping("known"), self.table.file)
+        """What is known of the samples; everything unless the file says otherwise, or the test waits for what is
+        longer than a threshold."""
+        known = decoded(Knowledge, self.table.mapping("known"), self.table.file)
+        if WATCHED in self.outcomes() and not known.threshold_ns:
+            step_ns = 1000 if self.parameters.get("source") == IN_WHOLE_US else 1
+            threshold_ns = self._duration_ns("threshold") or 0
+            known = replace(known, threshold_ns=threshold_ns, resolution_ns=max(step_ns, known.resolution_ns))
+        return known
 
     def stated(self) -> tuple[Stated, ...]:
         """The figures of another tool; none where howlate measured."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from howlate.model.columns import FLAGS, INDICES, RESPONSE, SAMPLES, TIMES, WARM_UP, measured
 
 SQL_TYPE = {"i64": "BIGINT", "i32": "INTEGER", "u8": "UTINYINT"}
+BIGINT = "::BIGINT"
 _TYPE = {sql: kind for kind, sql in SQL_TYPE.items()}
 
 
@@ -41,7 +42,7 @@ class Shape:
     @property
     def number(self) -> str:
         """How many samples rows stand for, as SQL: each for one, or, of a histogram, for as many as it says."""
-        return f"sum({SAMPLES})::BIGINT" if SAMPLES in self.columns else "count(*)"
+        return f"sum({SAMPLES}){BIGINT}" if SAMPLES in self.columns else "count(*)"
 
     @property
     def counted(self) -> str:

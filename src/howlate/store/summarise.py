@@ -17,7 +17,7 @@ from howlate.analysis.drawn import BlockBins, block_width_ns, tail, time_blocks
 from howlate.analysis.extrapolate import MOST, Peaks
 from howlate.analysis.histogram import MANTISSA_BITS, histogram
 from howlate.analysis.scatter import Filled, grid, scatter
-from howlate.analysis.stated import as_stated, late_at_least, samples_of, with_left_out
+from howlate.analysis.stated import as_stated, samples_of, with_left_out
 from howlate.analysis.statistics import describe
 from howlate.analysis.tail import (
     MANY_MISSES,
@@ -29,13 +29,21 @@ from howlate.analysis.tail import (
 from howlate.analysis.valid import failures, starved, warnings
 from howlate.errors import DamagedError
 from howlate.model.bins import NO_BLOCKS, CellBins, ColumnBins, LoadCourse, Scatter, TimeBlocks
-from howlate.model.columns import FLAGS, RELEASE, RELEASE_NS, RESPONSE
-from howlate.model.summary import MISSES, CellSummary, ColumnSummary, DeadlineSummary
+from howlate.model.columns import FLAGS, RELEASE_NS, RESPONSE
+from howlate.model.summary import (
+    MISSES,
+    CellSummary,
+    ColumnSummary,
+    DeadlineSummary,
+    judged_of,
+    latest_of,
+)
 from howlate.model.tail import TailSummary
 from howlate.store.cell_record import CellFile
 from howlate.store.counted import counters_in
 from howlate.store.duck import arrays, connection, reading, scan
 from howlate.store.files import measure_again, remedied, write_json
+from howlate.store.misses import Answers
 from howlate.store.run_folder import BINS, CPUS, LOADS, MEASURED, SAMPLES, CellFiles, write_summary
 from howlate.store.shape import Shape
 from howlate.words.statement import rule
@@ -72,12 +80,8 @@ def _summarise(
         counts = {name: samples.counts(name) for name in samples.measured()}
         columns = {name: samples.column(name, column, cell.period_ns()) for name, column in counts.items()}
         bins = with_left_out(samples.bins(counts, cell, columns), counts, cell.stated())
-        before = samples.releases_in_warm_up() if cell.deadline_ns() is not None else 0
-        answers = RESPONSE if RESPONSE in counts else bins.column
-        tail = samples.tail(cell, counts[answers], bins.of(answers))
-        deadline_ns = cell.deadline_ns()
-        late = samples.clusters_of_misses(cell, answers, counts[answers], deadline_ns)
-    columns = as_stated(columns, counts, cell.stated(), cell.period_ns())
+        columns = as_stated(columns, counts, cell.stated(), cell.period_ns())
+        deadline, tail, ladder = samples.judged(cell, counts, columns, bins)
     main = counts[bins.column]
     record = replace(
         cell.record(
@@ -87,7 +91,6 @@ def _summarise(
         ),
         alone={name: column for name, column in columns.items() if column.alone is not None},
     )
-    deadline = _deadline(cell, deadline_ns, counts[answers], before, late)
     outcomes = cell.outcomes() | ({MISSES: deadline.misses} if deadline is not None else {})
     failed = failures(record)
     summary = CellSummary(
@@ -108,57 +111,35 @@ def _summarise(
         repetition=repetition,
         known=cell.known(),
         tail=tail,
+        answers=cell.answers(),
+        ladder=ladder,
     )
     write_json(folder / BINS, bins.to_json(), indent=None)
     write_summary(folder, summary)
     return summary
 
 
-def _deadline(
-    cell: CellFile, deadline_ns: int | None, answers: ValueCounts, warm_up_releases: int, clusters: int | None
-) -> DeadlineSummary | None:
-    """`answers`: latencies, or response times if the task works. `warm_up_releases`: those before the first
-    activation that counts."""
-    if deadline_ns is None:
-        return None
-    account = cell.accounting()
-    overruns_in_warm_up = max(0, warm_up_releases - account.warm_up)
-    return DeadlineSummary(
-        deadline_ns,
-        account.releases - warm_up_releases,
-        exceedances(answers, deadline_ns),
-        max(0, account.overruns - overruns_in_warm_up),
-        clusters,
-    )
-
-
 def recounted(files: CellFiles, summary: CellSummary, deadline_ns: int) -> CellSummary:
-    """The summary of a whole cell with its releases against another deadline, and with its tail where an older
-    howlate did not keep it. Reads its samples."""
+    """The summary of a whole cell, of which one column is judged, with its releases against another deadline, and
+    with its tail where nobody kept it. Reads its samples."""
     files.must_be_unchanged(SAMPLES)
+    (column,) = summary.judged
     with remedied(measure_again(files.folder)):
         cell = CellFile.read(files.folder)
         with _samples(files.folder) as samples:
-            measured = samples.measured()
-            answers = RESPONSE if RESPONSE in measured else measured[0]
-            counts = samples.counts(answers)
-            late = samples.clusters_of_misses(cell, answers, counts, deadline_ns)
+            counts = samples.counts(column)
             tail = summary.tail
             if tail is None:
-                tail = samples.tail(cell, counts, bins_of(files).of(answers))
-            deadline = _deadline(cell, deadline_ns, counts, samples.releases_in_warm_up(), late)
-    stated = [entry for entry in cell.stated() if entry.column == answers]
-    if deadline is not None and stated:
-        deadline = replace(deadline, late=late_at_least(counts, stated, deadline_ns))
+                tail = samples.tail(cell, column, counts, bins_of(files).of(column))
+            deadline = samples.against(cell, column, counts, deadline_ns)
     return replace(summary, deadline=deadline, tail=tail)
 
 
-def peaks_of(files: CellFiles, summary: CellSummary) -> Peaks:
+def peaks_of(files: CellFiles, summary: CellSummary, column: str) -> Peaks:
     """The largest answers of a whole cell, in the order in which they came."""
     files.must_be_unchanged(SAMPLES)
     with remedied(measure_again(files.folder)), _samples(files.folder) as samples:
-        measured = samples.measured()
-        return samples.peaks(RESPONSE if RESPONSE in measured else measured[0], summary.known.time_order)
+        return samples.peaks(column, summary.known.time_order)
 
 
 def bins_of(files: CellFiles) -> CellBins:
@@ -176,9 +157,14 @@ def make_bins(folder: Path) -> CellBins:
         cell = CellFile.read(folder)
         with _samples(folder) as samples:
             counts = {name: samples.counts(name) for name in samples.measured()}
-            main = next(iter(counts))
+            main = _main(cell, counts)
             columns = {main: samples.column(main, counts[main], cell.period_ns())}
             return with_left_out(samples.bins(counts, cell, columns), counts, cell.stated())
+
+
+def _main(cell: CellFile, counts: Mapping[str, ValueCounts]) -> str:
+    """The column that the charts are about: the first that answers how late; else the first."""
+    return next((name for name in cell.answers() or () if name in counts), next(iter(counts)))
 
 
 @contextmanager
@@ -259,24 +245,40 @@ class _Samples:
         low, high = self.database.execute(query).fetchone() or (None, None)
         return low, high
 
-    def releases_in_warm_up(self) -> int:
-        """Releases before the first activation that counts, over all threads."""
-        if RELEASE not in self.shape.columns or FLAGS not in self.shape.columns:
-            return 0
-        thread = "thread" if "thread" in self.shape.columns else "0"
-        row = self.database.execute(
-            f"""SELECT coalesce(sum(first), 0) FROM (
-                    SELECT coalesce(min({RELEASE}) FILTER ({self.shape.counted}), max({RELEASE}) + 1) AS first
-                    FROM {scan(self.folder / SAMPLES)} GROUP BY {thread})"""
-        ).fetchone()
-        return int(row[0]) if row is not None else 0
+    def judged(
+        self,
+        cell: CellFile,
+        counts: Mapping[str, ValueCounts],
+        columns: Mapping[str, ColumnSummary],
+        bins: CellBins,
+    ) -> tuple[DeadlineSummary | None, TailSummary | None, tuple[DeadlineSummary, ...]]:
+        """The releases against the stated deadline, the tail that diagnostics need, and the ladder."""
+        told = judged_of(cell.answers(), columns)
+        if not told:
+            return None, None, ()
+        latest = latest_of(told, columns)
+        tail = self.tail(cell, told[0], counts[told[0]], bins.of(told[0]))
+        deadline_ns = cell.deadline_ns()
+        deadline = None
+        if deadline_ns is not None:
+            deadline = self.against(cell, latest, counts[latest], deadline_ns)
+        return deadline, tail, self._answers(cell, latest, counts[latest]).ladder(columns[latest].max)
+
+    def against(self, cell: CellFile, column: str, counts: ValueCounts, deadline_ns: int) -> DeadlineSummary:
+        """The releases against a deadline, with the clusters of their misses."""
+        (counted,) = self._answers(cell, column, counts).against(deadline_ns)
+        return replace(counted, clusters=self.clusters_of_misses(cell, column, counts, deadline_ns))
+
+    def _answers(self, cell: CellFile, column: str, counts: ValueCounts) -> Answers:
+        return Answers(self.database, scan(self.folder / SAMPLES), self.shape, cell, column, counts)
 
     def bins(
         self, counts: Mapping[str, ValueCounts], cell: CellFile, columns: Mapping[str, ColumnSummary]
     ) -> CellBins:
         """Everything that the charts draw: all for the first column; histogram, scatter and time for the
         others."""
-        main, *others = counts
+        main = _main(cell, counts)
+        others = [name for name in counts if name != main]
         return CellBins(
             main,
             histogram(counts[main]),
@@ -339,7 +341,9 @@ class _Samples:
             where, Filled(groups["c"], groups["r"], groups["n"], groups["smallest"], groups["largest"])
         )
 
-    def tail(self, cell: CellFile, answers: ValueCounts, bins: CellBins | None) -> TailSummary | None:
+    def tail(
+        self, cell: CellFile, column: str, answers: ValueCounts, bins: CellBins | None
+    ) -> TailSummary | None:
         """What diagnostics need of the answers; None where the samples have no order."""
         if bins is None or self.shape.index is None or not cell.known().time_order:
             return None
@@ -348,7 +352,7 @@ class _Samples:
             return summary_of_tail(
                 int(answers.values[-1]) if answers.n else 0, np.empty(0, np.int64), 0, bins.blocks
             )
-        positions, values, threads = self._beyond(bins.column, above)
+        positions, values, threads = self._beyond(column, above)
         last = self.extremes(self.shape.index)[1] or 0
         due = cell.accounting().releases  # a stall may last beyond the last sample
         length = max((last + 1) * threads, due)
@@ -367,10 +371,10 @@ class _Samples:
         return Peaks(values, positions, (last + 1) * threads, counts.n)
 
     def clusters_of_misses(
-        self, cell: CellFile, column: str, answers: ValueCounts, deadline_ns: int | None
+        self, cell: CellFile, column: str, answers: ValueCounts, deadline_ns: int
     ) -> int | None:
-        """Of a stated deadline; None without one, where none missed, or too many to look."""
-        if deadline_ns is None or self.shape.index is None:
+        """Of the late answers; None where none missed, or too many to look."""
+        if self.shape.index is None:
             return None
         late = exceedances(answers, deadline_ns)
         if not 0 < late <= max(MANY_MISSES, answers.n // 100):

@@ -1,0 +1,59 @@
+"""Each foreign format declares which of its columns answer "how late", and releases count once, not once a column."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import MISSING, fields
+from pathlib import Path
+
+import pytest
+
+from howlate.importers import RunImporter, all_importers
+from howlate.importers._foreign import Foreign
+from importers.foreign import FILES, LATENCY
+from importers.test_foreign import cell_of
+
+JUDGED = {
+    "cyclictest": (LATENCY,),
+    "cyclictest-json": (LATENCY,),
+    "cyclictest-raw": (LATENCY,),
+    "cyclictest-summary": (LATENCY,),
+    "csv": (LATENCY,),
+    "histogram": (LATENCY,),
+    "hwlatdetect": ("inner_ns", "outer_ns"),
+    "jitterdebugger": (LATENCY,),
+    "jitterdebugger-raw": (LATENCY,),
+    "linuxcnc": ("base_jitter_ns", "servo_jitter_ns"),
+    "oslat": ("gap_ns",),
+    "oslat-json": ("gap_ns",),
+    "osnoise": ("noise_ns",),
+    "osnoise-top": ("single_noise_ns",),
+    "rteval": (LATENCY,),
+}
+OF_TIMERLAT = {"timerlat-hist.txt": "user_latency_ns", "timerlat-top.txt": "thread_latency_ns"}
+"""The last of interrupt, thread and user that the file has; elsewhere the thread."""
+
+
+def test_a_format_cannot_forget_to_declare_them() -> None:
+    (answers,) = [field for field in fields(Foreign) if field.name == "answers"]
+    assert answers.default is MISSING and answers.default_factory is MISSING
+    assert inspect.signature(Foreign).parameters["answers"].default is inspect.Parameter.empty
+
+
+def test_every_format_has_a_file_here() -> None:
+    of_runs = {each.name for each in all_importers() if isinstance(each, RunImporter)} - {"job", "stream"}
+    assert {file.format for file in FILES} >= of_runs
+
+
+@pytest.mark.parametrize("file", {file.name: file for file in FILES}.values(), ids=lambda file: file.name)
+def test_the_columns_that_are_judged(file: object, tmp_path: Path) -> None:
+    cell = cell_of(file.path, tmp_path / "run", file.mapping)  # type: ignore[attr-defined]
+    wanted = JUDGED.get(file.format) or (OF_TIMERLAT.get(file.name, "thread_latency_ns"),)  # type: ignore[attr-defined]
+    assert cell.answers == cell.judged == wanted
+    assert cell.columns[cell.latest].max == max(cell.columns[name].max or 0 for name in wanted)
+
+
+@pytest.mark.parametrize(("name", "releases"), [("timerlat-hist.txt", 4000), ("timerlat-top.txt", 4000)])
+def test_releases_are_counted_once_and_not_once_a_column(name: str, releases: int, tmp_path: Path) -> None:
+    (file, *_) = [file for file in FILES if file.name == name]
+    assert cell_of(file.path, tmp_path / "run").accounting.releases == releases
