@@ -30,7 +30,7 @@ JUDGED = {
     "osnoise-top": ("single_noise_ns",),
     "rteval": (LATENCY,),
 }
-OF_TIMERLAT = {"timerlat-hist.txt": "user_latency_ns", "timerlat-top.txt": "thread_latency_ns"}
+OF_TIMERLAT = {"timerlat-hist.txt": "user_latency_ns", "timerlat-top.txt": "user_latency_ns"}
 """The last of interrupt, thread and user that the file has; elsewhere the thread."""
 
 

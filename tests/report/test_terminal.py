@@ -55,7 +55,7 @@ def test_no_number_is_cut_off_and_no_line_is_too_long(width: int) -> None:
 def test_the_table_fits_eighty_columns_in_one_piece() -> None:
     text = printed(cells())
     assert text.count("p99.9") == 1
-    assert text.count("hackbench:10") == 1
+    assert [line.split(" ")[0] for line in text.splitlines()].count("hackbench:10") == 1
 
 
 def test_two_axes_of_the_timers_study_fit_eighty_columns() -> None:
@@ -69,7 +69,7 @@ def test_two_axes_of_the_timers_study_fit_eighty_columns() -> None:
     assert all(
         row.split()[1] in ("clock_nanosleep", "timer_create", "epoll_pwait2")
         for row in text.splitlines()
-        if row.startswith(("none ", "hackbench"))
+        if row.startswith(("none ", "hackbench")) and len(row.split()) > 3
     )
 
 
@@ -234,7 +234,8 @@ def test_a_table_that_is_sent_to_somebody_is_understood_alone() -> None:
     }
     summaries = cells(**labels)
     text = words_of(printed(summaries))
-    assert text.startswith("Wake-up latency under SCHED_FIFO 80 in us")
+    assert text.startswith("Largest wake-up latency seen in 60 s on this machine: 8.50 ms, under hackbench:10.")
+    assert "Wake-up latency under SCHED_FIFO 80 in us" in text
     count = f"{summaries[0].columns['latency_ns'].count:,}"
     assert (
         "every row: kernel 6.1.0-rt, timer clock_nanosleep, period 1ms, policy fifo:80, CPU 1, "
