@@ -77,7 +77,8 @@ class Evidence:
     @property
     def bound_ns(self) -> int:
         """What bounds the next stretch: nobody looked for a gap below the threshold."""
-        return max(self.most_ns or 0, self.threshold_ns or 0)
+        most_ns = self.most_ns or 0
+        return max(most_ns, self.threshold_ns) if self.threshold_ns else most_ns
 
 
 def answers_of(summary: CellSummary) -> ColumnSummary | None:
