@@ -50,6 +50,8 @@ def main() -> int:
 
     own = {name: options[name] for name in ("deadline",) if name in options}
     latencies = [1000 + n for n in range(int(options.get("activations", "100")))]
+    if mode == "steady":  # without the trend that forbids a bound
+        latencies = [4000 + 7919 * n % 997 for n in range(20_000)]
     Path(options["stream"]).write_bytes(
         stream(latencies, header_changes={"parameters": header()["parameters"] | own})
     )

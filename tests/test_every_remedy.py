@@ -1,5 +1,5 @@
-"""Every remedy can be done where it is printed: each command in the sentences of howlate, of the doctor and of the probe parses, each
-option belongs to a command that the reader has, each knob is one of the probe's and takes the value."""
+"""Every remedy can be done where it is printed: each command in the sentences of howlate, of the doctor and of the
+probe parses, each option is one that the reader has, each knob is one of the probe's and takes the value."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from collections.abc import Iterator
 import click
 import pytest
 
+import howlate
 from howlate.doctor import checks
 from howlate.places import ROOT, probe_path
-import howlate
 from howlate.words.statement import RULES, Rule
 from tree_of_commands import leaves, parsed
 

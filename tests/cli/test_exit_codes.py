@@ -1,0 +1,189 @@
+"""The table of docs/commands.md, "Exit codes": every command in every situation that it can be in, run for real with
+the stand-in as its probe."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from howlate.places import ROOT
+from store.streams import header, stream
+from tree_of_commands import leaves
+
+from .commands import STUDY, Run
+from .test_verdict import SAMPLES, measured
+
+SITUATIONS = {
+    "pass": "passed, done",
+    "fail": "failed",
+    "open": "inconclusive",
+    "usage": "wrong usage",
+    "impossible": "not possible",
+    "broken": "broken",
+}
+CODES = {"pass": 0, "fail": 1, "open": 5, "usage": 2, "impossible": 3, "broken": 4}
+OUTPUTS = {"pipe": "pipe closed", "full": "output unwritable"}
+
+CHECK = "check --seconds 1s --no-wait"
+RUN = "run mine.toml --no-wait"
+CALLS: dict[str, dict[str, str]] = {
+    "advise": {"usage": "advise --pairs 1"},
+    "calibrate": {"usage": "calibrate --count 1"},
+    "check": {
+        "pass": f"steady: {CHECK} --deadline 200us",
+        "fail": f"{CHECK} --deadline 1us",
+        "open": f"{CHECK} --deadline 1ms",
+        "usage": "check --seconds 0",
+        "broken": f"broken: {CHECK} --deadline 1ms",
+    },
+    "compare": {"pass": "compare kept late", "usage": "compare absent", "broken": "compare damaged"},
+    "completion": {"pass": "completion bash", "usage": "completion csh"},
+    "doctor": {"pass": "doctor", "usage": "doctor --run absent", "broken": "doctor --run damaged"},
+    "export": {
+        "pass": "export kept --format text3 -o -",
+        "usage": "export absent --format csv",
+        "broken": "export damaged --format csv",
+    },
+    "history": {"pass": "history kept late", "usage": "history --statistic none"},
+    "import": {
+        "pass": "import kept.stream --out NEW",
+        "fail": "import late.stream --out NEW",
+        "open": "import open.stream --out NEW",
+        "usage": "import absent",
+        "broken": "import damaged.stream --out NEW",
+    },
+    "lab bisect": {"usage": "lab bisect mine.toml"},
+    "lab clean": {"pass": "lab clean", "usage": "lab clean all"},
+    "lab fetch": {"usage": "lab fetch nothing"},
+    "lab kernels": {"usage": "lab kernels --keyring absent"},
+    "lab prove": {"usage": "lab prove mine.toml"},
+    "lab run": {"usage": "lab run mine.toml --seeds 0"},
+    "lab why": {"usage": "lab why absent", "broken": "lab why damaged"},
+    "plan": {"pass": "plan --miss-rate 1e-3", "usage": "plan"},
+    "probe": {},
+    "query": {"pass": "query SELECT\t1 kept", "usage": "query SELECT\tnothing kept"},
+    "reference": {"pass": "reference", "usage": "reference show nothing"},
+    "reference audit": {"pass": "reference audit", "usage": "reference audit nothing"},
+    "reference list": {"pass": "reference list", "usage": "reference list nothing"},
+    "reference show": {"pass": "reference show tut-2017", "usage": "reference show nothing"},
+    "report": {"pass": "report kept", "usage": "report absent", "broken": "report damaged"},
+    "run": {
+        "pass": f"steady: {RUN} --set deadline=200us",
+        "fail": f"{RUN} --set deadline=1us",
+        "open": f"{RUN} --set deadline=1ms",
+        "usage": f"{RUN} --set perid=1ms",
+        "impossible": f"no-fifo: {RUN}",
+        "broken": f"broken: {RUN}",
+    },
+    "settings": {"pass": "settings", "usage": "settings nothing"},
+    "show": {"pass": "show kept", "usage": "show absent", "broken": "show damaged"},
+    "studies": {"pass": "studies", "usage": "studies nothing"},
+    "studies show": {"pass": "studies show check", "usage": "studies show chek"},
+    "verdict": {
+        "pass": "verdict kept",
+        "fail": "verdict late",
+        "open": "verdict kept --horizon 30min",
+        "usage": "verdict kept --deadline 200",
+        "broken": "verdict damaged",
+    },
+    "why": {"pass": "why kept", "usage": "why absent", "broken": "why damaged"},
+}
+"""What is typed, behind the stand-in's mode where that matters. A situation that is missing does not exist for the
+command, or needs guests of the lab or a machine's rights: tests/lab and tests/e2e have those."""
+NO_OUTPUT = ("lab clean", "probe")
+"""`lab clean` prints nothing where nothing is kept; `probe` becomes the probe, which has tests of its own."""
+
+
+Call = Callable[[str], int]
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs and streams in each state."""
+    place = tmp_path_factory.mktemp("kept")
+    for name, deadline in (("kept", "200us"), ("late", "5us"), ("damaged", "200us")):
+        measured(place / name, deadline, none=SAMPLES)
+        parameters = header()["parameters"] | {"deadline": deadline}
+        (place / f"{name}.stream").write_bytes(stream(SAMPLES, header_changes={"parameters": parameters}))
+    rising = header()["parameters"] | {"deadline": "1ms"}
+    (place / "open.stream").write_bytes(
+        stream([1000 + n for n in range(300)], header_changes={"parameters": rising})
+    )
+    (place / "damaged" / "run.json").write_text("{")
+    whole = (place / "damaged.stream").read_bytes()
+    (place / "damaged.stream").write_bytes(whole[:5000] + bytes([whole[5000] ^ 0xFF]) + whole[5001:])
+    (place / "mine.toml").write_text(STUDY)
+    return place
+
+
+@pytest.fixture
+def call(howlate: Run, kept: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
+    shutil.copytree(kept, ".", dirs_exist_ok=True)
+    monkeypatch.setenv("HOWLATE_CACHE", str(Path("cache").resolve()))
+    number = iter(range(99))
+
+    def called(words: str) -> int:
+        mode, _, typed = words.rpartition(": ")
+        argv = [word.replace("NEW", f"new-{next(number)}") for word in typed.split(" ")]
+        return howlate(*argv, stand_in=mode).code
+
+    return called
+
+
+@contextmanager
+def output_to(descriptor: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", os.fdopen(descriptor, "w", encoding="utf-8"))
+        yield
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_each_situation_has_its_code(name: str, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And keeps it where nobody reads the output; where that cannot be written, it is 4."""
+    calls = CALLS[name]
+    found = {situation: call(words) for situation, words in calls.items()}
+    assert found == {situation: CODES[situation] for situation in calls}
+    printing = {situation: calls[situation] for situation in ("fail", "pass") if situation in calls}
+    for situation, words in [*printing.items()][: name not in NO_OUTPUT]:
+        reader, writer = os.pipe()
+        os.close(reader)
+        with output_to(writer, monkeypatch):
+            assert call(words) == CODES[situation]
+        with output_to(os.open("/dev/full", os.O_WRONLY), monkeypatch):
+            assert call(words) == 4
+
+
+def test_no_command_is_missing() -> None:
+    assert set(CALLS) == set(leaves())
+
+
+def table() -> str:
+    """As docs/commands.md has it."""
+    heads = ["command", *SITUATIONS.values(), *OUTPUTS.values()]
+    rows = [heads, ["---"] * len(heads)]
+    for name, calls in CALLS.items():
+        prints = name not in NO_OUTPUT and any(one in calls for one in ("fail", "pass"))
+        codes = [str(CODES[one]) if one in calls else "" for one in SITUATIONS]
+        rows.append([f"`{name}`", *codes, "kept" if prints else "", "4" if prints else ""])
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def test_the_table_of_the_documentation_is_what_was_run() -> None:
+    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^\| command \| passed.*\n(?:\|.*\n)+", text, re.MULTILINE)
+    assert shown.strip() == table()
+
+
+def test_json_says_what_the_code_says(howlate: Run, kept: Path) -> None:
+    shutil.copytree(kept, ".", dirs_exist_ok=True)
+    for name, code in (("kept", 0), ("late", 1)):
+        said = howlate("verdict", name, "--json")
+        assert (said.code, json.loads(said.out)["outcome"]) == (code, {0: "PASS", 1: "FAIL"}[code])
