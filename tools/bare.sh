@@ -63,7 +63,7 @@ help() { # argument ...
   for word in "$@"; do case $word in -*) ;; *) words+=("$word") ;; esac; done
   [ ${#words[@]} -eq 0 ] || file_of "${words[0]}" >/dev/null ||
     die $EXIT_USAGE "\"${words[0]}\" is not a command. \`$name --help\` shows which are"
-  if command -v python3 >/dev/null && python3 "$root/tools/bare_help.py" "$name" ${words[@]+"${words[@]}"} 2>/dev/null; then return; fi
+  if command -v python3 >/dev/null && python3 -I "$root/tools/bare_help.py" "$name" ${words[@]+"${words[@]}"} 2>/dev/null; then return; fi
   plain_help ${words[@]+"${words[@]:0:1}"}
 }
 

@@ -197,7 +197,7 @@ refuse_old() { # missing package ...
 refuse_old_commands() {
   local version old=()
   find_python >/dev/null || ! command -v python3 >/dev/null || {
-    version=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    version=$(python3 -I -c 'import sys; print("%d.%d" % sys.version_info[:2])')
     at_least "$version" $least_python || old+=("Python $version instead of $least_python or newer")
   }
   version=$("${CXX:-c++}" -dumpversion 2>/dev/null)
@@ -320,7 +320,7 @@ need_commands() { # package ...
 find_python() {
   local python
   for python in /usr/bin/python3 python3 python3.14 python3.13 python3.12 python3.11; do
-    "$python" -c "import sys, venv, ensurepip; sys.exit(sys.version_info[:2] < tuple(map(int, '$least_python'.split('.'))))" 2>/dev/null && {
+    "$python" -I -c "import sys, venv, ensurepip; sys.exit(sys.version_info[:2] < tuple(map(int, '$least_python'.split('.'))))" 2>/dev/null && {
       printf '%s\n' "$python"
       return
     }
@@ -340,7 +340,7 @@ venv_is_old() {
 
 # Is there a virtual environment that can tell the help, whatever its age?
 can_speak() {
-  ! venv_is_old "$root/requirements.lock" || "$root/.venv/bin/python" -c 'import click, polib, rich' 2>/dev/null
+  ! venv_is_old "$root/requirements.lock" || "$root/.venv/bin/python" -I -c 'import click, polib, rich' 2>/dev/null
 }
 
 # need_venv LOCK: the virtual environment holds what LOCK pins, by hash.
@@ -349,19 +349,19 @@ need_venv() {
   local stamp
   stamp=$root/.venv/.$(basename "$lock")
   venv_is_old "$lock" || return 0
-  if ! "$root/.venv/bin/python" -c 'import pip' 2>/dev/null; then
+  if ! "$root/.venv/bin/python" -I -c 'import pip' 2>/dev/null; then
     local python
     python=$(find_python) ||
       die $EXIT_NOT_POSSIBLE "no Python of $least_python or newer with venv was found. Install one, python3 and python3-venv on Debian"
     [ "$install" = no ] || agree "fetch the Python packages into $root/.venv (about 60 MB, 180 MB on disk)?" "${HOWLATE_COMMAND:-./howlate} check"
     say "making the virtual environment"
     rm -rf "$root/.venv"
-    "$python" -m venv "$root/.venv" || die $EXIT_BROKEN "the virtual environment could not be made in $root/.venv"
+    "$python" -I -m venv "$root/.venv" || die $EXIT_BROKEN "the virtual environment could not be made in $root/.venv"
   fi
   say "installing the Python packages of $(basename "$lock")"
   local log=$root/build/pip.log
   mkdir -p "$root/build"
-  "$root/.venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r "$lock" >"$log" 2>&1 || {
+  "$root/.venv/bin/python" -I -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r "$lock" >"$log" 2>&1 || {
     grep '^ERROR' "$log" | head -n 3 >&2
     die $EXIT_BROKEN "pip could not install what $lock names; its output is in $log. Without a network: on a machine with one and the"       "same Python, \`python3 -m pip download --require-hashes --only-binary :all: -r $(basename "$lock") -d wheels\`; bring the folder"       "wheels here and call again with PIP_NO_INDEX=1 PIP_FIND_LINKS=\$PWD/wheels"
   }
