@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +21,6 @@ from howlate.execute import (
     Tally,
     execute,
     labels_in_force,
-    locked,
     stream_place,
 )
 from howlate.model.finding import Aim
@@ -33,6 +33,7 @@ from howlate.session import Session, begin, newest_unfinished, reopen
 from howlate.store import ingest as ingesting
 from howlate.store import summarise as summarising
 from howlate.store.loaded import load_run
+from howlate.store.lock import locked
 from howlate.store.run_folder import RunFolder
 from howlate.store.scratch import remove_stale
 from howlate.targets import Outcome, Progress
@@ -358,8 +359,10 @@ def test_memory_of_a_killed_howlate_is_freed_and_of_a_living_one_is_not(tmp_path
         (tmp_path / name / "stream").write_bytes(b"x")
         if name != "howlate-new":
             os.utime(tmp_path / name, (1, 1))
-    with locked(tmp_path / "howlate-used"):
-        remove_stale(tmp_path, PREFIX)
+    used = os.open(tmp_path / "howlate-used", os.O_RDONLY)
+    fcntl.flock(used, fcntl.LOCK_EX)
+    remove_stale(tmp_path, PREFIX)
+    os.close(used)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["else", "howlate-new", "howlate-used"]
 
 

@@ -4,8 +4,6 @@ prints nothing."""
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import os
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,14 +20,14 @@ from howlate.errors import (
     HowlateError,
     StorageError,
     TargetError,
-    UsageError,
 )
 from howlate.interrupts import interrupts_held
 from howlate.model.plan import Cell, Plan
 from howlate.model.summary import CellSummary
 from howlate.pace import Pace
 from howlate.plan.cost import kind_of
-from howlate.store.files import read_json, storing
+from howlate.store.files import read_json
+from howlate.store.lock import locked
 from howlate.store.run_folder import CELL, CONSOLE, KERNELS, STREAM, RunFolder, file_name
 from howlate.store.scratch import MEMORY, free_bytes, held_folder, remove_stale
 from howlate.targets import Outcome, Progress, Target
@@ -39,9 +37,6 @@ from howlate.words.statement import Statement, rule
 if TYPE_CHECKING:
     from howlate.store.stream import Recording
 
-IN_USE = rule(
-    "run.in-use", "another howlate is measuring into {folder}", remedy="wait for it, or choose another --out"
-)
 INTERRUPTED = rule("run.interrupted", "interrupted")
 FAULT = rule("run.fault", "{kind}: {problem}")
 ENDED_EARLY = rule("run.ended-early", "the probe ended early (stop reason: {reason})")
@@ -145,21 +140,6 @@ class Listener(Protocol):
     def whole(self, cell: Cell, summary: CellSummary) -> None: ...
 
     def failed(self, failure: Failure) -> None: ...
-
-
-@contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Only one howlate at a time measures into a run folder; the lock ends with the process."""
-    with storing(folder):
-        handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UsageError(IN_USE(folder=folder)) from None
-        yield
-    finally:
-        os.close(handle)
 
 
 def execute(

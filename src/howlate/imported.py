@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from howlate.errors import DamagedError, ExitCode
-from howlate.execute import Failure, NotTakenError, Tally, locked, take
+from howlate.execute import Failure, NotTakenError, Tally, take
 from howlate.importers import Measured
 from howlate.model.plan import Cell
 from howlate.plan.asked_for import identity
 from howlate.session import Session, begin_run, reopen
+from howlate.store.lock import locked
 from howlate.store.run_folder import RunFolder
 from howlate.store.stream import Recording, StreamReader
 from howlate.words.statement import rule

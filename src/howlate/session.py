@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from howlate.errors import ExitCode, HowlateError, UsageError
-from howlate.execute import Failure, Tally, locked
+from howlate.execute import Failure, Tally
 from howlate.model.loaded import RunContent
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import Run
@@ -20,6 +20,7 @@ from howlate.prepare import Prepared
 from howlate.same import boots, check_same
 from howlate.store.files import measure_again, storing
 from howlate.store.loaded import load_run
+from howlate.store.lock import locked
 from howlate.store.run_folder import KERNELS, RUN, SUMMARY, RunFolder, file_name
 from howlate.words.statement import Statement, rule
 

@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 from howlate.errors import DamagedError, StorageError, UsageError
-from howlate.store.files import read_json, write_json, write_text, written_beside
+from howlate.store.files import read_json, write_json, write_text, written_beside, written_output
 from howlate.store.run_folder import RunFolder
 from howlate.store.summarise import bins_of
 
@@ -128,10 +128,9 @@ def test_a_full_disk_is_a_sentence() -> None:
     """/dev/full answers as a full disk does."""
     with (
         pytest.raises(StorageError, match="No space left") as caught,
-        written_beside(Path("/dev/full")) as beside,
+        written_output(Path("/dev/full")) as place,
     ):
-        assert beside
-        Path("/dev/full").write_text("x")
+        place.write_text("x")
     assert "room" in caught.value.remedy
 
 

@@ -123,7 +123,7 @@ def _write_page(made: History, out: Path) -> None:
     from howlate.report.history import document
     from howlate.report.html import page
     from howlate.report.sheet import PAGE
-    from howlate.store.files import write_text
+    from howlate.store.files import OUT, write_output
 
-    write_text(out, linked(page(document(made, PAGE)), out))
+    write_output(out, linked(page(document(made, PAGE)), out), OUT)
     click.echo(out)

@@ -128,7 +128,7 @@ def _no(*options: tuple[str, object], what: str) -> None:
 def _settings(importer: Importer, files: Sequence[Path], output: Path | None) -> int:
     from howlate.errors import UsageError
     from howlate.model.decode import read_text
-    from howlate.store.files import OUTPUT, write_text
+    from howlate.store.files import OUTPUT, write_output
 
     if len(files) > 1:
         raise UsageError(SEVERAL_SETTINGS())
@@ -137,7 +137,7 @@ def _settings(importer: Importer, files: Sequence[Path], output: Path | None) ->
     path = output if output is not None else Path(f"{file.stem}.toml")
     if path.exists() and path.is_file() and file.exists() and path.samefile(file):
         raise UsageError(OVERWRITTEN(path=path))
-    write_text(path, imported.text, OUTPUT)
+    write_output(path, imported.text, OUTPUT)
     _notes(imported.notes)
     click.echo(path)
     return 0

@@ -82,7 +82,8 @@ def command(
         from howlate.report.pictures import write_pictures
 
         folder = named[0][1] / "pictures" if output is None else output
-        for picture in write_pictures(contents, folder, form, wanted, published):
+        own = is_own(folder, named)
+        for picture in write_pictures(contents, folder, form, wanted, published, own=own):
             click.echo(picture)
         return 0
     from howlate.report.html import write_report
@@ -92,9 +93,14 @@ def command(
     path = _to_write(output, named[0][1] / "report.html")
     for _, run in named:
         spare(run, path, OUTPUT)
-    write_report(contents, path, OUTPUT, wanted, published, by or "")
+    write_report(contents, path, "" if is_own(path, named) else OUTPUT, wanted, published, by or "")
     click.echo(path)
     return 0
+
+
+def is_own(output: Path, named: Sequence[tuple[str, Path]]) -> bool:
+    """Whether an output stands in one of the runs, where no link is followed."""
+    return any(output.parent.resolve() == run.resolve() for _, run in named)
 
 
 def _to_write(output: Path | None, otherwise: Path) -> Path:

@@ -107,7 +107,7 @@ def command(
     5: INCONCLUSIVE."""
     from howlate.report.verdicts import junit as as_junit
     from howlate.report.verdicts import markdown, outcome_of
-    from howlate.store.files import write_text
+    from howlate.store.files import write_output
     from howlate.store.loaded import load_run
 
     question = asked(deadline, miss_rate, horizon, confidence)
@@ -121,9 +121,9 @@ def command(
         if every:
             _print_each(rows)
     if junit is not None:
-        write_text(junit, as_junit(content.run.study.id, case_names(content.run, rows), verdicts), "--junit")
+        write_output(junit, as_junit(content.run.study.id, case_names(content.run, rows), verdicts), "--junit")
     if summary is not None:
-        write_text(summary, markdown(content.run.id, verdicts), "--summary")
+        write_output(summary, markdown(content.run.id, verdicts), "--summary")
     return EXIT_CODES[outcome_of(verdicts)]
 
 

@@ -107,6 +107,6 @@ def _json(found: ExplainedRun) -> dict[str, Any]:
 def _write(found: ExplainedRun, worst: int, output: Path) -> None:
     from howlate.report.doc_links import linked
     from howlate.report.late_page import page
-    from howlate.store.files import OUTPUT, write_text
+    from howlate.store.files import OUTPUT, write_output
 
-    write_text(output, linked(page(found.content, found.cells, _document(found, worst)), output), OUTPUT)
+    write_output(output, linked(page(found.content, found.cells, _document(found, worst)), output), OUTPUT)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import json
 import math
-import stat
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from howlate.errors import REMEDIED, DamagedError, HowlateError, UsageError
+from howlate.model.opening import NotRegularError, TooLargeError, read_bytes
 from howlate.words.say import from_json
 from howlate.words.statement import VERBATIM, Statement, rule
 
@@ -159,18 +159,17 @@ class Table:
         return tables
 
 
-_TEXT_BYTES_MAX = 256 << 20
-
-
 def read_text(path: Path, error: type[HowlateError]) -> str:
-    """The text of a whole regular file, or an error; reading a pipe or a device would never end."""
+    """The text of a whole regular file, or an error; reading a pipe or a device would never end. Links are followed
+    to what a user named, not to howlate's own files."""
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
-            raise error(NOT_REGULAR(path=path))
-        if status.st_size > _TEXT_BYTES_MAX:
-            raise error(TOO_LARGE(path=path, size_mib=status.st_size >> 20))
-        return path.read_text(encoding="utf-8")
+        if error is not UsageError:
+            return read_bytes(path).decode("utf-8")
+        return read_bytes(path, links=True).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    except NotRegularError:
+        raise error(NOT_REGULAR(path=path)) from None
+    except TooLargeError:
+        raise error(TOO_LARGE(path=path, size_mib=path.stat().st_size >> 20)) from None
     except FileNotFoundError:
         raise error(_for(error, NO_FILE(path=path))) from None
     except UnicodeDecodeError:

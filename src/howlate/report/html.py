@@ -50,18 +50,22 @@ FEWEST = 8
 def write_report(
     runs: Path | Sequence[RunContent],
     out: Path,
-    option: str = "--out",
+    option: str = "",
     axes: Axes = OWN_AXES,
     published: bool = False,
     by: str = "",
 ) -> Path:
     """Writes the report of a run folder, or of runs that are read already; returns its path. `option`: the one that
-    chooses where."""
-    from howlate.store.files import write_text
+    names another place than the run's own."""
+    from howlate.store.files import write_output, write_text
     from howlate.store.loaded import load_run
 
     contents = [load_run(runs)] if isinstance(runs, Path) else runs
-    write_text(out, linked(render(contents, axes, published, by), out), option)
+    text = linked(render(contents, axes, published, by), out)
+    if option:
+        write_output(out, text, option)
+    else:
+        write_text(out, text)
     return out
 
 

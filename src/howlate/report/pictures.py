@@ -30,7 +30,7 @@ from howlate.report.results import Fit
 from howlate.report.sheet import PAGE
 from howlate.report.side_charts import over_sides
 from howlate.report.text import every_note
-from howlate.store.files import storing, write_text
+from howlate.store.files import OUTPUT, make_folder, storing, written_beside, written_output
 from howlate.words.quantities import sentence_case
 from howlate.words.say import text_of
 from howlate.words.statement import rule
@@ -92,8 +92,11 @@ def write_pictures(
     axes: Axes = OWN_AXES,
     published: bool = False,
     only: Collection[str] | None = None,
+    *,
+    own: bool = False,
 ) -> list[Path]:
-    """Writes each chart into the folder, or those of these names; returns their paths."""
+    """Writes each chart into the folder, or those of these names; returns their paths. `own`: the folder is one of
+    the run's own, in which no link is followed."""
     draw = rasteriser() if form == "png" else None
     note = text_of(
         every_note(bool(runs) and runs[0].run.virtual, labels_of(runs, None), gravity_of_runs(runs))
@@ -105,15 +108,19 @@ def write_pictures(
     ]
     if not pictures:
         raise UsageError(NO_CHART())
-    with storing(folder, "-o"):
-        folder.mkdir(parents=True, exist_ok=True)
+    with storing(folder, OUTPUT):
+        if own:
+            make_folder(folder)
+        else:
+            folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, (text, size) in pictures:
         path = folder / f"{name}.{form}"
-        if draw is None:
-            write_text(path, text, "-o")
-        else:
-            _write_png(draw, text, size, path)
+        with (written_beside if own else written_output)(path, OUTPUT) as place:
+            if draw is None:
+                place.write_text(text, encoding="utf-8")
+            else:
+                _write_png(draw, text, size, place)
         written.append(path)
     return written
 
@@ -147,8 +154,7 @@ def _write_png(program: str, text: str, size: tuple[int, int], path: Path) -> No
         if done.returncode != 0 or not made.is_file():
             lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
             raise TargetError(DREW_NOTHING(program=Path(program).name, reason=lines[-1]))
-        with storing(path):
-            shutil.copyfile(made, path)
+        shutil.copyfile(made, path)
 
 
 def _argv(program: str, source: Path, made: Path, size: tuple[int, int], scratch: Path) -> list[str]:

@@ -19,10 +19,11 @@ import msgspec
 
 from howlate import __version__
 from howlate.analysis.valid import UNCHECKED
-from howlate.errors import HowlateError, UsageError
+from howlate.errors import HowlateError, StorageError, UsageError
 from howlate.model.catalogue import KnownCell, KnownRun
+from howlate.model.opening import TEXT_BYTES_MAX, open_file
 from howlate.store.checksums import CHECKSUMS
-from howlate.store.files import looking
+from howlate.store.files import looking, written_beside
 from howlate.store.run_folder import RUN, SAMPLES, SUMMARY, RunFolder
 from howlate.words.statement import Statement, rule
 
@@ -126,9 +127,10 @@ def read_catalogue(places: Sequence[Path], index: bool = True) -> Catalogue:
     reading = _RunsRead()
     for place in places:
         folders = folders_of(place)
-        known = _read_index(place / INDEX) if index else {}
+        indexed = index and folders != [place]
+        known = _read_index(place / INDEX) if indexed else {}
         kept = reading.read(folders, known)
-        if index and folders != [place] and kept != known:
+        if indexed and kept != known:
             _write_index(place / INDEX, kept)
     if not reading.runs and not reading.left_out:
         raise UsageError(NO_RUNS(places=tuple(map(str, places))))
@@ -194,9 +196,13 @@ def _digest(content: bytes) -> bytes:
 
 
 def _read_index(path: Path) -> dict[str, _IndexedRun]:
-    """Nothing where there is none that this howlate wrote."""
+    """Nothing where there is none that this howlate wrote for this user."""
     try:
-        stored = path.read_bytes()
+        with open_file(path) as file:
+            status = os.fstat(file.fileno())
+            if status.st_uid != os.geteuid() or status.st_size > TEXT_BYTES_MAX:
+                return {}
+            stored = file.read(TEXT_BYTES_MAX)
         index = msgspec.msgpack.decode(stored[_DIGEST_BYTES:], type=_RunIndex)
     except (OSError, msgspec.DecodeError):
         return {}
@@ -206,11 +212,6 @@ def _read_index(path: Path) -> dict[str, _IndexedRun]:
 
 def _write_index(path: Path, entries: Mapping[str, _IndexedRun]) -> None:
     """Not synced: what a crash leaves is read as nothing, and made anew."""
-    beside = path.with_name(f"{INDEX}.{os.getpid()}.new")
-    with suppress(OSError):
-        try:
-            content = msgspec.msgpack.encode(_RunIndex(_FORM, dict(entries)))
-            beside.write_bytes(_digest(content) + content)
-            beside.rename(path)
-        finally:
-            beside.unlink(missing_ok=True)
+    with suppress(StorageError), written_beside(path, synced=False) as beside:
+        content = msgspec.msgpack.encode(_RunIndex(_FORM, dict(entries)))
+        beside.write_bytes(_digest(content) + content)

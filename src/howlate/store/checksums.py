@@ -10,6 +10,8 @@ they are, and their extremes). The whole digest is checked when the samples are 
 from __future__ import annotations
 
 import hashlib
+import io
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +20,7 @@ from typing import Any, BinaryIO
 from howlate.analysis.valid import FILE_CHANGED, FILE_MISSING, FILE_RESIZED
 from howlate.errors import DamagedError
 from howlate.model.decode import Table
+from howlate.model.opening import open_file
 from howlate.store.files import looking, read_json, storing, write_json
 from howlate.words.statement import Statement
 
@@ -53,7 +56,7 @@ def read_checksums(folder: Path) -> Mapping[str, Checksum]:
     """Checksums by file name; empty for a cell that an older howlate finished."""
     path = folder / CHECKSUMS
     with looking(path):
-        if not path.is_file():
+        if not path.exists():
             return {}
     table = Table(read_json(path), str(path), "", DamagedError).table("files", required=True)
     return {
@@ -77,18 +80,17 @@ def changed(
         return None
     file = called or name
     was, path = known[name], folder / name
-    content = None if text is None else text.encode()
     with looking(path):
-        if content is None and not path.is_file():
+        try:
+            content = open_file(path) if text is None else io.BytesIO(text.encode())
+        except FileNotFoundError:
             return FILE_MISSING(file=file)
-        size = path.stat().st_size if content is None else len(content)
-        if size != was.size:
-            return FILE_RESIZED(file=file, size=size, before=was.size)
-        if content is not None:
-            now = hashlib.blake2b(content, digest_size=_DIGEST_BYTES).hexdigest()
-        else:
-            now = _of(path).digest if whole else _end_of(path)
-    return None if now == (was.digest if whole else was.end) else FILE_CHANGED(file=file)
+        with content:
+            size = content.seek(0, os.SEEK_END)
+            if size != was.size:
+                return FILE_RESIZED(file=file, size=size, before=was.size)
+            same = _digest(content) == was.digest if whole else _end(content) == was.end
+    return None if same else FILE_CHANGED(file=file)
 
 
 def differences(folder: Path) -> Iterator[Statement]:
@@ -98,21 +100,19 @@ def differences(folder: Path) -> Iterator[Statement]:
 
 
 def _of(path: Path) -> Checksum:
+    with open_file(path) as file:
+        return Checksum(file.seek(0, os.SEEK_END), _digest(file), _end(file))
+
+
+def _digest(file: BinaryIO) -> str:
     whole = hashlib.blake2b(digest_size=_DIGEST_BYTES)
-    size = 0
-    with path.open("rb") as file:
-        while piece := file.read(_PIECE):
-            whole.update(piece)
-            size += len(piece)
-        return Checksum(size, whole.hexdigest(), _end(file))
-
-
-def _end_of(path: Path) -> str:
-    with path.open("rb") as file:
-        return _end(file)
+    file.seek(0)
+    while piece := file.read(_PIECE):
+        whole.update(piece)
+    return whole.hexdigest()
 
 
 def _end(file: BinaryIO) -> str:
-    size = file.seek(0, 2)
+    size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - END_BYTES))
-    return hashlib.blake2b(file.read(), digest_size=_DIGEST_BYTES).hexdigest()
+    return hashlib.blake2b(file.read(END_BYTES), digest_size=_DIGEST_BYTES).hexdigest()

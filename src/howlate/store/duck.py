@@ -6,8 +6,9 @@ from __future__ import annotations
 import errno
 import os
 import re
+import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ import duckdb
 import numpy.typing as npt
 
 from howlate.errors import DamagedError
-from howlate.store.files import OUT, measure_again, storage_error
+from howlate.model.opening import check_regular, opened_folder
+from howlate.store.files import OUT, looking, measure_again, storage_error
 from howlate.words.statement import rule
 
 UNREADABLE_TABLE = rule("store.unreadable-table", "{path} cannot be read: {reason}", remedy="{hint}")
@@ -28,21 +30,22 @@ PARQUET = "(FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd)"
 
 @contextmanager
 def connection(spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database in memory; what does not fit goes to files in the folder `spill`, which are removed at the
-    end."""
-    config: dict[str, str | bool | int | float | list[str]] = {
-        "threads": THREADS,
-        "memory_limit": MEMORY_LIMIT,
-        "temp_directory": str(spill / ".spill"),
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-    }
-    database = duckdb.connect(":memory:", config=config)
-    try:
+    """A database in memory; what does not fit goes to files in a folder of random name in `spill`, which is removed
+    at the end."""
+    with ExitStack() as held:
+        with looking(spill):
+            folder = held.enter_context(opened_folder(spill))
+        config: dict[str, str | bool | int | float | list[str]] = {
+            "threads": THREADS,
+            "memory_limit": MEMORY_LIMIT,
+            "temp_directory": f"/proc/self/fd/{folder}/.spill-{secrets.token_hex(8)}",
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+        database = duckdb.connect(":memory:", config=config)
+        held.callback(database.close)
         database.execute("SET enable_progress_bar = false")  # otherwise drawn on standard output, into --json
         yield database
-    finally:
-        database.close()
 
 
 def quoted(path: Path) -> str:
@@ -50,10 +53,17 @@ def quoted(path: Path) -> str:
     return "'" + str(path).replace("'", "''") + "'"
 
 
+def copy_to(out: Path, query: str, form: str) -> str:
+    """SQL that writes the rows of a query into this file itself, not into one beside it."""
+    return f"COPY ({query}) TO {quoted(out)} {form.removesuffix(')')}, USE_TMP_FILE false)"
+
+
 def scan(*paths: Path) -> str:
     """read_parquet of these files, by exactly these names (no character of them is a pattern)."""
     names = []
     for path in paths:
+        with reading(path):
+            check_regular(path)
         exact = "".join(f"[{c}]" if c in "*?[" else c for c in str(path))
         names.append("'" + exact.replace("'", "''") + "'")
     return f"read_parquet([{', '.join(names)}])"

@@ -6,6 +6,11 @@ import errno
 import hashlib
 import json
 import os
+import secrets
+import shutil
+import stat
+import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,6 +18,7 @@ from typing import Any
 
 from howlate.errors import REMEDIED, DamagedError, StorageError
 from howlate.model.decode import parse_json, read_text
+from howlate.model.opening import opened_folder
 from howlate.words.statement import Statement, rule
 
 GO_ON = rule("store.go-on", "go on with `howlate run` and the same --out: the cell is measured again")
@@ -38,6 +44,9 @@ WAYS_OUT = {
 
 OUT, OUTPUT = "--out", "-o"
 """The options that choose where a run, and where one file, is written."""
+_NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_LINKS_MAX = 40
+"""As many as the kernel follows."""
 
 
 def measure_again(cell: Path) -> Statement:
@@ -47,20 +56,100 @@ def measure_again(cell: Path) -> Statement:
 
 
 @contextmanager
-def written_beside(path: Path, option: str = OUT) -> Iterator[Path]:
-    """Give a name beside `path` to write to; at the end the file is synced and renamed to `path`, or removed
-    after an error. `option`: see `storage_error`."""
-    beside = path.with_name(f".{path.name}.new")
-    with storing(path, option):
+def written_beside(path: Path, option: str = OUT, *, synced: bool = True) -> Iterator[Path]:
+    """Give a file to write to, which replaces `path` at the end, or is removed after an error. It has a random name
+    beside `path` and is reached by its descriptor, so that nobody can put a link in its place. `option`: see
+    `storage_error`."""
+    name = f".{path.name[:100]}.{secrets.token_hex(8)}.new"
+    with storing(path, option), opened_folder(path.parent) as folder:
+        _refuse_other_than_file(path, folder)
+        made = os.open(name, _NEW, 0o666, dir_fd=folder)
         try:
-            yield beside
-            sync(beside)
-            beside.rename(path)
-            sync(path.parent)
+            yield _by_descriptor(made)
+            if synced:
+                os.fsync(made)
+            os.rename(name, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+            if synced:
+                os.fsync(folder)
         except BaseException:
             with suppress(OSError):
-                beside.unlink(missing_ok=True)
+                os.unlink(name, dir_fd=folder)
             raise
+        finally:
+            os.close(made)
+
+
+def _refuse_other_than_file(path: Path, folder: int) -> None:
+    """What stands in the place of one of howlate's own files is that file or nothing."""
+    with suppress(FileNotFoundError):
+        mode = os.stat(path.name, dir_fd=folder, follow_symlinks=False).st_mode
+        if stat.S_ISLNK(mode):
+            raise OSError(errno.ELOOP, "it is a symbolic link", str(path))
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # the system's own error names a folder
+            raise OSError(errno.EEXIST, "it is not a regular file", str(path))
+
+
+def _by_descriptor(descriptor: int) -> Path:
+    return Path(f"/proc/self/fd/{descriptor}")
+
+
+@contextmanager
+def written_output(path: Path, option: str = OUTPUT) -> Iterator[Path]:
+    """Give a file to write to, for an output that the user named: links are followed, and what is no regular file
+    (a pipe, a device, /dev/stdout) is written to at the end."""
+    with storing(path, option):
+        descriptor = _own_descriptor(path)
+        special = descriptor is not None or (path.exists() and not path.is_file())
+        if special and path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not special:
+        with written_beside(Path(os.path.realpath(path)), option) as beside:
+            yield beside
+        return
+    with storing(path, option), tempfile.TemporaryFile(prefix="howlate-output-") as made:
+        yield _by_descriptor(made.fileno())
+        sys.stdout.flush()
+        with suppress(BrokenPipeError):  # the reader has what it wanted
+            opened = (
+                os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC) if descriptor is None else descriptor
+            )
+            with os.fdopen(opened, "wb", closefd=descriptor is None) as out:
+                shutil.copyfileobj(made, out, 1 << 20)
+
+
+def _own_descriptor(path: Path) -> int | None:
+    """The open file that /dev/stdout, /dev/fd/3 or /proc/self/fd/3 stands for: to open it anew by this name would
+    write from its beginning."""
+    for _ in range(_LINKS_MAX):
+        if os.path.realpath(path.parent) == os.path.realpath("/proc/self/fd") and path.name.isdecimal():
+            return int(path.name)
+        if not path.is_symlink():
+            break
+        path = path.parent / path.readlink()
+    return None
+
+
+def make_folder(path: Path) -> None:
+    """A folder of a run, if it is not there; a link in its place is refused."""
+    with opened_folder(path.parent) as above, suppress(FileExistsError):
+        os.mkdir(path.name, dir_fd=above)
+    with opened_folder(path):
+        pass
+
+
+def remove_folder(path: Path) -> None:
+    """A folder of a run with all that is in it, if it is there; nothing is removed through a link."""
+    with suppress(FileNotFoundError), opened_folder(path.parent) as above:
+        shutil.rmtree(path.name, dir_fd=above)
+
+
+def rename_folder(path: Path, to: Path) -> None:
+    """A folder of a run to another name beside it, for good."""
+    with opened_folder(path) as folder:
+        os.fsync(folder)
+    with opened_folder(path.parent) as above:
+        os.rename(path.name, to.name, src_dir_fd=above, dst_dir_fd=above)
+        os.fsync(above)
 
 
 @contextmanager
@@ -92,10 +181,13 @@ def check_place(path: Path | None, option: str = OUT) -> None:
     """Refuse a place where no file can be written, before what is to be written there is computed."""
     if path is None:
         return
+    place = Path(os.path.realpath(path))
     number = errno.EISDIR if path.is_dir() else 0
-    if not path.parent.is_dir():
+    if path.exists() and not path.is_file():
+        number = number or (0 if os.access(path, os.W_OK) else errno.EACCES)
+    elif not place.parent.is_dir():
         number = errno.ENOENT
-    elif not os.access(path.parent, os.W_OK | os.X_OK):
+    elif not os.access(place.parent, os.W_OK | os.X_OK):
         number = errno.EACCES
     if number:
         raise storage_error(path, number, os.strerror(number), option)
@@ -117,9 +209,15 @@ def file_hash(path: Path) -> str:
 
 
 def write_text(path: Path, text: str, option: str = OUT) -> None:
-    """A whole text file."""
+    """A whole text file of howlate's own."""
     with written_beside(path, option) as beside:
         beside.write_text(text, encoding="utf-8")
+
+
+def write_output(path: Path, text: str, option: str = OUTPUT) -> None:
+    """A whole text to where the user named."""
+    with written_output(path, option) as place:
+        place.write_text(text, encoding="utf-8")
 
 
 def write_json(path: Path, value: Mapping[str, Any], indent: int | None = 1) -> None:

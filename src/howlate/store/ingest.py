@@ -9,9 +9,8 @@ differences.
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +20,8 @@ import numpy as np
 from howlate.errors import DamagedError
 from howlate.model.columns import RELEASE
 from howlate.store.audit import TableAudit
-from howlate.store.duck import PARQUET, connection, quoted, scan, writing
-from howlate.store.files import storing, write_json, written_beside
+from howlate.store.duck import PARQUET, connection, copy_to, scan, writing
+from howlate.store.files import make_folder, remove_folder, storing, write_json, written_beside
 from howlate.store.frames import End
 from howlate.store.run_folder import CELL
 from howlate.store.shape import SQL_TYPE
@@ -58,8 +57,8 @@ def ingest(stream: Path | Recording, folder: Path) -> End:
     """
     pieces = folder / ".pieces"
     with storing(folder):
-        shutil.rmtree(pieces, ignore_errors=True)
-        pieces.mkdir(parents=True)
+        remove_folder(pieces)
+        make_folder(pieces)
     try:
         with _opened(stream) as reader, connection(pieces) as database, writing(folder):
             _check_names(reader.header.tables, str(stream))
@@ -74,7 +73,8 @@ def ingest(stream: Path | Recording, folder: Path) -> End:
             write_json(folder / CELL, _cell(reader, audits))
             return reader.end
     finally:
-        shutil.rmtree(pieces, ignore_errors=True)
+        with suppress(OSError):
+            remove_folder(pieces)
 
 
 @contextmanager
@@ -128,7 +128,7 @@ def _write_piece(database: duckdb.DuckDBPyConnection, path: Path, batches: list[
     piece = {name: np.concatenate([batch.columns[name] for batch in batches]) for name in names}
     database.register("piece", piece)
     try:
-        database.execute(f"COPY (SELECT * FROM piece) TO {quoted(path)} (FORMAT parquet, COMPRESSION snappy)")
+        database.execute(copy_to(path, "SELECT * FROM piece", "(FORMAT parquet, COMPRESSION snappy)"))
     finally:
         database.unregister("piece")
 
@@ -155,7 +155,7 @@ def _join(
         chosen = [_chosen(column, kind, False) for column, kind in columns.items()]
         parts.append(f"SELECT {_owner(name, None)}{', '.join(chosen)} LIMIT 0")
     with written_beside(target) as beside:
-        database.execute(f"COPY ({' UNION ALL '.join(parts)}) TO {quoted(beside)} {PARQUET}")
+        database.execute(copy_to(beside, " UNION ALL ".join(parts), PARQUET))
 
 
 def _chosen(column: str, kind: str, there: bool, absent: str = "0") -> str:

@@ -7,7 +7,6 @@ summary is written.
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -26,14 +25,17 @@ from howlate.store.checksums import Checksum, changed, differences, read_checksu
 from howlate.store.elsewhere import JOB, measured_elsewhere
 from howlate.store.files import (
     looking,
+    make_folder,
     measure_again,
     read_json,
     remedied,
+    remove_folder,
+    rename_folder,
     storing,
-    sync,
     write_json,
     write_text,
 )
+from howlate.store.lock import LOCK
 from howlate.words.say import english
 from howlate.words.statement import Statement, rule
 
@@ -80,6 +82,7 @@ FINISHED = "finished.txt"
 """Ids of the finished cells, one a line, so that a missing folder is noticed."""
 KERNELS = "kernels"
 """The folder of the kernels' configurations, for runs in the lab."""
+RESTORE = "restore it from a copy, or measure again into another folder"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:,=@%+-]{0,199}")
 
 
@@ -109,11 +112,12 @@ class RunFolder:
         there."""
         folder = cls(path)
         with storing(path):
-            if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            if path.exists() and (not path.is_dir() or any(entry.name != LOCK for entry in path.iterdir())):
                 if not (path / RUN).is_file():
                     raise UsageError(NOT_A_RUN_THERE(path=path))
                 raise UsageError(RUN_THERE(path=path))
-            folder.cells_path.mkdir(parents=True, exist_ok=True)
+            path.mkdir(parents=True, exist_ok=True)
+            make_folder(folder.cells_path)
         folder.write_run(run)
         return folder
 
@@ -164,7 +168,7 @@ class RunFolder:
     def read_run(self) -> Run:
         """run.json."""
         file = self.path / RUN
-        with remedied("restore it from a copy, or measure again into another folder"):
+        with remedied(RESTORE):
             return Run.from_text(read_text(file, DamagedError), str(file))
 
     def run_has_checksum(self) -> bool:
@@ -179,13 +183,13 @@ class RunFolder:
     def write_config(self, file: str, text: str) -> None:
         """Write a kernel's whole configuration to the file that run.json names."""
         with storing(self.path):
-            (self.path / KERNELS).mkdir(exist_ok=True)
+            make_folder(self.path / KERNELS)
         write_text(self.path / file, text)
 
     def write_console(self, file: str, text: str) -> None:
         """Write what a guest wrote to its console."""
         with storing(self.path):
-            (self.path / file).parent.mkdir(parents=True, exist_ok=True)
+            make_folder((self.path / file).parent)
         write_text(self.path / file, text)
 
     def config(self, file: str) -> str:
@@ -200,9 +204,9 @@ class RunFolder:
         with storing(part):
             if whole.exists():  # a measurement is never removed silently
                 raise DamagedError(NO_SUMMARY(cell=whole, hint=measure_again(whole)))
-            if part.exists():
-                shutil.rmtree(part)
-            part.mkdir(parents=True)
+            make_folder(self.cells_path)
+            remove_folder(part)
+            make_folder(part)
         return part
 
     def finish_cell(self, cell_id: str) -> Path:
@@ -212,30 +216,32 @@ class RunFolder:
             if not (part / SUMMARY).is_file():
                 raise DamagedError(NO_SUMMARY_YET(cell=cell_id, hint=measure_again(part)))
             write_checksums(part)
-            sync(part)
-            part.rename(whole)
-            sync(self.cells_path)
+            rename_folder(part, whole)
         self._note_finished(cell_id)
         return whole
 
     def _note_finished(self, cell_id: str) -> None:
-        with storing(self.path / FINISHED), (self.path / FINISHED).open("a", encoding="utf-8") as file:
-            file.write(f"{cell_id}\n")
+        write_text(self.path / FINISHED, "".join(f"{line}\n" for line in [*self._noted(), cell_id]))
+
+    def _noted(self) -> list[str]:
+        path = self.path / FINISHED
+        with looking(path):
+            there = path.exists()
+        with remedied(RESTORE):
+            return read_text(path, DamagedError).split() if there else []
 
     def finished_cells(self) -> frozenset[str]:
         """Ids of all cells that were ever whole, including those whose folder or summary is missing now."""
-        path = self.path / FINISHED
-        with looking(path):
-            noted = path.read_text(encoding="utf-8").split() if path.is_file() else []
         left = [name for name in self._with(CELL) if _ID.fullmatch(name)]
-        return frozenset([*noted, *left])
+        return frozenset([*self._noted(), *left])
 
     def fail_cell(self, cell_id: str, error: Mapping[str, Any]) -> None:
         """Write error.json beside the remains of a failed cell (above all its stream); the next run repeats
         the cell."""
         part = self.part_path(cell_id)
         with storing(part):
-            part.mkdir(parents=True, exist_ok=True)
+            make_folder(self.cells_path)
+            make_folder(part)
         write_json(part / ERROR, error)
 
     def is_measured(self, cell_id: str) -> bool:
@@ -255,7 +261,7 @@ class RunFolder:
             for name in (ERROR, STREAM):
                 (part / name).unlink(missing_ok=True)
             for folder in (path for path in part.iterdir() if path.is_dir()):
-                shutil.rmtree(folder)
+                remove_folder(folder)
 
     def is_whole(self, cell_id: str) -> bool:
         """A cell is whole if its summary is in the folder of its final name."""

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from howlate.errors import DamagedError
 from howlate.model.decode import Table
+from howlate.model.opening import is_in_run, open_file
 from howlate.store.files import remedied
 from howlate.store.frames import (
     BATCH,
@@ -192,7 +193,7 @@ class StreamReader:
     def open(cls, path: Path) -> StreamReader:
         """Open the stream in a file; DamagedError if it cannot be opened."""
         try:
-            file = path.open("rb")
+            file = open_file(path, links=not is_in_run(path))
         except OSError as error:
             raise DamagedError(UNREADABLE_STREAM(path=path, reason=error.strerror or error)) from None
         try:

@@ -350,14 +350,14 @@ def _tell(
     from howlate.report.document_terminal import print_document
     from howlate.report.proofs import document, page, to_json_value
     from howlate.report.sheet import TERMINAL
-    from howlate.store.files import write_text
+    from howlate.store.files import OUT, write_output
 
     if as_json:
         click.echo(json.dumps(to_json_value(proofs, others or ()), indent=1, ensure_ascii=False))
         return
     print_document(Console(highlight=False, markup=False), document(proofs, TERMINAL, others))
     if out is not None:
-        write_text(out, linked(page(proofs, others or ()), out))
+        write_output(out, linked(page(proofs, others or ()), out), OUT)
         click.echo(out)
 
 

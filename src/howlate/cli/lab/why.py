@@ -201,14 +201,14 @@ def _write(found: Sequence[Explained], pair: LatenessPair | None, files: FileOpt
 
     from howlate.report.stacks import collapsed
     from howlate.report.stacks import speedscope as to_speedscope
-    from howlate.store.files import OUTPUT, write_text
+    from howlate.store.files import OUTPUT, write_output
 
     if files.stacks is not None:
-        write_text(files.stacks, collapsed(found), STACKS)
+        write_output(files.stacks, collapsed(found), STACKS)
     if files.speedscope is not None:
-        write_text(files.speedscope, json.dumps(to_speedscope(found)), SPEEDSCOPE)
+        write_output(files.speedscope, json.dumps(to_speedscope(found)), SPEEDSCOPE)
     if files.output is not None:
         from howlate.report.doc_links import linked
         from howlate.report.why_page import page
 
-        write_text(files.output, linked(page(found, pair), files.output), OUTPUT)
+        write_output(files.output, linked(page(found, pair), files.output), OUTPUT)

@@ -18,8 +18,8 @@ from howlate.model.columns import LATENCY
 from howlate.model.study import PART
 from howlate.store.duck import connection, scan
 from howlate.store.export._marks import mark
-from howlate.store.export._rows import chosen, columns_of, copy, scratch, shape_of, target, threads_of
-from howlate.store.files import OUTPUT, storing
+from howlate.store.export._rows import chosen, columns_of, copy, scratch, shape_of, threads_of
+from howlate.store.files import OUTPUT, storing, written_output
 from howlate.store.run_folder import SAMPLES, RunFolder
 from howlate.words.statement import rule
 
@@ -50,8 +50,8 @@ def write_three(run: RunFolder, out: Path, cells: Sequence[str], handler: bool) 
         blocks = [(cell, thread) for cell in wanted for thread in threads_of(database, run, cell)]
         rows = 0
         with (
-            target(out) as place,
-            scratch(out, place) as block,
+            written_output(out) as place,
+            scratch(out) as block,
             storing(out, OUTPUT),
             place.open("wb") as file,
         ):

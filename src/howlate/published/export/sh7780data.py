@@ -18,7 +18,7 @@ from howlate.model.summary import CellSummary
 from howlate.store.export._format import Format
 from howlate.store.export._marks import loaded
 from howlate.store.export._rows import chosen
-from howlate.store.files import OUTPUT, storing, write_text
+from howlate.store.files import OUTPUT, storing, write_output
 from howlate.store.run_folder import RunFolder
 from howlate.words.statement import rule
 
@@ -69,7 +69,7 @@ def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
     with storing(out, OUTPUT):
         out.mkdir(parents=True, exist_ok=True)
     for (what, kernel), lines in files.items():
-        write_text(out / f"data-{what}-{_plain(kernel)}", _text(what, lines), OUTPUT)
+        write_output(out / f"data-{what}-{_plain(kernel)}", _text(what, lines), OUTPUT)
     return sum(len(lines.values) for lines in files.values())
 
 

@@ -16,8 +16,8 @@ from howlate.model.summary import CellSummary, ColumnSummary
 from howlate.model.units import parse_duration_ns
 from howlate.store.export._format import Format
 from howlate.store.export._marks import loaded
-from howlate.store.export._rows import chosen, target
-from howlate.store.files import OUTPUT, storing
+from howlate.store.export._rows import chosen
+from howlate.store.files import OUTPUT, storing, written_output
 from howlate.store.run_folder import RunFolder
 from howlate.words.quantities import percent
 from howlate.words.say import english
@@ -56,7 +56,7 @@ def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
         texts.append(f"Listing: {f'{kernel}, ' if kernel else ''}load {load}")
         found.sort(key=lambda one: (list(_NAMES).index(one.test), _title(one)))
         texts += ["\n".join(_test(one, _asked(run, one, planned.get(one.id, {})))) for one in found]
-    with target(out) as place, storing(out, OUTPUT):
+    with written_output(out) as place, storing(out, OUTPUT):
         place.write_text("\n\n".join(texts) + "\n", encoding="utf-8")
     return sum(
         max((c.count or 0 for c in one.columns.values()), default=0)

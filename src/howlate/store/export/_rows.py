@@ -4,10 +4,11 @@ Rows go from file to file: memory does not grow with them."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryFile
 
 import duckdb
 
@@ -15,9 +16,9 @@ from howlate.errors import DamagedError, StorageError, UsageError
 from howlate.model.study import spell
 from howlate.model.summary import CellSummary
 from howlate.plan.options import OURS
-from howlate.store.duck import connection, quoted, reading, scan, writing
+from howlate.store.duck import connection, copy_to, reading, scan, writing
 from howlate.store.export._marks import LOADED, VALID, loaded
-from howlate.store.files import OUTPUT, measure_again, storing, written_beside
+from howlate.store.files import OUTPUT, measure_again, storing, written_output
 from howlate.store.run_folder import SAMPLES, RunFolder
 from howlate.store.shape import Shape
 from howlate.words.statement import rule
@@ -44,13 +45,11 @@ def threads_of(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str) -
 
 
 @contextmanager
-def scratch(out: Path, place: Path) -> Iterator[Path]:
-    """A file for one block: beside the target, or in the folder for temporary files if that is no file."""
-    with (
-        storing(out, OUTPUT),
-        TemporaryDirectory(prefix=".export-", dir=None if place == out else out.parent) as folder,
-    ):
-        yield Path(folder) / "block"
+def scratch(out: Path) -> Iterator[Path]:
+    """A file for one block, where the target will be."""
+    place = Path(os.path.realpath(out)).parent if out.is_file() or not out.exists() else None
+    with storing(out, OUTPUT), TemporaryFile(prefix=".export-", dir=place) as file:
+        yield Path(f"/proc/self/fd/{file.fileno()}")
 
 
 def one_file(run: RunFolder, out: Path, cells: Sequence[str], form: str, *, parameters: bool = False) -> int:
@@ -66,7 +65,7 @@ def one_file(run: RunFolder, out: Path, cells: Sequence[str], form: str, *, para
             select(run, run.summary(cell), labels[cell], named, columns[cell], measured) for cell in wanted
         ]
         sources = [run.cell_path(cell) / SAMPLES for cell in wanted]
-        with target(out) as place:
+        with written_output(out) as place:
             return copy(database, " UNION ALL ".join(parts), sources, place, form)
 
 
@@ -141,26 +140,13 @@ def copy(
     is decoded for that; a count alone comes from the file's end."""
     try:
         with writing(out, OUTPUT):
-            found = database.execute(f"COPY ({query}) TO {quoted(out)} {form}").fetchone()
+            found = database.execute(copy_to(out, query, form)).fetchone()
     except StorageError:
         for source in sources:
             with reading(source):
                 database.execute(f"SELECT bit_xor(hash(COLUMNS(*))) FROM {scan(source)}").fetchone()
         raise
     return int(found[0]) if found is not None else 0
-
-
-@contextmanager
-def target(out: Path) -> Iterator[Path]:
-    """Where to write: beside `out`, to be renamed; a pipe or a device (`/dev/stdout`) as it is."""
-    with storing(out, OUTPUT):
-        special = out.exists() and not out.is_file()
-    if special:
-        yield out
-        return
-    with written_beside(out, OUTPUT) as beside:
-        beside.touch()  # if this fails the error names `out` and the system's reason; DuckDB's would name `beside`
-        yield beside
 
 
 def sql_text(value: str) -> str:

@@ -25,10 +25,9 @@ from howlate.store.export._rows import (
     scratch,
     shape_of,
     sql_name,
-    target,
     threads_of,
 )
-from howlate.store.files import OUTPUT, storing, write_text
+from howlate.store.files import OUTPUT, storing, write_output, written_output
 from howlate.store.run_folder import SAMPLES, RunFolder
 from howlate.store.shape import Shape
 from howlate.words.statement import rule
@@ -88,7 +87,7 @@ class Plot:
 def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
     """`out` is the script; the data stand beside it. Returns the rows written."""
     data = out.with_suffix(".dat")
-    if data == out or (out.exists() and not out.is_file()):
+    if data == out:
         raise UsageError(SCRIPT_IS_DATA(out=out))
     with connection(run.path) as database:
         wanted = chosen(run, cells)
@@ -102,8 +101,8 @@ def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
         blocks = [block for block in every if block.rows]  # one without a line would be no index of gnuplot's
         rows = 0
         with (
-            target(data) as place,
-            scratch(data, place) as made,
+            written_output(data) as place,
+            scratch(data) as made,
             storing(data, OUTPUT),
             place.open("wb") as file,
         ):
@@ -113,7 +112,7 @@ def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
                 rows += _write_block(database, run, block, shapes[block.cell], columns, made)
                 with made.open("rb") as source:
                     shutil.copyfileobj(source, file, 1 << 20)
-    write_text(out, script(out.stem, columns, blocks), OUTPUT)
+    write_output(out, script(out.stem, columns, blocks), OUTPUT)
     return rows
 
 

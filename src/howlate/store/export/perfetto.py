@@ -18,7 +18,8 @@ from howlate.errors import UsageError
 from howlate.model.trace import UNKNOWN_PRIO, CellTrace
 from howlate.store.export._format import Format
 from howlate.store.export._marks import mark
-from howlate.store.export._rows import chosen, target
+from howlate.store.export._rows import chosen
+from howlate.store.files import written_output
 from howlate.store.loaded import load_run
 from howlate.store.run_folder import RunFolder
 from howlate.words.statement import rule
@@ -54,7 +55,7 @@ def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
     if not any(cell.cases for cell in explained):
         raise UsageError(NO_CASES(run=run.path))
     shift_ns = _before_ns(traces[cell.id] for cell in explained)
-    with target(out) as place, place.open("w", encoding="utf-8") as file:
+    with written_output(out) as place, place.open("w", encoding="utf-8") as file:
         file.write('{"displayTimeUnit": "ns", "traceEvents": [\n')
         for number, cell in enumerate(explained, 1):
             for i, event in enumerate(_of_cell(number, cell, traces[cell.id], marks[cell.id])):

@@ -1,0 +1,104 @@
+"""Opens files in folders that others may have made: a run folder may come from anybody. No link in it is followed, no
+pipe or device is waited for, and what is read has a limit."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+FOLDERS = {"cells": 2, "kernels": 0, "pictures": 0}
+"""The folders of a run, and how many levels of folders each of them holds."""
+TEXT_BYTES_MAX = 256 << 20
+"""More than any of howlate's own texts."""
+_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+@contextmanager
+def opened_folder(folder: Path) -> Iterator[int]:
+    """A folder as a descriptor. The run's own folder may be reached through links, what is in it may not."""
+    root, names = _in_run(folder)
+    descriptor = os.open(root, _FOLDER)
+    try:
+        for name in names:
+            inner = _without_link(root / name, name, _FOLDER, descriptor)
+            os.close(descriptor)
+            descriptor, root = inner, root / name
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def open_file(path: Path, links: bool = False) -> BinaryIO:
+    """A regular file to read. `links`: it was named by the user, so links are followed."""
+    if links:
+        descriptor = os.open(path, _FILE)
+    else:
+        with opened_folder(path.parent) as folder:
+            descriptor = _without_link(path, path.name, _FILE, folder)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(mode):
+            raise NotRegularError(errno.EINVAL, "it is not a regular file", str(path))
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+class NotRegularError(OSError):
+    """A pipe, a socket or a device where a file was expected."""
+
+
+class TooLargeError(OSError):
+    """More than a file of its kind can hold."""
+
+
+def read_bytes(path: Path, limit: int = TEXT_BYTES_MAX, links: bool = False) -> bytes:
+    """A whole regular file of at most this size."""
+    with open_file(path, links) as file:
+        large = os.fstat(file.fileno()).st_size > limit
+        content = b"" if large else file.read(limit + 1)
+    if large or len(content) > limit:
+        raise TooLargeError(errno.EFBIG, f"it has more than {limit >> 20} MiB", str(path))
+    return content
+
+
+def check_regular(path: Path) -> None:
+    """Refuse what `open_file` refuses, for readers that open files by their names."""
+    open_file(path).close()
+
+
+def _without_link(path: Path, name: str, flags: int, folder: int) -> int:
+    try:
+        return os.open(name, flags | os.O_NOFOLLOW, dir_fd=folder)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(name, folder):
+            raise OSError(errno.ELOOP, "it is a symbolic link", str(path)) from None
+        if error.errno in (errno.ENXIO, errno.ENODEV):  # a socket, or a device without a driver
+            raise NotRegularError(errno.EINVAL, "it is not a regular file", str(path)) from None
+        raise
+
+
+def _is_link(name: str, folder: int) -> bool:
+    return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+
+
+def is_in_run(path: Path) -> bool:
+    """Whether a file is in one of the folders that a run has."""
+    return bool(_in_run(path.parent)[1])
+
+
+def _in_run(folder: Path) -> tuple[Path, tuple[str, ...]]:
+    """The run that a folder belongs to, by the names that a run's folders have, and the names from there on."""
+    for depth, above in enumerate((folder, *folder.parents)[: max(FOLDERS.values()) + 1]):
+        if depth <= FOLDERS.get(above.name, -1):
+            return above.parent, folder.relative_to(above.parent).parts
+    return folder, ()
