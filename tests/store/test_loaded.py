@@ -22,6 +22,7 @@ import json, os, sys
 
 opened = []
 sys.addaudithook(lambda event, args: opened.append((str(args[0]), args[2])) if event == "open" else None)
+sys.addaudithook(lambda event, args: opened.append((args[0], 0)) if event == "howlate.open" else None)
 from howlate.__main__ import main
 
 code = main(sys.argv[2:])

@@ -121,7 +121,9 @@ def command(
         if every:
             _print_each(rows)
     if junit is not None:
-        write_output(junit, as_junit(content.run.study.id, case_names(content.run, rows), verdicts), "--junit")
+        write_output(
+            junit, as_junit(content.run.study.id, case_names(content.run, rows), verdicts), "--junit"
+        )
     if summary is not None:
         write_output(summary, markdown(content.run.id, verdicts), "--summary")
     return EXIT_CODES[outcome_of(verdicts)]

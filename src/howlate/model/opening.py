@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,6 +40,7 @@ def open_file(path: Path, links: bool = False) -> BinaryIO:
     if links:
         descriptor = os.open(path, _FILE)
     else:
+        sys.audit("howlate.open", str(path))  # the event of the system's call knows the last name alone
         with opened_folder(path.parent) as folder:
             descriptor = _without_link(path, path.name, _FILE, folder)
     try:
