@@ -52,7 +52,7 @@ from howlate.plan import (
     with_shared,
 )
 from howlate.plan.aim import aim_of
-from howlate.plan.defaults import InForce, questions_of, refuse_settings, with_settings
+from howlate.plan.defaults import InForce, questions_of, refuse_settings, set_by_files, with_settings
 from howlate.plan.options import find_test, plain
 from howlate.plan.turns import turns_as_gaps
 from howlate.targets import Target
@@ -183,6 +183,7 @@ def prepare(asked: Asked, target: Target) -> Prepared:
         scale=asked.scale,
         stream_place=_stream_places(plan),
         warnings=(
+            *set_by_files(asked.settings),
             *scaled,
             *_dropped(asked, seeds),
             *lacking,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from howlate.errors import UsageError
 from howlate.model.decode import parse_toml
-from howlate.model.settings import PROGRAM, Setting, decode_settings, places, read_settings
+from howlate.model.settings import PROGRAM, Setting, decode_settings, over, places, read_settings
+from howlate.plan.defaults import set_by_files
 
 
 def test_they_are_read_in_turn_and_the_later_counts(tmp_path: Path) -> None:
@@ -64,3 +66,32 @@ def test_a_mistake_is_told_with_its_place(text: str, sentence: str, remedy: str)
         decode_settings(parse_toml(text, "mine.toml"))
     assert caught.value.message.startswith("mine.toml") and sentence in caught.value.message
     assert remedy in caught.value.remedy
+
+
+NOBODY = 65534
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a file is given to another user: run the tests as root")
+def test_a_file_of_another_user_is_not_obeyed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But that of whoever called sudo, and root's own."""
+    monkeypatch.delenv("SUDO_UID", raising=False)
+    file = tmp_path / "howlate.toml"
+    file.write_text("[lab]\nseeds = 3\n")
+    files = [tmp_path / "settings.toml", file]
+    assert read_settings(files).count("seeds") == 3
+    os.chown(file, NOBODY, -1)
+    with pytest.raises(UsageError) as caught:
+        read_settings(files)
+    assert caught.value.statement.rule == "settings.anothers" and str(file) in caught.value.message
+    monkeypatch.setenv("SUDO_UID", str(NOBODY))
+    assert read_settings(files).count("seeds") == 3
+
+
+def test_what_a_file_sets_is_told_with_its_name() -> None:
+    """Not what the program's own does."""
+    own = decode_settings(parse_toml("[lab]\nseeds = 8\n", PROGRAM))
+    text = '[cyclic]\nperiod = "1ms"\n[loads.disk]\ndirectory = "/etc"\n[targets]\ndefault = "lab"\n'
+    (told,) = set_by_files(over(own, decode_settings(parse_toml(text, "howlate.toml"))))
+    assert told.rule == "plan.set-by-file"
+    assert told.values["file"] == "howlate.toml"
+    assert sorted(told.values["names"]) == ["cyclic.period", "loads.disk.directory", "targets.default"]

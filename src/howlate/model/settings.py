@@ -3,6 +3,7 @@ earlier ones (docs/settings.md). Each value knows the file that it came from."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +22,11 @@ NOT_A_TABLE = rule(
 )
 LOAD_NOT_A_TABLE = rule(
     "settings.load-not-a-table", '"{name}" cannot be {kind}', remedy="write [loads.{name}]"
+)
+ANOTHERS = rule(
+    "settings.anothers",
+    "{file} belongs to another user, and would decide what is measured and where",
+    remedy="call howlate in another folder, or make the file your own: chown $(id -u) {file}",
 )
 UNKNOWN = rule("settings.unknown", '{file}, {place}: "{name}" is not known', remedy="{hint}")
 
@@ -81,9 +87,21 @@ def read_settings(files: Iterable[Path]) -> Settings:
         except OSError:
             there = False  # in a folder that this user may not search
         if there:
+            if number:
+                _must_be_own(file)
             name = str(file) if number else PROGRAM
             settings = over(settings, decode_settings(parse_toml(read_text(file, UsageError), name)))
     return settings
+
+
+def _must_be_own(file: Path) -> None:
+    """UsageError for a file of another user than root, the caller, or whoever called sudo."""
+    users = {0, os.geteuid()}
+    behind_sudo = os.environ.get("SUDO_UID", "")
+    if os.geteuid() == 0 and behind_sudo.isdecimal():
+        users.add(int(behind_sudo))
+    if file.stat().st_uid not in users:
+        raise UsageError(ANOTHERS(file=file))
 
 
 def over(below: Settings, above: Settings) -> Settings:

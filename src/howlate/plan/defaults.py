@@ -10,7 +10,7 @@ from howlate.errors import UsageError
 from howlate.model.answer import Answer, Command
 from howlate.model.capabilities import Capabilities, LoadKind, Parameter, spec_name
 from howlate.model.decode import IN_FILE
-from howlate.model.settings import LAB, LOADS, TARGETS, Setting, Settings, over, unknown
+from howlate.model.settings import LAB, LOADS, PROGRAM, TARGETS, Setting, Settings, over, unknown
 from howlate.model.study import Study, Value, spell
 from howlate.plan.options import (
     OURS_OF_LOADS,
@@ -21,11 +21,15 @@ from howlate.plan.options import (
     parameters_of,
     plain,
 )
+from howlate.words.statement import Statement, rule
 
 STUDY, CHANGED, PROBE = "the study", "--set", "the probe"
 """Origins that are not files."""
 TARGET = "target"
 """The name of a load's target among its options."""
+
+
+SET_BY_FILE = rule("plan.set-by-file", "{file} sets {names:all}.")
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,18 @@ class InForce:
     study: Study
     settings: Mapping[str, Mapping[str, object]]
     """Each value with its origin, by name: "cyclic.period", "loads.cpu.nice", "lab.seeds"."""
+
+
+def set_by_files(settings: Settings) -> tuple[Statement, ...]:
+    """What each file but the program's own sets."""
+    tables = {LAB: settings.lab, TARGETS: settings.targets, **settings.tests}
+    tables |= {f"{LOADS}.{load}": options for load, options in settings.loads.items()}
+    named: dict[str, list[str]] = {}
+    for table, values in tables.items():
+        for name, setting in values.items():
+            if setting.place != PROGRAM:
+                named.setdefault(setting.place, []).append(f"{table}.{name}")
+    return tuple(SET_BY_FILE(file=file, names=tuple(names)) for file, names in named.items())
 
 
 def questions_of(settings: Settings, can: Capabilities) -> dict[Command, str]:
