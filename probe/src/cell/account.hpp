@@ -12,6 +12,7 @@
 #include "cell/loads.hpp"
 #include "cell/table.hpp"
 #include "cell/tally.hpp"
+#include "sys/clock_offsets.hpp"
 #include "sys/cpus.hpp"
 #include "sys/thread.hpp"
 #include "sys/throttling.hpp"
@@ -68,6 +69,8 @@ struct CellOutcome {
   std::vector<LaneAccount> accounts;
   std::string clock_source_before;
   std::string clock_source_after;
+  ClockOffsets clocks_before;
+  ClockOffsets clocks_after;
   std::vector<SmiReading> smis;
   std::vector<FrequencyReading> frequencies;
   HeatCounts heat_before;

@@ -42,6 +42,13 @@ void write_clock_source(JsonWriter& json, const CellOutcome& outcome) {
   json.member("after", outcome.clock_source_after).end_object();
 }
 
+void write_clocks(JsonWriter& json, const CellOutcome& outcome) {
+  const ClockChanges changes =
+      clock_changes(outcome.clocks_before, outcome.clocks_after, outcome.duration_ns);
+  json.key("clocks").begin_object().member("suspended_ns", changes.suspended_ns);
+  json.member("stepped_ns", changes.stepped_ns).member("slewed_ppm", changes.slewed_ppm).end_object();
+}
+
 void write_frequencies(JsonWriter& json, const CellOutcome& outcome) {
   json.key("frequency_khz").begin_array();
   for (const FrequencyReading& one : outcome.frequencies)
@@ -132,7 +139,7 @@ void write_counters(JsonWriter& json, const ThreadCounters& counters) {
   json.member("minor_faults", counters.minor_faults).member("major_faults", counters.major_faults);
   json.member("involuntary_switches", counters.involuntary_switches);
   json.member("voluntary_switches", counters.voluntary_switches);
-  json.member("migrations", counters.migrations);
+  json.member("migrations", counters.migrations).member("place_changed", counters.place != 0);
 }
 
 std::string trailer_json(const CellOutcome& outcome, const std::vector<Warning>& warnings) {
@@ -141,6 +148,7 @@ std::string trailer_json(const CellOutcome& outcome, const std::vector<Warning>&
   for (const LaneAccount& account : outcome.accounts) write_account(json, account);
   json.end_array();
   write_clock_source(json, outcome);
+  write_clocks(json, outcome);
   write_smis(json, outcome);
   write_frequencies(json, outcome);
   json.key("thermal_throttle").begin_object();

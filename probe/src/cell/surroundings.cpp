@@ -77,6 +77,7 @@ Error Surroundings::give_up(Error error) {
 void Surroundings::read_before(CellOutcome& outcome) {
   loads_.ask_before();
   outcome.clock_source_before = clock_source(cell_.root());
+  outcome.clocks_before = read_clock_offsets();
   outcome.smis = read_smis_before(cell_.root(), measuring_);
   for (const int cpu : measuring_)
     outcome.frequencies.push_back({cpu, cpu_frequency_khz(cell_.root(), cpu), 0});
@@ -87,6 +88,7 @@ void Surroundings::read_before(CellOutcome& outcome) {
 void Surroundings::read_after(CellOutcome& outcome) {
   loads_.ask_after();
   outcome.clock_source_after = clock_source(cell_.root());
+  outcome.clocks_after = read_clock_offsets();
   read_smis_after(cell_.root(), outcome.smis);
   for (FrequencyReading& one : outcome.frequencies) one.after_khz = cpu_frequency_khz(cell_.root(), one.cpu);
   look_for_throttling(outcome);

@@ -45,7 +45,7 @@ void PointsThreads::body(PointsThreadRun& run) {
   touch_from_here(std::as_writable_bytes(std::span(&run, 1)));
   if (run.spec.records) touch_from_here(run.pages.as<std::byte>());
   if (run.spec.records && !begun_.exchange(true, std::memory_order_acq_rel) && begins_) begins_();
-  const std::int64_t migrations = before.migrations;
+  const std::int64_t migrations = before.migrations, place = before.place;
   before = read_thread_usage();
   run.status = run.spec.body(run.seen);
   run.ended_ns = monotonic_now_ns();
@@ -53,6 +53,7 @@ void PointsThreads::body(PointsThreadRun& run) {
   one_ended(run);
   if (run.seen.before_) before = *run.seen.before_;
   before.migrations = migrations;
+  before.place = place;
   run.counters = after - before;
 }
 

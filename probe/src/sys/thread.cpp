@@ -1,5 +1,6 @@
 #include "sys/thread.hpp"
 
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -124,12 +125,22 @@ std::int64_t read_migrations(const Root& root) {
   std::from_chars(text->data() + digits, text->data() + text->size(), value);
   return value;
 }
+
+// The kernel answers with those of its CPUs that are online, so that the number alone does not tell.
+std::int64_t read_place() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 0;
+  std::int64_t first = 0;
+  while (first < CPU_SETSIZE && !CPU_ISSET(first, &set)) ++first;
+  return first * (CPU_SETSIZE + 1) + CPU_COUNT(&set);
+}
 }  // namespace
 
 ThreadCounters read_thread_usage() {
   struct rusage usage {};
   ::getrusage(RUSAGE_THREAD, &usage);
-  return {usage.ru_minflt, usage.ru_majflt, usage.ru_nvcsw, usage.ru_nivcsw, -1};
+  return {usage.ru_minflt, usage.ru_majflt, usage.ru_nvcsw, usage.ru_nivcsw, -1, 0};
 }
 
 std::optional<ThreadCounters> read_thread_usage(const Root& root, pid_t tid) {
@@ -141,12 +152,13 @@ std::optional<ThreadCounters> read_thread_usage(const Root& root, pid_t tid) {
   const auto voluntary = number_in_line(*status, "voluntary_ctxt_switches:");
   const auto involuntary = number_in_line(*status, "nonvoluntary_ctxt_switches:");
   if (!voluntary || !involuntary) return std::nullopt;
-  return ThreadCounters{task->minor_faults, task->major_faults, *voluntary, *involuntary, -1};
+  return ThreadCounters{task->minor_faults, task->major_faults, *voluntary, *involuntary, -1, 0};
 }
 
 ThreadCounters read_thread_counters(const Root& root) {
   ThreadCounters counters = read_thread_usage();
   counters.migrations = read_migrations(root);
+  counters.place = read_place();
   return counters;
 }
 
@@ -155,7 +167,7 @@ ThreadCounters operator-(const ThreadCounters& after, const ThreadCounters& befo
   return {after.minor_faults - before.minor_faults, after.major_faults - before.major_faults,
           after.voluntary_switches - before.voluntary_switches,
           after.involuntary_switches - before.involuntary_switches,
-          known ? after.migrations - before.migrations : -1};
+          known ? after.migrations - before.migrations : -1, after.place - before.place};
 }
 
 }  // namespace howlate

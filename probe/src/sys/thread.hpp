@@ -75,6 +75,8 @@ struct ThreadCounters {
   std::int64_t voluntary_switches = 0;
   std::int64_t involuntary_switches = 0;
   std::int64_t migrations = -1;  // -1: this kernel does not say (no /proc/thread-self/sched)
+  // Of the CPUs that it may use; differs where the kernel took its CPU offline, also if that is back, or somebody changed its affinity.
+  std::int64_t place = 0;
 };
 ThreadCounters read_thread_counters(const Root& root);
 ThreadCounters read_thread_usage();  // without the migrations: one system call, no file

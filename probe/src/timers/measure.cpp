@@ -21,9 +21,10 @@ bool note_maximum(LoopContext& loop, const Sample& sample) {
 }
 
 void begin_account(LoopContext& loop) {
-  const std::int64_t migrations = loop.before.migrations;
+  const std::int64_t migrations = loop.before.migrations, place = loop.before.place;
   loop.before = read_thread_usage();
   loop.before.migrations = migrations;
+  loop.before.place = place;
 }
 
 void close_account(LoopContext& loop, Schedule& schedule, std::int64_t now_ns, StopReason reason) {

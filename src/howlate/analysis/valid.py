@@ -58,6 +58,24 @@ STEAL = rule(
     "virtualisation: the hypervisor took {steal_ns:time} ({share:percent} of the measuring CPUs' time); its share "
     "of the latencies cannot be told apart.",
 )
+OFFLINE = rule(
+    "cell.cpu-offline",
+    "{thread} lost its CPU while it measured: the CPU was taken offline, or the thread's affinity changed.",
+)
+SUSPENDED = rule(
+    "cell.suspended",
+    "the machine was suspended for {suspended_ns:time} while it was measured: the measurement's clock stood still.",
+)
+STEPPED = rule(
+    "cell.clock-stepped",
+    "the time of day was set by {stepped_ns:time} while it was measured; latencies are on CLOCK_MONOTONIC, which "
+    "does not step.",
+)
+SLEWED = rule(
+    "cell.clock-slewed",
+    "CLOCK_MONOTONIC was slewed while it was measured ({slewed_ppm:count} ppm against the hardware's clock): periods "
+    "and latencies are off by that.",
+)
 SMI = rule(
     "cell.smi",
     "{count:count} system management interrupt came while it was measured.",
@@ -159,7 +177,7 @@ SAMPLES = {
 MISSES_HOLD = frozenset(
     {
         *(CUT.id, DROPPED.id, FAULTS.id, *(states.id for states in FAULTS_BY_LOCK.values())),
-        *(NO_SAMPLE.id, UNWATCHED.id, STAGE_SWITCHES.id, NOT_LOADED.id),
+        *(NO_SAMPLE.id, UNWATCHED.id, STAGE_SWITCHES.id, NOT_LOADED.id, OFFLINE.id, SUSPENDED.id),
     }
 )
 """Failed checks in spite of which a miss that was seen is a miss."""
@@ -190,10 +208,21 @@ class ThreadAccount:
     """By how much the core programs its timers ahead."""
     core_overruns: int = 0
     """By the core's own count."""
+    place_changed: bool = False
+    """The CPUs that it may use changed while it measured."""
 
     @property
     def name(self) -> Statement:
         return THREAD_ON_CPU(cpu=self.cpu) if self.cpu >= 0 else THREAD(number=self.number)
+
+
+@dataclass(frozen=True)
+class ClockChanges:
+    """What happened to the machine's clocks while it was measured, as the probe tells it; else 0."""
+
+    suspended_ns: int = 0
+    stepped_ns: int = 0
+    slewed_ppm: int = 0
 
 
 @dataclass(frozen=True)
@@ -240,6 +269,7 @@ class CellRecord:
     threads: tuple[ThreadAccount, ...] = ()
     clocksource_before: str = ""
     clocksource_after: str = ""
+    clocks: ClockChanges = field(default_factory=ClockChanges)
     realtime: bool = False
     """Measured under SCHED_FIFO, SCHED_RR or SCHED_DEADLINE."""
     pinned: bool = True
@@ -303,6 +333,9 @@ def failures(cell: CellRecord) -> list[Statement]:
         for thread in cell.threads
         if thread.stage_switches
     ]
+    failed += [OFFLINE(thread=thread.name) for thread in cell.threads if thread.place_changed]
+    if cell.clocks.suspended_ns:
+        failed.append(SUSPENDED(suspended_ns=cell.clocks.suspended_ns))
     if cell.clocksource_before != cell.clocksource_after:
         before, after = cell.clocksource_before or "unknown", cell.clocksource_after or "unknown"
         failed.append(CLOCK_SOURCE(before=before, after=after))
@@ -315,6 +348,10 @@ def warnings(cell: CellRecord) -> list[Statement]:
     if cell.steal_ns > 0:
         measured_ns = cell.duration_ns * cell.cpus
         told.append(STEAL(steal_ns=cell.steal_ns, share=cell.steal_ns / measured_ns if measured_ns else 0.0))
+    if cell.clocks.stepped_ns:
+        told.append(STEPPED(stepped_ns=cell.clocks.stepped_ns))
+    if cell.clocks.slewed_ppm:
+        told.append(SLEWED(slewed_ppm=cell.clocks.slewed_ppm))
     if cell.smi_count:
         told.append(SMI(count=cell.smi_count))
     if gravity_ns := max((thread.gravity_ns for thread in cell.threads), default=0):

@@ -20,6 +20,8 @@ COUNTS = ("releases", "recorded", "overruns", "dropped", "late_starts", "early",
 FAULTS = ("minor_faults", "major_faults", "involuntary_switches", "voluntary_switches", "migrations")
 OF_CORES = ("stage_switches", "core_overruns", "gravity_ns")
 """Of a thread that slept by the calls of a real-time core beside Linux; absent from all others."""
+PLACE_CHANGED = "place_changed"
+"""Whether the CPUs that a thread may use changed while it measured; absent from an older probe's account."""
 
 
 @dataclass
@@ -54,7 +56,8 @@ class TableAudit:
         """The table's account: the thread's own if there is a trailer, else that of the last whole batch."""
         if claimed is not None:
             names = (*COUNTS, *FAULTS, *(name for name in OF_CORES if name in claimed))
-            return {name: _count(claimed, name) for name in names}
+            account = {name: _count(claimed, name) for name in names}
+            return account | ({PLACE_CHANGED: 1} if claimed.get(PLACE_CHANGED) is True else {})
         now = self.totals
         known = {
             "releases": now.releases,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from howlate.analysis.loaded import NOT_LOADED, LoadGoal
-from howlate.analysis.valid import CellRecord, LoadRecord, ThreadAccount
+from howlate.analysis.valid import CellRecord, ClockChanges, LoadRecord, ThreadAccount
 from howlate.errors import DamagedError
 from howlate.model.columns import RELEASE
 from howlate.model.decode import Table, decoded
@@ -19,7 +19,7 @@ from howlate.model.others import Others, others_in
 from howlate.model.stated import Stated, stated_in
 from howlate.model.summary import WATCHED, Accounting, LoadSummary
 from howlate.model.units import parse_duration_ns
-from howlate.store.audit import COUNTS
+from howlate.store.audit import COUNTS, PLACE_CHANGED
 from howlate.store.files import read_json
 from howlate.store.run_folder import CELL
 from howlate.store.stream import is_int
@@ -210,6 +210,7 @@ class CellFile:
             clocksource_before=clocksource["before"],
             clocksource_after=clocksource["after"],
             switched_by_design=self.header.boolean("switched_by_design", False),
+            clocks=decoded(ClockChanges, self.trailer.mapping("clocks"), self.table.file),
             realtime=self._policy().startswith(REALTIME),
             pinned=all(entry.integer("cpu") >= 0 for entry in self.table.tables("accounting")),
             faults_by_design=self.header.table("in_force").table("inject").text("kind", "") == PAGE_FAULTS,
@@ -274,6 +275,7 @@ def _thread(entry: Table) -> ThreadAccount:
         stage_switches=entry.integer("stage_switches", 0),
         gravity_ns=entry.integer("gravity_ns", 0),
         core_overruns=entry.integer("core_overruns", 0),
+        place_changed=bool(entry.integer(PLACE_CHANGED, 0)),
     )
 
 
