@@ -10,6 +10,8 @@ import pytest
 
 from howlate.importers import RunImporter, all_importers
 from howlate.importers._foreign import Foreign
+from howlate.store.run_folder import RunFolder
+from howlate.store.summarise import recounted
 from importers.foreign import FILES, LATENCY
 from importers.test_foreign import cell_of
 
@@ -57,3 +59,31 @@ def test_the_columns_that_are_judged(file: object, tmp_path: Path) -> None:
 def test_releases_are_counted_once_and_not_once_a_column(name: str, releases: int, tmp_path: Path) -> None:
     (file, *_) = [file for file in FILES if file.name == name]
     assert cell_of(file.path, tmp_path / "run").accounting.releases == releases
+
+
+BEYOND = """# Histogram
+000000 000000
+000005 000990
+000009 000008
+# Total: 000000998
+# Min Latencies: 00005
+# Avg Latencies: 00005
+# Max Latencies: 00493
+# Histogram Overflows: 00002
+"""
+
+
+@pytest.mark.parametrize(
+    ("deadline_ns", "misses", "at_least"),
+    [(4_000, 1_000, False), (6_000, 10, False), (100_000, 1, True), (493_000, 0, False)],
+)
+def test_misses_beyond_a_histogram_are_at_least(
+    deadline_ns: int, misses: int, at_least: bool, tmp_path: Path
+) -> None:
+    """Two samples lay beyond 10 us, and the largest was 493 us: of the other one nobody knows."""
+    path = tmp_path / "hist.txt"
+    path.write_text(BEYOND)
+    cell = cell_of(path, tmp_path / "run")
+    found = recounted(RunFolder.open(tmp_path / "run").files(cell.id), cell, deadline_ns).deadline
+    assert found is not None and (found.misses, found.at_least) == (misses, at_least)
+    assert found.to_json().get("at_least", False) is at_least

@@ -7,9 +7,9 @@ namespace howlate {
 namespace {
 
 constexpr int readings = 5;
-constexpr std::int64_t least_ns = 1'000'000;          // the reading thread may lose its CPU between two clocks
-constexpr std::int64_t least_ppm = 100;               // more than an ordinary crystal needs
-constexpr std::int64_t shortest_ns = 500'000'000;     // below it a slew hides in the error of the readings
+constexpr std::int64_t least_ns = 1'000'000;       // the reading thread may lose its CPU between two clocks
+constexpr std::int64_t least_ppm = 100;            // more than an ordinary crystal needs
+constexpr std::int64_t shortest_ns = 500'000'000;  // below it a slew hides in the error of the readings
 
 std::int64_t clock_ns(clockid_t clock) {
   struct timespec now {};
@@ -51,8 +51,7 @@ ClockChanges clock_changes(const ClockOffsets& before, const ClockOffsets& after
   // what was slept is added to CLOCK_REALTIME too
   changes.stepped_ns = beyond(after.realtime_ns - before.realtime_ns - changes.suspended_ns, least_ns);
   if (duration_ns >= shortest_ns)
-    changes.slewed_ppm =
-        beyond((before.raw_ns - after.raw_ns) * 1'000'000 / duration_ns, least_ppm);
+    changes.slewed_ppm = beyond((before.raw_ns - after.raw_ns) * 1'000'000 / duration_ns, least_ppm);
   return changes;
 }
 

@@ -164,10 +164,12 @@ ThreadCounters read_thread_counters(const Root& root) {
 
 ThreadCounters operator-(const ThreadCounters& after, const ThreadCounters& before) {
   const bool known = after.migrations >= 0 && before.migrations >= 0;
-  return {after.minor_faults - before.minor_faults, after.major_faults - before.major_faults,
+  return {after.minor_faults - before.minor_faults,
+          after.major_faults - before.major_faults,
           after.voluntary_switches - before.voluntary_switches,
           after.involuntary_switches - before.involuntary_switches,
-          known ? after.migrations - before.migrations : -1, after.place - before.place};
+          known ? after.migrations - before.migrations : -1,
+          after.place - before.place};
 }
 
 }  // namespace howlate

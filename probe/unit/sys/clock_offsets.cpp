@@ -31,7 +31,8 @@ ClockChanges changes_after(Clocks& clocks, const std::function<void()>& meanwhil
 
 TEST_CASE("clocks that go on together have not changed") {
   Clocks clocks{.ahead_ns = {{CLOCK_REALTIME, 1'700'000'000 * second_ns}, {CLOCK_BOOTTIME, 7 * second_ns}}};
-  const ClockChanges changes = changes_after(clocks, [] {}, 12 * second_ns);
+  const ClockChanges changes = changes_after(
+      clocks, [] {}, 12 * second_ns);
   CHECK(changes.suspended_ns == 0);
   CHECK(changes.stepped_ns == 0);
   CHECK(changes.slewed_ppm == 0);
@@ -40,7 +41,10 @@ TEST_CASE("clocks that go on together have not changed") {
 TEST_CASE("a suspend is no step, although the time of day goes on") {
   Clocks clocks;
   const ClockChanges changes = changes_after(
-      clocks, [&] { clocks.ahead_ns = {{CLOCK_BOOTTIME, 5 * second_ns}, {CLOCK_REALTIME, 5 * second_ns}}; },
+      clocks,
+      [&] {
+        clocks.ahead_ns = {{CLOCK_BOOTTIME, 5 * second_ns}, {CLOCK_REALTIME, 5 * second_ns}};
+      },
       second_ns);
   CHECK(changes.suspended_ns == 5 * second_ns);
   CHECK(changes.stepped_ns == 0);
@@ -57,9 +61,8 @@ TEST_CASE("a step is told with its sign") {
 }
 
 TEST_CASE("a slew is told, what a crystal needs is not") {
-  for (const auto& [drift_ns, ppm] : {std::pair<std::int64_t, std::int64_t>{-5'000'000, 500},
-                                      {5'000'000, -500},
-                                      {-400'000, 0}}) {
+  for (const auto& [drift_ns, ppm] :
+       {std::pair<std::int64_t, std::int64_t>{-5'000'000, 500}, {5'000'000, -500}, {-400'000, 0}}) {
     Clocks clocks;
     const auto slew = [&, drift = drift_ns] { clocks.ahead_ns[CLOCK_MONOTONIC_RAW] = drift; };
     CHECK(changes_after(clocks, slew, 10 * second_ns).slewed_ppm == ppm);

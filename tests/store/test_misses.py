@@ -1,0 +1,96 @@
+"""Releases against deadlines, counted on the samples of a cell."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from howlate.model.summary import CellSummary, DeadlineSummary, OfCpu
+from store.runs import a_folder
+from store.streams import StreamWriter, account, header, rows, stream, trailer
+
+MS = 1_000_000
+
+
+def cell_of(
+    tmp_path: Path, latencies: list[int], releases: list[int], deadline: str, **more: object
+) -> CellSummary:
+    parameters = (
+        header()["parameters"] | {"deadline": deadline, "late-policy": "skip", "period": "1ms"} | more
+    )
+    data = stream(latencies, releases, header_changes={"parameters": parameters})
+    (cell,) = a_folder(tmp_path / "run", {"one": data}).summaries()
+    return cell
+
+
+@pytest.mark.parametrize(
+    ("deadline", "late", "unserved", "skipped"),
+    [
+        ("500us", 1, 3, 0),  # up to the period a release that was skipped was missed
+        ("1ms", 1, 3, 0),
+        ("1200us", 3, 0, 3),  # 3.4, 2.4, 1.4 and 0.4 ms late
+        ("2500us", 1, 0, 3),
+        ("3399us", 1, 0, 3),
+        ("50ms", 0, 0, 3),
+    ],
+)
+def test_above_the_period_a_skipped_release_was_answered_when_the_activation_began(
+    deadline: str, late: int, unserved: int, skipped: int, tmp_path: Path
+) -> None:
+    """Release 1 was 3.4 ms late at a period of 1 ms: 2, 3 and 4 were skipped, and 5 is the next."""
+    cell = cell_of(tmp_path, [9, 3_400_000, 9, 9], [0, 1, 5, 6], deadline)
+    counts = cell.deadline
+    assert counts is not None and cell.accounting.overruns == 3
+    assert (counts.late, counts.unserved, counts.skipped) == (late, unserved, skipped)
+    assert counts.releases == 7 and counts.misses == late + unserved
+
+
+def test_what_no_activation_skipped_misses_every_deadline(tmp_path: Path) -> None:
+    """Release 1 was 1.2 ms late, so it skipped 2 alone; that 3 had no activation has another reason."""
+    cell = cell_of(tmp_path, [9, 1_200_000, 9], [0, 1, 4], "50ms")
+    assert cell.deadline == DeadlineSummary(50 * MS, 5, 0, 1, None, skipped=1)
+
+
+def test_with_dither_the_gap_says_how_many_were_skipped(tmp_path: Path) -> None:
+    """Releases may be half a period apart: 1.7 ms hold three of them."""
+    cell = cell_of(tmp_path, [9, 1_700_000, 9], [0, 1, 5], "50ms", dither=True)
+    assert cell.deadline is not None
+    assert (cell.deadline.late, cell.deadline.unserved, cell.deadline.skipped) == (0, 0, 3)
+
+
+def test_a_stall_up_to_the_end_is_one_of_the_last_activation(tmp_path: Path) -> None:
+    data = stream(
+        [9, 2_300_000],
+        [0, 1],
+        header_changes={"parameters": header()["parameters"] | {"deadline": "50ms"}},
+        account_changes={"releases": 4, "overruns": 2},
+    )
+    (cell,) = a_folder(tmp_path / "run", {"one": data}).summaries()
+    assert cell.deadline is not None and (cell.deadline.unserved, cell.deadline.skipped) == (0, 2)
+
+
+def test_each_cpu_has_its_own_counts(tmp_path: Path) -> None:
+    out = io.BytesIO()
+    parameters = header()["parameters"] | {"deadline": "100us"}
+    writer = StreamWriter(out, header(2, parameters=parameters))
+    values = [[9, 200_000, 9], [9, 9, 300_000]]
+    for thread, latencies in enumerate(values):
+        writer.batch(thread, rows(latencies, [0, 1, 2]), releases=3)
+    writer.trailer(trailer([account(thread, each, [0, 1, 2]) for thread, each in enumerate(values)]))
+    (cell,) = a_folder(tmp_path / "run", {"one": out.getvalue()}).summaries()
+    assert cell.deadline is not None
+    assert cell.deadline.by_cpu == {"0": OfCpu(3, 1), "1": OfCpu(3, 1)}
+    assert cell.deadline.misses == 2 and cell.deadline.releases == 6
+
+
+def test_the_ladder_ends_with_what_nothing_misses(tmp_path: Path) -> None:
+    data = stream([500, 5_000, 50_000, 50_000])
+    (cell,) = a_folder(tmp_path / "run", {"one": data}).summaries()
+    assert [(step.deadline_ns, step.misses) for step in cell.ladder] == [
+        (1_000, 3),
+        (10_000, 2),
+        (100_000, 0),
+    ]
+    assert CellSummary.from_json(cell.to_json()) == cell
