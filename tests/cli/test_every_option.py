@@ -53,7 +53,10 @@ CALLS: dict[str, Sequence[Call]] = {
     "check": (
         ("check --seconds 1s --deadline 200us --cpus 0 --out c --no-wait --histogram", JUDGED),
         ("check --long --no-wait --json", (*JUDGED,)),
-        ("check -D 1s --no-wait --miss-rate 0.5 --until-decided --horizon 1ms --at-most 20s", JUDGED),
+        (
+            "check -D 1s --no-wait --deadline 200us --miss-rate 0.5 --until-decided --horizon 1ms --at-most 20s",
+            JUDGED,
+        ),
         ("check -D 1s --no-wait --deadline 1us --until-decided --miss-rate 1e-2", JUDGED),
     ),
     "compare": (("compare r s=s --by load --json", (0,)),),
@@ -115,7 +118,7 @@ CALLS: dict[str, Sequence[Call]] = {
     "studies show": (("studies show check --json", (0,)),),
     "verdict": (
         ("verdict r --deadline 1ms --miss-rate 0.1 --horizon 1ms --confidence 0.9 --extrapolate", JUDGED),
-        ("verdict r --deadline 1ms --junit j.xml --summary s.md --json", JUDGED),
+        ("verdict r --deadline 1ms --junit j.xml --summary s.md --json --all", JUDGED),
     ),
     "why": (
         ("why r --worst 1 -o why.html", (0,)),

@@ -161,3 +161,32 @@ def test_a_study_of_one_point_is_a_case_of_its_name(howlate: Run) -> None:
         howlate("run", "mine.toml", "--set", "deadline=1ms", "--out", out)
         howlate("verdict", out, "--junit", "j.xml")
         assert names_in("j.xml") == ["mine"] * 3
+
+
+def test_without_a_deadline_nothing_is_judged_and_what_was_seen_is_said(howlate: Run, run: Path) -> None:
+    """Wrong usage, so that no job goes on as if it had passed."""
+    done = howlate("verdict", run)
+    said = " ".join(done.err.split())
+    assert done.code == 2 and is_a_sentence(done.err)
+    assert "10 \u00b5s: 1 in " in said and "100 \u00b5s: none" in said
+    shown = howlate("show", run, "--json")
+    value = json.loads(shown.out)
+    assert "verdicts" not in value
+    steps = {step["deadline_ns"]: step["misses"] for step in value["ladder"]["steps"]}
+    assert steps == {ns: sum(sample > ns for sample in SAMPLES) for ns in (1_000, 10_000, 100_000)}
+    text = howlate("show", run).out
+    assert text.startswith("Largest wake-up latency seen in ") and "FAIL" not in text and "PASS" not in text
+
+
+def test_a_test_that_measures_no_latency_has_no_verdict(howlate: Run) -> None:
+    columns = [{**column, "answers": False} for column in header()["tables"][0]["columns"]]
+    tables = [{**header()["tables"][0], "columns": columns}, *header()["tables"][1:]]
+    a_folder(Path("runs") / "c", {"one": stream(SAMPLES[:500], header_changes={"tables": tables})})
+    done = howlate("verdict", Path("runs") / "c", "--deadline", "1us")
+    assert done.code == 2 and "no latency" in done.err and is_a_sentence(done.err)
+    assert howlate("show", Path("runs") / "c").code == 0
+
+
+def test_check_without_a_deadline_cannot_be_until_decided(howlate: Run) -> None:
+    done = howlate("check", "--until-decided", "--miss-rate", "1e-3", "--no-wait")
+    assert done.code == 2 and "--deadline 200us" in done.err

@@ -47,7 +47,7 @@ NO_DEADLINE = rule(
 NO_LATENCY = rule(
     "cli.no-latency",
     "{run} has no latency that a deadline could be held against: {tests:items} measures something else",
-    remedy="see what it measured: {command} show {run}",
+    remedy="see what it measured: `howlate show {run}`",
 )
 UNDECLARED = rule(
     "cli.no-answers",
