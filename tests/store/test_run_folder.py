@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -15,6 +16,7 @@ from howlate.errors import DamagedError, StorageError, UsageError
 from howlate.store.files import read_json, write_json, write_text, written_beside, written_output
 from howlate.store.run_folder import RunFolder
 from howlate.store.summarise import bins_of
+from lacks import MACHINE, needs_root, skip
 
 from .runs import a_folder, a_run
 from .streams import stream
@@ -78,6 +80,37 @@ def test_folders_that_are_no_runs_are_told_apart(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="exists already") as caught:
         RunFolder.create(tmp_path / "run", a_run())
     assert "go on with that run" in caught.value.remedy
+
+
+@needs_root
+@pytest.mark.parametrize("inodes", range(2, 7))
+def test_once_there_is_room_a_run_is_made_where_a_full_disk_prevented_it(tmp_path: Path, inodes: int) -> None:
+    """Full after each of its steps: a folder, a file and its name take an inode or a page each."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size=64k,nr_inodes={inodes}", "howlate-test", str(disk)]
+    if subprocess.run(mount, capture_output=True).returncode != 0:
+        skip("a file system that can be mounted", MACHINE)
+    try:
+        with suppress(StorageError):
+            RunFolder.create(disk / "run", a_run("c"))
+            (disk / "run" / "run.json").unlink()  # there was room for all
+        subprocess.run(["mount", "-o", "remount,nr_inodes=100", str(disk)], check=True)
+        RunFolder.create(disk / "run", a_run("c"))
+        assert RunFolder.open(disk / "run").read_run() == a_run("c")
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+@pytest.mark.parametrize("left", [".run.json.new", ".run.json.x7Qd", "cells"])
+def test_what_a_kill_left_of_making_a_run_does_not_prevent_it(tmp_path: Path, left: str) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / left).mkdir() if left == "cells" else (run / left).write_text("{")
+    RunFolder.create(run, a_run("c"))
+    (tmp_path / "other" / "cells" / "c").mkdir(parents=True)
+    with pytest.raises(UsageError):
+        RunFolder.create(tmp_path / "other", a_run("c"))
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"schema": 99}', "\xff", '{"schema": 1}'])

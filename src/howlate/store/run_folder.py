@@ -108,11 +108,11 @@ class RunFolder:
 
     @classmethod
     def create(cls, path: Path, run: Run) -> RunFolder:
-        """A new run folder (the folder itself may exist if it is empty); UsageError if something is already
-        there."""
+        """A new run folder (the folder itself may exist if nothing was written there); UsageError if something is
+        already there."""
         folder = cls(path)
         with storing(path):
-            if path.exists() and (not path.is_dir() or any(entry.name != LOCK for entry in path.iterdir())):
+            if path.exists() and not folder.is_unwritten():
                 if not (path / RUN).is_file():
                     raise UsageError(NOT_A_RUN_THERE(path=path))
                 raise UsageError(RUN_THERE(path=path))
@@ -120,6 +120,18 @@ class RunFolder:
             make_folder(folder.cells_path)
         folder.write_run(run)
         return folder
+
+    def is_unwritten(self) -> bool:
+        """Whether it is empty but for the lock, and for what a full disk or a kill leaves of `create`: a folder for
+        cells without any, and a run.json that has not got its name yet."""
+        if not self.path.is_dir():
+            return False
+        return all(
+            entry.name == LOCK
+            or entry.name.startswith(f".{RUN}.")
+            or (entry == self.cells_path and entry.is_dir() and not any(entry.iterdir()))
+            for entry in self.path.iterdir()
+        )
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
