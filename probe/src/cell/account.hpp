@@ -86,9 +86,15 @@ struct CellOutcome {
   std::string helpers = "[]";   // JSON: what the kernel counted of a test's threads that record nothing
   std::string trace = {};       // JSON: names for what was recorded of the kernel; empty where nothing was
   bool balanced = true;         // the accounts agree
+  bool took_place = true;       // no thread failed, and none was refused by what it measures with
 
   [[nodiscard]] bool valid() const {
-    return balanced && clock_source_before == clock_source_after && loaded() && stayed_on_stage();
+    return took_place && balanced && clock_source_before == clock_source_after && loaded() &&
+           stayed_on_stage();
+  }
+  [[nodiscard]] bool empty() const {
+    return std::all_of(accounts.begin(), accounts.end(),
+                       [](const LaneAccount& account) { return account.recorded == 0; });
   }
   // Whether no measuring thread left the stage of its real-time core while it measured.
   [[nodiscard]] bool stayed_on_stage() const {

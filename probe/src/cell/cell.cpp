@@ -259,7 +259,8 @@ void RingCell::warn_of_stages() {
     if (account.core.switches > 0)
       cell_.warn("probe.stage-switches",
                  "thread " + std::to_string(account.table) + " left the stage of its real-time core " +
-                     std::to_string(account.core.switches) + " times while it measured");
+                     std::to_string(account.core.switches) +
+                     (account.core.switches == 1 ? " time" : " times") + " while it measured");
 }
 
 Status RingCell::right() const {

@@ -200,9 +200,12 @@ void write_end(JsonWriter& json, const CellOutcome& outcome) {
 }
 
 void write_values(JsonWriter& json, const Histogram& values) {
+  json.member("count", values.count());
   const bool any = values.count() != 0;
-  json.member("count", values.count()).member("min", any ? values.min() : 0).member("mean", values.mean());
-  json.member("max", any ? values.max() : 0).member("stddev", values.stddev());
+  write_optional(json, "min", any ? std::optional(values.min()) : std::nullopt);
+  write_optional(json, "mean", any ? std::optional(values.mean()) : std::nullopt);
+  write_optional(json, "max", any ? std::optional(values.max()) : std::nullopt);
+  write_optional(json, "stddev", any ? std::optional(values.stddev()) : std::nullopt);
   json.key("quantiles").begin_object();
   constexpr std::array<std::pair<std::string_view, double>, 5> quantiles{
       {{"0.5", 0.5}, {"0.99", 0.99}, {"0.999", 0.999}, {"0.9999", 0.9999}, {"0.99999", 0.99999}}};

@@ -30,11 +30,14 @@ Result<ExitCode> CellFrame::run() {
   }
   measure();
   conclude();
+  const Status status = right();
+  outcome_.took_place = status.ok() && outcome_.reason != StopReason::failed;
   const Status written = write_trailer(sink_, outcome_, cell_.warnings());
-  print_report(
-      cell_, [this] { return summary_json(); }, [this] { return summary_text(); });
+  if (outcome_.took_place || !outcome_.empty())
+    print_report(
+        cell_, [this] { return summary_json(); }, [this] { return summary_text(); });
   if (!written) return written.error();
-  if (const Status status = right(); !status) return status.error();
+  if (!status) return status.error();
   if (const Status& restored = around_.restored(); !restored) return restored.error();
   return outcome_.reason == StopReason::threshold ? ExitCode::failed : ExitCode::done;
 }

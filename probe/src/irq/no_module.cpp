@@ -1,11 +1,12 @@
 #include "irq/no_module.hpp"
-#include "sys/rights.hpp"
 
 #include <fcntl.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cerrno>
+
+#include "sys/rights.hpp"
 
 namespace howlate {
 
@@ -38,11 +39,23 @@ Error no_module(std::string_view name, const Root& root, std::string_view parame
 Result<Fd> open_irq_device(const std::string& path, int flags) {
   Fd device(::open(path.c_str(), flags | O_CLOEXEC));
   if (device.valid()) return device;
-  const int error = errno;
+  return not_opened(path, errno);
+}
+
+Error not_opened(const std::string& path, int error) {
   std::string remedy;
-  if (error == EPERM || error == EACCES) remedy = remedy_of_root();
+  std::string why = errno_text(error);
+  if (error == EPERM) {  // the device is there: its module refuses the caller
+    why += "; its module is loaded, and CAP_SYS_RAWIO is missing";
+    remedy = remedy_of_root();
+  }
+  if (error == EACCES) {
+    why += "; the rights of the device do not admit the caller";
+    remedy = remedy_of_root();
+  }
+  if (error == ENOENT) remedy = "Load the module of kmod/ as root (docs/kmod.md)";
   if (error == EBUSY) remedy = "Let the other measurement end first";
-  return not_possible("cannot open " + path + ": " + errno_text(error), remedy);
+  return not_possible("cannot open " + path + ": " + why, remedy);
 }
 
 Error not_started(std::string_view name, int error) {

@@ -15,6 +15,8 @@ namespace howlate {
 Error no_module(std::string_view name, const Root& root, std::string_view parameters = {});
 // Its device, opened; otherwise an error with a remedy.
 Result<Fd> open_irq_device(const std::string& path, int flags);
+// Why it could not be opened, by the number of the error: it is not there, or it refuses the caller.
+Error not_opened(const std::string& path, int error);
 // The error about a module that refused to start.
 Error not_started(std::string_view name, int error);
 

@@ -19,6 +19,12 @@ Result<std::string> read_cobalt_clock(const Root& root);
 // A sentence, and how to start the core, where it does not run.
 Status core_runs(const Root& root, std::string_view core);
 
+// A sentence where the caller may not open the devices through which Cobalt's library binds to the core.
+Status cobalt_admits_caller(const Root& root);
+
+// What Cobalt's library says of a program that the core does not take: its lines about rights, else its last.
+std::string reason_of_refusal(const std::string& stderr_text);
+
 // Whether the caller may read and write EVL's control device, without which no thread becomes one of EVL's.
 Result<bool> evl_admits_caller(const Root& root);
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/text.hpp"
+#include "irq/no_module.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
 #include "timers/core_sleep.hpp"
@@ -194,9 +195,7 @@ Status run_in_kernel(LoopContext& loop, const CoreKernel& kernel) {
   const auto policy = own_core_policy();
   if (!policy) return policy.error();
   const Fd device(::open(kernel.device, O_RDWR | O_CLOEXEC));
-  if (!device.valid())
-    return not_possible(std::string(kernel.device) + ": " + errno_text(errno),
-                        "Load the module of kmod/ as root (docs/kmod.md)");
+  if (!device.valid()) return not_opened(kernel.device, errno);
   const auto kind = kernel.context == HOWLATE_CORE_HANDLER ? &Gravity::irq_ns : &Gravity::kernel_ns;
   if (Status noted = note_gravity(loop, kernel.core, kind); !noted) return noted;
   Shared shared;

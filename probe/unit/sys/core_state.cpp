@@ -39,6 +39,9 @@ TEST_CASE("a Cobalt that did not start is disabled, and one whose tick nobody ca
   const Fixture tree;
   tree.write(boot_state, "enabled\n");
   CHECK(*read_core_state(tree.root(), "cobalt") == "disabled");
+  CHECK(core_runs(tree.root(), "cobalt").error().message.find("although it was asked for") !=
+        std::string::npos);
+  CHECK(core_runs(tree.root(), "cobalt").error().remedy.find("xenomai.supported_cpus") != std::string::npos);
   tree.write("/proc/xenomai/version", "3.3.1\n");
   CHECK_FALSE(read_core_state(tree.root(), "cobalt").ok());
   CHECK(core_runs(tree.root(), "cobalt").error().message.find("is not known") != std::string::npos);
@@ -103,4 +106,36 @@ TEST_CASE("EVL admits who may read and write its control device") {
   const Fixture tree;
   tree.write("/dev/evl/control", "");
   CHECK(*evl_admits_caller(tree.root()));
+}
+
+TEST_CASE("a core that was switched off at boot is in the kernel and disabled, and not missing") {
+  const Fixture tree;
+  tree.write("/proc/cmdline", "quiet evl.state=disabled\n");
+  CHECK(core_runs(tree.root(), "evl").error().message == "the EVL core is in this kernel and disabled");
+  const Fixture configured;
+  configured.write("/proc/cmdline", "quiet\n");
+  configured.write("/proc/sys/kernel/osrelease", "6.6.0-evl\n");
+  configured.write("/boot/config-6.6.0-evl", "CONFIG_EVL=y\nCONFIG_SMP=y\n");
+  CHECK(core_runs(configured.root(), "evl").error().message == "the EVL core is in this kernel and disabled");
+  const Fixture asked;
+  asked.write(boot_state, "disabled\n");
+  CHECK(core_runs(asked.root(), "cobalt").error().message == "the Cobalt core is disabled");
+  CHECK(core_runs(asked.root(), "cobalt").error().remedy.find("xenomai.state=enabled") != std::string::npos);
+}
+
+TEST_CASE("what Cobalt's library says of rights is said, and not the line that follows from it") {
+  CHECK(reason_of_refusal(
+            "0\"000.000| WARNING: [main] cannot open RTDM device /dev/rtdm/memdev-private: "
+            "Permission denied\n0\"000.000| BUG in init_bind(): [main] (CONFIG_DEVTMPFS_MOUNT not "
+            "enabled?)\n")
+            .find("Permission denied") != std::string::npos);
+  CHECK(reason_of_refusal("one\ntwo\n") == "two");
+  CHECK(reason_of_refusal("") == "it says nothing");
+}
+
+TEST_CASE("Cobalt's devices are looked at before its library is") {
+  const Fixture tree;
+  CHECK(cobalt_admits_caller(tree.root()).ok());
+  tree.write("/dev/rtdm/memdev-private", "");
+  CHECK(cobalt_admits_caller(tree.root()).ok());
 }

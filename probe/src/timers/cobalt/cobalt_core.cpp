@@ -29,12 +29,6 @@ void bind() {
 
 constexpr int no_stderr = 124;  // how the child below ends that cannot pass on what the library says
 
-// The library's last line on standard error.
-std::string last_line(const std::string& stderr_text) {
-  const auto lines = parts_of(stderr_text, '\n');
-  return lines.empty() ? "it says nothing" : trimmed(lines.back());
-}
-
 std::string read_all(int from) {
   std::string text;
   char part[512];
@@ -66,14 +60,15 @@ Status Cobalt::try_to_bind() {
   if (WIFEXITED(status) && WEXITSTATUS(status) == no_stderr)
     return broken("what Cobalt says to this program cannot be read");
   return not_possible(
-      "Cobalt does not take this program: " + last_line(stderr_text),
+      "Cobalt does not take this program: " + reason_of_refusal(stderr_text),
       "`howlate doctor` names the usual reasons; see docs/cores.md for how to get such a kernel");
 }
 
 Status Cobalt::available() {
   static const Status found = [] {
-    const Status runs = core_runs(Root(), name);
-    return runs ? try_to_bind() : runs;
+    if (Status runs = core_runs(Root(), name); !runs) return runs;
+    if (Status admitted = cobalt_admits_caller(Root()); !admitted) return admitted;
+    return try_to_bind();
   }();
   return found;
 }
