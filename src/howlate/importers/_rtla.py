@@ -13,6 +13,7 @@ from howlate.importers._checks import checked
 from howlate.importers._foreign import Foreign, ForeignSeries, histogram_known
 from howlate.importers._log import log_lines
 from howlate.importers._text import Line, cut
+from howlate.importers._units import believable
 from howlate.model.stated import Stated
 
 _DURATION = re.compile(r"(?:([0-9]{1,5}) )?([0-9]{1,3}):([0-9]{2}):([0-9]{2})")
@@ -88,18 +89,15 @@ def read_histogram(path: Path, test: str, names: Mapping[str, str]) -> Foreign:
     table = RtlaTable()
     last = _read(table, log_lines(path), names) or Line(path, 1, "")
     missing = [name for name in _FIGURES if name not in table.figures]
-    if missing == list(_FIGURES[1:]):  # --no-summary
-        missing = []
     if missing or not last.ended:
-        raise cut(
-            path, last.number, f'"{missing[0]}:" is missing' if missing else "its last line is not whole"
-        )
-    if table.values == [0] and "max" not in table.figures:
-        raise last.wrong("only the bucket 0 has samples, and without the summary nobody knows how wide it is")
+        lacks = f'"{missing[0]}:" is missing, as it is with --no-summary' if missing else ""
+        raise cut(path, last.number, lacks or "its last line is not whole")
     if not table.columns:
         return _quiet(path, test, table, next(iter(names.values())))
     _check_all(table, last, names)
-    series, contradictions = checked(_series(table, last, test), path)
+    found = _series(table, last, test)
+    believable(found, path)
+    series, contradictions = checked(found, path)
     width = max((its.stated.width_ns for its in series), default=0) or table.unit_ns
     return Foreign(
         path,
@@ -149,7 +147,7 @@ def _read(table: RtlaTable, found: Iterator[Line], names: Mapping[str, str]) -> 
         elif text.startswith("ALL:"):
             table.done, table.all_kinds = True, text.split()[1:]
         elif table.done and table.all_kinds and text.startswith("count:") and not table.all_counts:
-            table.all_counts = [line.whole(word) for word in text.split()[1:]]
+            table.all_counts = [line.whole(word) for word in text.removeprefix("count:").split()]
         elif text and not text.startswith("#") and not table.done and not _MISSED.search(text):
             _row(table, line, text)
     return line
@@ -164,8 +162,6 @@ def _unit(table: RtlaTable, line: Line, text: str) -> None:
 
 def _check_all(table: RtlaTable, last: Line, names: Mapping[str, str]) -> None:
     """What rtla counts over all CPUs is the sum of the columns, or a column is missing."""
-    if "count" not in table.figures:
-        return
     for kind, total in zip(table.all_kinds, table.all_counts, strict=False):
         own = [
             last.whole(word)
@@ -190,9 +186,9 @@ def _columns(table: RtlaTable, line: Line, words: Sequence[str], names: Mapping[
 
 
 def _row(table: RtlaTable, line: Line, text: str) -> None:
+    name, colon, rest = text.partition(":")  # no blank follows it where a number is long
     first, *words = text.split()
-    name = first.removesuffix(":")
-    if name == first and not table.figures:
+    if not colon and not table.figures:
         if len(words) != len(table.columns):
             raise line.wrong(f"{len(words)} numbers, and there are {len(table.columns)} columns")
         value = line.whole(first, "a bucket") * table.unit_ns
@@ -202,7 +198,8 @@ def _row(table: RtlaTable, line: Line, text: str) -> None:
         for bins, word in zip(table.bins, words, strict=True):
             if count := line.whole(word):
                 bins[value] = count
-    elif name in _FIGURES:
+    elif colon and name in _FIGURES:
+        words = rest.split()
         if name in table.figures:
             raise line.wrong(f'"{name}:" stands there twice')
         if len(words) != len(table.columns) and not _nothing(table, words):
@@ -227,9 +224,7 @@ def _series(table: RtlaTable, last: Line, test: str) -> Sequence[ForeignSeries]:
     found = []
     for at, (column, cpu) in enumerate(table.columns):
         figures = {name: words[at] for name, words in table.figures.items()}
-        over = last.whole(figures["over"].replace("-", "0"))
-        own = sum(table.bins[at].values()) + over
-        count = last.whole(figures.get("count", str(own)).replace("-", "0"))
+        over, count = (last.whole(figures[name].replace("-", "0")) for name in ("over", "count"))
         mean = _stated(figures, "avg", count)
         if test == "osnoise" and mean is not None and _too_small(table.bins[at], mean, table.unit_ns):
             mean = None
@@ -251,7 +246,7 @@ def _series(table: RtlaTable, last: Line, test: str) -> Sequence[ForeignSeries]:
 
 
 def _stated(figures: Mapping[str, str], name: str, count: int) -> str | None:
-    word = figures.get(name, "-")
+    word = figures[name]
     return None if not count or word == "-" else word
 
 
@@ -271,17 +266,25 @@ def _width(table: RtlaTable) -> int:
     if common == 1:
         return 0
     spans = _extremes(table)
-    if len(spans) == len([bins for bins in table.bins if bins]) and all(low == high for low, high in spans):
+    filled = [bins for bins in table.bins if bins]
+    if len(spans) == len(filled) and all(
+        low == high and set(bins) == {low * unit} for (low, high), bins in zip(spans, filled, strict=True)
+    ):
         return 0
-    if common == 0:  # only the bucket from 0 has samples
-        return (max((high for _, high in spans), default=0) + 1) * unit
+    if common == 0:  # only the bucket from 0 has samples, these among them
+        lows = [
+            int(low)
+            for low, bins in zip(table.figures["min"], table.bins, strict=True)
+            if bins and low != "-"
+        ]
+        return (max([*lows, *(high for _, high in spans)]) + 1) * unit
     width = max((width for width in _divisors(common) if _allows(table, width)), default=1)
     return width * unit if width > 1 else 0
 
 
 def _extremes(table: RtlaTable) -> list[tuple[int, int]]:
     """The stated minimum and maximum of each column, without those that have samples beyond the range."""
-    figures = [table.figures.get(name, []) for name in ("min", "max", "over")]
+    figures = [table.figures[name] for name in ("min", "max", "over")]
     return [
         (int(low), int(high))
         for low, high, over in zip(*figures, strict=False)
@@ -294,13 +297,15 @@ def _divisors(number: int) -> list[int]:
 
 
 def _allows(table: RtlaTable, width: int) -> bool:
-    """Whether the extremes of each column lie in its first and last bucket of that width."""
+    """Whether the extremes of each column lie in its first and last bucket of that width, or beyond all buckets."""
     unit = table.unit_ns
     for at, bins in enumerate(table.bins):
-        low, high, over = (table.figures.get(name, ["-"] * (at + 1))[at] for name in ("min", "max", "over"))
+        low, high, over = (table.figures[name][at] for name in ("min", "max", "over"))
         if not bins or not low.isdecimal() or not high.isdecimal():
             continue
         if int(low) // width * width * unit != min(bins):
+            return False
+        if over not in ("0", "-") and int(high) * unit < table.values[-1] + width * unit:
             return False
         if over in ("0", "-") and int(high) // width * width * unit != max(bins):
             return False

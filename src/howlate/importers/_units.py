@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from howlate.errors import UsageError
+from howlate.importers._foreign import ForeignSeries
 from howlate.importers._rt_tests import options
-from howlate.importers._text import BAD_MAP, UNITS, unit_ns
+from howlate.importers._text import BAD_MAP, UNITS, Line, unit_ns
+from howlate.model.columns import LATENCY
 from howlate.words.statement import rule
 
 UNIT_OPEN = rule(
@@ -63,3 +65,14 @@ def _given(mapping: Mapping[str, str], path: Path, stated: int | None) -> int:
         problem = f"{path} says that its values are in {name}"
         raise UsageError(BAD_MAP(name="unit", value=mapping["unit"], problem=problem, hint="leave it out"))
     return unit
+
+
+def believable(series: Sequence[ForeignSeries], path: Path) -> None:
+    """Refuses means of a woken thread in nanoseconds, as the file says, in which no kernel wakes one."""
+    for its in series:
+        stated = its.stated
+        woken = stated.unit_ns == NS and stated.column in (LATENCY, "thread_latency_ns", "user_latency_ns")
+        if woken and stated.mean is not None and 0 < float(stated.mean) < NO_WAKE_UP:
+            raise Line(path, its.line, "").wrong(
+                f"the unit is said to be nanoseconds, and no kernel wakes a thread within {stated.mean} ns"
+            )

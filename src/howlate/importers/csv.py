@@ -40,7 +40,7 @@ ONLY_TIMES = rule(
     "above), and name it: --map latency_us=COLUMN",
 )
 _MEASURED = re.compile(r"([a-z][a-z0-9_]{0,40})_(ns|us|ms|s)")
-_DELIMITERS = (",", ";", "\t")
+_DELIMITERS = ("\t", ";", ",")
 BLANKS = " "
 """Any number of them, where none of the others stands there."""
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]*)?(?:[eE][+-]?[0-9]{1,3})?")
@@ -92,8 +92,14 @@ def _is_comment(line: str) -> bool:
 
 
 def _delimiter(line: str) -> str:
-    best = max(_DELIMITERS, key=line.count)
-    return best if best in line else BLANKS
+    """A tab or a semicolon wherever one stands: commas beside them are those of decimals, as they are where all that
+    stands between blanks is a number."""
+    for delimiter in _DELIMITERS:
+        if delimiter in line:
+            words = line.split()
+            alone = delimiter == "," and len(words) > 1 and all(map(_is_number, words))
+            return BLANKS if alone else delimiter
+    return BLANKS
 
 
 def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:

@@ -14,6 +14,7 @@ from howlate.importers._foreign import Foreign, ForeignSeries, histogram_known
 from howlate.importers._imports import importer
 from howlate.importers._rt_tests import SysInfo
 from howlate.importers._text import MOST, at_place, figures, head, json_bins, line_of, read_object, typed
+from howlate.importers._units import believable
 from howlate.model.columns import LATENCY
 from howlate.model.stated import Stated
 
@@ -63,7 +64,9 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
         raise at_place(path, text, "sysinfo.resolution_in_ns", f"{unit} ns is not a unit of jitterdebugger's")
     if not file.cpu:
         raise at_place(path, text, "cpu", "there is no CPU")
-    series, contradictions = checked(_series(file, path, text, unit), path)
+    found = _series(file, path, text, unit)
+    believable(found, path)
+    series, contradictions = checked(found, path)
     return Foreign(
         path,
         "jitterdebugger",

@@ -15,6 +15,7 @@ from howlate.importers._oslat import COLUMN, Core, foreign_of
 from howlate.importers._text import Line, cut
 
 _BUCKET = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,3})?) \(us\)")
+_LIST = re.compile(r"[0-9]{1,4}(?:-[0-9]{1,4})?(?:,[0-9]{1,4}(?:-[0-9]{1,4})?)*")
 _FIGURES = ("Core", "Minimum", "Average", "Maximum", "Max-Min", "Duration")
 _FREQUENCY = ("Counter Freq:", "CPU Freq:")
 """The latter before rt-tests 2."""
@@ -31,6 +32,8 @@ class _Printed:
     figures: dict[str, list[str]] = field(default_factory=dict)
     line: int = 0
     version: str = ""
+    asked: set[int] | None = None
+    """The CPUs that it was to measure, where the file says it."""
 
 
 def recognises(path: Path) -> bool:
@@ -46,6 +49,8 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
         what = f'"{missing[0]}" is missing' if missing else "the last bucket or the end of a line is missing"
         raise cut(path, last.number, what)
     cores = table.figures["Core"]
+    if table.asked is not None and table.asked != set(map(int, cores)):
+        raise last.wrong("the cores of the histogram are not those of the CPU list")
     for name in _FIGURES:
         if len(table.figures[name]) != len(cores):
             raise last.wrong(
@@ -62,11 +67,21 @@ def _read(table: _Printed, found: Iterator[Line]) -> Line | None:
             if "Core" in table.figures:
                 raise line.second()
             table.version = line.text.removeprefix("oslat V ").strip()
+        elif colon and name == "CPU list":
+            table.asked = _listed(rest.strip())
         elif colon and (bucket := _BUCKET.fullmatch(name)):
             _bucket(table, line, bucket[1], rest)
         elif colon and name in _FIGURES:
             _figure(table, line, name, rest)
     return line
+
+
+def _listed(text: str) -> set[int] | None:
+    """The CPUs of "0,2-5"; None where it is no such list."""
+    if not _LIST.fullmatch(text):
+        return None
+    parts = [[int(number) for number in part.split("-")] for part in text.split(",")]
+    return {cpu for part in parts for cpu in range(part[0], part[-1] + 1)}
 
 
 def _bucket(table: _Printed, line: Line, label: str, rest: str) -> None:

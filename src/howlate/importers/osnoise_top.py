@@ -18,7 +18,7 @@ from howlate.importers._text import Line, cut, lines
 from howlate.model.stated import Stated
 
 COLUMN, SINGLE = "period_noise_ns", "single_noise_ns"
-_DURATION = re.compile(r"duration: *(.*?) *\| time is in us")
+_DURATION = re.compile(r"duration: *([0-9: ]{0,40}?) *[|] time is in (\w{1,20})")
 _ROW = re.compile(r" *([0-9]{1,5}) #([0-9]{1,9}) +(.*)")
 _NAMES = (
     "runtime",
@@ -40,7 +40,7 @@ _OF_HARDWARE = 7
 
 def recognises(path: Path) -> bool:
     text = log_head(path)
-    return "| time is in us" in text and "Max Noise" in text
+    return "| time is in " in text and "Max Noise" in text
 
 
 def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
@@ -88,6 +88,8 @@ def _read(found: Iterator[Line]) -> _OsnoiseTop:
         if text.strip() in _TITLES:
             top.test = _TITLES[text.strip()]
         elif header := _DURATION.match(text.strip()):
+            if header[2] != "us":
+                raise top.last.wrong(f"{header[2]} is no unit of this table")
             top.tables.begin(top.last)
             top.seconds = seconds_of(header[1])
         elif row := _ROW.fullmatch(text):

@@ -14,6 +14,7 @@ from howlate.importers._imports import importer
 from howlate.importers._log import CLEARED, log_head, plain
 from howlate.importers._rtla import Tables, last_of, seconds_of
 from howlate.importers._text import Line, cut, lines
+from howlate.importers._units import believable
 from howlate.importers.timerlat import COLUMNS
 from howlate.model.stated import Stated
 
@@ -45,6 +46,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
         raise cut(path, top.last.number if top.last else 1, "no row of a CPU stands in its last table")
     if not top.last.ended:
         raise cut(path, top.last.number, "its last line is not whole")
+    believable(top.tables.rows, path)
     series, contradictions = checked(top.tables.rows, path)
     return Foreign(
         path,
