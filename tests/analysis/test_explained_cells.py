@@ -10,12 +10,16 @@ import pytest
 from howlate.analysis.cause import Cause, Why
 from howlate.analysis.cause_names import NAMES
 from howlate.analysis.explained_cells import cause_sums, explained_by_summary, explained_cells, machine_facts
+from howlate.analysis.judge import stated
 from howlate.model.loaded import RunContent
+from howlate.model.summary import DeadlineSummary
 from howlate.model.trace import LOSSY, NOTHING_KEPT, CellTrace
-from howlate.report.document import Texts
+from howlate.report.document import Section, Texts
 from howlate.report.late_cases import case_sections, causes_section, causes_sheet, cell_json
-from howlate.report.sheet import Sheet
+from howlate.report.of_runs import Material, document
+from howlate.report.sheet import PAGE, TERMINAL, Sheet
 from howlate.words.say import text_of
+from howlate.words.statement import Statement
 from made_runs import FACTS, five_cells, made_run
 from made_trace import late_samples
 
@@ -140,7 +144,8 @@ def test_events_that_were_missed_in_the_whole_run_are_told_apart_from_those_lost
             300,
             False,
             "took about 1.80 µs of each wake-up",
-            "took more than 1.00 µs and 5.0 % of the median of each wake-up in: none. Measure without",
+            "took more than 1.00 µs and 5.0 % of the median of each wake-up in: none. What is to be promised is "
+            "measured without it: `--set explain=false`",
         ),
         (300, True, "took about 1.80 µs of each wake-up", ""),
     ],
@@ -158,3 +163,32 @@ def test_what_recording_took_of_each_wake_up_is_told_and_where_that_is_much(
     assert took in told and too_much in told
     assert ("recording these events took about" in told) is bool(took)
     assert ("took more than" in told) is bool(too_much)
+
+
+@pytest.mark.parametrize(("cost_ns", "named"), [(0, []), (100, []), (300, ["none"])])
+def test_a_verdict_says_which_of_its_rows_recording_made_slower(cost_ns: int, named: list[str]) -> None:
+    """At its place: on the page and in the terminal, with the command that judges without recording."""
+    content = traced(replace(late_samples(2), event_cost_ns=cost_ns))
+    summary = content.cells[0].summary
+    counted = DeadlineSummary(200_000, 200, 0, 0, 0)
+    cells = (replace(content.cells[0], summary=replace(summary, deadline=counted)),)
+    content = replace(content, cells=cells)
+    for style in (PAGE, TERMINAL):
+        told = [
+            text
+            for section in document(Material([content], style)).sections
+            for text in statements_in(section)
+        ]
+        slower = [text for text in told if text.rule == "verdict.recorded"]
+        assert [list(text.values["rows"]) for text in slower] == [
+            [row.verdict.evidence.name or content.run.study.id for row in stated(content)]
+        ] * len(slower)
+        assert bool(slower) is bool(named)
+        assert all(text.values["deadline"] == " --set deadline=200us" for text in slower)
+
+
+def statements_in(section: Section) -> list[Statement]:
+    """Of its sentences."""
+    texts = [text for item in section.items if isinstance(item, Texts) for text in item.texts]
+    flat = [part for text in texts for part in (text if isinstance(text, tuple) else (text,))]
+    return [part for part in flat if isinstance(part, Statement)]

@@ -43,12 +43,11 @@ def measure(
     options: RunOptions,
     hint: str = "",
     wait: bool = True,
-    judged: bool = True,
     until: Until | None = None,
 ) -> int:
     """Measure as asked and return an exit code. `hint`: a sentence printed before the report's path. `wait`:
-    wait until this machine is quiet, if it is the one that measures. `judged`: the verdict on the deadlines that were
-    stated decides the exit code. `until`: measure until that is decided."""
+    wait until this machine is quiet, if it is the one that measures. `until`: measure until the verdict is decided.
+    The verdict on the deadlines that were asked for decides the exit code."""
     from howlate.cli._until import ROUNDS, whole_rounds
     from howlate.prepare import prepare
     from howlate.quiet import ThisMachine, limit_of
@@ -86,7 +85,7 @@ def measure(
             again = _again(session, asked, ROUNDS if until is not None else ())
             return tell_interrupted(session, interrupt, again)
     content = tell(session, tally, options.as_json, hint, options.histogram)
-    return exit_code_of(tally.exit_code, content) if judged else tally.exit_code
+    return exit_code_of(tally.exit_code, content)
 
 
 def exit_code_of(measured: ExitCode, content: RunContent) -> ExitCode:

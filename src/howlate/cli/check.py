@@ -108,13 +108,11 @@ def command(
         changes += (f"duration={format_duration(total_ns // cells // 1_000_000 * 1_000_000)}",)
     asked = Asked(study, changes, without_rights=True, explain=True, settings=settings_in_force())
     longer = "" if total_ns else f"A longer run sees rarer events: {called()} check --long"
-    deciding = until.checked()
     return measure(
         asked,
         open_target("local"),
         RunOptions(out=out, histogram=histogram, as_json=as_json),
         longer,
         not no_wait,
-        deadline is not None or deciding is not None,
-        deciding,
+        until.checked(),
     )

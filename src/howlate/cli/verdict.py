@@ -114,18 +114,18 @@ def command(
     content = load_run(run, bins=False, kernels=False)
     rows = verdicts_of(run, content, question, extrapolate)
     verdicts = [row.verdict for row in rows]
+    slower = _slower(run, content, rows)
     if as_json:
-        _print_json(run, rows)
+        _print_json(run, rows, slower)
     else:
-        _print(verdicts)
+        _print(verdicts, slower)
         if every:
             _print_each(rows)
     if junit is not None:
-        write_output(
-            junit, as_junit(content.run.study.id, case_names(content.run, rows), verdicts), "--junit"
-        )
+        names = case_names(content.run, rows)
+        write_output(junit, as_junit(content.run.study.id, names, verdicts, slower), "--junit")
     if summary is not None:
-        write_output(summary, markdown(content.run.id, verdicts), "--summary")
+        write_output(summary, markdown(content.run.id, verdicts, slower), "--summary")
     return EXIT_CODES[outcome_of(verdicts)]
 
 
@@ -268,7 +268,18 @@ def _print_each(rows: Sequence[Judged]) -> None:
     print_items(Console(highlight=False), each([(row.verdict, *row.others) for row in rows]))
 
 
-def _print_json(run: Path, rows: Sequence[Judged]) -> None:
+def _slower(run: Path, content: RunContent, rows: Sequence[Judged]) -> Sequence[Statement]:
+    """Which verdicts are on samples that recording made slower; the traces are read only where there are some."""
+    from howlate.analysis.explained_cells import explained_cells
+    from howlate.analysis.recorded import slower_by_recording
+    from howlate.store.loaded import load_run
+
+    if not any(cell.parameters.get("explain") for cell in content.run.plan.cells):
+        return ()
+    return slower_by_recording(content.run, rows, explained_cells(load_run(run, kernels=False)))
+
+
+def _print_json(run: Path, rows: Sequence[Judged], slower: Sequence[Statement]) -> None:
     import json
 
     from howlate.analysis.verdict_json import verdict_json
@@ -276,7 +287,7 @@ def _print_json(run: Path, rows: Sequence[Judged]) -> None:
     from howlate.words.say import english, to_json
 
     verdicts = [row.verdict for row in rows]
-    first = opening(verdicts)
+    first = (*opening(verdicts), *slower)
     value = {
         "schema": 1,
         "run": str(run),
@@ -288,10 +299,11 @@ def _print_json(run: Path, rows: Sequence[Judged]) -> None:
     click.echo(json.dumps(value, indent=1, ensure_ascii=False))
 
 
-def _print(verdicts: Sequence[Verdict]) -> None:
+def _print(verdicts: Sequence[Verdict], slower: Sequence[Statement]) -> None:
     from rich.console import Console
 
+    from howlate.report.document import texts
     from howlate.report.document_terminal import print_items
     from howlate.report.verdicts import items
 
-    print_items(Console(highlight=False), items(verdicts))
+    print_items(Console(highlight=False), (*items(verdicts), *texts("more", slower)))

@@ -17,6 +17,7 @@ from howlate.analysis.labels import by_part, policy_in_force, row_names
 from howlate.analysis.ladder import ladder_of
 from howlate.analysis.least_late import least_late
 from howlate.analysis.misses import deadline_statements
+from howlate.analysis.recorded import slower_by_recording
 from howlate.analysis.threshold import threshold_statements
 from howlate.charts._scale import OWN_AXES, Axes
 from howlate.model.loaded import CellContent, RunContent
@@ -97,6 +98,19 @@ class Material:
         return [row for content in self.runs for row in stated(content)]
 
     @cached_property
+    def slower(self) -> list[Statement]:
+        """Which verdicts are on samples that recording made slower."""
+        return [
+            told
+            for content in self.runs
+            for told in slower_by_recording(
+                content.run,
+                stated(content),
+                [self.cases[id(cell.summary)] for cell in content.cells if id(cell.summary) in self.cases],
+            )
+        ]
+
+    @cached_property
     def labels(self) -> list[dict[str, str]]:
         return labels_of(self.runs, self.comparison)
 
@@ -174,6 +188,7 @@ def head(material: Material) -> Iterator[Section]:
         Texts("eyebrow", (" · ".join(filter(None, ("howlate", studies, f"{started} UTC", where))),)),
         Texts("question", (_question(material), _policy(material))),
         *texts("verdict", verdicts.opening(judged)),
+        *texts("beside", material.slower),
         *advice.answers(material.runs),
         *answers,
         *(texts("beside", [tuple(ladders)]) if (ladders := _ladders(material)) else ()),
@@ -191,7 +206,7 @@ def verdict(material: Material) -> Iterator[Section]:
     if judged:
         brief = material.style is TERMINAL
         items = verdicts.briefly(judged) if brief else verdicts.items(judged)
-        yield Section("verdict", tuple(items), "" if brief else _("The verdict"))
+        yield Section("verdict", (*items, *texts("more", material.slower)), "" if brief else _("The verdict"))
 
 
 def _seen(material: Material) -> Iterator[Section]:

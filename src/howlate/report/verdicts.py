@@ -144,9 +144,12 @@ def _horizons(verdicts: Sequence[Verdict]) -> Column:
     return texts("horizon", _("bound for"), shown)
 
 
-def markdown(name: str, verdicts: Sequence[Verdict]) -> str:
+def markdown(name: str, verdicts: Sequence[Verdict], slower: Sequence[Statement] = ()) -> str:
     """A summary for the page of a CI job."""
-    lines = [f"## {say(told)}" if i == 0 else f"{say(told)}" for i, told in enumerate(opening(verdicts))]
+    lines = [
+        f"## {say(told)}" if i == 0 else f"{say(told)}"
+        for i, told in enumerate((*opening(verdicts), *slower))
+    ]
     shown = sheet(verdicts)
     heads = [column.heading for column in shown.columns]
     rows = zip(*([cell.text for cell in column.cells] for column in shown.columns), strict=True)
@@ -164,7 +167,9 @@ def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def junit(study: str, names: Sequence[str], verdicts: Sequence[Verdict]) -> str:
+def junit(
+    study: str, names: Sequence[str], verdicts: Sequence[Verdict], slower: Sequence[Statement] = ()
+) -> str:
     """A test suite with a case each: FAIL is a failure, INCONCLUSIVE an error. A CI service keeps the history of a
     case by its name, so no name says when or where the run was made."""
     count = [verdict.outcome for verdict in verdicts].count
@@ -173,7 +178,7 @@ def junit(study: str, names: Sequence[str], verdicts: Sequence[Verdict]) -> str:
     for name, verdict in zip(names, verdicts, strict=True):
         seconds = f"{verdict.evidence.seconds:.3f}"
         case = ElementTree.SubElement(suite, "testcase", classname=study, name=name, time=seconds)
-        told = [say(statement) for statement in (*statements(verdict), *_anticipated([verdict]))]
+        told = [say(statement) for statement in (*statements(verdict), *_anticipated([verdict]), *slower)]
         kind = {Ruling.FAIL: "failure", Ruling.INCONCLUSIVE: "error"}.get(verdict.outcome)
         if kind is None:
             ElementTree.SubElement(case, "system-out").text = "\n".join(told)
