@@ -488,16 +488,25 @@ need_core_probes() { # option ...
 }
 
 # The tests' SSH server: Debian's package unpacked into build/sshd and not installed, since its installation makes a user and host
-# keys, enables a service and starts it on port 22. One that is installed already is taken as it is.
+# keys, enables a service and starts it on port 22; the libraries that it depends on are installed. One that is installed already is
+# taken as it is.
 need_sshd() {
-  [ -x /usr/sbin/sshd ] || [ -x "$root/build/sshd/usr/sbin/sshd" ] && return
+  [ ! -x /usr/sbin/sshd ] || return 0
   command -v dpkg-deb >/dev/null || return 0 # not Debian: the tests say that there is none
+  [ -e "$root/build/sshd/depends" ] || unpack_sshd
+  local libraries
+  mapfile -t libraries < <(tr ',' '\n' <"$root/build/sshd/depends" | sed -n 's/^ *\(lib[a-z0-9.+-]*\).*/\1/p')
+  need_packages "${libraries[@]}"
+}
+
+unpack_sshd() {
   say "unpacking an SSH server for the tests (it is not installed)"
   local work log=$root/build/apt.log
   work=$(mktemp -d)
   chmod 755 "$work"
   { (cd "$work" && apt-get download openssh-server) && dpkg-deb -x "$work"/openssh-server_*.deb "$work/sshd" &&
-    mv "$work/sshd" "$root/build/sshd"; } >"$log" 2>&1 ||
+    dpkg-deb -f "$work"/openssh-server_*.deb Depends >"$work/sshd/depends" &&
+    rm -rf "$root/build/sshd" && mv "$work/sshd" "$root/build/sshd"; } >"$log" 2>&1 ||
     { rm -rf "$work"; tail -n 5 "$log" >&2; die $EXIT_BROKEN "the SSH server could not be unpacked; the output is in $log"; }
   rm -rf "$work"
 }
