@@ -132,8 +132,8 @@ version() { # command ...
 inside() { # command ...
   say "on the bare system: $*"
   local started=$SECONDS code=0 name=${1##*/} before
-  [ "$name" != dev ] || name=test
-  [ "$name" != howlate ] || name=check
+  [ "$name" != dev ] || name="test"
+  [ "$name" != howlate ] || name="check"
   before=$(cpu_s) fetched=$(fetched_mb) disk=$(disk_mb)
   chroot "$bare" /usr/bin/env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
     TERM="${TERM:-dumb}" HOWLATE_OUTCOMES=/root/outcomes.json sh -c 'cd /root/howlate && exec "$@"' sh "$@" </dev/null || code=$?

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ SLOW = Statement.verbatim("slow disk.")
 GOOD = CellRecord(1_000, threads=(THREAD,), clocksource_before="tsc", clocksource_after="tsc", realtime=True)
 
 
-def with_thread(**changes: int) -> CellRecord:
+def with_thread(**changes: Any) -> CellRecord:
     other = replace(THREAD, **changes)
     return replace(GOOD, threads=(THREAD, other))
 

@@ -17,6 +17,7 @@ from fakes import capabilities, make_plan, study
 from howlate.cli._progress import CPU_HEADING, ProgressLine, clock, cpu_rows, latency
 from howlate.model.plan import Cell
 from howlate.targets import CpuProgress, Progress
+from lacks import needs_root
 from made_evidence import quiet
 from store.runs import a_folder
 from store.streams import stream
@@ -263,7 +264,7 @@ def test_the_rows_of_the_cpus_are_drawn_over_and_taken_away(monkeypatch: pytest.
     assert terminal.getvalue().removeprefix(drawn) == "\r\x1b[3A\x1b[J"
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small file system")
+@needs_root
 @pytest.mark.parametrize("json", [(), ("--json",)])
 def test_a_disk_that_is_full_at_the_report_still_shows_the_result(
     tmp_path: Path, json: tuple[str, ...]

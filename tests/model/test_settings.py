@@ -11,6 +11,7 @@ from howlate.errors import UsageError
 from howlate.model.decode import parse_toml
 from howlate.model.settings import PROGRAM, Setting, decode_settings, over, places, read_settings
 from howlate.plan.defaults import set_by_files
+from lacks import needs_root
 
 
 def test_they_are_read_in_turn_and_the_later_counts(tmp_path: Path) -> None:
@@ -71,7 +72,7 @@ def test_a_mistake_is_told_with_its_place(text: str, sentence: str, remedy: str)
 NOBODY = 65534
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="a file is given to another user: run the tests as root")
+@needs_root
 def test_a_file_of_another_user_is_not_obeyed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """But that of whoever called sudo, and root's own."""
     monkeypatch.delenv("SUDO_UID", raising=False)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from howlate.store.stream import StreamReader
+from lacks import MACHINE, skip
 from probe.drive import probe_path
 
 pytestmark = pytest.mark.beside
@@ -42,10 +43,19 @@ def test_a_thread_that_lost_its_cpu_says_so(
     """As the kernel does where it takes a CPU offline: the thread goes on elsewhere."""
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:
-        pytest.skip("there is no other CPU to go to")
+        skip("a second CPU that it may use", MACHINE)
     here, elsewhere = cpus[-1], cpus[0]
     stream = tmp_path / "stream"
-    command = [probe_path(), *words, "--duration", "2s", "--policy", "other", "--cpus", str(here)]
+    command: list[str | Path] = [
+        probe_path(),
+        *words,
+        "--duration",
+        "2s",
+        "--policy",
+        "other",
+        "--cpus",
+        str(here),
+    ]
     with subprocess.Popen(
         [*command, "--stream", stream, "--quiet"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as running:

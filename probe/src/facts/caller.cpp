@@ -49,7 +49,8 @@ void gather_rights(const Root& tree, FactList& facts) {
   facts.text_of("caller.program", tree.read_link("/proc/self/exe"));
   gather_capabilities(tree, tree.read_line(status, "CapEff:"), facts);
   if (tree.is_machine())
-    facts.flag("caller.real_time", static_cast<bool>(may_have_policy({.kind = SchedKind::fifo, .priority = 1}, tree)));
+    facts.flag("caller.real_time",
+               static_cast<bool>(may_have_policy({.kind = SchedKind::fifo, .priority = 1}, tree)));
   else
     facts.missing("caller.real_time", "this is not a machine that runs");
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
 #include "sys/bpf.hpp"
-#include "sys/rights.hpp"
 
 #include <linux/bpf.h>
 #include <sys/mman.h>
@@ -11,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 #include <vector>
+
+#include "sys/rights.hpp"
 
 namespace howlate {
 

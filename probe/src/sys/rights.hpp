@@ -12,9 +12,10 @@ enum class Capability : unsigned { ipc_lock = 14, sys_admin = 21, sys_nice = 23 
 
 // What decides which rights this process has, from /proc/self.
 struct Caller {
-  bool root = false;            // its effective user
-  bool user_namespace = false;  // not the machine's own: the kernel's scheduler, memory and tracing ask for rights in that
-  bool filtered = false;        // by seccomp
+  bool root = false;  // its effective user
+  bool user_namespace =
+      false;  // not the machine's own: the kernel's scheduler, memory and tracing ask for rights in that
+  bool filtered = false;  // by seccomp
   std::uint64_t effective = 0;
   std::uint64_t bounding = ~0ULL;  // what neither root nor a file's capabilities can exceed here
 

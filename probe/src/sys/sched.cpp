@@ -107,36 +107,39 @@ Error lacks_right(const SchedPolicy& policy, const Caller& caller) {
   return not_possible(
       "this user may not have " + text,
       (caller.root ? "Measure as root with CAP_SYS_NICE, which this root has not" : "Measure as root") +
-          (grant.empty()
-               ? std::string()
-               : "; or grant the right as root, after each build of the probe: `" + grant +
-                     "` (package libcap2-bin)") +
+          (grant.empty() ? std::string()
+                         : "; or grant the right as root, after each build of the probe: `" + grant +
+                               "` (package libcap2-bin)") +
           (limit ? "; or raise 'ulimit -r' (rtprio in /etc/security/limits.conf)" : ""));
 }
 
 // The share of real-time tasks in the caller's own group, where groups have shares (v1).
 std::optional<long long> own_runtime_us(const Root& root) {
   const auto way = Cgroups(root).way_up("cpu", false);
-  const auto runtime = way.empty() ? Result<long long>(-1LL) : root.read_integer(way.front() + "/cpu.rt_runtime_us");
+  const auto runtime =
+      way.empty() ? Result<long long>(-1LL) : root.read_integer(way.front() + "/cpu.rt_runtime_us");
   if (way.empty() || !runtime) return {};
   return *runtime;
 }
 
 Error refused_in_spite_of_the_right(const std::string& text, const Caller& caller, const Root& root) {
   if (own_runtime_us(root) == 0)
-    return not_possible("the kernel refuses " + text +
-                            " though the right is there: the caller's cgroup has no share for real-time tasks "
-                            "(cpu.rt_runtime_us is 0)",
-                        "Start from the root cgroup: `echo $$ > /sys/fs/cgroup/cpu/cgroup.procs`; or give the "
-                        "cgroup a share");
+    return not_possible(
+        "the kernel refuses " + text +
+            " though the right is there: the caller's cgroup has no share for real-time tasks "
+            "(cpu.rt_runtime_us is 0)",
+        "Start from the root cgroup: `echo $$ > /sys/fs/cgroup/cpu/cgroup.procs`; or give the "
+        "cgroup a share");
   if (caller.filtered)
-    return not_possible("the kernel refuses " + text + " though the right is there: a seccomp filter forbids it",
-                        "Start it without the filter: a unit of systemd with 'RestrictRealtime=no', a container with "
-                        "'--security-opt seccomp=unconfined'");
-  return not_possible("the kernel refuses " + text +
-                          " though the right is there, and neither a seccomp filter nor a cgroup's share is the reason",
-                      "Look for a security module's rule; or for RT group scheduling (CONFIG_RT_GROUP_SCHED), which "
-                      "'rt_group_sched=0' on the kernel's command line switches off");
+    return not_possible(
+        "the kernel refuses " + text + " though the right is there: a seccomp filter forbids it",
+        "Start it without the filter: a unit of systemd with 'RestrictRealtime=no', a container with "
+        "'--security-opt seccomp=unconfined'");
+  return not_possible(
+      "the kernel refuses " + text +
+          " though the right is there, and neither a seccomp filter nor a cgroup's share is the reason",
+      "Look for a security module's rule; or for RT group scheduling (CONFIG_RT_GROUP_SCHED), which "
+      "'rt_group_sched=0' on the kernel's command line switches off");
 }
 
 Error deadline_refused(const SchedPolicy& policy, int error) {

@@ -1,10 +1,11 @@
-#include "sys/rights.hpp"
 #include "sys/tracefs.hpp"
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+
+#include "sys/rights.hpp"
 
 namespace howlate {
 

@@ -22,16 +22,16 @@ void work_loop(std::size_t left) {
                : "+r"(value), "+r"(left)
                : "r"(by), "r"(more)
                : "cc");
-#elif defined(__arm__)  // 3
+#elif defined(__arm__)      // 3
   asm volatile("1: mla %0, %0, %2, %3\n\tsubs %1, %1, #1\n\tbne 1b"
                : "+r"(value), "+r"(left)
                : "r"(by), "r"(more)
                : "cc");
-#elif defined(__riscv)  // 4
+#elif defined(__riscv)      // 4
   asm volatile("1: mul %0, %0, %2\n\tadd %0, %0, %3\n\taddi %1, %1, -1\n\tbnez %1, 1b"
                : "+r"(value), "+r"(left)
                : "r"(by), "r"(more));
-#else  // as many as the compiler makes
+#else                       // as many as the compiler makes
   for (; left > 0; --left) {
     value = value * by + more;
     asm volatile("" : "+r"(value));

@@ -12,7 +12,8 @@
 namespace howlate {
 namespace {
 
-constexpr const char *all = "000001ffffffffff", *of_containers = "00000000a80425fb", *none = "0000000000000000";
+constexpr const char *all = "000001ffffffffff", *of_containers = "00000000a80425fb",
+                     *none = "0000000000000000";
 
 // A captured /proc/self; `map` as in uid_map.
 struct Process {
@@ -25,10 +26,11 @@ struct Process {
 
   void write(const Fixture& fixture) const {
     fixture.write("/proc/self/status", "Uid:\t" + uid + "\t" + uid + "\t" + uid + "\t" + uid + "\nCapEff:\t" +
-                                           effective + "\nCapBnd:\t" + bounding +
-                                           "\nSeccomp:\t" + std::to_string(seccomp) + "\n");
+                                           effective + "\nCapBnd:\t" + bounding + "\nSeccomp:\t" +
+                                           std::to_string(seccomp) + "\n");
     fixture.write("/proc/self/uid_map", map);
-    fixture.write("/proc/self/limits", "Max realtime priority     " + rtprio + "                    " + rtprio + "\n");
+    fixture.write("/proc/self/limits",
+                  "Max realtime priority     " + rtprio + "                    " + rtprio + "\n");
   }
 };
 
