@@ -483,3 +483,28 @@ def test_one_importer_knows_a_file(file: File) -> None:
 )
 def test_what_stands_around_a_line_is_taken_away(line: str, text: str) -> None:
     assert plain(line) == text
+
+
+def test_cpus_that_differ_are_named_and_their_figures_kept(tmp_path: Path) -> None:
+    """Four CPUs with medians of 3, 7, 11 and 15 us, and then four that are alike."""
+    values = [(3, 4, 5), (7, 8, 9), (11, 12, 13), (15, 16, 17)]
+    for name, apart in (("a", True), ("b", False)):
+        cpus = {
+            str(number): {
+                "histogram": {str(low): 900, str(mid): 90, str(high): 10},
+                "count": 1000,
+                "min": low,
+                "max": high,
+                "avg": low + 0.11,
+            }
+            for number, (low, mid, high) in enumerate(values if apart else values[:1] * 4)
+        }
+        path = written(tmp_path, json.dumps({"version": 2, "cpu": cpus}, indent=2), f"{name}.json")
+        cell = cell_of(path, tmp_path / name)
+        told = [warning for warning in cell.warnings if warning.rule == "cell.cpus-differ"]
+        assert len(told) == apart
+        if apart:
+            means = [f"{low + 0.11:.4g} us (CPU {number})" for number, (low, _, _) in enumerate(values)]
+            assert list(told[0].values["means"]) == means
+        (header,) = [json.loads(file.read_text())["header"] for file in (tmp_path / name).rglob("cell.json")]
+        assert [entry["max"] for entry in header["stated"]] == [str(its["max"]) for its in cpus.values()]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from howlate.analysis.loaded import NOT_LOADED, LoadGoal, not_loaded
 from howlate.model.knowledge import EVERYTHING, Knowledge
+from howlate.model.stated import Stated
 from howlate.model.summary import ColumnSummary
 from howlate.words.statement import Rule, Statement, rule
 
@@ -148,6 +149,12 @@ BEYOND_UNKNOWN = rule(
     "the file does not say whether samples lay beyond its histogram: the maximum is at least what stands here.",
 )
 AT_LEAST = rule("cell.at-least", "the largest sample is not known: the maximum is at least what stands here.")
+CPUS_DIFFER = rule(
+    "cell.cpus-differ",
+    "{column}: the CPUs or threads differ, with means of {means:all}. The figures here are of all of them together.",
+)
+DIFFER = 1.5
+"""So many times the smallest mean the largest is where the samples of all CPUs are no one population."""
 FILE_MISSING = rule("file.missing", "{file} is missing")
 FILE_RESIZED = rule(
     "file.resized", "{file} has {size:count} bytes, and had {before:count} when it was measured"
@@ -294,6 +301,8 @@ class CellRecord:
     """The study says that what is measured may starve the load."""
     probe_warnings: tuple[Statement, ...] = ()
     known: Knowledge = EVERYTHING
+    stated: Sequence[Stated] = ()
+    """Another tool's own figures of each thread."""
 
 
 def _missing_loads(cell: CellRecord) -> list[Statement]:
@@ -370,11 +379,38 @@ def warnings(cell: CellRecord) -> list[Statement]:
         told += [STARVED(reason=why) for why in _missing_loads(cell)]
     for load in cell.loads:
         told += _of_load(load)
-    told += _limits(cell.known)
+    told += [*_limits(cell.known), *_unlike(cell.stated)]
     # Which loads were not there, and who left a stage, is decided here, from the numbers; the probe tells it to those
     # who run it by hand.
     own = (NOT_LOADED.id, "probe.stage-switches")
     return told + [warning for warning in cell.probe_warnings if warning.rule not in own]
+
+
+def _unlike(stated: Sequence[Stated]) -> list[Statement]:
+    """Columns of which another tool states each CPU's mean, and these are far apart."""
+    means: dict[str, list[tuple[str, float]]] = {}
+    for entry in stated:
+        mean = entry.ns("mean") if entry.sound else None
+        if mean is not None:
+            who = f"CPU {entry.cpu}" if entry.cpu >= 0 else f"thread {entry.thread}"
+            means.setdefault(entry.column, []).append((who, mean))
+    return [
+        CPUS_DIFFER(column=column, means=[f"{mean / 1000:.4g} us ({who})" for who, mean in _ends(each)])
+        for column, each in means.items()
+        if _apart([mean for _, mean in each], max(entry.unit_ns for entry in stated))
+    ]
+
+
+def _apart(means: Sequence[float], unit_ns: int) -> bool:
+    """By more than the digits that the tool cuts off."""
+    low, high = min(means), max(means)
+    return high > low * DIFFER and high - low > 2 * unit_ns
+
+
+def _ends(means: Sequence[tuple[str, float]]) -> Sequence[tuple[str, float]]:
+    """By size; of more than eight the ends."""
+    ordered = sorted(means, key=lambda each: each[1])
+    return ordered if len(ordered) <= 8 else [*ordered[:4], *ordered[-4:]]
 
 
 def _limits(known: Knowledge) -> list[Statement]:

@@ -93,6 +93,7 @@ CHARTS = {
 STATEMENTS = {
     "cell": "statistics.md#when-a-cell-is-not-valid",
     "cell.alone": "statistics.md#one-sample-alone",
+    "cell.cpus-differ": "import.md#what-a-file-cannot-say",
     "cell.at-least": "verdict.md#what-an-imported-run-may-claim",
     "cell.beyond": "verdict.md#what-an-imported-run-may-claim",
     "cell.gravity": _GRAVITY,

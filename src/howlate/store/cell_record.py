@@ -224,6 +224,7 @@ class CellFile:
             starvation_expected=starvation_expected,
             probe_warnings=self.probe_warnings(),
             known=self.known(),
+            stated=self.stated(),
         )
 
     def probe_warnings(self) -> tuple[Statement, ...]:
