@@ -65,6 +65,23 @@ def test_without_its_clock_a_guest_is_ended_by_its_cpu_time() -> None:
     assert process.after(1.0, 2.0) == "it has used 40 s of CPU time"
 
 
+def test_a_slow_host_is_not_taken_for_a_guest_that_hangs() -> None:
+    """It uses ten times its CPU time, but its clock goes on."""
+    process = Process(limit_s=40.0, virtual_s=30.0)
+    process.clock = 0.0
+    for _ in range(80):
+        process.clock += 0.3
+        assert process.after(10.0, 5.0) == ""
+    assert process.watch.cpu_s == 400.0
+
+
+def test_a_guest_whose_clock_stands_still_is_ended() -> None:
+    process = Process(limit_s=40.0, virtual_s=30.0)
+    process.clock = 2.0
+    assert {process.after(1.0, 4.0) for _ in range(5)} == {""}
+    assert process.after(1.0, 4.0) == "its clock has stood still for 10 s of CPU time"
+
+
 def test_a_guest_that_gets_no_cpu_is_not_given_up() -> None:
     process = Process()
     for _ in range(100):

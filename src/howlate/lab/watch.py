@@ -19,9 +19,12 @@ from pathlib import Path
 from howlate.words.statement import Statement, rule
 
 CPU_TIME_USED = rule("lab.cpu-time-used", "it has used {cpu_s:number} s of CPU time")
+CLOCK_STANDS = rule("lab.clock-stands", "its clock has stood still for {cpu_s:number} s of CPU time")
 CLOCK_WENT_ON = rule("lab.clock-went-on", "its clock has gone on by more than {virtual_s:number} s")
 ASLEEP = rule("lab.asleep", "it sleeps, and no timer will wake it")
 
+STANDS_CPU_S = 10.0
+"""A guest whose clock does not go on for this much CPU time executes nothing that its kernel could see."""
 STILL_S = 15.0
 """A guest whose threads all sleep for this long has no timer that would wake it: in virtual time an idle
 guest jumps to its next timer at once."""
@@ -62,7 +65,7 @@ class Limits:
     """What a guest may use before it counts as stuck."""
 
     cpu_s: float = float("inf")
-    """CPU time of the host."""
+    """CPU time of the host: of a guest that does not say what its clock is, since a slow host takes more of it."""
     virtual_s: float = float("inf")
     """Seconds of the guest's own clock."""
 
@@ -86,6 +89,7 @@ class Watch:
         self._read, self._limits, self._clock, self._now = look, limits, clock, now
         self._looked = self._since = now()
         self._since_cpu_s = 0.0
+        self._clock_s, self._clock_cpu_s = 0.0, 0.0
         self.cpu_s = 0.0
 
     def read(self) -> Used:
@@ -101,15 +105,25 @@ class Watch:
             return None
         self._looked = now
         used = self.read()
-        if self.cpu_s > self._limits.cpu_s:
-            return CPU_TIME_USED(cpu_s=round(self._limits.cpu_s))
-        if self.cpu_s > self._limits.asked_from_s and self._limits.virtual_s < math.inf:
-            virtual_s = self._clock()
-            if virtual_s is not None and virtual_s > self._limits.virtual_s:
-                return CLOCK_WENT_ON(virtual_s=round(self._limits.virtual_s))
+        if self.cpu_s > min(self._limits.asked_from_s, self._limits.cpu_s) and (stuck := self._stuck()):
+            return stuck
         moved = self.cpu_s - self._since_cpu_s > _STILL_SHARE * (now - self._since) + 0.02
         if not used.is_asleep or moved:
             self._since, self._since_cpu_s = now, self.cpu_s
         if now - self._since >= STILL_S:
             return ASLEEP()
+        return None
+
+    def _stuck(self) -> Statement | None:
+        """By its clock, which tells a slow host from a guest that hangs; without one by its CPU time."""
+        virtual_s = self._clock() if self._limits.virtual_s < math.inf else None
+        if virtual_s is None:
+            used_up = self.cpu_s > self._limits.cpu_s
+            return CPU_TIME_USED(cpu_s=round(self._limits.cpu_s)) if used_up else None
+        if virtual_s > self._limits.virtual_s:
+            return CLOCK_WENT_ON(virtual_s=round(self._limits.virtual_s))
+        if virtual_s > self._clock_s or not self._clock_cpu_s:
+            self._clock_s, self._clock_cpu_s = virtual_s, self.cpu_s
+        if self.cpu_s - self._clock_cpu_s > STANDS_CPU_S:
+            return CLOCK_STANDS(cpu_s=round(STANDS_CPU_S))
         return None
