@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from howlate.errors import TargetError
-from howlate.lab import kernels, mirror
+from howlate.lab import download, kernels
 from howlate.lab.archive import Package
 from howlate.lab.label import Label
 from howlate.lab.mirror import MirrorArchive
@@ -98,7 +98,7 @@ def test_a_mirror_that_stalls_is_asked_once(
     tmp_path: Path, www: Path, key: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The patience is cut short only once all that was sent has come: a busy machine may take its time until then."""
-    sent, ended, block = b"-----BEGIN", threading.Event(), mirror._block
+    sent, ended, block = b"-----BEGIN", threading.Event(), download._block
     came = bytearray()
 
     def impatient(answer: Any, address: str) -> bytes:
@@ -107,7 +107,7 @@ def test_a_mirror_that_stalls_is_asked_once(
         came.extend(got := block(answer, address))
         return got
 
-    monkeypatch.setattr(mirror, "_block", impatient)
+    monkeypatch.setattr(download, "_block", impatient)
 
     def stall(path: str, out: Out) -> bool:
         out.write(HEAD + sent)
@@ -129,7 +129,7 @@ def test_a_mirror_that_drips_is_given_up(
     tmp_path: Path, www: Path, key: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     minutes = itertools.count(0, 45)
-    monkeypatch.setattr("howlate.lab.mirror.time.monotonic", lambda: float(next(minutes)))
+    monkeypatch.setattr("howlate.lab.download.time.monotonic", lambda: float(next(minutes)))
 
     def drip(path: str, out: Out) -> bool:
         out.write(HEAD)

@@ -7,23 +7,15 @@ states the hash of each package, and nothing is used before its hash is verified
 from __future__ import annotations
 
 import hashlib
-import http.client
-import os
-import re
-import shutil
-import subprocess
 import tempfile
 import time
-import urllib.error
 import urllib.parse
-import urllib.request
 from collections.abc import Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import IO, Any
 
-from howlate.errors import DamagedError, NotPossibleError, TargetError, UsageError
+from howlate.errors import DamagedError, TargetError, UsageError
 from howlate.lab.apt import default_keyring
 from howlate.lab.archive import (
     ADDITIONS,
@@ -42,6 +34,8 @@ from howlate.lab.archive import (
 )
 from howlate.lab.cache import storing
 from howlate.lab.deb import decompressed
+from howlate.lab.download import UnusableError, download
+from howlate.lab.signature import verified
 from howlate.words.statement import rule
 
 NO_MIRROR_ADDRESS = rule(
@@ -72,40 +66,11 @@ LIST_CHANGED = rule(
 NO_HASHES = rule(
     "lab.no-hashes", "{list} has a row of hashes that cannot be read", remedy="use another mirror"
 )
-NO_GPGV = rule(
-    "lab.no-gpgv", "gpgv, which verifies signatures, is not installed", remedy="install the package gpgv"
-)
-NOT_THERE = rule("lab.not-there", "{address} is not there", remedy="use another mirror")
-NOT_FETCHED_FROM_MIRROR = rule(
-    "lab.not-fetched-from-mirror", "{address} could not be fetched: {reason}", remedy="check the network"
-)
-TOO_MUCH = rule(
-    "lab.too-much", "{address} sends more than the {most} bytes that it may have", remedy="use another mirror"
-)
-TOO_SLOW = rule(
-    "lab.too-slow",
-    "{address} sends less than {slowest} bytes a second",
-    remedy="try again, or use another mirror",
-)
-CUT_OFF = rule("lab.cut-off", "{address} was cut off: {reason}", remedy="try again, or use another mirror")
-BAD_SIGNATURE = rule(
-    "lab.bad-signature",
-    "{keyring} does not verify the signature of {list} ({reason})",
-    remedy="name the keyring of that archive with --keyring, or use another mirror",
-)
-NOT_FETCHED = rule("lab.http-error", "{address} could not be fetched: {reason}", remedy="use another mirror")
 
-TIMEOUT = 60
-"""Seconds without a byte."""
-SLOWEST = 1024
-"""Bytes a second that a mirror must send, after TIMEOUT for its first ones."""
 MOST_SIGNED = 4 << 20
 """Bytes of an InRelease; Debian's have 0.2 MB."""
 MOST_PACKAGE = 1 << 30
 """Bytes of a package whose size is in no list."""
-_BLOCK = 1 << 18
-_OF_THE_MIRROR = (401, 407, 429)
-"""HTTP status codes below 500 that any other address of the mirror would return, too."""
 _ENDINGS = (("xz", ".xz"), ("gz", ".gz"), ("", ""))
 
 
@@ -182,7 +147,7 @@ class MirrorArchive:
                 seen.add(suite)
             except AbsentError:
                 continue
-            except _UnusableError as error:
+            except UnusableError as error:
                 failed[suite] = error.message
                 self.say(error.message)
                 break
@@ -238,10 +203,6 @@ class MirrorArchive:
         return download(addresses[-1], file, most)
 
 
-class _UnusableError(TargetError):
-    """The mirror does not respond properly, and would not for the next suite either."""
-
-
 @dataclass(frozen=True)
 class _Hash:
     """A file as InRelease describes it."""
@@ -258,70 +219,3 @@ def _hashes(text: str, whence: str) -> dict[str, _Hash]:
             raise DamagedError(NO_HASHES(list=whence))
         hashes[row[2]] = _Hash(row[0], int(row[1]))
     return hashes
-
-
-def verified(signed: Path, keyring: Path, whence: str) -> str:
-    """The text that the keyring's keys have signed; nothing else of the file is used."""
-    gpgv = shutil.which("gpgv")
-    if gpgv is None:
-        raise NotPossibleError(NO_GPGV())
-    # A binary keyring; one in ASCII armour is for gpg alone.
-    with tempfile.TemporaryDirectory() as home:
-        argv = [gpgv, "--homedir", home, "--keyring", str(keyring.absolute()), "--output", "-", str(signed)]
-        done = subprocess.run(
-            argv,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            env={**os.environ, "LC_ALL": "C"},
-            check=False,
-        )
-    if done.returncode != 0:
-        complaints = [row.removeprefix("gpgv: ") for row in done.stderr.decode(errors="replace").splitlines()]
-        why = next((row for row in reversed(complaints) if "Can't check" in row or "BAD" in row), "")
-        raise DamagedError(
-            BAD_SIGNATURE(list=whence, keyring=keyring, reason=why.strip() or "no reason given")
-        )
-    return done.stdout.decode("utf-8", errors="replace")
-
-
-def download(address: str, file: Path, most: int) -> str:
-    """Write the content of the address to the file, at most `most` bytes; return its SHA256."""
-    quoted = re.sub(r"[^!-~]|[\"<>\\^`{|}]", lambda m: urllib.parse.quote(m[0]), address)
-    try:
-        with urllib.request.urlopen(quoted, timeout=TIMEOUT) as answer, storing(file), file.open("wb") as out:
-            return _copied(answer, out, address, most)
-    except urllib.error.HTTPError as error:
-        if error.code == 404:
-            raise AbsentError(NOT_THERE(address=address)) from None
-        of_the_file = 400 <= error.code < 500 and error.code not in _OF_THE_MIRROR
-        kind = TargetError if of_the_file else _UnusableError
-        raise kind(NOT_FETCHED(address=address, reason=f"{error.code} {error.reason}")) from None
-    except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
-        reason = getattr(error, "reason", error)
-        if isinstance(reason, FileNotFoundError) or "No such file" in str(reason):
-            raise AbsentError(NOT_THERE(address=address)) from None
-        raise _UnusableError(NOT_FETCHED_FROM_MIRROR(address=address, reason=reason)) from None
-
-
-def _copied(answer: Any, out: IO[bytes], address: str, most: int) -> str:
-    digest = hashlib.sha256()
-    began, got = time.monotonic(), 0
-    while block := _block(answer, address):
-        got += len(block)
-        if got > most:
-            raise _UnusableError(TOO_MUCH(address=address, most=most))
-        if time.monotonic() - began > TIMEOUT + got / SLOWEST:
-            raise _UnusableError(TOO_SLOW(address=address, slowest=SLOWEST))
-        digest.update(block)
-        out.write(block)
-    return digest.hexdigest()
-
-
-def _block(answer: Any, address: str) -> bytes:
-    """The bytes that have arrived. Network errors are kept apart from errors of the disk to which they are
-    written."""
-    try:
-        return bytes(answer.read1(_BLOCK))
-    except (OSError, http.client.HTTPException) as error:
-        kind = _UnusableError if isinstance(error, TimeoutError) else TargetError
-        raise kind(CUT_OFF(address=address, reason=error)) from None
