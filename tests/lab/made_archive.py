@@ -12,7 +12,7 @@ import struct
 import subprocess
 import tarfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -117,31 +117,36 @@ class Key:
     def keyring(self) -> Path:
         return self.home / "keyring.gpg"
 
-    def sign(self, text: str) -> bytes:
-        done = subprocess.run(
-            ["gpg", "--homedir", str(self.home), "--batch", "--clearsign"],
-            input=text.encode(),
-            capture_output=True,
-            check=True,
-        )
-        return done.stdout
+    at: str = ""
+    """The time (as gpg reads it) at which it is made and signs, if not now."""
+
+    def gpg(self, *argv: str, given: bytes = b"") -> bytes:
+        faked = ["--faked-system-time", f"{self.at}!"] if self.at else []
+        command = ["gpg", "--homedir", str(self.home), "--batch", "--quiet", "--passphrase", "", *faked]
+        return subprocess.run([*command, *argv], input=given, capture_output=True, check=True).stdout
+
+    def sign(self, text: str, how: Sequence[str] = ("--clearsign",)) -> bytes:
+        return self.gpg(*how, given=text.encode())
+
+    def export(self) -> None:
+        self.keyring.write_bytes(self.gpg("--export"))
+
+    def revoke(self) -> None:
+        """What it signed before stays as it is."""
+        (made,) = (self.home / "openpgp-revocs.d").glob("*.rev")
+        self.gpg("--import", given=made.read_bytes().replace(b":-----BEGIN", b"-----BEGIN"))
+        self.export()
 
 
 @contextmanager
-def made_key(home: Path) -> Iterator[Key]:
+def made_key(home: Path, at: str = "", valid: str = "never") -> Iterator[Key]:
     """gpg's agent ends with it."""
     home.mkdir(mode=0o700)
-    gpg = ["gpg", "--homedir", str(home), "--batch", "--quiet"]
-    name = "An archive of the test's own"
+    key = Key(home, at)
     try:
-        subprocess.run(
-            [*gpg, "--passphrase", "", "--quick-generate-key", name, "ed25519", "sign", "never"],
-            check=True,
-            capture_output=True,
-        )
-        exported = subprocess.run([*gpg, "--export"], check=True, capture_output=True).stdout
-        (home / "keyring.gpg").write_bytes(exported)
-        yield Key(home)
+        key.gpg("--quick-generate-key", "An archive of the test's own", "ed25519", "sign", valid)
+        key.export()
+        yield key
     finally:
         subprocess.run(["gpgconf", "--homedir", str(home), "--kill", "all"], check=False, capture_output=True)
         shutil.rmtree(home, ignore_errors=True)
@@ -156,9 +161,18 @@ class MadeArchive:
     rows: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
     def add(
-        self, suite: str, name: str, version: str, architecture: str, package: bytes, depends: str = ""
+        self,
+        suite: str,
+        name: str,
+        version: str,
+        architecture: str,
+        package: bytes,
+        depends: str = "",
+        more: Mapping[str, str] | None = None,
     ) -> Path:
-        file = self.folder / "pool" / f"{name}_{version}_{architecture}.deb"
+        """`more`: members of its paragraph in the list, in place of its own."""
+        safe = "".join(c for c in f"{name}_{version}_{architecture}" if c not in "/\0")[:200]
+        file = self.folder / "pool" / f"{safe}.deb"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(package)
         lines = {
@@ -170,13 +184,21 @@ class MadeArchive:
             "Filename": f"pool/{file.name}",
             "Size": str(len(package)),
             "SHA256": hashlib.sha256(package).hexdigest(),
+            **(more or {}),
         }
         paragraph = "".join(f"{key}: {value}\n" for key, value in lines.items() if value)
         for listed in ARCHITECTURES if architecture == "all" else (architecture,):
             self.rows.setdefault((suite, listed), []).append(paragraph)
         return file
 
-    def publish(self, suite: str, valid: timedelta = timedelta(days=7), key: Key | None = None) -> None:
+    def publish(
+        self,
+        suite: str,
+        valid: timedelta = timedelta(days=7),
+        key: Key | None = None,
+        fields: Mapping[str, str] | None = None,
+    ) -> None:
+        """`fields`: of the Release, in place of its own."""
         folder = self.folder / "dists" / suite
         hashes = []
         for architecture in ARCHITECTURES:
@@ -190,12 +212,19 @@ class MadeArchive:
             for data, listed in ((plain, name.removesuffix(".xz")), (packed, name)):  # apt wants both listed
                 hashes.append(f" {hashlib.sha256(data).hexdigest()} {len(data)} {listed}\n")
         now = datetime.now(UTC)
-        text = (
-            f"Origin: Debian\nLabel: Debian\nSuite: {suite}\nCodename: {suite}\n"
-            f"Date: {format_datetime(now - timedelta(days=30), usegmt=True)}\n"
-            f"Valid-Until: {format_datetime(now + valid, usegmt=True)}\n"
-            f"Architectures: {' '.join(ARCHITECTURES)}\nComponents: main\nSHA256:\n{''.join(hashes)}"
-        )
+        named = {
+            "Origin": "Debian",
+            "Label": "Debian",
+            "Suite": suite,
+            "Codename": suite,
+            "Date": format_datetime(now - timedelta(days=30), usegmt=True),
+            "Valid-Until": format_datetime(now + valid, usegmt=True),
+            "Architectures": " ".join(ARCHITECTURES),
+            "Components": "main",
+            **(fields or {}),
+        }
+        text = "".join(f"{name}: {value}\n" for name, value in named.items() if value)
+        text += f"SHA256:\n{''.join(hashes)}"
         (folder / "InRelease").write_bytes((key or self.key).sign(text))
 
 

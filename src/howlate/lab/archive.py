@@ -6,6 +6,7 @@ An archive can list its packages and fetch one, with verification: `apt.py` asks
 
 from __future__ import annotations
 
+import io
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,6 +29,12 @@ NOT_IN_ARCHIVE = rule(
 PACKAGE_INCOMPLETE = rule(
     "lab.package-incomplete", "{list} has a package without {member}", remedy="call again with --refresh"
 )
+PACKAGE_UNFIT = rule(
+    "lab.package-unfit",
+    "{list} has a package whose {member} is not one of Debian's ({value})",
+    remedy="use another mirror",
+)
+LIST_UNFIT = rule("lab.list-unfit", "{list} is not a list of packages: {reason}", remedy="use another mirror")
 NO_PACKAGE_LIST = rule(
     "lab.no-package-list", "{file} is not a list of packages", remedy="call again with --refresh"
 )
@@ -43,6 +50,20 @@ _WANTED = re.compile(
     rb"(?:^|\n)Package: (linux-(?:image|binary|base|modules|headers|kbuild)-[^\n]*|%s)\n"
     % "|".join(EMULATOR).encode()
 )
+
+_MOST_PARAGRAPH = 1 << 20
+"""Bytes of what a list says of one package; Debian's longest has 60 kB."""
+_FIT = {
+    "name": r"[a-z0-9][a-z0-9+.-]{1,199}",
+    "version": r"(?:[0-9]{1,9}:)?[0-9][A-Za-z0-9.+~-]{0,127}",
+    "architecture": r"[a-z0-9][a-z0-9-]{0,31}",
+    "uri": r"(?!.*/\.\.(?:/|$))[^\x00-\x1f\x7f-\x9f]{2,4096}",
+    "size": r"[0-9]{1,10}",
+    "sha256": r"[0-9a-f]{64}",
+    "depends": r"[ -~]{0,65536}",
+}
+"""What the members of a package may be (deb-control(5), deb-version(7)): paths and command lines are made of them."""
+_LONGEST_NUMBER = re.compile(r"[0-9]{19}")
 
 Say = Callable[[str], None]
 """Receives messages about slow steps and about errors that were handled."""
@@ -108,16 +129,16 @@ def suites() -> Iterator[tuple[str, str]]:
                 yield codename, codename + addition
 
 
-def read_packages(stream: IO[bytes], suite: str, base: str, whence: str) -> Iterator[Package]:
+def read_packages(stream: IO[bytes] | io.RawIOBase, suite: str, base: str, whence: str) -> Iterator[Package]:
     """The packages of a `Packages` file that the lab uses. Only their paragraphs are decoded, because a
     suite has 70,000 others."""
     rest = b""
     while block := stream.read(1 << 22):
-        rest += block
-        whole, end, rest = rest.rpartition(b"\n\n")
-        if not end:
-            continue
-        yield from _kernel_packages(whole, suite, base, whence)
+        whole, end, rest = (rest + block).rpartition(b"\n\n")
+        if len(rest) > _MOST_PARAGRAPH:
+            raise DamagedError(LIST_UNFIT(list=whence, reason="a paragraph of it does not end"))
+        if end:
+            yield from _kernel_packages(whole, suite, base, whence)
     yield from _kernel_packages(rest, suite, base, whence)
 
 
@@ -128,38 +149,51 @@ def _kernel_packages(block: bytes, suite: str, base: str, whence: str) -> Iterat
             continue
         start = match.start(1)
         end = block.find(b"\n\n", start)
-        yield _package(
-            fields(block[start - len("Package: ") : end if end >= 0 else None].decode()), suite, base, whence
-        )
+        paragraph = block[start - len("Package: ") : end if end >= 0 else None]
+        try:
+            yield _package(fields(paragraph.decode()), suite, base, whence)
+        except UnicodeDecodeError:
+            raise DamagedError(LIST_UNFIT(list=whence, reason="it is not UTF-8 text")) from None
 
 
 def fields(paragraph: str) -> dict[str, str]:
     """A paragraph of a control file; folded lines are joined."""
-    found: dict[str, str] = {}
-    key = ""
+    found: dict[str, list[str]] = {}
+    rows: list[str] = []
     for line in paragraph.splitlines():
         if line[:1] in (" ", "\t"):
-            found[key] = f"{found.get(key, '')}\n{line.strip()}".lstrip("\n")
+            rows.append(line.strip())
         else:
             key, _, value = line.partition(":")
-            found[key] = value.strip()
-    return found
+            rows = found[key] = [value.strip()]
+    return {key: "\n".join(rows).lstrip("\n") for key, rows in found.items()}
 
 
 def _package(found: Mapping[str, str], suite: str, base: str, whence: str) -> Package:
     try:
-        return Package(
-            found["Package"],
-            found["Version"],
-            found["Architecture"],
-            suite,
-            f"{base.rstrip('/')}/{found['Filename']}",
-            int(found["Size"]),
-            found["SHA256"],
-            found.get("Depends", ""),
-        )
-    except (KeyError, ValueError) as error:
+        row = {
+            "name": found["Package"],
+            "version": found["Version"],
+            "architecture": found["Architecture"],
+            "uri": f"{base.rstrip('/')}/{found['Filename']}",
+            "size": found["Size"],
+            "sha256": found["SHA256"],
+            "depends": found.get("Depends", ""),
+        }
+    except KeyError as error:
         raise DamagedError(PACKAGE_INCOMPLETE(list=whence, member=error)) from None
+    return checked_package(row, suite, whence)
+
+
+def checked_package(row: Mapping[str, object], suite: str, whence: str) -> Package:
+    """A package of these members. DamagedError if one of them is none that Debian would write: what is built from
+    them (names of files, addresses, command lines) is then harmless."""
+    texts = {member: str(row.get(member, "")) for member in _FIT}
+    for member, text in texts.items():
+        if not re.fullmatch(_FIT[member], text) or (member == "version" and _LONGEST_NUMBER.search(text)):
+            raise DamagedError(PACKAGE_UNFIT(list=whence, member=member, value=ascii(text[:80])))
+    size = int(texts.pop("size"))
+    return Package(suite=suite, size=size, **texts)
 
 
 def once(packages: Iterable[Package]) -> list[Package]:
@@ -180,8 +214,8 @@ def load_index(file: Path) -> tuple[list[Package], dict[str, object]]:
     """Load what `save_index` wrote."""
     values = read_json(file, "call again with --refresh")
     try:
-        packages = [Package(**row) for row in values.pop("packages")]
-    except (KeyError, TypeError):
+        packages = [checked_package(row, str(row["suite"]), str(file)) for row in values.pop("packages")]
+    except (KeyError, TypeError, AttributeError):
         raise DamagedError(NO_PACKAGE_LIST(file=file)) from None
     return packages, values
 

@@ -1,9 +1,13 @@
 """Debian packages without dpkg: an `ar` with a compressed tar in it. Files are extracted, and nothing is
-installed."""
+installed.
+
+A package may be signed and hostile: whatever is unpacked has a limit.
+"""
 
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
@@ -12,8 +16,10 @@ import posixpath
 import shutil
 import subprocess
 import tarfile
+import tempfile
+import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, cast
 
@@ -37,19 +43,107 @@ FILE_OUTSIDE = rule(
     "lab.file-outside", "{package} has a file outside of its own: {file}", remedy="fetch it again"
 )
 
+UNPACKS_TOO_MUCH = rule(
+    "lab.unpacks-too-much",
+    "{package} unpacks to more than the {most} bytes that it may have",
+    remedy="use another one",
+)
+
+MOST_UNPACKED = 4 << 30
+"""Bytes of a package; of Debian's that are fetched the largest (an older kernel) has 0.5 GB."""
+_MOST_RATIO, _FREE = 40, 64 << 20
+"""What a package may unpack to for each of its bytes, and besides; Debian's have 3 to 10."""
+MOST_FILE = 512 << 20
+"""Bytes of a file that is read as a whole."""
+_MOST_HEADER = 1 << 20
+"""Bytes of what stands in a tar before a file: its names, which are read as a whole."""
+_MOST_MEMBERS, _LONGEST_NAME, _DEEPEST = 200_000, 1024, 64
+_UNFIT = (
+    errno.ELOOP,
+    errno.EEXIST,
+    errno.ENOTDIR,
+    errno.EISDIR,
+    errno.ENAMETOOLONG,
+    errno.ENOENT,
+    errno.EINVAL,
+)
+"""The system's errors that come of a package's content, not of the place that it is unpacked to."""
 _MAGIC = b"!<arch>\n"
 _HEADER = 60
 
 
+class TooMuchError(DamagedError):
+    """It unpacks to more than it may."""
+
+
+class Plain(io.RawIOBase):
+    """What comes out of a decompressor, up to a limit."""
+
+    def __init__(self, stream: IO[bytes], most: int, whence: str | Path) -> None:
+        super().__init__()
+        self._stream, self.most, self._whence = stream, most, whence
+        self.count = 0
+        self.ceiling = most
+        """A lower limit, for a while."""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        try:
+            got = int(self._stream.readinto(buffer) or 0)  # type: ignore[attr-defined]
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            raise DamagedError(DAMAGED_PACKAGE(package=self._whence, damage=error)) from None  # bz2's
+        self.count += got
+        if self.count > self.ceiling:
+            raise TooMuchError(UNPACKS_TOO_MUCH(package=self._whence, most=self.most))
+        return got
+
+
 @contextmanager
-def data_tar(package: Path) -> Iterator[IO[bytes]]:
+def data_tar(package: Path) -> Iterator[Plain]:
     """The package's data.tar, decompressed, for sequential reading."""
     with package.open("rb") as file:
         name, start, size = _data_member(file, package)
         file.seek(start)
         part = io.BufferedReader(_Part(file, size))
-        with decompressed(part, name.removeprefix("data.tar").removeprefix("."), package) as stream:
+        most = min(MOST_UNPACKED, _FREE + _MOST_RATIO * size)
+        with decompressed(part, name.removeprefix("data.tar").removeprefix("."), package, most) as stream:
             yield stream
+
+
+def members(stream: Plain, whence: Path) -> Iterator[tuple[str, tarfile.TarInfo, tarfile.TarFile]]:
+    """The files, folders and links of a tar, in order, by their names ("usr/lib/..."). A file can be read until the
+    next one is asked for."""
+    with _reading(whence), ExitStack() as held:
+        stream.ceiling = _MOST_HEADER
+        with _decoding(whence):
+            tar = held.enter_context(tarfile.open(fileobj=stream, mode="r|"))
+        for _ in range(_MOST_MEMBERS):
+            stream.ceiling = min(stream.most, max(stream.count, tar.offset) + _MOST_HEADER)
+            with _decoding(whence):
+                member = tar.next()
+            stream.ceiling = stream.most
+            if member is None:
+                return
+            tar.members.clear()  # type: ignore[attr-defined]  # kept for random access, which nobody makes here
+            name = posixpath.normpath(member.name).lstrip("/")
+            if member.issparse() or len(name) > _LONGEST_NAME or name.count("/") > _DEEPEST:
+                raise DamagedError(DAMAGED_PACKAGE(package=whence, damage="Debian makes no package so"))
+            if name != ".":
+                yield name, member, tar
+        raise DamagedError(DAMAGED_PACKAGE(package=whence, damage="it has too many files"))
+
+
+@contextmanager
+def _decoding(whence: Path) -> Iterator[None]:
+    """What tarfile raises for headers that it cannot decode, beside its own errors."""
+    try:
+        yield
+    except (ValueError, RecursionError, OverflowError) as error:
+        raise DamagedError(DAMAGED_PACKAGE(package=whence, damage=error)) from None
 
 
 def unpack(package: Path, into: Path, wanted: Callable[[str], bool] = lambda name: True) -> list[str]:
@@ -59,37 +153,51 @@ def unpack(package: Path, into: Path, wanted: Callable[[str], bool] = lambda nam
     Nothing is written outside `into`, whatever the package contains: absolute links are made relative to it,
     and a link that leaves it is refused.
     """
-    done = []
-    with data_tar(package) as stream, _reading(package), tarfile.open(fileobj=stream, mode="r|") as tar:
-        for member in tar:
-            name = posixpath.normpath(member.name).lstrip("/")
-            if name == "." or not wanted(name):
+    done: list[str] = []
+    links: list[tarfile.TarInfo] = []
+    with data_tar(package) as stream:
+        for name, member, tar in members(stream, package):
+            if not wanted(name):
                 continue
-            _write(tar, member, name, into, package)
+            try:
+                _write(tar, member, name, into, package)
+            except OSError as error:
+                if error.errno not in _UNFIT:
+                    raise
+                raise DamagedError(DAMAGED_PACKAGE(package=package, damage=error.strerror)) from None
             done.append(name)
+            if member.issym():
+                links.append(member)
+    _check_links(links, into, package)
     return done
 
 
+def _check_links(links: list[tarfile.TarInfo], into: Path, package: Path) -> None:
+    """A link that stays inside by its text may leave through another."""
+    root = os.path.realpath(into)
+    for member in links:
+        name = posixpath.normpath(member.name).lstrip("/")
+        if not Path(os.path.realpath(into / name)).is_relative_to(root):
+            raise DamagedError(LINK_LEAVES(package=package, link=name, target=member.linkname))
+
+
 @contextmanager
-def decompressed(stream: IO[bytes], kind: str, whence: Path) -> Iterator[IO[bytes]]:
-    """A stream decompressed according to its ending: "", gz, xz, lzma, bz2, zst."""
-    with _reading(whence):
+def decompressed(stream: IO[bytes], kind: str, whence: Path, most: int) -> Iterator[Plain]:
+    """A stream decompressed according to its ending ("", gz, xz, lzma, bz2, zst), of at most so many bytes."""
+    with _reading(whence), ExitStack() as held:
         if kind == "":
-            yield stream
+            plain = stream
         elif kind == "gz":
-            with gzip.GzipFile(fileobj=stream) as plain:
-                yield cast("IO[bytes]", plain)
+            plain = cast("IO[bytes]", held.enter_context(gzip.GzipFile(fileobj=stream)))
         elif kind in ("xz", "lzma"):
-            with lzma.LZMAFile(stream) as plain:
-                yield plain
+            plain = held.enter_context(lzma.LZMAFile(stream))
         elif kind == "bz2":
-            with bz2.BZ2File(stream) as plain:
-                yield plain
+            plain = held.enter_context(bz2.BZ2File(stream))
         elif kind == "zst":
-            with _unzstd(stream, whence) as plain:
-                yield plain
+            plain = held.enter_context(_unzstd(stream, whence))
         else:
             raise DamagedError(UNKNOWN_COMPRESSION(package=whence, kind=kind))
+        yield Plain(plain, most, whence)
 
 
 @contextmanager
@@ -114,8 +222,6 @@ def _unzstd(stream: IO[bytes], whence: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _spooled(stream: IO[bytes]) -> Iterator[IO[bytes]]:
-    import tempfile
-
     with tempfile.TemporaryFile() as file:
         shutil.copyfileobj(stream, file, 1 << 20)
         file.seek(0)
@@ -127,7 +233,7 @@ def _reading(whence: Path) -> Iterator[None]:
     """Turn the errors of the standard library's readers about a damaged file into one error of ours."""
     try:
         yield
-    except (EOFError, lzma.LZMAError, gzip.BadGzipFile, tarfile.TarError) as error:
+    except (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error, tarfile.TarError, MemoryError) as error:
         raise DamagedError(DAMAGED_PACKAGE(package=whence, damage=error or "it ends too early")) from None
 
 
@@ -159,7 +265,7 @@ def _write(tar: tarfile.TarFile, member: tarfile.TarInfo, name: str, into: Path,
     if member.issym():
         link = member.linkname
         if link.startswith("/"):
-            link = posixpath.relpath(link.lstrip("/"), posixpath.dirname(name) or ".")
+            link = posixpath.relpath(link.lstrip("/") or ".", posixpath.dirname(name) or ".")
         if posixpath.normpath(posixpath.join(posixpath.dirname(name), link)).split("/")[0] == "..":
             raise DamagedError(LINK_LEAVES(package=package, link=name, target=member.linkname))
         target.symlink_to(link)
@@ -176,8 +282,8 @@ def _write(tar: tarfile.TarFile, member: tarfile.TarInfo, name: str, into: Path,
 def _inside(into: Path, name: str, package: Path) -> Path:
     """`into`/name, if no folder on the way is a link that leaves `into`."""
     target = into / name
-    root = into.resolve()
-    if ".." in name.split("/") or not target.parent.resolve().is_relative_to(root):
+    parent = Path(os.path.realpath(target.parent))
+    if ".." in name.split("/") or not parent.is_relative_to(os.path.realpath(into)):
         raise DamagedError(FILE_OUTSIDE(package=package, file=name))
     return target
 

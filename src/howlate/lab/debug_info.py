@@ -6,7 +6,6 @@ from __future__ import annotations
 import bisect
 import posixpath
 import shutil
-import tarfile
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -19,7 +18,7 @@ from elftools.dwarf.compileunit import CompileUnit
 from elftools.elf.elffile import ELFFile
 
 from howlate.errors import DamagedError, UsageError
-from howlate.lab.deb import data_tar
+from howlate.lab.deb import data_tar, members
 from howlate.words.statement import rule
 
 NO_DEBUG_INFO = rule(
@@ -135,9 +134,9 @@ def _opened(path: Path, held: ExitStack) -> DebugInfo:
 def _unpacked(package: Path) -> Iterator[IO[bytes]]:
     """The package's vmlinux; what comes behind it, several GB of modules, is not unpacked."""
     with tempfile.TemporaryFile() as file:
-        with data_tar(package) as stream, tarfile.open(fileobj=stream, mode="r|") as tar:
-            for member in tar:
-                if member.isreg() and posixpath.basename(member.name).startswith(_VMLINUX):
+        with data_tar(package) as stream:
+            for name, member, tar in members(stream, package):
+                if member.isreg() and posixpath.basename(name).startswith(_VMLINUX):
                     content = tar.extractfile(member)
                     assert content is not None
                     shutil.copyfileobj(content, file, 1 << 20)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import bz2
-import gzip
 import io
 import lzma
 import re
 import struct
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from howlate.errors import DamagedError, HowlateError, UsageError
-from howlate.lab.deb import decompressed
+from howlate.lab.deb import MOST_FILE, UNPACKS_TOO_MUCH, TooMuchError, decompressed
 from howlate.words.statement import rule
 
 VMLINUX = rule(
@@ -45,8 +44,11 @@ KERNEL_DAMAGED = rule(
     remedy="copy it again, or build it again",
 )
 
+MOST_CONFIG = 16 << 20
 _IKCONFIG = (b"IKCFG_ST", b"IKCFG_ED")
 _BANNER = re.compile(rb"Linux version (\S+) ")
+_RELEASE = re.compile(r"[A-Za-z0-9.+~_@%,:=-]{1,64}")
+"""What `uname -r` says; names of folders are made of it."""
 _PVH_NOTE = re.compile(rb"\x04\0\0\0[\x04\x08]\0\0\0\x12\0\0\0Xen\0")
 """XEN_ELFNOTE_PHYS32_ENTRY: where a kernel with CONFIG_PVH is entered."""
 _TOLD_CLOCK = b"tsc_early_khz\0"
@@ -68,6 +70,14 @@ class Image:
 
 def read_image(data: bytes, whence: str) -> Image:
     """UsageError if it is neither a bzImage nor an Image (which may be compressed, also as EFI zboot)."""
+    try:
+        image = _read_image(data, whence)
+    except struct.error:  # it ends within its head
+        raise UsageError(NOT_BOOTABLE(image=whence)) from None
+    return image if _RELEASE.fullmatch(image.release) else replace(image, release="")
+
+
+def _read_image(data: bytes, whence: str) -> Image:
     if data[0x202:0x206] == b"HdrS" and data[0x1FE:0x200] == b"\x55\xaa":
         return _bzimage(data, whence)
     plain = _arm64(data, whence)
@@ -144,32 +154,42 @@ def _whole(plain: bytes | None, whence: str) -> bytes:
     return plain
 
 
-def _unpacked(packed: bytes) -> bytes | None:
+def _unpacked(packed: bytes, most: int = MOST_FILE) -> bytes | None:
     """The payload of an image, by its first bytes; None if it cannot be unpacked. What follows it is ignored."""
     try:
         if packed[:2] == b"\x1f\x8b":
             unpacker = zlib.decompressobj(31)
-            plain = unpacker.decompress(packed)
+            plain = _limited(unpacker.decompress(packed, most + 1), most)
             return plain if unpacker.eof else None
         if packed[:6] == b"\xfd7zXZ\0":
-            return lzma.LZMADecompressor().decompress(packed)
+            return _limited(lzma.LZMADecompressor().decompress(packed, most + 1), most)
         if packed[:3] == b"]\0\0":
-            return lzma.LZMADecompressor(lzma.FORMAT_ALONE).decompress(packed)
+            return _limited(lzma.LZMADecompressor(lzma.FORMAT_ALONE).decompress(packed, most + 1), most)
         if packed[:3] == b"BZh":
-            return bz2.BZ2Decompressor().decompress(packed)
+            return _limited(bz2.BZ2Decompressor().decompress(packed, most + 1), most)
         if packed[:4] == b"\x28\xb5\x2f\xfd":
-            return _unzstd(packed)
-    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, HowlateError):
+            return _unzstd(packed, most)
+    except TooMuchError:
+        raise
+    except (OSError, EOFError, ValueError, MemoryError, zlib.error, lzma.LZMAError, HowlateError):
         return None
     return None
 
 
-def _unzstd(packed: bytes) -> bytes:
+def _limited(plain: bytes, most: int) -> bytes:
+    if len(plain) > most:
+        raise TooMuchError(UNPACKS_TOO_MUCH(package="the kernel", most=most))
+    return plain
+
+
+def _unzstd(packed: bytes, most: int) -> bytes:
     """A bzImage's payload ends with its length in four bytes, which are not zstd; an EFI zboot's does not."""
     for frame in (packed[:-4], packed):
         try:
-            with decompressed(io.BytesIO(frame), "zst", Path("kernel")) as stream:
+            with decompressed(io.BytesIO(frame), "zst", Path("the kernel"), most) as stream:
                 return stream.read()
+        except TooMuchError:
+            raise
         except DamagedError:
             continue
     raise ValueError("not one whole frame")
@@ -181,6 +201,7 @@ def _config(plain: bytes) -> str | None:
     if begin < 0 or end < begin:
         return None
     try:
-        return gzip.decompress(plain[begin + 8 : end]).decode(errors="replace")
-    except (OSError, EOFError, zlib.error):
+        unpacked = _unpacked(plain[begin + 8 : end], MOST_CONFIG)
+    except TooMuchError:
         return None
+    return unpacked.decode(errors="replace") if unpacked is not None else None

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import posixpath
 import re
-import tarfile
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,9 +12,17 @@ from pathlib import Path
 from typing import IO
 
 from howlate.errors import DamagedError, HowlateError, NotPossibleError, UnfitKernelError, UsageError
-from howlate.lab.archive import AbsentError, Archive, Package, PackageVersion, Say, silent
+from howlate.lab.archive import AbsentError, Archive, Package, PackageVersion, Say, checked_package, silent
 from howlate.lab.cache import cache_folder, locked, made, remove, storing
-from howlate.lab.deb import DAMAGED_PACKAGE, data_tar
+from howlate.lab.deb import (
+    MOST_FILE,
+    MOST_UNPACKED,
+    UNPACKS_TOO_MUCH,
+    Plain,
+    TooMuchError,
+    data_tar,
+    members,
+)
 from howlate.lab.gone import remember
 from howlate.lab.image import Image, read_image
 from howlate.lab.kernel import CONFIG, MODULES, RECORD, SYSTEM_MAP, VMLINUZ, Kernel
@@ -280,10 +286,7 @@ def add_modules(kernel: Kernel, names: Sequence[str], archive: Archive, say: Say
 
 def _held(kernel: Kernel, row: Mapping[str, str]) -> Package:
     """A package from the kernel's record; an older record does not have its size."""
-    size = int(row.get("size", 0))
-    return Package(
-        row["name"], row["version"], row["architecture"], kernel.suite, row["uri"], size, row["sha256"]
-    )
+    return checked_package({"size": 0, **row}, kernel.suite, str(kernel.vmlinuz.with_name(RECORD)))
 
 
 def _answered(kernel: Kernel) -> set[str]:
@@ -320,13 +323,15 @@ class _Contents:
     """The files of several packages, by name, readable in any order."""
 
     def __init__(self) -> None:
-        self.files: dict[str, tuple[tarfile.TarFile, tarfile.TarInfo]] = {}
+        self.files: dict[str, tuple[IO[bytes], int, int]] = {}
+        """Where each begins in which unpacked tar, and its size."""
 
     def read(self, name: str) -> bytes:
-        tar, member = self.files[name]
-        stream = tar.extractfile(member)
-        assert stream is not None
-        return stream.read()
+        spool, start, size = self.files[name]
+        if size > MOST_FILE:
+            raise TooMuchError(UNPACKS_TOO_MUCH(package=name, most=MOST_FILE))
+        spool.seek(start)
+        return spool.read(size)
 
     def one(self, pattern: str) -> str | None:
         """The only name that matches."""
@@ -347,13 +352,9 @@ def _contents(packages: Sequence[Path], scratch: Path) -> Iterator[_Contents]:
                         spool.write(block)
             spool.seek(0)
             remove(package)
-            try:
-                tar = held.enter_context(tarfile.open(fileobj=spool, mode="r:"))
-                for member in tar:
-                    if member.isreg():
-                        contents.files[posixpath.normpath(member.name).lstrip("/")] = (tar, member)
-            except tarfile.TarError as error:
-                raise DamagedError(DAMAGED_PACKAGE(package=package.name, damage=error)) from None
+            for name, member, _ in members(Plain(spool, MOST_UNPACKED, package.name), Path(package.name)):
+                if member.isreg():
+                    contents.files[name] = (spool, member.offset_data, member.size)
         yield contents
 
 
@@ -402,14 +403,16 @@ def _record(chosen: AvailableKernel, image: Image) -> Kernel:
 
 
 def _unpack_modules(contents: _Contents, names: Sequence[str], folder: Path, known: Modules) -> None:
-    members: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for path in contents.files:
         name = module_name(path)
         if name is not None and "/kernel/" in path:
-            members[name] = path
+            paths[name] = path
     listed = contents.one(r"(?:usr/)?lib/modules/[^/]+/modules\.builtin")
     builtin = frozenset(
-        filter(None, map(module_name, contents.read(listed).decode().split() if listed else ()))
+        filter(
+            None, map(module_name, contents.read(listed).decode(errors="replace").split() if listed else ())
+        )
     )
     with storing(folder):
-        unpack_modules(names, members, contents.read, builtin, folder, known)
+        unpack_modules(names, paths, contents.read, builtin, folder, known)

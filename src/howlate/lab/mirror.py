@@ -71,6 +71,8 @@ MOST_SIGNED = 4 << 20
 """Bytes of an InRelease; Debian's have 0.2 MB."""
 MOST_PACKAGE = 1 << 30
 """Bytes of a package whose size is in no list."""
+MOST_PLAIN_LIST = 512 << 20
+"""Bytes of a list of packages, unpacked; Debian's longest has 55 MB."""
 _ENDINGS = (("xz", ".xz"), ("gz", ".gz"), ("", ""))
 
 
@@ -189,7 +191,7 @@ class MirrorArchive:
             digest = self._first_of((f"{base}/{by_hash}", f"{base}/{name}{ending}"), file, wanted.size)
             if digest != wanted.sha256:
                 raise DamagedError(LIST_CHANGED(address=f"{base}/{name}{ending}", digest=digest))
-            with file.open("rb") as packed, decompressed(packed, kind, file) as plain:
+            with file.open("rb") as packed, decompressed(packed, kind, file, MOST_PLAIN_LIST) as plain:
                 return list(read_packages(plain, suite, address, f"{base}/{name}"))
         return []  # a suite without this architecture
 

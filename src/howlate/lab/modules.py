@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from howlate.errors import DamagedError, UnfitKernelError
-from howlate.lab.deb import decompressed
+from howlate.lab.deb import MOST_FILE, UNPACKS_TOO_MUCH, TooMuchError, decompressed
 from howlate.model.capabilities import LoadKind
 from howlate.store.files import read_json, write_json
 from howlate.words.statement import rule
@@ -32,6 +32,8 @@ DAMAGED_MODULE = rule(
 )
 
 INDEX = "modules.json"
+MOST_MODULES = 1 << 30
+"""Bytes of all modules that one call unpacks; a guest loads a few."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +56,18 @@ class Modules:
         if wanted not in self.files:
             raise UnfitKernelError(NO_MODULE(module=name))
         done: dict[str, None] = {}
-        self._visit(wanted, done, ())
+        begun = {wanted}
+        ahead = [(wanted, iter(self.files[wanted]))]
+        while ahead:  # depth first; of a circle, each once
+            name, needs = ahead[-1]
+            needed = next((one for one in needs if one in self.files and one not in begun), None)
+            if needed is None:
+                done[name] = None
+                ahead.pop()
+            else:
+                begun.add(needed)
+                ahead.append((needed, iter(self.files[needed])))
         return tuple(done)
-
-    def _visit(self, name: str, done: dict[str, None], above: tuple[str, ...]) -> None:
-        if name in done or name in above or name not in self.files:
-            return
-        for needed in self.files[name]:
-            self._visit(needed, done, (*above, name))
-        done[name] = None
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -147,7 +152,7 @@ def _section(module: bytes, name: bytes, whence: str) -> bytes:
 def plain_module(packed: bytes, path: str) -> bytes:
     """A .ko, .ko.xz, .ko.gz or .ko.zst, decompressed."""
     ending = path.rpartition(".ko")[2].removeprefix(".")
-    with decompressed(io.BytesIO(packed), ending, Path(path)) as stream:
+    with decompressed(io.BytesIO(packed), ending, Path(path), MOST_FILE) as stream:
         return stream.read()
 
 
@@ -172,6 +177,7 @@ def unpack_modules(
     """
     files, inside, absent = dict(known.files), set(known.builtin), set(known.absent)
     ahead = [normal(name) for name in wanted]
+    size = 0
     while ahead:
         name = ahead.pop()
         if name in files or name in inside or name in absent:
@@ -180,6 +186,9 @@ def unpack_modules(
             (inside if name in builtin else absent).add(name)
             continue
         module = plain_module(read(members[name]), members[name])
+        size += len(module)
+        if size > MOST_MODULES:
+            raise TooMuchError(UNPACKS_TOO_MUCH(package=members[name], most=MOST_MODULES))
         hard, soft = dependencies(modinfo(module, members[name]))
         chosen = [found for word in soft if (found := _provider(word, members)) is not None]
         files[name] = tuple(dict.fromkeys((*hard, *chosen)))
