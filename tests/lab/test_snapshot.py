@@ -11,13 +11,13 @@ import pytest
 
 from howlate.errors import TargetError
 from howlate.lab import snapshot, window
-from howlate.lab.cache import remove
+from howlate.lab.cache import entry_hash, remove, seal
 from howlate.lab.guest import TURN_CPU_S, Boot, Guest, StuckError
 from howlate.lab.machine import Machine
 from howlate.lab.monitor import Monitor
 from howlate.lab.snapshot import AFTER_NS, Snapshots, set_clock
 from howlate.lab.watch import Limits, Used, Watch
-from howlate.store.files import file_hash, read_json, write_json
+from howlate.store.files import read_json, write_json
 from lab.guests import RT, bench, cell, difference, preload, stream_of
 
 READ_NS, INSTRUCTIONS = 6_107_000_000, 6_106_000_000
@@ -120,11 +120,11 @@ class Makes:
         monkeypatch.setattr(snapshot, "_make", self)
 
     def __call__(
-        self, boot: Boot, beside: Path, otherwise: Path, limit_s: float, stop: threading.Event
+        self, boot: Boot, key: str, beside: Path, otherwise: Path, limit_s: float, stop: threading.Event
     ) -> None:
         self.count += 1
         (beside / "state").write_bytes(b"state")
-        write_json(beside / "snapshot.json", {"sha256": file_hash(beside / "state")})
+        write_json(beside / "snapshot.json", {"seal": seal(key, entry_hash(beside / "state"))})
 
 
 BOOT = Boot(Machine.of("amd64"), Path("vmlinuz"), Path("initramfs"), "")
@@ -161,6 +161,30 @@ def test_of_two_that_find_a_damaged_snapshot_one_makes_it_again(
     assert (tmp_path / "key" / "state").read_bytes() == b"state"
 
 
+def test_snapshots_that_were_swapped_or_are_older_are_made_again_and_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    makes, said = Makes(monkeypatch), list[str]()
+
+    def take(*keys: str) -> None:
+        snapshots = Snapshots(tmp_path, say=said.append)
+        for key in keys:
+            with snapshots.opened(BOOT, key, threading.Event()) as saved:
+                assert saved.state.read() == b"state"
+
+    take("one", "other")
+    take("one", "other")
+    assert (makes.count, said) == (2, [])
+    (tmp_path / "one").rename(tmp_path / "third")
+    (tmp_path / "other").rename(tmp_path / "one")
+    (tmp_path / "third").rename(tmp_path / "other")
+    take("one", "other")
+    assert (makes.count, len(said)) == (4, 2)
+    write_json(tmp_path / "one" / "snapshot.json", {"sha256": entry_hash(tmp_path / "one" / "state")})
+    take("one")
+    assert (makes.count, len(said)) == (5, 3)
+
+
 def test_a_snapshot_that_another_removed_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,9 +204,11 @@ def test_the_usual_boot_is_the_median_of_those_by_the_same_emulator(
     """Records of an older howlate and damaged ones say nothing; the limit of a boot follows from the rest."""
     makes, limits = Makes(monkeypatch), list[float]()
 
-    def make(boot: Boot, beside: Path, otherwise: Path, limit_s: float, stop: threading.Event) -> None:
+    def make(
+        boot: Boot, key: str, beside: Path, otherwise: Path, limit_s: float, stop: threading.Event
+    ) -> None:
         limits.append(limit_s)
-        makes(boot, beside, otherwise, limit_s, stop)
+        makes(boot, key, beside, otherwise, limit_s, stop)
 
     x86, arm = "qemu-system-x86_64", "qemu-system-aarch64"
     known = ((x86, 10.0), (x86, 12.0), (x86, 40.0), (arm, 30.0))

@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -32,7 +33,7 @@ from howlate.lab.archive import (
     suites,
     wanted_architectures,
 )
-from howlate.lab.cache import storing
+from howlate.lab.cache import make_folder, read_entry, storing, write_entry
 from howlate.words.statement import rule
 
 NO_ARCHIVE_KEYS = rule(
@@ -158,7 +159,7 @@ class AptArchive:
         self.configure()
         file = folder / package.file_name
         with storing(file):
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
         done = self._apt(
             [str(HELPER), "download-file", _quoted(package.uri), str(file), f"SHA256:{package.sha256}"]
         )
@@ -208,9 +209,9 @@ class AptArchive:
         """Write the settings of the private state; they are few and always the same."""
         lists, status, sources = self.folder / "lists", self.folder / "status", self.folder / "sources.list"
         with storing(self.folder):
-            (lists / "partial").mkdir(parents=True, exist_ok=True)
-            (self.folder / "archives" / "partial").mkdir(parents=True, exist_ok=True)
-            status.touch()
+            make_folder(lists / "partial")
+            make_folder(self.folder / "archives" / "partial")
+            _write(status, "")
             _write(sources, "".join(f"{source.line}\n" for source in self.sources()))
             _write(self._conf, _CONF.format(folder=self.folder, host=wanted_architectures()[0]))
 
@@ -270,10 +271,11 @@ def failures(output: str) -> dict[str, str]:
 
 def _write(file: Path, text: str) -> None:
     """Write only if the content changes, because another howlate may be reading the file."""
-    if not file.is_file() or file.read_text(encoding="utf-8") != text:
-        beside = file.with_name(f".{file.name}.{os.getpid()}")
-        beside.write_text(text, encoding="utf-8")
-        beside.rename(file)
+    data = text.encode()
+    with suppress(OSError):
+        if read_entry(file, len(data)) == data:
+            return
+    write_entry(file, data)
 
 
 def _quoted(uri: str) -> str:

@@ -15,7 +15,7 @@ from howlate.analysis.symbols import Symbols
 from howlate.errors import REMEDIED, DamagedError, NotPossibleError, TargetError
 from howlate.lab import initramfs
 from howlate.lab.archive import Say, silent
-from howlate.lab.cache import made, storing
+from howlate.lab.cache import entry_hash, made, read_entry, seal, storing, write_entry
 from howlate.lab.console import last_lines
 from howlate.lab.fork import FORK_FORMAT, Fork, direct, forked
 from howlate.lab.guest import WITH_CONSOLE, Boot, Guest, Tick
@@ -36,7 +36,6 @@ from howlate.model.capabilities import LoadKind, Need, spec_name
 from howlate.model.execution import ExecutionLog, LogPlan
 from howlate.model.job import job_text
 from howlate.model.run import REAL
-from howlate.store.files import file_hash
 from howlate.words.statement import rule
 
 LINE_FAILED = rule("lab.line-failed", 'a line of a guest\'s job was "{status}"')
@@ -59,13 +58,20 @@ _DISK = "/var/tmp"
 """Where the load `disk` writes if it is not told: a file system in the guest's memory stands there."""
 UNPACKED = "unpacked"
 """The cache's folder of kernels that the host has unpacked: a folder for each, named by the packed one's SHA-256."""
-_SUM = "sha256"
+_SUM, _SUM_BYTES = "sha256", 64
+
+
+def _has(path: Path, data: bytes) -> bool:
+    try:
+        return read_entry(path, len(data)) == data
+    except OSError:
+        return False
 
 
 def _is_complete(unpacked: Path) -> bool:
     """Whether a folder has what was put there. The checksum of a kernel that cannot be unpacked is empty."""
     try:
-        return bool((unpacked / _SUM).read_text()) is (unpacked / VMLINUX).is_file()
+        return bool(read_entry(unpacked / _SUM, _SUM_BYTES)) is (unpacked / VMLINUX).is_file()
     except (OSError, ValueError):
         return False
 
@@ -75,7 +81,8 @@ def _is_whole(unpacked: Path) -> bool:
     if not _is_complete(unpacked):
         return False
     plain = unpacked / VMLINUX
-    return not plain.is_file() or (unpacked / _SUM).read_text() == file_hash(plain)
+    kept = read_entry(unpacked / _SUM, _SUM_BYTES).decode("ascii", "replace")
+    return not plain.is_file() or kept == seal(unpacked.name, entry_hash(plain))
 
 
 @dataclass(frozen=True)
@@ -196,7 +203,7 @@ class Bench:
         for name in of_loads(self.loads.values()):
             if name in modules.files:
                 for path in self.kernel.module_files(name):
-                    files[f"{initramfs.MODULES}/{path.name}"] = path.read_bytes()
+                    files[f"{initramfs.MODULES}/{path.name}"] = read_entry(path)
         return initramfs.build(files)
 
     def _boot(self, archive: Path) -> Boot:
@@ -219,9 +226,10 @@ class Bench:
         return folder / VMLINUX if (folder / VMLINUX).is_file() else self.kernel.vmlinuz
 
     def _unpack(self, beside: Path) -> None:
-        plain = pvh_kernel(self.kernel.vmlinuz.read_bytes())
+        plain = pvh_kernel(read_entry(self.kernel.vmlinuz))
         with storing(beside):
-            (beside / _SUM).write_text(sha256(plain).hexdigest() if plain is not None else "")
+            sealed = "" if plain is None else seal(self.kernel.checked_sha256, sha256(plain).hexdigest())
+            (beside / _SUM).write_text(sealed)
             if plain is not None:
                 (beside / VMLINUX).write_bytes(plain)
 
@@ -230,15 +238,8 @@ class Bench:
         data = self._archive
         path = self.cache / "initramfs" / f"{sha256(data).hexdigest()}.cpio"
         with storing(path):
-            if not path.is_file() or path.read_bytes() != data:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                beside = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
-                try:
-                    beside.write_bytes(data)
-                    beside.replace(path)
-                except BaseException:
-                    beside.unlink(missing_ok=True)
-                    raise
+            if not _has(path, data):
+                write_entry(path, data)
         return path
 
     def _run_from_snapshot(self, job: bytes, limits: Limits, tick: Tick) -> bytes:

@@ -19,6 +19,7 @@ from howlate.lab.build_root import build_root, inside, needed_packages, why_no_r
 from howlate.lab.cache import cache_folder, made, storing
 from howlate.lab.headers import TRIPLETS, Headers, headers, host_architecture
 from howlate.lab.kernel import Kernel
+from howlate.lab.manifest import unchanged, write_manifest
 from howlate.words.statement import rule
 
 NO_MAKEFILE = rule(
@@ -99,8 +100,9 @@ def build_module(
             for module in work.rglob("*.ko"):
                 shutil.copyfile(module, beside / module.name)
             shutil.copyfile(work.parent / LOG, beside / LOG)
+            write_manifest(beside, digest)
 
-    done = made(where / "modules" / digest, make)
+    done = made(where / "modules" / digest, make, unchanged())
     found = tuple(sorted(done.glob("*.ko")))
     if not found:
         raise UsageError(NO_MODULE_MADE(folder=folder))

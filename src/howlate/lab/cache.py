@@ -17,14 +17,19 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import grp
+import hashlib
 import os
+import pwd
 import shutil
+import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
 
-from howlate.errors import StorageError
+from howlate.errors import NotPossibleError, StorageError
 from howlate.store.files import sync
 from howlate.words.statement import rule
 
@@ -38,15 +43,123 @@ CACHE_FULL = rule(
     "{path} could not be written: {reason}",
     remedy="make room there, or set HOWLATE_CACHE to a folder that can hold the lab's files",
 )
+CACHE_OF_ANOTHER = rule(
+    "lab.cache-of-another",
+    "{path} belongs to the user {user}, and the lab runs programs out of {cache}",
+    remedy="set HOWLATE_CACHE to a folder of your own, in folders that no other user may change",
+)
+CACHE_OPEN = rule(
+    "lab.cache-open",
+    "other users may write to {path}, and the lab runs programs out of {cache}",
+    remedy="set HOWLATE_CACHE to a folder of your own, or take that right away: `chmod go-w {path}`",
+)
+
+SEALED = 1
+"""Counted up with what a seal covers."""
+MOST_ENTRY = 4 << 30
+"""Bytes of an entry that is read as a whole: more than any result."""
 
 
 def cache_folder() -> Path:
-    """$HOWLATE_CACHE, else howlate/ below $XDG_CACHE_HOME or ~/.cache."""
+    """$HOWLATE_CACHE, else howlate/ below $XDG_CACHE_HOME or ~/.cache. NotPossibleError if another user could put
+    something there."""
     own = os.environ.get("HOWLATE_CACHE")
-    if own:
-        return Path(own).absolute()
     shared = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(shared) if shared.startswith("/") else Path.home() / ".cache") / "howlate"
+    if own:
+        folder = Path(own).absolute()
+    else:
+        folder = (Path(shared) if shared.startswith("/") else Path.home() / ".cache") / "howlate"
+    check_private(folder)
+    with suppress(OSError):
+        for entry in folder.iterdir():
+            if entry.is_dir():
+                check_private(entry)
+    return folder
+
+
+def check_private(place: Path) -> None:
+    """Refuse a folder if a user other than root may change it or a folder above it, and so decides what stands there.
+    Folders above may be sticky, as /tmp is: there nobody renames what is another's."""
+    real = Path(os.path.realpath(place))
+    for folder in (real, *real.parents):
+        try:
+            status = folder.lstat()
+        except OSError:  # not there yet, or not to be seen: the next one up decides
+            continue
+        if status.st_uid not in (0, os.geteuid()):
+            raise NotPossibleError(CACHE_OF_ANOTHER(path=folder, user=_name_of(status.st_uid), cache=place))
+        is_open = status.st_mode & stat.S_IWOTH or (status.st_mode & stat.S_IWGRP and not _is_alone(status))
+        if is_open and not (status.st_mode & stat.S_ISVTX and folder != real):
+            raise NotPossibleError(CACHE_OPEN(path=folder, cache=place))
+
+
+def _is_alone(status: os.stat_result) -> bool:
+    """Whether the group has no other members: root's, or that which many systems make for each user."""
+    try:
+        user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(status.st_gid)
+    except KeyError:
+        return False
+    return (
+        group.gr_gid == user.pw_gid
+        and group.gr_name == user.pw_name
+        and not set(group.gr_mem) - {user.pw_name}
+    )
+
+
+def _name_of(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
+def make_folder(folder: Path) -> None:
+    """The folder and those above it that are missing; whatever the umask, only this user may write to them."""
+    missing = [folder, *(above for above in folder.parents)]
+    for place in reversed(missing):
+        if not place.is_dir():
+            place.mkdir(mode=0o755, exist_ok=True)
+
+
+@contextmanager
+def opened_entry(path: Path) -> Iterator[BufferedReader]:
+    """A file of the cache; OSError unless it is a regular one: a pipe or a device would never end."""
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    with os.fdopen(handle, "rb") as file:
+        yield file
+
+
+def entry_hash(path: Path) -> str:
+    """Its SHA-256; OSError unless it is a regular file."""
+    with opened_entry(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_entry(path: Path, most: int = MOST_ENTRY) -> bytes:
+    """The content of a file of the cache; OSError unless it is a regular file of at most so many bytes."""
+    with opened_entry(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+    return data
+
+
+def write_entry(path: Path, data: bytes) -> None:
+    """A whole file or nothing; of two that write the same, one stays. Its new file follows no link."""
+    make_folder(path.parent)
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".new-", delete=False) as file:
+        beside = Path(file.name)
+        try:
+            file.write(data)
+            file.close()
+            beside.chmod(0o644)
+            beside.replace(path)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
 
 
 @contextmanager
@@ -60,14 +173,33 @@ def storing(path: Path) -> Iterator[None]:
         raise StorageError(not_written(path=path, reason=error.strerror or error)) from None
 
 
+def seal(name: str, digest: str) -> str:
+    """A checksum of an entry: of what it is for, and of its content. Entries that were swapped do not have theirs."""
+    return hashlib.sha256(f"{SEALED} {name} {digest}".encode()).hexdigest()
+
+
+def read_sealed(path: Path) -> bytes:
+    """What `write_sealed` wrote there; ValueError if it is something else, or was written for another place."""
+    head, _, data = read_entry(path).partition(b"\n")
+    if head.decode("ascii") != seal(path.name, hashlib.sha256(data).hexdigest()):
+        raise ValueError("it is not what was kept there")
+    return data
+
+
+def write_sealed(path: Path, data: bytes) -> None:
+    """A seal, a newline, the content."""
+    digest = hashlib.sha256(data).hexdigest()
+    write_entry(path, f"{seal(path.name, digest)}\n".encode() + data)
+
+
 @contextmanager
 def locked(place: Path) -> Iterator[None]:
     """One process at a time makes `place`; the others wait. The lock file is beside the place, and the lock
     ends with its holder. It is the same lock under every name (symbolic link) of the place."""
-    place = place.resolve()
+    place = Path(os.path.realpath(place))
     lock = place.with_name(f".{place.name}.lock")
     with storing(lock):
-        lock.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(lock.parent)
     while (handle := _taken(lock)) is None:
         pass
     try:
@@ -79,12 +211,12 @@ def locked(place: Path) -> Iterator[None]:
 def _taken(lock: Path) -> int | None:
     """The lock, held; None if `tidy` removed it while this process waited for it."""
     with storing(lock):
-        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
             mine = os.fstat(handle)
             with suppress(FileNotFoundError):
-                there = lock.stat()
+                there = lock.lstat()
                 if (there.st_dev, there.st_ino) == (mine.st_dev, mine.st_ino):
                     return handle
         except BaseException:
@@ -97,6 +229,7 @@ def _taken(lock: Path) -> int | None:
 def made(folder: Path, make: Callable[[Path], None], is_sound: Callable[[Path], bool] = Path.is_dir) -> Path:
     """The folder. If it is missing or not sound, `make` builds it in a folder beside it. Only whole folders
     are renamed: a crash leaves nothing in the place, and of two processes that need it one makes it."""
+    check_private(folder)
     if folder.is_dir() and is_sound is Path.is_dir:
         return folder
     with locked(
@@ -115,7 +248,7 @@ def made(folder: Path, make: Callable[[Path], None], is_sound: Callable[[Path], 
         try:
             make(beside)
             with storing(folder):
-                beside.chmod(0o755)
+                _close(beside)
                 _sync_all(beside)
                 beside.rename(folder)
                 sync(folder.parent)
@@ -123,6 +256,15 @@ def made(folder: Path, make: Callable[[Path], None], is_sound: Callable[[Path], 
             remove(beside)
             raise
     return folder
+
+
+def _close(folder: Path) -> None:
+    """Take from others the right to write there, which a umask may have left them."""
+    folder.chmod(0o755)
+    for path in folder.rglob("*"):
+        mode = path.lstat().st_mode
+        if mode & 0o022 and (stat.S_ISREG(mode) or (stat.S_ISDIR(mode) and not mode & stat.S_ISVTX)):
+            path.chmod(stat.S_IMODE(mode) & ~0o022)
 
 
 def remove(folder: Path) -> None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from howlate.lab.cache import read_entry, write_entry
 from howlate.model.plan import Cell
 from howlate.plan.cost import kind_of
 
 _LEARN = 0.5
+_MOST_BYTES = 16 << 20
 _FORGET_S = 2.0
 """A shorter cell says little, because its start takes as long."""
 
@@ -29,8 +30,8 @@ class Costs:
         self._hold = threading.Lock()
         self._factors: dict[str, float] = {}
         if self.path is not None:
-            with suppress(OSError, ValueError, TypeError, AttributeError):
-                found = json.loads(self.path.read_text(encoding="ascii"))
+            with suppress(OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError):
+                found = json.loads(read_entry(self.path, _MOST_BYTES).decode("ascii"))
                 self._factors = {str(k): float(v) for k, v in found["factors"].items() if 0.01 < v < 100}
 
     def of(self, cell: Cell) -> float:
@@ -52,9 +53,6 @@ class Costs:
     def _keep(self) -> None:
         if self.path is None:
             return
-        beside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         with suppress(OSError):  # an estimate is not worth an error
-            self.path.parent.mkdir(parents=True, exist_ok=True)
             rounded = {name: round(value, 4) for name, value in sorted(self._factors.items())}
-            beside.write_text(json.dumps({"schema": 1, "factors": rounded}) + "\n", encoding="ascii")
-            beside.replace(self.path)
+            write_entry(self.path, f"{json.dumps({'schema': 1, 'factors': rounded})}\n".encode("ascii"))

@@ -16,6 +16,7 @@ from howlate.lab.archive import EMULATOR, Archive, Package, PackageVersion, Say
 from howlate.lab.cache import made, storing
 from howlate.lab.deb import unpack
 from howlate.lab.machine import Machine, data_of, said, version_of
+from howlate.lab.manifest import unchanged, write_manifest
 from howlate.model.run import VIRTUAL
 from howlate.words.statement import rule
 
@@ -43,6 +44,7 @@ def with_emulator(machine: Machine, archive: Archive, cache: Path, say: Say) -> 
         return machine
     packages = _chosen(archive)
     main = packages[0]
+    name = f"{main.name}_{main.version.replace(':', '%3a')}"
 
     def make(beside: Path) -> None:
         say(f"fetching QEMU {main.version} ({sum(package.size for package in packages) / 1e6:.0f} MB)")
@@ -51,6 +53,8 @@ def with_emulator(machine: Machine, archive: Archive, cache: Path, say: Say) -> 
                 file = archive.fetch(package, Path(scratch))
                 with storing(beside):
                     unpack(file, beside, _is_wanted)
+        with storing(beside):
+            write_manifest(beside, name, packages)
         program = [
             str(beside / "usr" / "bin" / machine.architecture.emulator),
             *data_of(beside / "usr" / "share"),
@@ -62,7 +66,7 @@ def with_emulator(machine: Machine, archive: Archive, cache: Path, say: Say) -> 
                 EMULATOR_LACKS(version=main.version, reason=problem.message, package=main.name)
             ) from None
 
-    folder = made(cache / FOLDER / f"{main.name}_{main.version.replace(':', '%3a')}", make)
+    folder = made(cache / FOLDER / name, make, unchanged(packages))
     return replace(machine, fetched=folder)
 
 
@@ -87,7 +91,8 @@ def _chosen(archive: Archive) -> Sequence[Package]:
     here = _ARCHITECTURES.get(platform.machine(), "")
     own = [p for p in packages if p.suite.split("-")[0] == release and p.architecture in (here, "all")]
     main = _newest(own, EMULATOR[0])
-    if main is None or int(main.version.partition(":")[2].partition(".")[0] or 0) < NEEDED:
+    number = re.match(r"(?:\d+:)?(\d+)", main.version) if main else None
+    if main is None or number is None or int(number[1]) < NEEDED:
         raise NotPossibleError(NO_NEW_EMULATOR(needed=NEEDED))
     chosen = [main]
     for name in EMULATOR[1:]:

@@ -13,6 +13,7 @@ from howlate.lab.archive import Archive, Package, PackageVersion, Say, silent
 from howlate.lab.cache import cache_folder, locked, made, remove, storing
 from howlate.lab.deb import unpack
 from howlate.lab.kernel import Kernel
+from howlate.lab.manifest import unchanged, write_manifest
 from howlate.places import MACHINES
 from howlate.store.files import file_hash
 from howlate.words.statement import rule
@@ -44,6 +45,8 @@ NO_HEADERS = rule(
 )
 
 _WHERE = "where.txt"
+_checked: set[Path] = set()
+"""The trees that this process has compared with their manifests."""
 BUILT = (".config", "Module.symvers", "include/generated/autoconf.h", "include/generated/utsrelease.h")
 """Files of a build tree for which modules can be built."""
 
@@ -132,7 +135,12 @@ def headers(kernel: Kernel, archive: Archive, cache: Path | None = None, say: Sa
             folder.is_dir() and _place_of(folder) != folder
         ):  # the cache was moved, and names of places stand in them
             remove(folder)
-    made(folder, lambda beside: _unpack(packages, beside, folder, archive, say))
+    made(
+        folder,
+        lambda beside: _unpack(packages, beside, folder, archive, say),
+        Path.is_dir if folder in _checked else unchanged(packages),
+    )
+    _checked.add(folder)
     return Headers(folder, kernel.release, packages)
 
 
@@ -168,6 +176,8 @@ def _unpack(packages: tuple[Package, ...], beside: Path, folder: Path, archive: 
         raise NotPossibleError(PATH_WITH_SPACE(folder=folder))
     unpack_into(packages, beside, archive, say, folder)
     (beside / _WHERE).write_text(str(folder), encoding="utf-8")
+    with storing(beside):
+        write_manifest(beside, folder.name, packages)
 
 
 def _place_of(folder: Path) -> Path | None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from howlate.analysis.premises import ComparedPair, Witness, witness_from_json, witness_to_json
 from howlate.analysis.release_path import PATH_FORMAT, ReleasePath
-from howlate.lab.cache import storing
+from howlate.lab.cache import read_sealed, storing, write_sealed
 
 KEPT_FORMAT = f"{PATH_FORMAT}.2"
 """Changes with the code that reads a path out of a log, compares guests, measures what a tick moves, or asks a
@@ -37,7 +36,7 @@ class KeptProbes:
     def read(cls, path: Path, fresh: bool) -> KeptProbes:
         """Nothing where the file is missing or damaged."""
         try:
-            value = {} if fresh else json.loads(path.read_text(encoding="ascii"))
+            value = {} if fresh else json.loads(read_sealed(path).decode("ascii"))
             probes = {int(at): int(latency) for at, latency in value.get("probes", {}).items()}
             kept = cls(path, int(value.get("planned_ns", 0)), probes)
             if value.get("format") == KEPT_FORMAT:
@@ -46,14 +45,12 @@ class KeptProbes:
                 kept.pair = _pair_of(*value["pair"]) if value["pair"] else None
                 kept.shifts_ns = {int(at): int(shift) for at, shift in value["shifts"].items()}
             return kept
-        except (OSError, ValueError, TypeError, AttributeError, KeyError):
+        except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError):
             return cls(path)
 
     def write(self) -> None:
         """The whole file or nothing."""
         with storing(self.path):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            beside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
             value = {
                 "planned_ns": self.planned_ns,
                 "witnesses": {at: witness_to_json(witness) for at, witness in self.witnesses.items()},
@@ -63,8 +60,7 @@ class KeptProbes:
                 "format": KEPT_FORMAT,
                 "paths": {at: path.to_json() for at, path in self.paths.items()},
             }
-            beside.write_text(json.dumps(value), encoding="ascii")
-            beside.replace(self.path)
+            write_sealed(self.path, json.dumps(value).encode("ascii"))
 
 
 def _pair_of(first_ns: int, later_ns: int, before_ns: int, words: Sequence[str]) -> ComparedPair:

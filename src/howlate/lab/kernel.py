@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from howlate.errors import DamagedError
+from howlate.lab.cache import entry_hash, read_entry
 from howlate.lab.config import Modes, check_parameters, modes
+from howlate.lab.image import MOST_CONFIG
 from howlate.lab.label import Label
 from howlate.lab.modules import Modules
 from howlate.model.kernel_config import Config, parse_config
-from howlate.store.files import file_hash, read_json, write_json
+from howlate.store.files import read_json, write_json
 from howlate.words.statement import rule
 
 KERNEL_UNREADABLE = rule("lab.kernel-unreadable", "{path} cannot be read: {reason}", remedy="{remedy}")
@@ -71,13 +73,13 @@ class Kernel:
         """CONFIG_X -> value; empty if the config is missing (see config_path)."""
         if self.config_path is None:
             return {}
-        return parse_config(self.config_path.read_text(encoding="utf-8", errors="replace"))
+        return parse_config(read_entry(self.config_path, MOST_CONFIG).decode("utf-8", errors="replace"))
 
     @cached_property
     def checked_sha256(self) -> str:
         """The hash of the file that is booted; DamagedError if it differs from the fetched one."""
         try:
-            found = file_hash(self.vmlinuz)
+            found = entry_hash(self.vmlinuz)
         except OSError as error:
             raise DamagedError(
                 KERNEL_UNREADABLE(path=self.vmlinuz, reason=error.strerror, remedy=self._remedy)

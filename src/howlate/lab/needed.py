@@ -10,6 +10,7 @@ from howlate.errors import NotPossibleError, TargetError
 from howlate.lab import initramfs, kernels
 from howlate.lab.archive import Archive, Say
 from howlate.lab.build_module import build_module
+from howlate.lab.cache import read_entry
 from howlate.lab.kernel import Kernel
 from howlate.lab.label import Label
 from howlate.lab.modules import modinfo, normal
@@ -47,7 +48,7 @@ def needed(
     for need in modules:
         try:
             for path in _files_of(need.name, label, kernel, archive, cache, say):
-                files[f"{initramfs.MODULES}/{path.name}"] = path.read_bytes()
+                files[f"{initramfs.MODULES}/{path.name}"] = read_entry(path)
                 own = need.parameters.split() if path.stem == need.name else []
                 lines["module", path.stem, *own] = None
         except (NotPossibleError, TargetError) as problem:
@@ -70,7 +71,7 @@ def built(
     def add(path: Path) -> None:
         if ("module", path.stem) in lines:
             return
-        data = path.read_bytes()
+        data = read_entry(path)
         for value in modinfo(data, path.name).get("depends", []):
             for name in map(normal, filter(None, value.split(","))):
                 found = [own[name]] if name in own else _files_of(name, label, kernel, archive, cache, say)

@@ -10,7 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from howlate.errors import UsageError
-from howlate.lab.cache import cache_folder, made, storing
+from howlate.lab.cache import cache_folder, made, read_entry, storing
+from howlate.lab.deb import MOST_FILE
 from howlate.lab.image import read_image
 from howlate.lab.kernel import VMLINUZ, Kernel
 from howlate.lab.label import Label, split_own
@@ -31,7 +32,7 @@ def own_kernel(text: str, cache: Path | None = None) -> tuple[Label, Kernel]:
     """
     name, path, parameters = split_own(text)
     try:
-        data = path.read_bytes()
+        data = read_entry(path, MOST_FILE)
     except OSError as error:
         raise UsageError(OWN_UNREADABLE(path=path, reason=error.strerror)) from None
     image = read_image(data, str(path))

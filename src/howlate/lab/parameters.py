@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from howlate.errors import UsageError
+from howlate.lab.cache import read_entry
 from howlate.lab.image import plain_kernel
 from howlate.lab.label import EARLY, FLAGS, Label
 from howlate.model.decode import nearest
@@ -141,4 +142,4 @@ def _name(word: str) -> str:
 
 @cache
 def _known(vmlinuz: Path) -> ImageNames:
-    return ImageNames.of(plain_kernel(vmlinuz.read_bytes()))
+    return ImageNames.of(plain_kernel(read_entry(vmlinuz)))

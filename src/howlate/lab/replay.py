@@ -17,7 +17,7 @@ from howlate.analysis.instructions import AMD64, InstructionKind
 from howlate.analysis.symbols import USER_TOP, Symbols
 from howlate.errors import NotPossibleError, TargetError, UnfitKernelError
 from howlate.lab.bench import PROBE, Bench
-from howlate.lab.cache import storing
+from howlate.lab.cache import read_sealed, storing, write_sealed
 from howlate.lab.watch import Limits
 from howlate.model.activation import Activation, Activations
 from howlate.model.execution import ExecutionLog, Integers, LogPlan, Stretch
@@ -288,7 +288,7 @@ def ahead_ns(bench: Bench, symbols: Symbols) -> int:
     guest, from a short cell that is logged from its first instruction to its last."""
     place = bench.cache / CLOCKS / f"{bench.key}.json"
     with suppress(OSError, ValueError, KeyError, TypeError):
-        return int(json.loads(place.read_text())["ahead_ns"])
+        return int(json.loads(read_sealed(place))["ahead_ns"])
     lines, logs = bench.logged([[*_CALIBRATION, *_STREAM]], _LIMITS, LogPlan((Stretch(0, _EVER),), 10_000))
     calibrating = streamed_activations(lines[-1].files.get("stream", b""))
     stamps_ns = np.array([calibrating.t0_ns + _stamp_ns(each) for each in calibrating.each])
@@ -297,8 +297,7 @@ def ahead_ns(bench: Bench, symbols: Symbols) -> int:
     if found_ns is None:
         raise TargetError(STAMP_NOT_FOUND(cell=bench.label))
     with storing(place):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(json.dumps({"ahead_ns": found_ns}))
+        write_sealed(place, json.dumps({"ahead_ns": found_ns}).encode())
     return found_ns
 
 

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from howlate.lab.cache import storing
+from howlate.lab.cache import make_folder, storing
 from howlate.store.scratch import MEMORY, free_bytes, held_folder, remove_stale
 
 PREFIX = "howlate-guest-"
@@ -19,7 +19,7 @@ def scratch(needed: int, otherwise: Path, memory: Path = MEMORY) -> Iterator[Pat
     place = memory if free_bytes(memory) >= 2 * needed else otherwise
     with contextlib.ExitStack() as stack:
         with storing(place):
-            place.mkdir(parents=True, exist_ok=True)
+            make_folder(place)
             remove_stale(place, PREFIX)
             folder = stack.enter_context(held_folder(PREFIX, place))
         yield folder

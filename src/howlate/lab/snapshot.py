@@ -24,7 +24,8 @@ from typing import BinaryIO
 
 from howlate.errors import HowlateError, TargetError
 from howlate.lab import qcow2, window
-from howlate.lab.cache import made, remove, storing
+from howlate.lab.archive import Say, silent
+from howlate.lab.cache import entry_hash, made, remove, seal, storing
 from howlate.lab.console import trouble_on
 from howlate.lab.execution_log import LOG_BYTES, LogFiles
 from howlate.lab.guest import NO_LIMIT, Boot, Guest, StuckError, Tick
@@ -143,8 +144,8 @@ class Snapshot:
 class Snapshots:
     """A cache's saved guests. Each is checked against its checksum once a process; a damaged one is made again."""
 
-    def __init__(self, folder: Path, most_bytes: int = MOST_BYTES) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, most_bytes: int = MOST_BYTES, say: Say = silent) -> None:
+        self._folder, self._say = folder, say
         self._most_bytes = most_bytes
         self._sound: set[str] = set()
 
@@ -169,11 +170,19 @@ class Snapshots:
             if not folder.is_dir():
                 self._make_room()
             limit_s = boot_limit_s(boot.command_line, self._usual_boot_s(_kind_of(boot)))
-            made(folder, lambda beside: _make(boot, beside, self._folder, limit_s, stop), _is_whole)
+            made(folder, lambda beside: _make(boot, key, beside, self._folder, limit_s, stop), self._is_whole)
             self._sound.add(key)
         with suppress(OSError):
             os.utime(folder / _RECORD)  # when it was last used
         return folder
+
+    def _is_whole(self, folder: Path) -> bool:
+        is_whole = _is_whole(folder)
+        if not is_whole:
+            self._say(
+                f"the cache's {folder.name[:12]} is not the guest that was saved there; it is booted again"
+            )
+        return is_whole
 
     def holds(self, key: str) -> bool:
         """Whether the guest is booted already."""
@@ -210,7 +219,7 @@ def _kind_of(boot: Boot) -> str:
 
 def _is_whole(folder: Path) -> bool:
     try:
-        return bool(read_json(folder / _RECORD)["sha256"] == file_hash(folder / _STATE))
+        return bool(read_json(folder / _RECORD)["seal"] == seal(folder.name, entry_hash(folder / _STATE)))
     except (OSError, KeyError, HowlateError):
         return False
 
@@ -221,7 +230,7 @@ def boot_limit_s(command_line: str, usual_s: float) -> float:
     return (max(BOOT_LEAST_CPU_S, BOOTS * usual_s) if usual_s else BOOT_CPU_S) * slower
 
 
-def _make(boot: Boot, beside: Path, otherwise: Path, limit_s: float, stop: threading.Event) -> None:
+def _make(boot: Boot, key: str, beside: Path, otherwise: Path, limit_s: float, stop: threading.Event) -> None:
     with scratch(window.SIZE, otherwise) as folder:
         guest = Guest(boot, folder, stop)
         path, image = beside / _STATE, beside / _IMAGE
@@ -242,13 +251,13 @@ def _make(boot: Boot, beside: Path, otherwise: Path, limit_s: float, stop: threa
                 file.write(piece)
         image.unlink()
         moved_ns = set_clock(path, clock_ns, boot.shift)
-        digest, size = file_hash(path), path.stat().st_size
+        sealed, size = seal(key, file_hash(path)), path.stat().st_size
     times: dict[str, float | str] = {
         "boot_s": round(booted - began, 3),
         "save_s": round(time.monotonic() - booted, 3),
     }
     times |= {"boot_cpu_s": round(cpu_s, 3), "emulator": _kind_of(boot)}
-    write_json(beside / _RECORD, {"sha256": digest, "bytes": size, "moved_ns": moved_ns, **times})
+    write_json(beside / _RECORD, {"seal": sealed, "bytes": size, "moved_ns": moved_ns, **times})
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from howlate.lab import kernels
 from howlate.lab.apt import AptArchive
 from howlate.lab.archive import Archive, Say, silent
 from howlate.lab.bench import PROBE, Bench, LineResult
-from howlate.lab.cache import cache_folder
+from howlate.lab.cache import cache_folder, read_entry
 from howlate.lab.cost import Costs
 from howlate.lab.emulator import with_emulator
 from howlate.lab.headers import host_architecture
@@ -130,7 +130,7 @@ class LabTarget:
         remove_stale(MEMORY, PREFIX)  # what a killed howlate left of its guests
         self._costs = Costs(cache / "costs.json")
         self._results = Results(cache / "results", not options.cached, say)
-        self._snapshots = Snapshots(cache / "snapshots")
+        self._snapshots = Snapshots(cache / "snapshots", say=say)
         self._stopped = threading.Event()
         self._hold = threading.Lock()
         self._benches: dict[str, Bench] = {}
@@ -243,7 +243,7 @@ class LabTarget:
 
     def kernel_image(self, machine: str) -> bytes:
         """A machine's kernel, unpacked as far as it can be."""
-        return plain_kernel(self._bench(machine).kernel.vmlinuz.read_bytes())
+        return plain_kernel(read_entry(self._bench(machine).kernel.vmlinuz))
 
     def replay(
         self, cell: Cell, activations: Activations, wanted: Sequence[Activation]

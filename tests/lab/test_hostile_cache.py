@@ -1,0 +1,303 @@
+"""A cache of somebody else's, or with something else in it: nothing of it is executed, read for ever, or written
+through."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from howlate.errors import DamagedError, HowlateError, NotPossibleError, StorageError
+from howlate.lab import cache, emulator
+from howlate.lab.archive import silent
+from howlate.lab.cache import cache_folder, check_private, locked, made, read_entry, write_entry
+from howlate.lab.cost import Costs
+from howlate.lab.kept_probes import KeptProbes
+from howlate.lab.kernel import Kernel
+from howlate.lab.label import Label
+from howlate.lab.machine import Machine
+from howlate.lab.manifest import unchanged, write_manifest
+from howlate.lab.results import Results
+from howlate.lab.window import encode_tree
+from lab.test_cost import cell
+from lab.test_emulator import NEW, MadeEmulators, old_host
+
+__all__ = ["old_host"]
+ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="NOT TESTED: only root gives folders away")
+NOBODY = 65534
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "above" / "cache"
+    (folder / "emulators").mkdir(parents=True)
+    monkeypatch.setenv("HOWLATE_CACHE", str(folder))
+    return folder
+
+
+def test_a_folder_of_ones_own_is_taken(place: Path) -> None:
+    assert cache_folder() == place
+    shutil.rmtree(place)
+    assert cache_folder() == place
+    place.parent.chmod(0o1777)
+    assert cache_folder() == place, "nobody may rename what is another's in /tmp"
+
+
+@ROOT
+@pytest.mark.parametrize("which", ["", "..", "emulators"])
+def test_a_folder_of_another_user_is_refused(place: Path, which: str) -> None:
+    os.chown(place / which, NOBODY, NOBODY)
+    with pytest.raises(NotPossibleError) as caught:
+        cache_folder()
+    assert caught.value.statement.rule == "lab.cache-of-another"
+    assert "HOWLATE_CACHE" in caught.value.remedy
+    with pytest.raises(NotPossibleError):
+        made(place / "emulators" / "x", lambda _: pytest.fail("made there"))
+
+
+@pytest.mark.parametrize("which", ["", "..", "emulators"])
+@pytest.mark.parametrize("mode", [0o777, 0o757, 0o775])
+def test_a_folder_that_others_may_write_to_is_refused(place: Path, which: str, mode: int) -> None:
+    if mode == 0o775:
+        if os.geteuid() != 0:
+            pytest.skip("NOT TESTED: only root gives folders away")
+        os.chown(place / which, 0, NOBODY)
+    (place / which).chmod(mode)
+    with pytest.raises(NotPossibleError) as caught:
+        cache_folder()
+    assert caught.value.statement.rule == "lab.cache-open"
+    (place / which).chmod(mode | stat.S_ISVTX)
+    if which != "..":
+        with pytest.raises(NotPossibleError):
+            cache_folder()
+
+
+@ROOT
+def test_a_link_is_as_good_as_the_folder_that_it_names(place: Path, tmp_path: Path) -> None:
+    shutil.rmtree(place)
+    (tmp_path / "theirs").mkdir()
+    os.chown(tmp_path / "theirs", NOBODY, NOBODY)
+    place.symlink_to(tmp_path / "theirs")
+    with pytest.raises(NotPossibleError):
+        cache_folder()
+    place.unlink()
+    (tmp_path / "mine").mkdir()
+    place.symlink_to(tmp_path / "mine")
+    assert cache_folder() == place
+
+
+def test_what_is_made_is_nobody_elses_whatever_the_umask(tmp_path: Path) -> None:
+    def make(beside: Path) -> None:
+        (beside / "bin").mkdir()
+        (beside / "bin" / "program").write_text("x")
+        (beside / "link").symlink_to("bin")
+
+    before = os.umask(0)
+    try:
+        folder = made(tmp_path / "a" / "b", make)
+        write_entry(tmp_path / "c" / "d", b"x")
+    finally:
+        os.umask(before)
+    written = [folder.parent, folder, *folder.rglob("*"), tmp_path / "c", tmp_path / "c" / "d"]
+    assert [path for path in written if not path.is_symlink() and path.stat().st_mode & 0o022] == []
+
+
+PLANTED = b"#!/bin/sh\necho QEMU emulator version 10.0.2; touch %s\n"
+
+
+@pytest.mark.parametrize("manifest", [None, b"", b"{}", "own"])
+def test_a_planted_emulator_is_not_executed(tmp_path: Path, manifest: bytes | str | None) -> None:
+    """Also one that brings a manifest: it is not of the package's hash."""
+    archive = MadeEmulators(("bookworm-backports", NEW))
+    folder = tmp_path / "cache" / emulator.FOLDER / f"qemu-system-x86_{NEW.replace(':', '%3a')}"
+    program = folder / "usr/bin/qemu-system-x86_64"
+    program.parent.mkdir(parents=True)
+    program.write_bytes(PLANTED % str(tmp_path / "executed").encode())
+    program.chmod(0o755)
+    if manifest == "own":
+        write_manifest(folder, folder.name)
+    elif isinstance(manifest, bytes):
+        (folder / "files.json").write_bytes(manifest)
+    machine = emulator.with_emulator(Machine.of("amd64", cpus=2), archive, tmp_path / "cache", silent)
+    assert "made for a test" in machine.identity()["version"]
+    assert not (tmp_path / "executed").exists()
+
+
+SPOILT: dict[str, Callable[[Path], object]] = {
+    "a byte": lambda folder: (folder / "a").write_bytes(b"y"),
+    "the mode of nothing": lambda folder: (folder / "b" / "c").unlink(),
+    "one more": lambda folder: (folder / "more").write_bytes(b""),
+    "a link": lambda folder: ((folder / "link").unlink(), (folder / "link").symlink_to("b")),
+    "a pipe": lambda folder: ((folder / "a").unlink(), os.mkfifo(folder / "a")),
+    "a device's link": lambda folder: ((folder / "a").unlink(), (folder / "a").symlink_to("/dev/zero")),
+    "its manifest": lambda folder: (folder / "files.json").write_bytes(b"{}"),
+    "its name": lambda folder: folder.rename(folder.with_name("other")),
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
+def test_a_folder_that_changed_is_made_again(tmp_path: Path, spoil: Callable[[Path], object]) -> None:
+    def make(beside: Path) -> None:
+        (beside / "b").mkdir()
+        (beside / "a").write_bytes(b"x")
+        (beside / "b" / "c").write_bytes(b"z")
+        (beside / "link").symlink_to("a")
+        write_manifest(beside, "one")
+        made_again.append(beside)
+
+    made_again: list[Path] = []
+    for _ in range(2):
+        made(tmp_path / "one", make, unchanged())
+    assert len(made_again) == 1
+    spoil(tmp_path / "one")
+    for name in ("one", "other"):
+        assert not (tmp_path / name).is_dir() or not unchanged()(tmp_path / name)
+    made(tmp_path / "one", make, unchanged())
+    assert len(made_again) == 2
+
+
+# What is no entry.
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def endless(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def folder(path: Path) -> None:
+    path.mkdir()
+
+
+def loop(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+NO_ENTRIES = [pipe, endless, folder, loop]
+
+
+@pytest.mark.parametrize("planted", NO_ENTRIES)
+def test_what_is_no_file_is_no_entry(tmp_path: Path, planted: Callable[[Path], None]) -> None:
+    planted(tmp_path / "x")
+    with pytest.raises(OSError, match=""):
+        read_entry(tmp_path / "x")
+
+
+@pytest.mark.parametrize("planted", NO_ENTRIES)
+def test_no_result_is_read_from_what_is_no_file(tmp_path: Path, planted: Callable[[Path], None]) -> None:
+    said: list[str] = []
+    results = Results(tmp_path / "results", say=said.append)
+    tree = encode_tree({"0/status": b"0\n"})
+    results.get("key", b"job", lambda: tree)
+    (entry,) = (tmp_path / "results").iterdir()
+    entry.unlink()
+    planted(entry)
+    assert results.get("key", b"job", lambda: tree) == {"0/status": b"0\n"}
+    assert any("measured again" in text for text in said)
+
+
+@pytest.mark.parametrize("planted", NO_ENTRIES)
+def test_no_cost_probe_or_kernel_is_read_from_what_is_no_file(
+    tmp_path: Path, planted: Callable[[Path], None]
+) -> None:
+    planted(tmp_path / "costs.json")
+    assert Costs(tmp_path / "costs.json").of(cell("none")) == 1.0
+    planted(tmp_path / "landscape.json")
+    assert KeptProbes.read(tmp_path / "landscape.json", fresh=False).latencies_ns == {}
+    planted(tmp_path / "vmlinuz")
+    with pytest.raises(DamagedError):
+        assert Kernel(Label.parse("6.1"), "6.1", tmp_path / "vmlinuz", "0").checked_sha256
+    planted(tmp_path / "kernel.json")
+    with pytest.raises(HowlateError):
+        Kernel.read(tmp_path)
+
+
+# Links.
+
+
+def test_locks_and_new_files_follow_no_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outside = tmp_path / "outside"
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    outside.write_text("as it was")
+    (inside / ".place.lock").symlink_to(outside)
+    with pytest.raises(StorageError), locked(inside / "place"):
+        pytest.fail("held")
+    (inside / ".new.lock").symlink_to(tmp_path / "made")
+    with pytest.raises(StorageError), locked(inside / "new"):
+        pytest.fail("held")
+    pid = os.getpid()
+    for name in (f".costs.json.{pid}", f".landscape.json.{pid}", f".apt.conf.{pid}", f".status.{pid}"):
+        (inside / name).symlink_to(outside)
+    costs = Costs(inside / "costs.json")
+    costs.learn(cell("none"), 10.0, 20.0)
+    assert Costs(inside / "costs.json").of(cell("none")) == 2.0
+    KeptProbes(inside / "landscape.json", 1, {2: 3}).write()
+    assert KeptProbes.read(inside / "landscape.json", fresh=False).latencies_ns == {2: 3}
+    (inside / "link").symlink_to(outside)
+    write_entry(inside / "link", b"x")
+    assert outside.read_text() == "as it was"
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_lock_that_is_a_pipe_does_not_wait(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".place.lock")
+    with locked(tmp_path / "place"):
+        pass
+
+
+# What was swapped.
+
+
+def test_a_hundred_results_that_were_swapped_are_measured_again(tmp_path: Path) -> None:
+    said: list[str] = []
+    results = Results(tmp_path, say=said.append)
+    keys = [f"guest{number}" for number in range(40)]
+    for key in keys:
+        results.get(key, b"job", lambda key=key: encode_tree({"0/stream": key.encode()}))
+    chance = random.Random(36)
+    for count in range(100):
+        one, other = chance.sample(keys, 2)
+        files = [results._place(key, b"job") for key in (one, other)]
+        first = files[0].read_bytes()
+        files[0].write_bytes(files[1].read_bytes())
+        files[1].write_bytes(first)
+        for key in (one, other):
+            again = results.get(key, b"job", lambda key=key: encode_tree({"0/stream": key.encode()}))
+            assert again == {"0/stream": key.encode()}
+        assert len(said) == 2 * (count + 1)
+
+
+def test_probes_that_were_swapped_cut_or_changed_are_asked_again(tmp_path: Path) -> None:
+    one, other = KeptProbes(tmp_path / "a.json", 1, {1: 559289}), KeptProbes(tmp_path / "b.json", 1, {1: 7})
+    one.write()
+    other.write()
+    data = one.path.read_bytes()
+    assert b"559289" in data
+    for changed in (
+        other.path.read_bytes(),
+        data.replace(b"559289", b"959289"),
+        data[:-3],
+        data.partition(b"\n")[2],
+        b"",
+    ):
+        one.path.write_bytes(changed)
+        assert KeptProbes.read(one.path, fresh=False).latencies_ns == {}
+    one.path.write_bytes(data)
+    assert KeptProbes.read(one.path, fresh=False).latencies_ns == {1: 559289}
+
+
+def test_the_check_of_a_folder_names_the_one_that_is_at_fault(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a").chmod(0o777)
+    with pytest.raises(NotPossibleError) as caught:
+        check_private(tmp_path / "a" / "b" / "c")
+    assert caught.value.statement.values["path"] == tmp_path / "a"
+    assert cache.SEALED > 0
