@@ -7,18 +7,21 @@ states the hash of each package, and nothing is used before its hash is verified
 from __future__ import annotations
 
 import hashlib
+import re
 import tempfile
 import time
 import urllib.parse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
+from datetime import UTC, datetime
+from email.utils import format_datetime, parsedate_to_datetime
 from pathlib import Path
 
-from howlate.errors import DamagedError, TargetError, UsageError
+from howlate.errors import DamagedError, HowlateError, TargetError, UsageError
 from howlate.lab.apt import default_keyring
 from howlate.lab.archive import (
     ADDITIONS,
+    DAY,
     AbsentError,
     Package,
     Say,
@@ -32,10 +35,11 @@ from howlate.lab.archive import (
     suites,
     wanted_architectures,
 )
-from howlate.lab.cache import storing
+from howlate.lab.cache import locked, make_folder, storing
 from howlate.lab.deb import decompressed
 from howlate.lab.download import UnusableError, download
 from howlate.lab.signature import verified
+from howlate.store.files import read_json, write_json
 from howlate.words.statement import rule
 
 NO_MIRROR_ADDRESS = rule(
@@ -58,6 +62,21 @@ OTHER_SUITE = rule(
     "lab.other-suite", "{address}/InRelease is of another suite ({suite})", remedy="use another mirror"
 )
 EXPIRED = rule("lab.expired", "{address}/InRelease was valid until {until}", remedy="use another mirror")
+NOT_YET = rule(
+    "lab.not-yet",
+    "{address}/InRelease is dated {date}, which is yet to come",
+    remedy="check this machine's clock, or use another mirror",
+)
+REPLAYED = rule(
+    "lab.replayed",
+    "{address}/InRelease is older ({date}) than one that was seen there before ({newer})",
+    remedy="try again later, or use another mirror",
+)
+NO_DATE = rule(
+    "lab.no-date",
+    '{address}/InRelease has no {field} that can be read ("{date}")',
+    remedy="use another mirror",
+)
 LIST_CHANGED = rule(
     "lab.list-changed",
     "{address} is not what InRelease says (its SHA256 is {digest})",
@@ -71,9 +90,19 @@ MOST_SIGNED = 4 << 20
 """Bytes of an InRelease; Debian's have 0.2 MB."""
 MOST_PACKAGE = 1 << 30
 """Bytes of a package whose size is in no list."""
-MOST_PLAIN_LIST = 512 << 20
-"""Bytes of a list of packages, unpacked; Debian's longest has 55 MB."""
+MOST_LIST, MOST_PLAIN_LIST = 128 << 20, 512 << 20
+"""Bytes of a list of packages, as it is fetched and unpacked; Debian's longest have 10 and 55 MB."""
+_LAST_DATE = 253402300800.0
+"""The year 10000, which no date can be written of."""
 _ENDINGS = (("xz", ".xz"), ("gz", ".gz"), ("", ""))
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urllib.parse.urlsplit(text)
+        return parts.scheme in ("http", "https", "file") and (parts.port or 1) > 0
+    except ValueError:
+        return False
 
 
 class MirrorArchive:
@@ -83,7 +112,7 @@ class MirrorArchive:
         self, folder: Path, addresses: Sequence[str], keyring: Path | None = None, say: Say = silent
     ) -> None:
         for address in addresses:
-            if urllib.parse.urlsplit(address).scheme not in ("http", "https", "file"):
+            if not _is_address(address):
                 raise UsageError(NO_MIRROR_ADDRESS(address=address))
         if keyring is not None and not keyring.is_file():
             raise UsageError(NO_KEYRING(keyring=keyring))
@@ -92,6 +121,7 @@ class MirrorArchive:
         self.say = say
         name = hashlib.sha256("\n".join((*self.addresses, str(self.keyring))).encode()).hexdigest()[:16]
         self.index = folder / f"{name}.json"
+        self.seen_dates = SeenDates(folder / "dates.json", str(self.keyring))
 
     def packages(self, refresh: bool = False) -> Sequence[Package]:
         """The kernel packages of all suites that the addresses have."""
@@ -101,7 +131,7 @@ class MirrorArchive:
         """The file, if its hash equals the one in the signed list."""
         file = folder / package.file_name
         with storing(file):
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
         part = file.with_name(f"{file.name}.part")
         try:
             try:
@@ -126,7 +156,7 @@ class MirrorArchive:
         failed: dict[str, str] = {}
         seen: set[str] = set()
         with storing(self.index):
-            self.index.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(self.index.parent)
         with tempfile.TemporaryDirectory(prefix=".lists-", dir=self.index.parent) as scratch:
             for address in self.addresses:
                 packages += self._suites(address, Path(scratch), seen, failed)
@@ -169,14 +199,25 @@ class MirrorArchive:
         release = fields(verified(signed, self.keyring, f"{base}/InRelease"))
         if suite not in (release.get("Codename"), release.get("Suite")):
             raise DamagedError(OTHER_SUITE(address=base, suite=release.get("Codename")))
-        until = release.get("Valid-Until")
-        if until and parsedate_to_datetime(until).timestamp() < time.time():
-            raise DamagedError(EXPIRED(address=base, until=until))
+        self._check_dates(release, base)
         hashes = _hashes(release.get("SHA256", ""), f"{base}/InRelease")
         packages: list[Package] = []
         for architecture in wanted_architectures():
             packages += self._list(address, base, suite, architecture, hashes, scratch)
         return packages
+
+    def _check_dates(self, release: Mapping[str, str], base: str) -> None:
+        """Refuse a Release that is no longer valid, or older than another of this place: a mirror, or who stands in
+        between, may keep from us what was mended since."""
+        now, made = time.time(), _instant(release, "Date", base)
+        if made > now + DAY:
+            raise DamagedError(NOT_YET(address=base, date=release["Date"]))
+        if "Valid-Until" in release and _instant(release, "Valid-Until", base) < now:
+            raise DamagedError(EXPIRED(address=base, until=release["Valid-Until"]))
+        newest = self.seen_dates.newest(base, made)
+        if made < newest:
+            newer = format_datetime(datetime.fromtimestamp(newest, UTC), usegmt=True)
+            raise DamagedError(REPLAYED(address=base, date=release["Date"], newer=newer))
 
     def _list(
         self, address: str, base: str, suite: str, architecture: str, hashes: dict[str, _Hash], scratch: Path
@@ -188,7 +229,9 @@ class MirrorArchive:
                 continue
             file = scratch / "Packages"
             by_hash = f"main/binary-{architecture}/by-hash/SHA256/{wanted.sha256}"
-            digest = self._first_of((f"{base}/{by_hash}", f"{base}/{name}{ending}"), file, wanted.size)
+            digest = self._first_of(
+                (f"{base}/{by_hash}", f"{base}/{name}{ending}"), file, min(wanted.size, MOST_LIST)
+            )
             if digest != wanted.sha256:
                 raise DamagedError(LIST_CHANGED(address=f"{base}/{name}{ending}", digest=digest))
             with file.open("rb") as packed, decompressed(packed, kind, file, MOST_PLAIN_LIST) as plain:
@@ -206,6 +249,33 @@ class MirrorArchive:
 
 
 @dataclass(frozen=True)
+class SeenDates:
+    """The dates of the newest Releases that were seen, in a file: by place and keyring."""
+
+    file: Path
+    keyring: str
+
+    def newest(self, base: str, made: float) -> float:
+        """The newest date of this place, this one included; it is kept."""
+        with locked(self.file):
+            dates = self._read()
+            name = f"{base} {self.keyring}"
+            newest = max(made, dates.get(name, made))
+            if newest != dates.get(name):
+                with storing(self.file):
+                    write_json(self.file, {"schema": 1, "dates": {**dates, name: newest}})
+        return newest
+
+    def _read(self) -> dict[str, float]:
+        """Nothing if the file is missing or damaged, as in a new cache."""
+        try:
+            found = read_json(self.file, "remove it")["dates"]
+            return {str(name): float(date) for name, date in found.items() if 0 <= float(date) < _LAST_DATE}
+        except (HowlateError, KeyError, TypeError, ValueError, AttributeError):
+            return {}
+
+
+@dataclass(frozen=True)
 class _Hash:
     """A file as InRelease describes it."""
 
@@ -213,11 +283,21 @@ class _Hash:
     size: int
 
 
+def _instant(release: Mapping[str, str], field: str, base: str) -> float:
+    """Seconds since 1970 of a date in a Release."""
+    text = release.get(field, "")
+    try:
+        found = parsedate_to_datetime(text)
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        raise DamagedError(NO_DATE(address=base, field=field, date=text)) from None
+
+
 def _hashes(text: str, whence: str) -> dict[str, _Hash]:
     """Of the rows of InRelease's field SHA256: hash, size, name."""
     hashes: dict[str, _Hash] = {}
     for row in filter(None, map(str.split, text.splitlines())):
-        if len(row) != 3 or not row[1].isdecimal():
+        if len(row) != 3 or not re.fullmatch(r"[0-9a-f]{64} [0-9]{1,12}", " ".join(row[:2])):
             raise DamagedError(NO_HASHES(list=whence))
         hashes[row[2]] = _Hash(row[0], int(row[1]))
     return hashes
