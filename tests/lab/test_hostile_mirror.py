@@ -103,7 +103,7 @@ def test_a_mirror_that_stalls_is_asked_once(
 
     def impatient(answer: Any, address: str) -> bytes:
         if bytes(came) == sent:
-            answer.fp.raw._sock.settimeout(0.01)
+            answer.fp.raw.raw._sock.settimeout(0.01)
         came.extend(got := block(answer, address))
         return got
 
@@ -142,6 +142,69 @@ def test_a_mirror_that_drips_is_given_up(
         with pytest.raises(TargetError, match="less than 1024 bytes a second"):
             opened(at.address, tmp_path, key, []).packages()
         assert at.count("InRelease") == 1
+
+
+SLOW_HEADS = {
+    "a status": b"HTTP/1.0 200 " + b"O" * 60,
+    "a header": b"HTTP/1.0 200 OK\r\nX-Very: " + b"s" * 60,
+    "headers": b"HTTP/1.0 200 OK\r\n" + b"A: b\r\n" * 30,
+    "answers before the answer": b"HTTP/1.1 100 Continue\r\n\r\n" * 30,
+}
+
+
+@pytest.mark.parametrize("head", SLOW_HEADS.values(), ids=SLOW_HEADS)
+def test_a_head_that_drips_is_given_up(
+    tmp_path: Path, www: Path, key: Key, monkeypatch: pytest.MonkeyPatch, head: bytes
+) -> None:
+    minutes = itertools.count(0, 5)
+    monkeypatch.setattr("howlate.lab.download.time.monotonic", lambda: float(next(minutes)))
+    ended = threading.Event()
+
+    def drip(path: str, out: Out) -> bool:
+        for place in range(len(head)):
+            out.write(head[place : place + 1])
+            out.flush()
+            ended.wait(0.002)  # so that it comes in pieces
+        ended.wait()
+        return True
+
+    with served(www, drip) as at:
+        try:
+            with pytest.raises(TargetError, match="less than 1024 bytes a second"):
+                opened(at.address, tmp_path, key, []).packages()
+        finally:
+            ended.set()
+        assert at.count("InRelease") == 1
+
+
+def test_what_follows_the_content_has_a_limit(tmp_path: Path, www: Path, key: Key) -> None:
+    """Trailers of an answer in pieces."""
+    sent = [0]
+
+    def trail(path: str, out: Out) -> bool:
+        out.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n-\r\n0\r\n")
+        for _ in range(1 << 10):  # 4 GiB
+            out.write(b"X-Trailer: more\r\n" * (1 << 18))
+            sent[0] += 17 << 18
+        return True
+
+    with served(www, trail) as at:
+        with pytest.raises(TargetError):
+            opened(at.address, tmp_path, key, []).packages()
+        assert at.count("InRelease") == 1
+    assert sent[0] < 128 << 20
+
+
+@pytest.mark.parametrize(
+    "where", ["ftp://127.0.0.1:9/x", "file:///etc/passwd", "gopher://127.0.0.1/", "http://[", "x"]
+)
+def test_a_redirection_leads_to_web_addresses_alone(tmp_path: Path, www: Path, key: Key, where: str) -> None:
+    def redirect(path: str, out: Out) -> bool:
+        out.write(f"HTTP/1.0 302 Found\r\nLocation: {where}\r\n\r\n".encode())
+        return True
+
+    with served(www, redirect) as at, pytest.raises(TargetError):
+        opened(at.address, tmp_path, key, []).packages()
 
 
 def test_a_mirror_that_fails_is_one_sentence(tmp_path: Path, www: Path, key: Key) -> None:
