@@ -62,6 +62,12 @@ NO_LISTS = rule(
     remedy="check the network, or name a mirror of the Debian archive with --mirror URL (an option of `lab run`, "
     "`fetch` and `kernels`)",
 )
+PATH_NOT_APTS = rule(
+    "lab.path-not-apts",
+    "apt cannot be told of {path}: a folder's name may have no quote or backslash, a keyring's no space, comma or "
+    "bracket",
+    remedy="set HOWLATE_CACHE to another folder, or copy the keyring to another name; with --mirror any path works",
+)
 APT_FAILED = rule(
     "lab.apt-failed", "{command} failed: {reason}", remedy="check that `apt-get update` works here"
 )
@@ -82,9 +88,8 @@ class Source:
     @property
     def line(self) -> str:
         """The line for a sources.list. Only the lists of packages: no translations, no DEP-11."""
-        options = (
-            f"arch={','.join(wanted_architectures())} lang=none target=Packages signed-by={self.keyring}"
-        )
+        keyring = _fit(self.keyring.absolute(), r"[\s,\[\]]")
+        options = f"arch={','.join(wanted_architectures())} lang=none target=Packages signed-by={keyring}"
         return f"deb [{options}] {self.address} {self.suite} main"
 
 
@@ -213,7 +218,9 @@ class AptArchive:
             make_folder(self.folder / "archives" / "partial")
             _write(status, "")
             _write(sources, "".join(f"{source.line}\n" for source in self.sources()))
-            _write(self._conf, _CONF.format(folder=self.folder, host=wanted_architectures()[0]))
+            _write(
+                self._conf, _CONF.format(folder=_fit(self.folder, r'["\\\n]'), host=wanted_architectures()[0])
+            )
 
     @property
     def _conf(self) -> Path:
@@ -276,6 +283,13 @@ def _write(file: Path, text: str) -> None:
         if read_entry(file, len(data)) == data:
             return
     write_entry(file, data)
+
+
+def _fit(path: Path, unfit: str) -> Path:
+    """A path to be written into a file of apt's; NotPossibleError if it cannot be: apt knows no escapes there."""
+    if re.search(unfit, str(path)):
+        raise NotPossibleError(PATH_NOT_APTS(path=path))
+    return path
 
 
 def _quoted(uri: str) -> str:
