@@ -18,6 +18,7 @@ from howlate.errors import ExitCode, HowlateError
 from howlate.outputs import surviving_readers, swallow
 from howlate.words import say
 from howlate.words.language import CatalogueError, called, choose
+from howlate.words.printable import without_controls
 from howlate.words.statement import Statement, rule
 
 if TYPE_CHECKING:
@@ -145,9 +146,8 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 def _print(problem: Statement, code: ExitCode) -> int:
     try:
-        print(
-            f"howlate: {say.advice(say.english(problem), say.remedy(problem))}", file=sys.stderr, flush=True
-        )
+        sentence = say.advice(say.english(problem), say.remedy(problem))
+        print(f"howlate: {without_controls(sentence)}", file=sys.stderr, flush=True)
     except OSError:
         swallow(sys.stderr.fileno())
     return code

@@ -11,6 +11,7 @@ import click
 
 from howlate.cli._options import together
 from howlate.words.language import as_called
+from howlate.words.printable import without_controls
 
 if TYPE_CHECKING:
     from howlate.lab.archive import Archive
@@ -69,4 +70,4 @@ archive_options = together(
 def say(text: str) -> None:
     """Print progress on standard error."""
     clear = "\r\x1b[K" if sys.stderr.isatty() else ""  # a line of progress may be there
-    click.echo(f"{clear}howlate: {as_called(text)}", err=True)
+    click.echo(f"{clear}howlate: {without_controls(as_called(text))}", err=True)
