@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from howlate.errors import REMEDIED, ExitCode, HowlateError, NotPossibleError, TargetError, UsageError
-from howlate.model.decode import Table, parse_json
+from howlate.model.decode import NOT_64_BITS, Table, parse_json
 from howlate.model.plan import Length
 from howlate.model.study import Value
 from howlate.words.statement import rule
@@ -60,17 +60,25 @@ def answers_of(output: bytes, count: int, where: str) -> list[Answer]:
     return [_answer(parse_json(line, "an answer of `howlate-probe plan`", TargetError)) for line in lines]
 
 
+def _amount(table: Table, name: str) -> float:
+    """A time or a size; 0 if it is missing. Another machine may answer anything."""
+    amount = table.real(name, 0.0)
+    if not 0 <= amount < 2.0**63:
+        raise table.fail(NOT_64_BITS(key=name))
+    return amount
+
+
 def _answer(table: Table) -> Answer:
     alone = table.table("alone")
     return Answer(
         {name: _value(value) for name, value in table.mapping("options").items()},
         "options" in table.values,
         Length(
-            table.real("seconds", 0.0),
-            alone.real("least_s", 0.0),
-            alone.real("most_s", 0.0),
+            _amount(table, "seconds"),
+            _amount(alone, "least_s"),
+            _amount(alone, "most_s"),
             table.integer("rows", 0),
-            int(table.real("bytes", 0.0)),
+            int(_amount(table, "bytes")),
         ),
         _refusal(table),
         tuple(str(text) for text in table.items("warnings")),

@@ -1,17 +1,19 @@
-"""Data from a connection while it lasts: lines, and a file in pieces."""
+"""Data from a connection while it lasts: lines, and a file in pieces. Another machine may send anything, without an
+end or a byte a minute: whatever is read has a limit of bytes and of time."""
 
 from __future__ import annotations
 
 import os
 import selectors
+import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
 from howlate.errors import TargetError
+from howlate.interrupts import interrupts_held
 from howlate.store.frames import crc32c
-from howlate.targets._link import MARK
 from howlate.targets._target import Progress
 from howlate.targets.local import SILENT_S
 from howlate.words.statement import rule
@@ -22,6 +24,25 @@ SILENT_THERE = rule(
     "the probe was silent for {silent_s:number} s, so it was stopped",
     remedy="check whether a real-time task holds all CPUs there (`howlate doctor --target ...`)",
 )
+SENDS_TOO_MUCH = rule(
+    "target.sends-too-much",
+    "{host} sends more than the {most} bytes that {what} may have",
+    remedy="check that howlate's own probe answers there: a login script that goes on printing is enough",
+)
+
+MARK = b"howlate:\n"
+"""Before what a command prints: a login script may print too."""
+_MOST_BEFORE = 1 << 20
+"""Bytes of what a login script may print."""
+_MOST_LINE = 1 << 20
+_FREE_BYTES, _BYTES_PER_S = 16 << 20, 64 << 10
+"""What a cell's progress may have: at once (a new connection reports it from the beginning), and for each second."""
+_BLOCK = 65536
+_LOOK_S = 1.0
+
+
+class EndlessError(TargetError):
+    """More comes than may come."""
 
 
 @dataclass
@@ -33,6 +54,10 @@ class Got:
     size: int = -1
     checksum: int = 0
     crc: int = 0
+    spent_s: float = 0.0
+    """The time of connections over which it came."""
+    began: float = 0.0
+    """Since when the present one is waited for."""
 
     def take(self, data: bytes) -> None:
         self.file.write(data)
@@ -56,27 +81,94 @@ class Forward:
             self._on_progress(progress)
 
 
-def lines_after_mark(output: IO[bytes]) -> Iterator[bytes | None]:
-    """The output after MARK, line by line; None once a second if nothing came."""
-    rest, marked = b"", False
-    with selectors.DefaultSelector() as selector:
-        selector.register(output, selectors.EVENT_READ)
-        while True:
-            if not selector.select(1.0):
+class Incoming:
+    """What a command prints. A caller is never held for longer than a second."""
+
+    def __init__(self, output: IO[bytes], host: str) -> None:
+        self._output, self._host = output, host
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(output, selectors.EVENT_READ)
+        self._rest = bytearray()
+        self._looked = 0
+        """So much of the rest holds no line break."""
+        self.is_over = False
+
+    def __enter__(self) -> Incoming:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._selector.close()
+
+    def _more(self) -> bool:
+        """Whether something came within a second, or the end."""
+        if not self._selector.select(_LOOK_S):
+            return False
+        data = os.read(self._output.fileno(), _BLOCK)
+        self._rest += data
+        self.is_over = not data
+        return True
+
+    def line(self) -> bytes | None:
+        """The next line, without its end; None if there is none yet, or none any more (`is_over`)."""
+        if (line := self._taken()) is not None or self.is_over:
+            return line
+        self._more()
+        if (line := self._taken()) is None and len(self._rest) > _MOST_LINE:
+            raise EndlessError(SENDS_TOO_MUCH(host=self._host, most=_MOST_LINE, what="a line"))
+        return line
+
+    def _taken(self) -> bytes | None:
+        end = self._rest.find(b"\n", self._looked)
+        if end < 0:
+            self._looked = len(self._rest)
+            return None
+        line = bytes(self._rest[:end])
+        del self._rest[: end + 1]
+        self._looked = 0
+        return line
+
+    def after_mark(self) -> Iterator[bytes | None]:
+        """The lines after MARK; None once a second if none came."""
+        yield from self._until_mark()
+        while (line := self.line()) is not None or not self.is_over:
+            yield line
+
+    def _until_mark(self) -> Iterator[None]:
+        before = 0
+        while not self.is_over:
+            line = self.line()
+            if line is None:
                 yield None
-                continue
-            data = os.read(output.fileno(), 65536)
-            if not data:
+            elif line + b"\n" == MARK:
                 return
-            *lines, rest = (rest + data).split(b"\n")
-            for line in lines:
-                if marked:
-                    yield line
-                marked = marked or line + b"\n" == MARK
+            else:
+                before += len(line) + 1
+                if before > _MOST_BEFORE:
+                    raise EndlessError(
+                        SENDS_TOO_MUCH(host=self._host, most=_MOST_BEFORE, what="what comes before an answer")
+                    )
+
+    def bytes_up_to(self, most: int) -> bytes:
+        """At most so many of the bytes that have come or come within a second."""
+        if not self._rest and not self.is_over:
+            self._more()
+        data = bytes(self._rest[:most])
+        del self._rest[:most]
+        self._looked = 0
+        return data
 
 
-def skip_to_mark(output: IO[bytes]) -> bool:
-    return any(line == MARK for line in iter(output.readline, b""))
+class Pace:
+    """The limit of a cell's progress."""
+
+    def __init__(self, host: str) -> None:
+        self._host, self._began, self._count = host, time.monotonic(), 0
+
+    def count(self, line: bytes) -> None:
+        self._count += len(line) + 1
+        most = _FREE_BYTES + int((time.monotonic() - self._began) * _BYTES_PER_S)
+        if self._count > most:
+            raise EndlessError(SENDS_TOO_MUCH(host=self._host, most=most, what="a cell's progress"))
 
 
 def check_silence(heard: float, began: float, limit_s: float) -> None:
@@ -85,3 +177,86 @@ def check_silence(heard: float, began: float, limit_s: float) -> None:
         raise TargetError(NOT_ENDED(limit_s=limit_s))
     if now - heard > SILENT_S:
         raise TargetError(SILENT_THERE(silent_s=SILENT_S))
+
+
+def gathered(
+    argv: Sequence[str], given: bytes | None, limit_s: float, most: Sequence[int], environment: dict[str, str]
+) -> tuple[int, bytes, bytes] | None:
+    """Exit code, output and errors of a command; None if it does not end in time. One that sends more than so many
+    bytes on the two is ended; what came is longer then."""
+    deadline = time.monotonic() + limit_s
+    kept = (bytearray(), bytearray())
+    with interrupts_held():
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL if given is None else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            process_group=0,
+            env=environment,
+        )
+    with process, selectors.DefaultSelector() as selector:
+        try:
+            _register(selector, process, given)
+            while process.stdout in selector.get_map():
+                if time.monotonic() > deadline:
+                    return None
+                _pass_on(selector, kept, _LOOK_S)
+                if any(len(data) > limit for data, limit in zip(kept, most, strict=True)):
+                    return 0, bytes(kept[0]), bytes(kept[1])
+            process.wait(max(0.1, deadline - time.monotonic()))
+            while len(kept[1]) <= most[1] and _pass_on(selector, kept, 0.0):  # others may hold the other end
+                pass
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            with interrupts_held():
+                if process.poll() is None:
+                    process.kill()
+                process.wait()
+    return process.returncode, bytes(kept[0]), bytes(kept[1])
+
+
+def _register(
+    selector: selectors.BaseSelector, process: subprocess.Popen[bytes], given: bytes | None
+) -> None:
+    assert process.stdout is not None
+    assert process.stderr is not None
+    selector.register(process.stdout, selectors.EVENT_READ, 0)
+    selector.register(process.stderr, selectors.EVENT_READ, 1)
+    if process.stdin is not None:
+        os.set_blocking(process.stdin.fileno(), False)
+        selector.register(process.stdin, selectors.EVENT_WRITE, memoryview(given or b""))
+
+
+def _pass_on(selector: selectors.BaseSelector, kept: Sequence[bytearray], seconds: float) -> bool:
+    """Whether there was something to read or to write."""
+    ready = selector.select(seconds) if selector.get_map() else []
+    for key, _ in ready:
+        if isinstance(key.data, memoryview):
+            _give(selector, key.fileobj, key.data)
+        else:
+            _take(selector, key.fileobj, kept[key.data])
+    return bool(ready)
+
+
+def _take(selector: selectors.BaseSelector, file: object, kept: bytearray) -> None:
+    data = os.read(file.fileno(), _BLOCK)  # type: ignore[attr-defined]
+    kept += data
+    if not data:
+        selector.unregister(file)  # type: ignore[arg-type]
+
+
+def _give(selector: selectors.BaseSelector, file: object, rest: memoryview) -> None:
+    """One that ends without reading all of it says why by its exit code."""
+    try:
+        rest = rest[os.write(file.fileno(), rest[:_BLOCK]) :]  # type: ignore[attr-defined]
+    except BlockingIOError:
+        return
+    except OSError:
+        rest = rest[:0]
+    if rest:
+        selector.modify(file, selectors.EVENT_WRITE, rest)  # type: ignore[arg-type]
+    else:
+        selector.unregister(file)  # type: ignore[arg-type]
+        file.close()  # type: ignore[attr-defined]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from howlate.errors import HowlateError, NotPossibleError, UsageError
 from howlate.interrupts import interrupts_held
+from howlate.targets._flow import MARK, SENDS_TOO_MUCH, EndlessError, gathered
 from howlate.targets._socket_folder import socket_folder
 from howlate.words.statement import Rule, Statement, rule
 
@@ -82,6 +83,8 @@ NO_ROUTE = rule("ssh.no-route", "{host} cannot be reached", remedy="see that it 
 NO_NETWORK = rule("ssh.no-network", "{host} cannot be reached", remedy="see this machine's own network")
 NOT_REACHED = rule("ssh.not-reached", "{host} cannot be reached: {last}", remedy="see that `{by_hand}` works")
 
+_END_S = 5.0
+"""What ssh has to end after SIGTERM."""
 CONNECT_S = 20.0
 """Of one try to connect, without what a user takes to type a password."""
 ALIVE_S, ALIVE_COUNT = 5, 3
@@ -89,11 +92,14 @@ ALIVE_S, ALIVE_COUNT = 5, 3
 IDLE_S = 60
 """A connection that a killed howlate left ends after this."""
 ASK_S = 120.0
+MOST_ANSWER, MOST_ERRORS = 16 << 20, 1 << 20
+"""Bytes of what a command prints, and of its errors. The largest answers are those to many questions at once."""
+_ANSWER_RATIO = 64
+LONGEST_WORDS = 300
+"""Characters of another machine's words in a sentence of ours."""
 SLOWEST = 8_000
 """Bytes a second of a connection that is still waited for."""
 _PREFIX, _SOCKET = "howlate-ssh-", "c"
-MARK = b"howlate:\n"
-"""Before what a command prints: a login script may print too."""
 _CONNECTION = 255
 """`ssh`'s own exit code where the command's is not known."""
 
@@ -177,7 +183,7 @@ class Link:
 
     def run(self, script: str, given: bytes | None = None, limit_s: float = ASK_S) -> Done:
         """A line of `sh` there, to its end. LinkError where the connection broke: then it is not known whether the
-        command ran to its end."""
+        command ran to its end. EndlessError where it answers more than any answer has."""
         self.connect()
         limit_s += len(given or b"") / SLOWEST
         done = self._local([*self._argv(), self._address.destination, remote(script)], limit_s, given)
@@ -199,9 +205,12 @@ class Link:
         try:
             yield process
         finally:
-            if process.poll() is None:
-                process.terminate()
             with interrupts_held():
+                if process.poll() is None:
+                    process.terminate()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(_END_S)
+                process.kill()
                 process.wait()
             if process.stdout is not None:
                 process.stdout.close()
@@ -257,17 +266,17 @@ class Link:
         self, argv: Sequence[str], limit_s: float | None, given: bytes | None = None, foreground: bool = False
     ) -> Done:
         """ssh here. In the foreground it may ask on the terminal, and Ctrl-C reaches it."""
+        if not foreground:
+            return self._gathered(argv, limit_s or ASK_S, given)
         with tempfile.TemporaryFile() as errors:
             try:
                 done = subprocess.run(
                     argv,
-                    input=given,
-                    stdin=subprocess.DEVNULL if given is None else None,
-                    stdout=subprocess.PIPE if not foreground else subprocess.DEVNULL,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
                     stderr=errors,
                     timeout=limit_s,
                     check=False,
-                    process_group=None if foreground else 0,
                     env=_environment(),
                 )
             except subprocess.TimeoutExpired:
@@ -275,7 +284,20 @@ class Link:
             except OSError as problem:
                 raise LinkError(NO_SSH(program=argv[0], reason=problem.strerror)) from None
             errors.seek(0)
-            return Done(done.returncode, done.stdout or b"", errors.read())
+            return Done(done.returncode, b"", errors.read(MOST_ERRORS))
+
+    def _gathered(self, argv: Sequence[str], limit_s: float, given: bytes | None) -> Done:
+        most = (MOST_ANSWER + _ANSWER_RATIO * len(given or b""), MOST_ERRORS)
+        try:
+            done = gathered(argv, given, limit_s, most, _environment())
+        except OSError as problem:
+            raise LinkError(NO_SSH(program=argv[0], reason=problem.strerror)) from None
+        if done is None:
+            raise LinkError(NOT_IN_TIME(host=self.host, limit_s=limit_s), lost=True)
+        for data, limit in zip(done[1:], most, strict=True):
+            if len(data) > limit:
+                raise EndlessError(SENDS_TOO_MUCH(host=self.host, most=limit, what="an answer"))
+        return Done(*done)
 
     def _after_mark(self, done: Done) -> Done:
         before, mark, output = done.output.partition(MARK)
@@ -284,9 +306,16 @@ class Link:
         if not mark:
             lines = (done.errors or before).decode("utf-8", "replace").strip().splitlines()
             raise LinkError(
-                NO_COMMANDS_SAYING(host=self.host, line=lines[-1]) if lines else NO_COMMANDS(host=self.host)
+                NO_COMMANDS_SAYING(host=self.host, line=clipped(lines[-1]))
+                if lines
+                else NO_COMMANDS(host=self.host)
             )
         return Done(done.code, output, done.errors)
+
+
+def clipped(text: str) -> str:
+    """Another machine's words, as far as a sentence of ours has room for them."""
+    return text if len(text) <= LONGEST_WORDS else f"{text[:LONGEST_WORDS]}..."
 
 
 def remote(script: str) -> str:
@@ -323,7 +352,7 @@ def explain(errors: bytes, address: Address) -> LinkError:
     known = f"[{host}]:{address.port}" if address.port not in (0, 22) else host
     values = {
         "host": address.destination,
-        "last": last.rstrip("."),
+        "last": clipped(last.rstrip(".")),
         "by_hand": address.by_hand,
         "forget": f"ssh-keygen -R {shlex.quote(known)}",
     }

@@ -9,7 +9,7 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
@@ -18,7 +18,7 @@ from typing import Any
 from howlate.errors import ExitCode, NotPossibleError, TargetError
 from howlate.model.answer import Answer, Command, answers_of
 from howlate.model.capabilities import Capabilities
-from howlate.model.decode import parse_json
+from howlate.model.decode import decoded, parse_json
 from howlate.model.facts import unpacked
 from howlate.model.job import job_text
 from howlate.model.plan import Cell
@@ -26,10 +26,12 @@ from howlate.places import machine_probe_path
 from howlate.plan.options import arguments
 from howlate.store.files import storing
 from howlate.store.frames import crc32c
-from howlate.targets._flow import Forward, Got, check_silence, lines_after_mark, skip_to_mark
-from howlate.targets._link import Address, Done, Link, LinkError
+from howlate.targets._flow import EndlessError, Forward, Got, Incoming, Pace, check_silence
+from howlate.targets._link import ASK_S, Address, Done, Link, LinkError, clipped
 from howlate.targets._owner import Owner
 from howlate.targets._put import folder_asked_for, is_place, put_script, why_not
+from howlate.targets._report import Report, session_of, status_of
+from howlate.targets._samples import LOST, NO_PROGRAM, SESSION_GONE, STRANGE_ANSWER, Samples, code_of
 from howlate.targets._target import (
     OneMachine,
     Outcome,
@@ -74,9 +76,6 @@ LEASE_OVER = rule(
     remedy="the same command with --out measures it again",
 )
 SAMPLES_DAMAGED = rule("target.samples-damaged", "the samples of {host} arrive damaged", remedy="try again")
-SAMPLES_LOST = rule(
-    "target.samples-lost", "{host} has lost the samples", remedy="check whether it was restarted"
-)
 NO_FOLDER = rule(
     "target.no-folder-there",
     "the probe ({size_mb:significant} MB) fits into no folder on {host}: {reasons:all}",
@@ -93,13 +92,9 @@ STOP_S = 75.0
 _MEMORY, _DISK = ("/dev/shm",), ("/tmp", "/var/tmp")
 _FULL_BYTES = 64 << 10
 """With less than this free a cell that failed failed for it: not even its sentence can be written there."""
-_NO_PROGRAM = (126, 127)
-"""What the shell there says of a program that is gone, with the folder that it was in."""
-_SESSION_OVER = 6
-"""Of `howlate-probe session`: its keeper is gone."""
-_LOST = (ExitCode.USAGE, ExitCode.NOT_POSSIBLE, ExitCode.BROKEN, _SESSION_OVER, *_NO_PROGRAM)
-"""The machine answers, and has nothing more of the cell: trying again does not help."""
-_OUTPUT, _STREAM = "out/0/stdout", "out/0/stream"
+TIDY_S = 30.0
+"""What the removal of what was left there may take; it goes by itself later."""
+_OUTPUT = "out/0/stdout"
 
 
 def open_target(argument: str, say: Callable[[str], None] = lambda _: None) -> SshTarget:
@@ -157,12 +152,12 @@ class SshTarget(OneMachine):
 
     def _tidy(self, folder: str) -> None:
         try:
-            done = self._verb(f"session close {folder}", folder)
+            done = self._verb(f"session close {folder}", folder, limit_s=TIDY_S)
             if done.code == 0 or _is_over(done):
                 self._begun.discard(folder)
                 return
-            why = sentence_of(done.errors, done.code)
-        except LinkError as problem:
+            why = clipped(sentence_of(done.errors, done.code))
+        except (LinkError, EndlessError) as problem:
             why = problem.message
         self._say(
             f"{folder} on {self._link.host} is still there ({why}); it goes by itself in {self._keep_s / 60:g} min"
@@ -175,8 +170,20 @@ class SshTarget(OneMachine):
         return Capabilities.from_json(self._ask("list"))
 
     def _ask(self, what: str) -> dict[str, Any]:
-        text = self._said(f"{what} --json").decode("utf-8", "replace")
-        return dict(parse_json(text, f"`howlate-probe {what} --json`", TargetError).values)
+        return self._decoded(self._said(f"{what} --json"), what)
+
+    def _decoded(self, answer: bytes, what: str) -> dict[str, Any]:
+        """An object of JSON whose numbers are numbers and whose texts are text: it is stored and printed later."""
+        text = answer.decode("utf-8", "replace")
+        values = dict(parse_json(text, f"`howlate-probe {what}`", TargetError).values)
+        try:
+            json.dumps(values, ensure_ascii=False, allow_nan=False).encode()
+        except (ValueError, RecursionError):
+            raise self._strange(what) from None
+        return values
+
+    def _strange(self, what: str) -> TargetError:
+        return TargetError(STRANGE_ANSWER(host=self._link.host, command=what))
 
     def _said(self, words: str, given: bytes | None = None) -> bytes:
         """What a command of the probe prints there that answers at once."""
@@ -185,23 +192,23 @@ class SshTarget(OneMachine):
             self._folder = ""
             done = self._verb(words, self._session(), given)
         if done.code != 0:
-            reason = sentence_of(done.errors, done.code)
+            reason = clipped(sentence_of(done.errors, done.code))
             raise TargetError(
                 COMMAND_FAILED_THERE(command=words.split()[0], host=self._link.host, reason=reason)
             )
         return done.output
 
-    def _verb(self, words: str, folder: str, given: bytes | None = None) -> Done:
-        return self._link.run(f"exec {folder}/howlate-probe {words}", given)
+    def _verb(self, words: str, folder: str, given: bytes | None = None, limit_s: float = ASK_S) -> Done:
+        return self._link.run(f"exec {folder}/howlate-probe {words}", given, limit_s)
 
     def _session(self) -> str:
         """Opens it, if it is not: finds the architecture, puts the probe there, removes what killed howlates left."""
         if not self._folder:
             asked = "uname -m; id -u; echo ${XDG_RUNTIME_DIR:--}; echo ${HOME:--}"
             words = self._link.run(asked).output.decode("utf-8", "replace").split("\n")
-            if len(words) < 4:
-                raise TargetError(UNKNOWN_MACHINE(host=self._link.host, answer=" ".join(words)))
-            machine, user, runtime, home = words[:4]
+            if len(words) < 4 or not (words[1].isascii() and words[1].isdigit()):
+                raise TargetError(UNKNOWN_MACHINE(host=self._link.host, answer=clipped(" ".join(words))))
+            machine, user, runtime, home = (clipped(word) for word in words[:4])
             probe = machine_probe_path(machine).read_bytes()
             own = [folder_asked_for(), *_MEMORY, runtime, f"/run/user/{user}", *_DISK, home]
             places = [place for place in dict.fromkeys(own) if is_place(place)]
@@ -221,7 +228,7 @@ class SshTarget(OneMachine):
                 self._check_copy(lines[-1], probe, folder)
                 return folder
             self._begun.discard(folder)
-            reasons.append(f"{place} ({why_not(lines, done.code)})")
+            reasons.append(f"{place} ({clipped(why_not(lines, done.code))})")
         raise NotPossibleError(NO_FOLDER(size_mb=len(probe) / 1e6, host=self._link.host, reasons=reasons))
 
     def _check_copy(self, answer: str, probe: bytes, folder: str) -> None:
@@ -233,10 +240,9 @@ class SshTarget(OneMachine):
     def _others(self, places: list[str]) -> Iterator[tuple[str, Owner | None]]:
         done = self._verb(f"session list {' '.join(places)}", self._folder)
         for line in done.output.decode("utf-8", "replace").split("\n"):
-            with contextlib.suppress(ValueError, KeyError):
-                session = json.loads(line)
-                if session["folder"] != self._folder:
-                    yield session["folder"], Owner.parse(session["state"]["owner"])
+            found = session_of(line)
+            if found is not None and found[0] != self._folder:
+                yield found
 
     def _sweep(self, places: list[str]) -> None:
         """What a howlate left here that was killed is ended. Another that lives is measuring, or is about to: two
@@ -249,7 +255,9 @@ class SshTarget(OneMachine):
             who = f"{owner.who}, process {owner.pid}" if owner else "not known"
             self._tidy(self._folder)
             self._folder = ""
-            raise NotPossibleError(IN_USE(owner=who, host=self._link.host, minutes=self._keep_s / 60))
+            raise NotPossibleError(
+                IN_USE(owner=clipped(who), host=self._link.host, minutes=self._keep_s / 60)
+            )
 
     # A cell.
 
@@ -266,7 +274,10 @@ class SshTarget(OneMachine):
 
     def _run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
         running = _Running(
-            self._session(), f"cell-{next(self._numbers)}", self._clock.now() + cell.expected_s
+            self._session(),
+            f"cell-{next(self._numbers)}",
+            self._clock.now() + cell.expected_s,
+            stream_bytes=cell.length.stream_bytes,
         )
         with self._ended_in_any_case(running, stream):
             self._start(cell, running)
@@ -287,7 +298,7 @@ class SshTarget(OneMachine):
                 self._verb(f"session stop {running.name_in_session}", running.folder)
                 running.planned_end = self._clock.now()
                 report = self._follow(running, lambda _: None, STOP_S)
-                if report["lines"]:
+                if report.lines:
                     self._fetch(running, stream)
                 self._drop(running)
             except (LinkError, TargetError) as other:
@@ -317,7 +328,7 @@ class SshTarget(OneMachine):
         running.lease_end = self._clock.now() + lease_s
         if done.code != 0:
             running.refused = True
-            reason = sentence_of(done.errors, done.code)
+            reason = clipped(sentence_of(done.errors, done.code))
             error = NotPossibleError if done.code == ExitCode.NOT_POSSIBLE else TargetError
             raise error(CELL_NOT_STARTED(host=self._link.host, reason=reason.rstrip(".")))
 
@@ -333,38 +344,50 @@ class SshTarget(OneMachine):
 
     def _follow(
         self, running: _Running, on_progress: Callable[[Progress], None], limit_s: float = 0.0
-    ) -> dict[str, Any]:
+    ) -> Report:
         """Hands on its progress until it has ended; over as many connections as it takes."""
         seen = Forward(on_progress)
         once = partial(self._follow_once, running, seen, limit_s)
         return self._again("follow", running, once, lambda: seen.elapsed_s)
 
-    def _follow_once(self, running: _Running, seen: Forward, limit_s: float) -> dict[str, Any]:
+    def _follow_once(self, running: _Running, seen: Forward, limit_s: float) -> Report:
         script = (
             f"exec {running.folder}/howlate-probe session follow {running.name_in_session} {_OUTPUT} 2>&1"
         )
         began = heard = time.monotonic()
-        last = b""
+        last, pace = b"", Pace(self._link.host)
         with self._link.started(script) as process:
             assert process.stdout is not None
-            for line in lines_after_mark(process.stdout):
-                if self._stopped.is_set() and not limit_s:
-                    raise KeyboardInterrupt
-                if line is None:
+            with Incoming(process.stdout, self._link.host) as incoming:
+                for line in incoming.after_mark():
+                    if self._stopped.is_set() and not limit_s:
+                        raise KeyboardInterrupt
                     check_silence(heard, began, limit_s)
+                    if line is None:
+                        self._renew(running)
+                        continue
+                    pace.count(line)
+                    if line.startswith(b"ended "):
+                        return self._report_of(line.removeprefix(b"ended "))
+                    progress, last = parse_progress(line), line or last
+                    if progress is not None:
+                        heard = time.monotonic()
+                    seen(progress)
                     self._renew(running)
-                    continue
-                heard, last = time.monotonic(), line or last
-                if line.startswith(b"ended "):
-                    text = line.removeprefix(b"ended ").decode("utf-8", "replace")
-                    return dict(parse_json(text, "what became of the cell", TargetError).values)
-                seen(parse_progress(line))
-                self._renew(running)
-            code = process.wait()
-        if code in _LOST:
-            reason = "its folder is gone" if code in _NO_PROGRAM else sentence_of(last, code)
+            code = code_of(process)
+        if code in LOST:
+            reason = "its folder is gone" if code in NO_PROGRAM else clipped(sentence_of(last, code))
             raise TargetError(CELL_LOST(host=self._link.host, reason=reason))
         raise self._link.broke()
+
+    def _report_of(self, answer: bytes) -> Report:
+        """What became of the cell."""
+        report = decoded(
+            Report, self._decoded(answer, "session follow"), "what became of the cell", TargetError
+        )
+        if not 0 <= report.free_bytes < 2**63 or not -(2**31) <= report.code < 2**31:
+            raise self._strange("session follow")
+        return report
 
     def _renew(self, running: _Running) -> None:
         """A cell that takes longer than planned goes on while howlate watches it."""
@@ -377,59 +400,43 @@ class SshTarget(OneMachine):
 
     def _outcome(self, running: _Running, stream: Path) -> Outcome:
         report = running.report
-        status = _status_of(report)
-        if status not in (ExitCode.DONE, ExitCode.FAILED) and report["free_bytes"] < _FULL_BYTES:
+        assert report is not None
+        status = status_of(report)
+        if status not in (ExitCode.DONE, ExitCode.FAILED) and report.free_bytes < _FULL_BYTES:
             self._drop(running)
             raise TargetError(
                 NO_SPACE_THERE(host=self._link.host, folder=PurePosixPath(running.folder).parent)
             )
         if status is None:
             self._drop(running)
-            reason = sentence_of(str(report["errors"]).encode(), int(report["code"]))
+            reason = clipped(sentence_of(report.errors.encode(), report.code))
             raise TargetError(CELL_NOT_RUN(host=self._link.host, reason=reason.rstrip(".")))
-        outcome = outcome_of(status, str(report["lines"][0]["stderr"]).encode())
+        outcome = outcome_of(status, report.lines[0].stderr.encode())
         if outcome.measured:
             self._fetch(running, stream)
         self._drop(running)
-        if report["code"] == ExitCode.INCONCLUSIVE:
+        if report.code == ExitCode.INCONCLUSIVE:
             raise TargetError(LEASE_OVER(host=self._link.host, lease_s=self._lease_s))
         return outcome
 
     def _drop(self, running: _Running) -> None:
         """Its files; where that fails they go with the session."""
-        with contextlib.suppress(LinkError):
-            self._verb(f"session drop {running.name_in_session}", running.folder)
+        with contextlib.suppress(LinkError, EndlessError):
+            self._verb(f"session drop {running.name_in_session}", running.folder, limit_s=TIDY_S)
 
     def _fetch(self, running: _Running, stream: Path) -> None:
         """The stream, from where a broken connection left it, and its checksum at the end."""
+        samples = Samples(self._link, self._stopped, running.folder, running.name, running.stream_bytes)
         with storing(stream), stream.open("wb") as file:
             for _ in range(2):
                 got = Got(file)
-                once, count = partial(self._fetch_once, running, got), partial(getattr, got, "count")
+                once, count = partial(samples.fetch, got), partial(getattr, got, "count")
                 self._again("fetch", running, once, count)
                 if got.is_whole:
                     return
                 file.seek(0)
                 file.truncate()
         raise TargetError(SAMPLES_DAMAGED(host=self._link.host))
-
-    def _fetch_once(self, running: _Running, got: Got) -> None:
-        words = f"session send {running.name_in_session} {_STREAM} --from {got.count}"
-        with self._link.started(f"exec {running.folder}/howlate-probe {words}") as process:
-            assert process.stdout is not None
-            if skip_to_mark(process.stdout):
-                head = process.stdout.readline().split()
-                if len(head) == 2:
-                    got.size, got.checksum = int(head[0]), int(head[1])
-                    while data := process.stdout.read1(1 << 20):  # type: ignore[attr-defined]
-                        if self._stopped.is_set():
-                            raise KeyboardInterrupt
-                        got.take(data)
-            code = process.wait()
-        if code in _LOST:
-            raise TargetError(SAMPLES_LOST(host=self._link.host))
-        if code != 0 or got.count < got.size:
-            raise self._link.broke()
 
 
 @dataclass
@@ -441,7 +448,9 @@ class _Running:
     planned_end: float
     lease_end: float = 0.0
     refused: bool = False
-    report: Any = None
+    stream_bytes: int = 0
+    """The planned size of its stream."""
+    report: Report | None = None
 
     @property
     def name_in_session(self) -> str:
@@ -454,13 +463,4 @@ class _SessionOverError(TargetError):
 
 def _is_over(done: Done) -> bool:
     """The session's keeper, or its folder, is gone."""
-    return done.code in (_SESSION_OVER, *_NO_PROGRAM)
-
-
-def _status_of(report: Mapping[str, Any]) -> int | None:
-    """The measuring line's; None if it has none."""
-    word, _, number = str(report["lines"][0]["status"] if report["lines"] else "").partition(" ")
-    text = number if word == "signal" else word
-    if not text.isdigit():
-        return None
-    return -int(text) if word == "signal" else int(text)
+    return done.code in (SESSION_GONE, *NO_PROGRAM)

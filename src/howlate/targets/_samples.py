@@ -1,0 +1,122 @@
+"""The samples of a cell that another machine measured, fetched over as many connections as it takes."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from howlate.errors import ExitCode, TargetError
+from howlate.targets._flow import SENDS_TOO_MUCH, EndlessError, Got, Incoming
+from howlate.targets._link import ASK_S, SLOWEST, Link
+from howlate.words.statement import rule
+
+STRANGE_ANSWER = rule(
+    "target.strange-answer",
+    "{host} answers `howlate-probe {command}` with something that howlate's probe does not print",
+    remedy="check that nothing but that probe answers there, then try again",
+)
+SAMPLES_SLOW = rule(
+    "target.samples-slow",
+    "{host} sends its samples with less than {slowest} bytes a second",
+    remedy="check the connection, or measure fewer releases",
+)
+NO_ROOM_HERE = rule(
+    "target.no-room-here",
+    "the samples of {host} have {size} bytes, and here is no room for them in {folder}",
+    remedy="make room there, or choose another place with --out",
+)
+SAMPLES_LOST = rule(
+    "target.samples-lost", "{host} has lost the samples", remedy="check whether it was restarted"
+)
+
+NO_PROGRAM = (126, 127)
+"""What the shell there says of a program that is gone, with the folder that it was in."""
+SESSION_GONE = 6
+"""Of `howlate-probe session`: its keeper is gone."""
+LOST = (ExitCode.USAGE, ExitCode.NOT_POSSIBLE, ExitCode.BROKEN, SESSION_GONE, *NO_PROGRAM)
+"""The machine answers, and has nothing more of the cell: trying again does not help."""
+_ENDS_S = 20.0
+"""A command whose output has ended, ends within this."""
+STREAM = "out/0/stream"
+_HEAD = re.compile(rb"([0-9]{1,18}) ([0-9]{1,10})\r?")
+_MOST_STREAMS, _FREE_STREAM = 4, 256 << 20
+"""A stream has at most so many times its planned size, and so much besides."""
+
+
+class Samples:
+    """A stream there, of about so many bytes."""
+
+    def __init__(
+        self, link: Link, stopped: threading.Event, folder: str, name: str, stream_bytes: int
+    ) -> None:
+        self._link, self._stopped = link, stopped
+        self._folder, self._name, self._stream_bytes = folder, name, stream_bytes
+
+    def fetch(self, got: Got) -> None:
+        """What one connection brings of it. LinkError if that is not the rest."""
+        words = f"session send {self._folder} {self._name} {STREAM} --from {got.count}"
+        with self._link.started(f"exec {self._folder}/howlate-probe {words}") as process:
+            assert process.stdout is not None
+            with Incoming(process.stdout, self._link.host) as incoming, self._timed(got):
+                head = next((line for line in incoming.after_mark() if self._goes_on(got, line)), None)
+                if head is not None:
+                    self._expect(got, head)
+                    while got.count < got.size and not incoming.is_over:
+                        data = incoming.bytes_up_to(got.size - got.count)
+                        self._goes_on(got, data)
+                        got.take(data)
+                    if got.count == got.size and incoming.bytes_up_to(1):
+                        raise EndlessError(
+                            SENDS_TOO_MUCH(host=self._link.host, most=got.size, what="its samples")
+                        )
+            if got.is_whole:
+                return
+            code = code_of(process)
+        if code in LOST:
+            raise TargetError(SAMPLES_LOST(host=self._link.host))
+        if code != 0 or got.count < got.size:
+            raise self._link.broke()
+
+    def _expect(self, got: Got, head: bytes) -> None:
+        """What the first line announces: "SIZE CRC32C"."""
+        match = _HEAD.fullmatch(head)
+        if match is None:
+            raise TargetError(STRANGE_ANSWER(host=self._link.host, command="session send"))
+        got.size, got.checksum = int(match[1]), int(match[2])
+        most = _MOST_STREAMS * self._stream_bytes + _FREE_STREAM
+        if got.size > most:
+            raise EndlessError(SENDS_TOO_MUCH(host=self._link.host, most=most, what="its samples"))
+        folder = Path(got.file.name).parent
+        if got.size - got.count > shutil.disk_usage(folder).free:
+            raise TargetError(NO_ROOM_HERE(host=self._link.host, size=got.size, folder=folder))
+
+    @contextlib.contextmanager
+    def _timed(self, got: Got) -> Iterator[None]:
+        got.began = time.monotonic()
+        try:
+            yield
+        finally:
+            got.spent_s += time.monotonic() - got.began
+
+    def _goes_on(self, got: Got, data: bytes | None) -> bool:
+        """Whether something came. Raises if the whole takes too long for what has come, or if it is to stop."""
+        if self._stopped.is_set():
+            raise KeyboardInterrupt
+        spent_s = got.spent_s + time.monotonic() - got.began
+        if spent_s > ASK_S + got.count / SLOWEST:
+            raise TargetError(SAMPLES_SLOW(host=self._link.host, slowest=SLOWEST))
+        return data is not None
+
+
+def code_of(process: subprocess.Popen[bytes]) -> int:
+    """The exit code of a command whose output has ended; -1 if it goes on without any."""
+    try:
+        return process.wait(_ENDS_S)
+    except subprocess.TimeoutExpired:
+        return -1
