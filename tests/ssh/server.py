@@ -254,10 +254,12 @@ def serving(
     mounts: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     cable: Cable | None = None,
+    force: Path | None = None,
 ) -> Iterator[Server]:
     """A machine to reach by ssh. `mounts`: what `mount` is told, for other file systems than 256 MiB of memory in its
     temporary folders (only where they can be had); `environment`: of what is started there; `cable`: what it is
-    reached over, if not the loopback; then a machine that is silent for five seconds is noticed."""
+    reached over, if not the loopback; then a machine that is silent for five seconds is noticed; `force`: the program
+    that answers each command in its place."""
     sshd, separate = program("sshd"), has_namespaces()
     if mounts and not separate:
         skip("mount namespaces", AS_ROOT)
@@ -271,7 +273,8 @@ def serving(
     if cable:
         client = f"{shlex.join(cable.at_this_end)} {client} -o ServerAliveInterval=1 -o ServerAliveCountMax=5"
     monkeypatch.setenv("HOWLATE_SSH", client)
-    (folder / "settings").write_text(_settings(folder, port, host, _parts(sshd), environment or {}))
+    settings = _settings(folder, port, host, _parts(sshd), environment or {})
+    (folder / "settings").write_text(settings + (f"ForceCommand {force}\n" if force else ""))
     server = Server(folder, port, sshd, mounts if separate else None, cable)
     try:
         server.start()
