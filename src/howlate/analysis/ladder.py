@@ -20,6 +20,7 @@ STEP = rule("ladder.step", "{deadline_ns:asked}: 1 in {one_in:count}")
 STEP_AT_LEAST = rule("ladder.step-at-least", "{deadline_ns:asked}: at least 1 in {one_in:count}")
 STEP_NONE = rule("ladder.step-none", "{deadline_ns:asked}: none")
 STEP_GAPS = rule("ladder.step-gaps", "{deadline_ns:asked}: {misses:count}")
+STEP_GAPS_AT_LEAST = rule("ladder.step-gaps-at-least", "{deadline_ns:asked}: at least {misses:count}")
 LATER = rule("ladder.later", "Later, in {seconds:seconds} ({row}): {steps:items}.")
 LATER_ALONE = rule("ladder.later-alone", "Later, in {seconds:seconds}: {steps:items}.")
 LATER_TIMELESS = rule("ladder.later-timeless", "Later ({row}): {steps:items}.")
@@ -70,7 +71,8 @@ class Ladder:
         if not step.misses:
             return STEP_NONE(deadline_ns=step.deadline_ns)
         if self.gaps:
-            return STEP_GAPS(deadline_ns=step.deadline_ns, misses=step.misses)
+            gaps = STEP_GAPS_AT_LEAST if step.at_least else STEP_GAPS
+            return gaps(deadline_ns=step.deadline_ns, misses=step.misses)
         states = STEP_AT_LEAST if step.at_least else STEP
         return states(deadline_ns=step.deadline_ns, one_in=round(step.releases / step.misses))
 

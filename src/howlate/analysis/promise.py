@@ -65,6 +65,14 @@ FAIL_GAP = rule(
     "{seconds:seconds} of watching.",
     by="misses",
 )
+FAIL_GAP_AT_LEAST = rule(
+    "verdict.fail-gap-at-least",
+    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. At least {misses:count} gap was longer, in "
+    "{seconds:seconds} of watching.",
+    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. At least {misses:count} gaps were longer, in "
+    "{seconds:seconds} of watching.",
+    by="misses",
+)
 FAIL_AT_LEAST = rule(
     "verdict.fail-at-least",
     "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. At least {misses:count} of {releases:count} "
@@ -198,6 +206,10 @@ RATE_JUDGED = {
 RATE_MISSED = rule(
     "verdict.rate-missed", "Rate of misses: FAIL. No miss is tolerated, and {misses:count} came."
 )
+RATE_MISSED_AT_LEAST = rule(
+    "verdict.rate-missed-at-least",
+    "Rate of misses: FAIL. No miss is tolerated, and at least {misses:count} came.",
+)
 RATE_NOT_STATED = rule("verdict.rate-not-stated", "Rate of misses: not stated, for {reasons:items}.")
 RATE_EXACT = rule(
     "verdict.rate-exact",
@@ -248,17 +260,24 @@ FACT_COUNT = rule(
 )
 FACT_AT_LEAST_COUNT = rule(
     "verdict.fact-count-at-least",
-    "At least {misses:count} of {releases:count} releases missed {deadline_ns:asked}: the tool's histogram ended "
-    "below, and more of what lay beyond may have missed it.",
+    "At least {misses:count} of {releases:count} releases missed {deadline_ns:asked}: the file does not have the "
+    "values of all samples, and more of them may have missed it.",
 )
 FACT_GAPS = rule(
     "verdict.fact-gaps",
-    "{misses:count} gap was longer than {deadline_ns:asked}, in {seconds:seconds} of watching; gaps up to "
-    "{threshold_ns:time} were not looked for.",
-    "{misses:count} gaps were longer than {deadline_ns:asked}, in {seconds:seconds} of watching; gaps up to "
-    "{threshold_ns:time} were not looked for.",
+    "{misses:count} gap was longer than {deadline_ns:asked}, in {seconds:seconds} of watching.",
+    "{misses:count} gaps were longer than {deadline_ns:asked}, in {seconds:seconds} of watching.",
     by="misses",
 )
+FACT_GAPS_AT_LEAST = rule(
+    "verdict.fact-gaps-at-least",
+    "At least {misses:count} gap was longer than {deadline_ns:asked}, in {seconds:seconds} of watching: the file "
+    "does not have the lengths of all gaps, and more of them may have been longer.",
+    "At least {misses:count} gaps were longer than {deadline_ns:asked}, in {seconds:seconds} of watching: the file "
+    "does not have the lengths of all gaps, and more of them may have been longer.",
+    by="misses",
+)
+FACT_THRESHOLD = rule("verdict.fact-threshold", "Gaps up to {threshold_ns:time} were not looked for.")
 FACT_SKIPPED = rule(
     "verdict.fact-skipped",
     "{count:count} release was skipped, because the task was still late for an earlier one (late policy skip). The "
@@ -275,6 +294,10 @@ FACT_CPU_MISSES = rule(
 EACH_CPU = rule(
     "verdict.each-cpu",
     "CPU {cpu}: {misses:count} of {releases:count} releases missed it; the largest value was {max_ns:time}.",
+)
+EACH_CPU_AT_LEAST = rule(
+    "verdict.each-cpu-at-least",
+    "CPU {cpu}: at least {misses:count} of {releases:count} releases missed it; the largest value was {max_ns:time}.",
 )
 EACH_CPU_MAX = rule("verdict.each-cpu-max", "CPU {cpu}: the largest value was {max_ns:time}.")
 HOLDS = rule(
@@ -385,7 +408,8 @@ def _fail(verdict: Verdict) -> Statement:
     evidence, asked, about = verdict.evidence, verdict.asked, _about(verdict)
     misses = evidence.deadline.misses
     if not evidence.trials:
-        return FAIL_GAP(**about, misses=misses, seconds=evidence.seconds)
+        states = FAIL_GAP_AT_LEAST if evidence.deadline.at_least else FAIL_GAP
+        return states(**about, misses=misses, seconds=evidence.seconds)
     if _uncounted(evidence):
         return FAIL_UNCOUNTED(**about, max_ns=evidence.max_ns)
     counts = about | {"misses": misses, "releases": evidence.deadline.releases}
@@ -430,7 +454,8 @@ def rate_line(verdict: Verdict) -> Statement:
     if verdict.evidence.virtual and not rate.forbids:
         return RATE_EXACT(outcome=rate.outcome, share=rate.upper)
     if rate.outcome is Ruling.FAIL and not asked.miss_rate:
-        return RATE_MISSED(misses=verdict.evidence.deadline.misses)
+        counts = verdict.evidence.deadline
+        return (RATE_MISSED_AT_LEAST if counts.at_least else RATE_MISSED)(misses=counts.misses)
     values: dict[str, Any] = {"confidence": asked.confidence, "tolerated": asked.miss_rate}
     if rate.outcome is Ruling.FAIL:
         return RATE_JUDGED[Ruling.FAIL](**values, lower=rate.lower)
@@ -478,7 +503,7 @@ def facts(verdict: Verdict) -> list[Statement]:
     about = {"releases": counts.releases, "deadline_ns": verdict.asked.deadline_ns}
     values = about | {"late": counts.late}
     if not evidence.trials:
-        told = [_gaps(verdict)]
+        told = _gaps(verdict)
     elif counts.at_least:
         told = [FACT_AT_LEAST_COUNT(**about, misses=counts.misses)]
     elif evidence.known.missed_releases:
@@ -505,20 +530,17 @@ def facts(verdict: Verdict) -> list[Statement]:
     return told
 
 
-def _gaps(verdict: Verdict) -> Statement:
-    evidence = verdict.evidence
-    return FACT_GAPS(
-        misses=evidence.deadline.misses,
-        deadline_ns=verdict.asked.deadline_ns,
-        seconds=evidence.seconds,
-        threshold_ns=evidence.threshold_ns or 0,
-    )
+def _gaps(verdict: Verdict) -> list[Statement]:
+    evidence, counts = verdict.evidence, verdict.evidence.deadline
+    states = FACT_GAPS_AT_LEAST if counts.at_least else FACT_GAPS
+    told = [states(misses=counts.misses, deadline_ns=verdict.asked.deadline_ns, seconds=evidence.seconds)]
+    return told + ([FACT_THRESHOLD(threshold_ns=evidence.threshold_ns)] if evidence.threshold_ns else [])
 
 
 def _worst_cpu(evidence: Evidence) -> list[Statement]:
     """Of several CPUs the one that missed most, else the one with the largest value."""
     counts, largest = evidence.deadline, evidence.max_by_cpu
-    if worst := counts.worst_cpu:
+    if (worst := counts.worst_cpu) and not counts.at_least:
         of_cpu = counts.by_cpu[worst]
         return [FACT_CPU_MISSES(cpu=worst, misses=of_cpu.misses, releases=of_cpu.releases)]
     return [FACT_CPU(cpu=max(largest, key=lambda cpu: largest[cpu]))] if len(largest) > 1 else []
@@ -527,6 +549,7 @@ def _worst_cpu(evidence: Evidence) -> list[Statement]:
 def each_cpu(verdict: Verdict) -> list[Statement]:
     """A line for each CPU, where several measured."""
     counts, largest = verdict.evidence.deadline.by_cpu, verdict.evidence.max_by_cpu
+    states = EACH_CPU_AT_LEAST if verdict.evidence.deadline.at_least else EACH_CPU
     told = []
     for cpu, max_ns in sorted(largest.items(), key=lambda pair: int(pair[0])):
         of_cpu = counts.get(cpu)
@@ -534,7 +557,7 @@ def each_cpu(verdict: Verdict) -> list[Statement]:
             told.append(EACH_CPU_MAX(cpu=cpu, max_ns=max_ns))
         else:
             values = {"misses": of_cpu.misses, "releases": of_cpu.releases}
-            told.append(EACH_CPU(cpu=cpu, max_ns=max_ns, **values))
+            told.append(states(cpu=cpu, max_ns=max_ns, **values))
     return told
 
 

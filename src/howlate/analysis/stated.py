@@ -53,27 +53,40 @@ def samples_of(main: ValueCounts, column: ColumnSummary) -> int:
     return main.n or column.count or int(column.max is not None)
 
 
-def late_at_least(counts: ValueCounts, stated: Sequence[Stated], deadline_ns: int) -> int:
-    """The samples that missed a deadline, as far as that is known: a thread whose histogram ends before the deadline
-    has one miss at least where its maximum is one."""
-    late = exceedances(counts, deadline_ns)
+def late_at_least(late: Mapping[int, int], stated: Sequence[Stated], deadline_ns: int) -> dict[int, int]:
+    """The samples of each thread that missed a deadline, as far as that is known. `late`: those of its histogram,
+    whose wide bins count as their lower edges. A thread whose maximum is a miss has one at least."""
+    found = dict(late)
     for entry in stated:
-        largest = entry.ns("max") if entry.sound else None
-        if entry.beyond and entry.beyond_from_ns is not None and entry.beyond_from_ns > deadline_ns:
-            late += entry.beyond
-        elif entry.beyond != 0 and largest is not None and largest > deadline_ns:
-            late += 1
-    return late
+        beyond = (entry.beyond or 0) if _all_late(entry, deadline_ns) else 0
+        is_missed = (_figure(entry, "max") or 0) > deadline_ns
+        found[entry.thread] = max(found.get(entry.thread, 0) + beyond, int(is_missed))
+    return found
 
 
-def more_may_be_late(stated: Sequence[Stated], deadline_ns: int) -> bool:
+def more_may_be_late(counts: ValueCounts, stated: Sequence[Stated], deadline_ns: int) -> bool:
     """Whether samples of which only the range is known may have missed the deadline or not."""
     for entry in stated:
-        largest = entry.ns("max") if entry.sound else None
-        above = entry.beyond is not None and (entry.beyond_from_ns or 0) > deadline_ns
-        if entry.beyond != 0 and not above and not (largest is not None and largest <= deadline_ns):
+        largest = _figure(entry, "max")
+        if largest is not None and largest <= deadline_ns:
+            continue
+        if entry.beyond != 0 and not _all_late(entry, deadline_ns):
+            return True
+        in_bin_ns = max(entry.width_ns - entry.unit_ns, 0)
+        if exceedances(counts, deadline_ns - in_bin_ns) > exceedances(counts, deadline_ns):
             return True
     return False
+
+
+def _all_late(entry: Stated, deadline_ns: int) -> bool:
+    """Whether all samples outside of the histogram missed a deadline."""
+    least = _figure(entry, "min") if entry.beyond == entry.count else None
+    known = [float(ns) for ns in (entry.beyond_from_ns, least) if ns is not None]
+    return entry.beyond is not None and max(known, default=0.0) > deadline_ns
+
+
+def _figure(entry: Stated, name: str) -> float | None:
+    return entry.ns(name) if entry.sound else None
 
 
 def with_left_out(bins: CellBins, counts: Mapping[str, ValueCounts], stated: Sequence[Stated]) -> CellBins:

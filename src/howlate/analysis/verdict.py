@@ -40,6 +40,10 @@ NO_ORDER = rule(
 NO_TIME = rule("verdict.no-time", "it is not known how long it was measured")
 NO_MISSED = rule("verdict.no-missed", "it is not known how many releases had no activation")
 NO_MAX = rule("verdict.no-max", "the largest value is not known: the tool's histogram ended below it")
+NOT_COUNTED = rule(
+    "verdict.not-counted",
+    "the file does not have the values of all samples, so more may have missed the deadline",
+)
 COARSE = rule(
     "verdict.coarse",
     "the file rounds values down to steps of {resolution_ns:time}, so that some at the deadline may have missed it",
@@ -322,7 +326,7 @@ def _forbids_rate(evidence: Evidence) -> list[Statement]:
     if not known.missed_releases:
         forbids.append(NO_MISSED())
     if _beyond_range(evidence):
-        forbids.append(NO_MAX())
+        forbids.append(NOT_COUNTED() if known.exact_max else NO_MAX())
     if _between_values(evidence):
         forbids.append(COARSE(resolution_ns=known.resolution_ns))
     return forbids + [why for why in _dependent(evidence) if why not in forbids]

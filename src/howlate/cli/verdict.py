@@ -41,6 +41,11 @@ NOTHING_ASKED = rule(
 )
 NO_DEADLINE = rule(
     "cli.no-deadline",
+    "{run} was measured without a deadline",
+    remedy="give one: --deadline 200us",
+)
+NO_DEADLINE_SEEN = rule(
+    "cli.no-deadline-seen",
     "{run} was measured without a deadline. {seen}",
     remedy="give one: --deadline 200us",
 )
@@ -196,21 +201,20 @@ def verdicts_of(
     if not content.summaries:
         raise UsageError(NO_CELL(run=run))
     summaries = _against(run, content, question.deadline_ns)
-
     if not any(summary.judged for summary in content.summaries):
         raise UsageError(_nothing_late(run, content))
     rows = on_own_deadlines(content, summaries, question)
     if not rows:
-        raise UsageError(NO_DEADLINE(run=run, seen=_seen(content)))
+        raise UsageError(_no_deadline(run, content))
     return [_beyond(run, content, row) for row in rows] if extrapolate else rows
 
 
-def _seen(content: RunContent) -> Statement | str:
-    """What was measured, without a deadline."""
+def _no_deadline(run: Path, content: RunContent) -> Statement:
+    """What was seen without a deadline, where it was counted."""
     from howlate.analysis.ladder import ladder_of
 
     ladder = ladder_of(content)
-    return "" if ladder is None else ladder.statement()
+    return NO_DEADLINE(run=run) if ladder is None else NO_DEADLINE_SEEN(run=run, seen=ladder.statement())
 
 
 def _nothing_late(run: Path, content: RunContent) -> Statement:

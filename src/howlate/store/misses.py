@@ -40,25 +40,20 @@ class Answers:
         step_ns = self.cell.swallowed_step_ns()
         above = step_ns is not None and max(deadlines_ns, default=0) > step_ns
         skipped = self._skipped(threads, step_ns or 1) if above else Skipped.none()
-        found = [
-            against(deadline_ns, threads, by_thread, skipped, step_ns)
-            for deadline_ns, by_thread in zip(deadlines_ns, late, strict=True)
-        ]
-        return [self._as_stated(counted) for counted in found]
+        stated = [entry for entry in self.cell.stated() if entry.column == self.column]
+        found = []
+        for deadline_ns, by_thread in zip(deadlines_ns, late, strict=True):
+            known = late_at_least(by_thread, stated, deadline_ns)
+            counted = against(deadline_ns, threads, known, skipped, step_ns)
+            more = more_may_be_late(self.counts, stated, deadline_ns)
+            found.append(replace(counted, at_least=more))
+        return found
 
     def ladder(self, largest_ns: int | None) -> tuple[DeadlineSummary, ...]:
         """The releases against deadlines in decades, up to the largest answer."""
         if not self.counts.n or largest_ns is None:
             return ()
         return tuple(replace(step, by_cpu={}) for step in self.against(*ladder_steps(largest_ns)))
-
-    def _as_stated(self, counted: DeadlineSummary) -> DeadlineSummary:
-        """With what another tool's file says of the samples beyond its histogram."""
-        stated = [entry for entry in self.cell.stated() if entry.column == self.column]
-        if not stated:
-            return counted
-        late = late_at_least(self.counts, stated, counted.deadline_ns)
-        return replace(counted, late=late, at_least=more_may_be_late(stated, counted.deadline_ns))
 
     def _threads(self) -> list[ThreadReleases]:
         before = self._in_warm_up()
