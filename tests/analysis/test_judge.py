@@ -91,6 +91,13 @@ def test_each_declared_column_is_judged_and_the_worst_is_the_sentence() -> None:
     assert row.others[0].outcome is not FAIL
 
 
+def test_the_misses_that_a_cell_was_measured_with_are_those_of_its_latest_column() -> None:
+    cell = cell_with({"inner_ns": 13 * US, "outer_ns": 480 * US}, ("inner_ns", "outer_ns"))
+    cell = replace(cell, deadline=DeadlineSummary(50 * US, 12_000, 7))
+    found = [misses_without_samples(view, 50 * US) for view in map(cell.of_column, cell.judged)]
+    assert [None if counts is None else counts.misses for counts in found] == [0, 7]
+
+
 def test_a_column_that_is_not_declared_decides_nothing() -> None:
     """The interrupt's handler was late by more than the deadline, the task is what is asked about."""
     cell = cell_with({"irq_latency_ns": 9 * US, "wake_latency_ns": 5 * US}, ("wake_latency_ns",))

@@ -247,9 +247,11 @@ class CellSummary:
         return latest_of(self.judged, self.columns) or next(iter(self.columns), LATENCY)
 
     def of_column(self, column: str) -> CellSummary:
-        """The same cell with one of the judged columns alone."""
+        """The same cell with one of the judged columns alone. Its releases were counted against the stated deadline
+        for the column `latest`, its tail is the first one's."""
         tail = self.tail if column == self.judged[0] else None
-        return replace(self, answers=(column,), tail=tail)
+        deadline = self.deadline if column == self.latest else None
+        return replace(self, answers=(column,), tail=tail, deadline=deadline)
 
     @property
     def scheduled_s(self) -> float | None:
