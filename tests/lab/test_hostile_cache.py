@@ -129,13 +129,18 @@ def test_a_planted_emulator_is_not_executed(tmp_path: Path, manifest: bytes | st
     assert not (tmp_path / "executed").exists()
 
 
+def replaced(path: Path, by: Callable[[Path], object]) -> None:
+    path.unlink()
+    by(path)
+
+
 SPOILT: dict[str, Callable[[Path], object]] = {
     "a byte": lambda folder: (folder / "a").write_bytes(b"y"),
-    "the mode of nothing": lambda folder: (folder / "b" / "c").unlink(),
+    "one less": lambda folder: (folder / "b" / "c").unlink(),
     "one more": lambda folder: (folder / "more").write_bytes(b""),
-    "a link": lambda folder: ((folder / "link").unlink(), (folder / "link").symlink_to("b")),
-    "a pipe": lambda folder: ((folder / "a").unlink(), os.mkfifo(folder / "a")),
-    "a device's link": lambda folder: ((folder / "a").unlink(), (folder / "a").symlink_to("/dev/zero")),
+    "a link": lambda folder: replaced(folder / "link", lambda path: path.symlink_to("b")),
+    "a pipe": lambda folder: replaced(folder / "a", os.mkfifo),
+    "a device's link": lambda folder: replaced(folder / "a", lambda path: path.symlink_to("/dev/zero")),
     "its manifest": lambda folder: (folder / "files.json").write_bytes(b"{}"),
     "its name": lambda folder: folder.rename(folder.with_name("other")),
 }
@@ -276,18 +281,20 @@ def test_a_hundred_results_that_were_swapped_are_measured_again(tmp_path: Path) 
     said: list[str] = []
     results = Results(tmp_path, say=said.append)
     keys = [f"guest{number}" for number in range(40)]
+
+    def measured(key: str) -> object:
+        return results.get(key, b"job", lambda: encode_tree({"0/stream": key.encode()}))["0/stream"]
+
     for key in keys:
-        results.get(key, b"job", lambda key=key: encode_tree({"0/stream": key.encode()}))
+        measured(key)
     chance = random.Random(36)
     for count in range(100):
-        one, other = chance.sample(keys, 2)
-        files = [results._place(key, b"job") for key in (one, other)]
+        pair = chance.sample(keys, 2)
+        files = [results._place(key, b"job") for key in pair]
         first = files[0].read_bytes()
         files[0].write_bytes(files[1].read_bytes())
         files[1].write_bytes(first)
-        for key in (one, other):
-            again = results.get(key, b"job", lambda key=key: encode_tree({"0/stream": key.encode()}))
-            assert again == {"0/stream": key.encode()}
+        assert [measured(key) for key in pair] == [key.encode() for key in pair]
         assert len(said) == 2 * (count + 1)
 
 
