@@ -98,6 +98,24 @@ def test_the_misses_that_a_cell_was_measured_with_are_those_of_its_latest_column
     assert [None if counts is None else counts.misses for counts in found] == [0, 7]
 
 
+def test_repetitions_whose_latest_columns_differ_are_one_row() -> None:
+    made = [{"user_ns": 13 * US, "syscall_ns": 90 * US}, {"user_ns": 480 * US, "syscall_ns": 13 * US}]
+    cells = [
+        replace(
+            cell_with(columns, ("user_ns", "syscall_ns")),
+            id=f"point-0123456789-{number}",
+            repetition=number,
+            deadline=DeadlineSummary(500 * US, 12_000),
+        )
+        for number, columns in enumerate(made, 1)
+    ]
+    bins = made_cell("none", 1)[1]
+    (row,) = stated(made_run([(cell, bins) for cell in cells]))
+    evidence = row.verdict.evidence
+    assert (evidence.repetitions, evidence.deadline.releases, evidence.failed_checks) == (2, 24_000, ())
+    assert (evidence.column, evidence.max_ns) == ("user_ns", 480 * US)
+
+
 def test_a_column_that_is_not_declared_decides_nothing() -> None:
     """The interrupt's handler was late by more than the deadline, the task is what is asked about."""
     cell = cell_with({"irq_latency_ns": 9 * US, "wake_latency_ns": 5 * US}, ("wake_latency_ns",))

@@ -122,7 +122,7 @@ def evidence_of(
         "max_ns": max((column.max for column in answers if column.max is not None), default=None),
         "max_by_cpu": _max_by_cpu(answers),
         "name": name,
-        "column": group.cells[0].latest,
+        "column": max(group.cells, key=_largest).latest,
         "failed_checks": failed,
         "seen": seen,
         "virtual": virtual,
@@ -148,6 +148,11 @@ def evidence_of(
         steal=max(map(_steal, cells), default=0.0),
         disturbed=not all(cell.alone for cell in cells),
     )
+
+
+def _largest(cell: CellSummary) -> int:
+    column = answers_of(cell)
+    return (column.max or 0) if column is not None else 0
 
 
 def _max_by_cpu(columns: Sequence[ColumnSummary]) -> dict[str, int]:

@@ -102,7 +102,8 @@ def judged(
     by_column: dict[str, list[CellSummary]] = {}
     for summary in summaries:
         if summary.judged:
-            by_column.setdefault(summary.latest, []).append(summary)
+            column = summary.latest if len(summary.judged) == 1 else ""  # repetitions of a row differ in it
+            by_column.setdefault(column, []).append(summary)
     groups = groups_of(content.summaries, content.run)
     names = row_names([group.labels for group in groups])
     rows: dict[RowKey, list[Judged]] = {group.key: [] for group in groups}
