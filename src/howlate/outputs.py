@@ -1,4 +1,5 @@
-"""Standard output and standard error as pipes whose reader may leave early (`howlate show RUN | head`)."""
+"""Standard output and standard error: all text passes here. What a terminal would obey is shown instead, whoever
+wrote it; and of a pipe the reader may leave early (`howlate show RUN | head`)."""
 
 from __future__ import annotations
 
@@ -10,18 +11,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
+from howlate.words.printable import for_terminal
+
 
 @contextmanager
 def surviving_readers() -> Iterator[None]:
-    """A pipe without a reader swallows the rest, so that the command goes on and ends with the exit code that it
-    earned."""
+    """No escape sequence of others reaches the terminal. A pipe without a reader swallows the rest, so that the
+    command goes on and ends with the exit code that it earned."""
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = map(_surviving, before)
     try:
         yield
     finally:
-        with suppress(OSError):
-            sys.stdout.flush()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+            if isinstance(stream, Escaping):
+                stream.detach()  # what it writes to is not its own
         sys.stdout, sys.stderr = before
 
 
@@ -33,15 +39,33 @@ def swallow(descriptor: int) -> None:
 
 
 def _surviving(stream: TextIO) -> TextIO:
-    if not isinstance(stream, io.TextIOWrapper) or not _is_pipe(stream):
+    if not isinstance(stream, io.TextIOWrapper):
         return stream
-    return io.TextIOWrapper(
-        io.BufferedWriter(_Pipe(stream.fileno())),
+    stream.flush()
+    return Escaping(
+        io.BufferedWriter(_Pipe(stream.fileno())) if _is_pipe(stream) else stream.buffer,
         encoding=stream.encoding,
         errors=stream.errors,
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )
+
+
+class Escaping(io.TextIOWrapper):
+    """A text stream."""
+
+    def write(self, text: str) -> int:
+        super().write(for_terminal(text, self.isatty()))
+        return len(text)
+
+    def own(self, text: str) -> int:
+        """What howlate draws itself, with escape sequences."""
+        return super().write(text)
+
+
+def drawn(stream: TextIO, text: str) -> None:
+    """Write what howlate draws itself."""
+    (stream.own if isinstance(stream, Escaping) else stream.write)(text)
 
 
 def _is_pipe(stream: TextIO) -> bool:

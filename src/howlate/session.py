@@ -235,14 +235,14 @@ def reopen(folder: RunFolder, content: RunContent | None = None) -> tuple[Sessio
     """A run as stored: its missing cells, and what is known of the failed ones. `content`: the run, if it is
     already loaded."""
     content = load_run(folder.path, bins=False, kernels=False) if content is None else content
-    run, failed, finished = content.run, content.failed, folder.finished_cells()
+    run, failed = content.run, content.failed
     whole = {summary.id for summary in content.summaries}
     failures = []
     for cell in run.plan.cells:
         if cell.impossible:
             failures.append(Failure(cell, ExitCode.NOT_POSSIBLE, Statement.verbatim(cell.impossible)))
         elif cell.id not in whole:
-            why = _gone(folder, cell.id) if cell.id in finished else NOT_MEASURED()
+            why = _gone(folder, cell.id) if cell.id in content.gone else NOT_MEASURED()
             failures.append(
                 Failure.from_json(cell, failed[cell.id])
                 if cell.id in failed

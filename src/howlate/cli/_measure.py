@@ -94,12 +94,13 @@ def exit_code_of(measured: ExitCode, content: RunContent) -> ExitCode:
     from howlate.analysis.judge import stated
     from howlate.analysis.verdict import Ruling
     from howlate.cli.verdict import EXIT_CODES
+    from howlate.report.missing import ruling_of
     from howlate.report.verdicts import outcome_of
 
     verdicts = [row.verdict for row in stated(content)]
     if not verdicts or measured not in (ExitCode.DONE, ExitCode.INCONCLUSIVE):
         return measured
-    ruling = outcome_of(verdicts)
+    ruling = ruling_of(outcome_of(verdicts), content)
     return measured if ruling is Ruling.PASS else EXIT_CODES[ruling]
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
+    from howlate.errors import ExitCode
     from howlate.model.loaded import RunContent
 
 NO_RUN_NAMED = rule("cli.no-run-named", '"{text}" names no run folder', remedy="write RUN, or NAME=RUN")
@@ -39,6 +40,22 @@ def named_runs(texts: Iterable[str]) -> list[tuple[str, Path]]:
         if names.count(name) > 1:
             raise UsageError(NAME_TWICE(name=name))
     return runs
+
+
+def tell_missing(runs: Iterable[tuple[Path, RunContent]]) -> ExitCode:
+    """Name on standard error what each run lacks; the exit code says where something that was measured is gone."""
+    import click
+
+    from howlate.errors import ExitCode
+    from howlate.report.missing import missing_of
+    from howlate.words.say import english
+
+    code = ExitCode.DONE
+    for path, content in runs:
+        for told in missing_of(content):
+            click.echo(f"! {path}: {english(told)}", err=True)
+        code = ExitCode.BROKEN if content.gone else code
+    return code
 
 
 def read_named(runs: Iterable[tuple[str, Path]], bins: bool = True) -> list[RunContent]:

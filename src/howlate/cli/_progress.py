@@ -17,9 +17,11 @@ from howlate.execute import Failure
 from howlate.model.plan import Cell
 from howlate.model.study import spell
 from howlate.model.summary import CellSummary
+from howlate.outputs import drawn
 from howlate.quiet import Busy
 from howlate.targets import CpuProgress, Progress
 from howlate.words.language import as_called
+from howlate.words.printable import printable
 from howlate.words.say import advice, english
 
 CPU_HEADING = f"{'CPU':>5}  {'activations':>15}  {'largest seen':>12}"
@@ -43,6 +45,7 @@ def name_of(cell: Cell, axes: tuple[str, ...]) -> str:
         text = cell.labels.get("load", cell.id)
     else:
         text = ", ".join(f"{axis} {spell(cell.labels[axis])}" for axis in axes if axis in cell.labels)
+    text = printable(text)
     return text if cell.repetition == 1 else f"{text} ({cell.repetition})"
 
 
@@ -88,14 +91,14 @@ class WaitingLine:
         text = f"waiting until the machine is quiet ({clock(left_s)} at most): others use {busy.words}"
         room = shutil.get_terminal_size().columns - 1
         with contextlib.suppress(OSError):
-            self._stream.write(f"\r{text[:room]}\x1b[K" if self._live else f"{text}\n")
+            drawn(self._stream, f"\r{text[:room]}\x1b[K" if self._live else f"{text}\n")
             self._stream.flush()
 
     def close(self) -> None:
         """Remove the live line."""
         if self._live and self._said:
             with contextlib.suppress(OSError):
-                self._stream.write("\r\x1b[K")
+                drawn(self._stream, "\r\x1b[K")
                 self._stream.flush()
 
 
@@ -201,5 +204,5 @@ class ProgressLine:
 
     def _write(self, text: str) -> None:
         with contextlib.suppress(OSError):  # a closed terminal does not end a measurement
-            self._stream.write(text)
+            drawn(self._stream, text)
             self._stream.flush()

@@ -29,7 +29,7 @@ def command(runs: tuple[str, ...], by: str, as_json: bool) -> int:
     from howlate.analysis.compare import compare, to_json
     from howlate.analysis.conclusions import conclusions, conclusions_json
     from howlate.analysis.equal import SAMPLES_HEADING, equal_sides
-    from howlate.cli._named import named_runs, read_named
+    from howlate.cli._named import named_runs, read_named, tell_missing
     from howlate.report.comparison import document, layouts_json
     from howlate.report.document import to_json as shown
     from howlate.report.document_terminal import print_document
@@ -39,6 +39,7 @@ def command(runs: tuple[str, ...], by: str, as_json: bool) -> int:
 
     named = named_runs(runs)
     contents = read_named(named, bins=False)
+    missing = tell_missing(zip((run for _, run in named), contents, strict=True))
 
     def hash_of(run: int, cell: str) -> str:
         samples = RunFolder(named[run][1]).cell_path(cell) / SAMPLES
@@ -58,8 +59,8 @@ def command(runs: tuple[str, ...], by: str, as_json: bool) -> int:
             "document": sections,
         }
         click.echo(json.dumps(value, indent=1, ensure_ascii=False))
-        return 0
+        return missing
     print_document(Console(highlight=False, markup=False), document(comparison, equal))
     words = shlex.join(["report", *runs, *(["--by", by] if by != "kernel" else [])])
     click.echo(f"\nAs a page: {called()} {words}")
-    return 0
+    return missing

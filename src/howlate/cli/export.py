@@ -77,13 +77,26 @@ def command(run: Path, form: str, output: Path | None, with_parameters: bool, ce
         chosen = _with_parameters(chosen)
     if output == Path("-"):
         click.echo(f"{_to_stdout(folder, chosen, cells):,} samples", err=True)
-        return 0
+        return _gone(folder)
     path = output if output is not None else Path(f"{run.resolve().name}{chosen.suffix}")
     spare(run, path, OUTPUT)
     rows = chosen.write(folder, path, cells)
     click.echo(f"{rows:,} samples", err=True)
     click.echo(path)
-    return 0
+    return _gone(folder)
+
+
+def _gone(folder: RunFolder) -> int:
+    """Name the cells that were measured and are not there; their samples are in no export."""
+    from howlate.errors import ExitCode
+    from howlate.report.missing import GONE
+    from howlate.words.say import english
+
+    gone = tuple(sorted(folder.finished_cells() - set(folder.whole_cells())))
+    if not gone:
+        return ExitCode.DONE
+    click.echo(f"! {folder.path}: {english(GONE(cells=gone, count=len(gone)))}", err=True)
+    return ExitCode.BROKEN
 
 
 def _with_parameters(chosen: Format) -> Format:

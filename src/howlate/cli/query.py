@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from howlate.cli._runs import no_index_option, runs_argument
+from howlate.words.printable import no_formula
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
@@ -57,8 +58,12 @@ def _print_csv(answer: SqlAnswer) -> None:
     import sys
 
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(answer.columns)
-    writer.writerows([["" if value is None else _plain(value) for value in row] for row in answer.rows])
+    writer.writerow(map(no_formula, answer.columns))
+    writer.writerows([[_csv(value) for value in row] for row in answer.rows])
+
+
+def _csv(value: Any) -> Any:
+    return "" if value is None else no_formula(value) if isinstance(value, str) else _plain(value)
 
 
 def _print_table(answer: SqlAnswer) -> None:

@@ -67,7 +67,7 @@ def command(
 ) -> int:
     """Write the run folders RUN... as one self-contained HTML file, or their charts as pictures, and print
     the paths of what was written. NAME=RUN gives a run that name."""
-    from howlate.cli._named import named_runs, read_named
+    from howlate.cli._named import named_runs, read_named, tell_missing
     from howlate.errors import UsageError
     from howlate.report.axes import parse_axes
 
@@ -76,6 +76,7 @@ def command(
     wanted, published = parse_axes(asked), axes == "published"
     named = named_runs(runs)
     contents = read_named(named)
+    missing = tell_missing(zip((run for _, run in named), contents, strict=True))
     if published:
         _must_be_published(contents)
     if form != "html":
@@ -85,7 +86,7 @@ def command(
         own = is_own(folder, named)
         for picture in write_pictures(contents, folder, form, wanted, published, own=own):
             click.echo(picture)
-        return 0
+        return missing
     from howlate.report.html import write_report
     from howlate.store.files import OUTPUT
     from howlate.store.run_folder import spare
@@ -95,7 +96,7 @@ def command(
         spare(run, path, OUTPUT)
     write_report(contents, path, "" if is_own(path, named) else OUTPUT, wanted, published, by or "")
     click.echo(path)
-    return 0
+    return missing
 
 
 def is_own(output: Path, named: Sequence[tuple[str, Path]]) -> bool:

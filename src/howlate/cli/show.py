@@ -67,28 +67,31 @@ def command(
     if kernels:
         _print_kernels(runs[0], all_)
     else:
-        _show(runs, every, histogram, as_json)
+        return _show(runs, every, histogram, as_json)
     return 0
 
 
-def _show(runs: tuple[Path, ...], every: bool, histogram: bool, as_json: bool) -> None:
+def _show(runs: tuple[Path, ...], every: bool, histogram: bool, as_json: bool) -> int:
     """Of several runs (of one machine's kernels, or of several studies) the label `kernel` or `run` tells the rows
     apart."""
     from howlate.analysis.join import must_be_one_clock
     from howlate.cli._measure import material_of, print_runs
+    from howlate.errors import ExitCode
     from howlate.session import reopen
     from howlate.store.loaded import load_run
     from howlate.store.run_folder import RunFolder
 
     contents = [load_run(run, bins=histogram, kernels=False) for run in runs]
     must_be_one_clock(contents)
+    missing = ExitCode.BROKEN if any(content.gone for content in contents) else ExitCode.DONE
     if as_json:
         from howlate.report.summary_json import show_json
 
         click.echo(show_json(material_of(contents, None, runs[0], histograms=histogram)), nl=False)
-        return
+        return missing
     tally = reopen(RunFolder(runs[0]), contents[0])[1] if len(runs) == 1 else None
     print_runs(material_of(contents, tally, runs[0], every, histogram))
+    return missing
 
 
 def _verify(folder: RunFolder) -> int:

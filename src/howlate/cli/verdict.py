@@ -110,6 +110,7 @@ def command(
 ) -> int:
     """Decide whether the machine that RUN was measured on keeps a deadline. Exit code 0: PASS, 1: FAIL,
     5: INCONCLUSIVE."""
+    from howlate.report.missing import code_of, missing_of, ruling_of
     from howlate.report.verdicts import junit as as_junit
     from howlate.report.verdicts import markdown, outcome_of
     from howlate.store.files import write_output
@@ -121,17 +122,20 @@ def command(
     verdicts = [row.verdict for row in rows]
     slower = _slower(run, content, rows)
     if as_json:
-        _print_json(run, rows, slower)
+        _print_json(run, content, rows, slower)
     else:
-        _print(verdicts, slower)
+        _print(verdicts, content, slower)
         if every:
             _print_each(rows)
     if junit is not None:
         names = case_names(content.run, rows)
-        write_output(junit, as_junit(content.run.study.id, names, verdicts, slower), "--junit")
+        write_output(
+            junit, as_junit(content.run.study.id, names, verdicts, slower, missing_of(content)), "--junit"
+        )
     if summary is not None:
-        write_output(summary, markdown(content.run.id, verdicts, slower), "--summary")
-    return EXIT_CODES[outcome_of(verdicts)]
+        write_output(summary, markdown(content.run.id, verdicts, slower, content), "--summary")
+    ruling = ruling_of(outcome_of(verdicts), content)
+    return code_of(ruling, EXIT_CODES[ruling], [content])
 
 
 EXIT_CODES = {"PASS": ExitCode.DONE, "FAIL": ExitCode.FAILED, "INCONCLUSIVE": ExitCode.INCONCLUSIVE}
@@ -196,10 +200,10 @@ def verdicts_of(
 ) -> list[Judged]:
     """A verdict for each row of the run; a question without a deadline takes each row's own."""
     from howlate.analysis.judge import on_own_deadlines
-    from howlate.errors import UsageError
+    from howlate.errors import DamagedError, UsageError
 
     if not content.summaries:
-        raise UsageError(NO_CELL(run=run))
+        raise (DamagedError if content.gone else UsageError)(NO_CELL(run=run))
     summaries = _against(run, content, question.deadline_ns)
     if not any(summary.judged for summary in content.summaries):
         raise UsageError(_nothing_late(run, content))
@@ -283,19 +287,22 @@ def _slower(run: Path, content: RunContent, rows: Sequence[Judged]) -> Sequence[
     return slower_by_recording(content.run, rows, explained_cells(load_run(run, kernels=False)))
 
 
-def _print_json(run: Path, rows: Sequence[Judged], slower: Sequence[Statement]) -> None:
+def _print_json(run: Path, content: RunContent, rows: Sequence[Judged], slower: Sequence[Statement]) -> None:
     import json
 
     from howlate.analysis.verdict_json import verdict_json
+    from howlate.report.missing import ruling_of
     from howlate.report.verdicts import opening, outcome_of
     from howlate.words.say import english, to_json
 
     verdicts = [row.verdict for row in rows]
-    first = (*opening(verdicts), *slower)
+    first = (*opening(verdicts, content), *slower)
     value = {
         "schema": 1,
         "run": str(run),
-        "outcome": outcome_of(verdicts),
+        "outcome": ruling_of(outcome_of(verdicts), content),
+        "gone": list(content.gone),
+        "unmeasured": list(content.unmeasured),
         "sentence": english(first[0]),
         "statements": [to_json(told) for told in first],
         "rows": [verdict_json(row.verdict, row.others) for row in rows],
@@ -303,11 +310,11 @@ def _print_json(run: Path, rows: Sequence[Judged], slower: Sequence[Statement]) 
     click.echo(json.dumps(value, indent=1, ensure_ascii=False))
 
 
-def _print(verdicts: Sequence[Verdict], slower: Sequence[Statement]) -> None:
+def _print(verdicts: Sequence[Verdict], content: RunContent, slower: Sequence[Statement]) -> None:
     from rich.console import Console
 
     from howlate.report.document import texts
     from howlate.report.document_terminal import print_items
     from howlate.report.verdicts import items
 
-    print_items(Console(highlight=False), (*items(verdicts), *texts("more", slower)))
+    print_items(Console(highlight=False), (*items(verdicts, content), *texts("more", slower)))

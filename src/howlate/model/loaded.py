@@ -87,6 +87,14 @@ class RunContent:
     """For a run in the lab: version, command line and configuration of each kernel."""
     name: str = ""
     """The user's name for the run beside others; "" if there is none."""
+    gone: tuple[str, ...] = ()
+    """Cells that were measured and finished, and are not there any more."""
+
+    @property
+    def unmeasured(self) -> tuple[str, ...]:
+        """Cells of the plan that never became whole. What is not possible on the machine is not among them."""
+        there = {*self.gone, *(summary.id for summary in self.summaries)}
+        return tuple(cell.id for cell in self.run.plan.cells if not cell.impossible and cell.id not in there)
 
     @property
     def findings(self) -> tuple[Finding, ...]:

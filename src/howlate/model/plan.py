@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from howlate.errors import DamagedError, HowlateError
 from howlate.model.decode import decoded
 from howlate.model.study import Value
+from howlate.words.printable import printable
 
 
 @dataclass(frozen=True)
@@ -87,4 +88,10 @@ class Plan:
 
     @classmethod
     def from_json(cls, value: dict[str, Any], file: str, error: type[HowlateError] = DamagedError) -> Plan:
-        return decoded(cls, value, f"{file}, plan", error)
+        plan = decoded(cls, value, f"{file}, plan", error)
+        return replace(plan, cells=tuple(map(_printable, plan.cells)))
+
+
+def _printable(cell: Cell) -> Cell:
+    """The cell with labels of one line each."""
+    return replace(cell, labels={printable(name): printable(label) for name, label in cell.labels.items()})

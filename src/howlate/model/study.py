@@ -11,6 +11,7 @@ from typing import Any
 from howlate.errors import HowlateError, UsageError
 from howlate.model.decode import Table, kind_of, parse_toml, read_text
 from howlate.model.units import parse_count
+from howlate.words.printable import one_line
 from howlate.words.statement import rule
 
 UNKNOWN_SCHEMA = rule(
@@ -284,8 +285,8 @@ def decode_study(table: Table) -> Study:
     lab.only("kernels", "cpus")
     study = Study(
         id=study_id,
-        title=table.text("title"),
-        question=table.text("question"),
+        title=one_line(table.text("title")),
+        question=one_line(table.text("question")),
         test="" if parts else table.text("test"),
         settings={name: _setting(settings, name) for name in settings.values},
         axes=_axes(axes, settings),
@@ -335,7 +336,7 @@ def _part(table: Table) -> Part:
         raise axes.fail(PART_AXIS())
     return Part(
         part_id,
-        table.text("title", part_id),
+        one_line(table.text("title", part_id)),
         table.text("test"),
         {name: _setting(settings, name) for name in settings.values},
         _axes(axes, settings),

@@ -21,6 +21,7 @@ from howlate.model.others import Others
 from howlate.model.plan import point_of
 from howlate.model.tail import TailSummary
 from howlate.model.units import parse_duration_ns
+from howlate.words.printable import printable
 from howlate.words.say import english, to_json
 from howlate.words.statement import VERBATIM, Statement
 
@@ -325,8 +326,12 @@ class CellSummary:
             else LoadSummary.of_share(load.name, load.target_cpu, load.achieved_cpu, load.results, load.spec)
             for load, stored in zip(cell.loads, value.get("loads", ()), strict=True)
         )
+        labels = {printable(name): printable(label) for name, label in cell.labels.items()}
         cell = replace(
-            cell, loads=loads, warnings=warnings_of(Table(value, file, "", DamagedError), _of_older)
+            cell,
+            labels=labels,
+            loads=loads,
+            warnings=warnings_of(Table(value, file, "", DamagedError), _of_older),
         )
         if "repetition" not in value:
             cell = replace(cell, repetition=_repetition_of(cell.id))

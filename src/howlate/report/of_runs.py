@@ -187,7 +187,7 @@ def head(material: Material) -> Iterator[Section]:
     items = (
         Texts("eyebrow", (" · ".join(filter(None, ("howlate", studies, f"{started} UTC", where))),)),
         Texts("question", (_question(material), _policy(material))),
-        *texts("verdict", verdicts.opening(judged)),
+        *texts("verdict", verdicts.opening(judged, _alone(material))),
         *texts("beside", material.slower),
         *advice.answers(material.runs),
         *answers,
@@ -205,8 +205,12 @@ def verdict(material: Material) -> Iterator[Section]:
         yield from _seen(material)
     if judged:
         brief = material.style is TERMINAL
-        items = verdicts.briefly(judged) if brief else verdicts.items(judged)
+        items = (verdicts.briefly if brief else verdicts.items)(judged, _alone(material))
         yield Section("verdict", (*items, *texts("more", material.slower)), "" if brief else _("The verdict"))
+
+
+def _alone(material: Material) -> RunContent | None:
+    return material.runs[0] if len(material.runs) == 1 else None
 
 
 def _seen(material: Material) -> Iterator[Section]:

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from howlate.report.text import folded
+from howlate.words.printable import without_controls
 
 LABEL_AT_LEAST = 12
 """A label column is never folded narrower than this."""
@@ -25,6 +26,10 @@ def print_table(
     console: Console, labels: Sequence[Column], numbers: Sequence[Column], valid: Sequence[bool]
 ) -> None:
     """In as many tables as the width needs; rows that are not valid are dimmed."""
+    labels, numbers = (
+        [(without_controls(head), [*map(without_controls, texts)]) for head, texts in columns]
+        for columns in (labels, numbers)
+    )
     gap = fitting_gap(console.width, [*labels, *numbers])
     for i, part in enumerate(parts(console.width, labels, numbers, gap)):
         if i:

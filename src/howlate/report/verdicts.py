@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
@@ -18,11 +19,14 @@ from howlate.analysis.promise import (
     stretch_line,
 )
 from howlate.analysis.verdict import Ruling, Verdict, worst
+from howlate.model.loaded import RunContent
 from howlate.report.document import Item, Texts
+from howlate.report.missing import missing_of, no_pass
 from howlate.report.sheet import NOTHING, Column, Row, Sheet, SheetCell, labels, numbers, texts, times
 from howlate.report.units import Unit
 from howlate.words.language import _
 from howlate.words.quantities import seconds_text, share_text
+from howlate.words.printable import printable, without_controls
 from howlate.words.say import say
 from howlate.words.statement import Statement, rule
 
@@ -34,18 +38,25 @@ OF_UNRULED = rule("verdict.of-unruled", "Of all rows without a verdict:")
 US = Unit("us", 1000, 1)
 
 
-def opening(verdicts: Sequence[Verdict]) -> tuple[Statement, ...]:
-    """The run's sentence and what belongs to it: first on page and terminal."""
-    return (*run_sentence(verdicts), *_anticipated(verdicts)) if verdicts else ()
+def opening(verdicts: Sequence[Verdict], content: RunContent | None = None) -> tuple[Statement, ...]:
+    """The run's sentence and what belongs to it: first on page and terminal. `content`: of the run, for the cells
+    that it lacks."""
+    if not verdicts:
+        return ()
+    missing = () if content is None else missing_of(content)
+    first = tuple(run_sentence(verdicts))
+    if content is not None and missing and outcome_of(verdicts) is Ruling.PASS:
+        first = (no_pass(content),)
+    return (*first, *missing, *_anticipated(verdicts))
 
 
 def _anticipated(verdicts: Sequence[Verdict]) -> list[Statement]:
     return anticipated([(v.evidence.name, v.evidence.gravity_ns, v.asked.deadline_ns) for v in verdicts])
 
 
-def items(verdicts: Sequence[Verdict]) -> Iterator[Item]:
+def items(verdicts: Sequence[Verdict], content: RunContent | None = None) -> Iterator[Item]:
     """All that is said of them: of one row its sentences, of several a table and what is open."""
-    yield Texts("verdict", opening(verdicts))
+    yield Texts("verdict", opening(verdicts, content))
     if len(verdicts) == 1:
         yield Texts("more", tuple(statements(verdicts[0])[1:]))
         return
@@ -87,9 +98,9 @@ def _shared(told: Sequence[Sequence[Statement]]) -> tuple[Statement, ...]:
     return tuple(line for line in told[0] if all(line in lines for lines in told))
 
 
-def briefly(verdicts: Sequence[Verdict]) -> Iterator[Item]:
+def briefly(verdicts: Sequence[Verdict], content: RunContent | None = None) -> Iterator[Item]:
     """The run's sentence, and of rows that do not pass what stands in their way."""
-    yield Texts("verdict", opening(verdicts))
+    yield Texts("verdict", opening(verdicts, content))
     if len(verdicts) == 1:
         (only,) = verdicts
         lines = statements(only)[1:] if no_verdict(only) else (rate_line(only), stretch_line(only))
@@ -144,11 +155,16 @@ def _horizons(verdicts: Sequence[Verdict]) -> Column:
     return texts("horizon", _("bound for"), shown)
 
 
-def markdown(name: str, verdicts: Sequence[Verdict], slower: Sequence[Statement] = ()) -> str:
+def markdown(
+    name: str,
+    verdicts: Sequence[Verdict],
+    slower: Sequence[Statement] = (),
+    content: RunContent | None = None,
+) -> str:
     """A summary for the page of a CI job."""
     lines = [
-        f"## {say(told)}" if i == 0 else f"{say(told)}"
-        for i, told in enumerate((*opening(verdicts), *slower))
+        f"## {_inert(say(told))}" if i == 0 else _inert(say(told))
+        for i, told in enumerate((*opening(verdicts, content), *slower))
     ]
     shown = sheet(verdicts)
     heads = [column.heading for column in shown.columns]
@@ -156,34 +172,67 @@ def markdown(name: str, verdicts: Sequence[Verdict], slower: Sequence[Statement]
     table = [_line(heads), _line(["---"] * len(heads)), *map(_line, rows)]
     details = [
         "\n".join(
-            [f"**{say(sentence(verdict))}**", "", *(f"- {say(told)}" for told in statements(verdict)[1:])]
+            [
+                f"**{_inert(say(sentence(verdict)))}**",
+                "",
+                *(f"- {_inert(say(told))}" for told in statements(verdict)[1:]),
+            ]
         )
         for verdict in verdicts
     ]
-    return "\n\n".join([*lines, shown.title, "\n".join(table), *details, f"`{name}`"]) + "\n"
+    return (
+        "\n\n".join(
+            [
+                *lines,
+                shown.title,
+                "\n".join(table),
+                *details,
+                f"`{printable(name).replace(chr(96), chr(39))}`",
+            ]
+        )
+        + "\n"
+    )
 
 
 def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    return "| " + " | ".join(_inert(cell) for cell in cells) + " |"
+
+
+def _inert(text: str) -> str:
+    """A text of one line in Markdown, without the markup, links and pictures that a name may hold."""
+    return re.sub(r"([\[\]`|])", r"\\\1", printable(text).replace("&", "&amp;").replace("<", "&lt;"))
 
 
 def junit(
-    study: str, names: Sequence[str], verdicts: Sequence[Verdict], slower: Sequence[Statement] = ()
+    study: str,
+    names: Sequence[str],
+    verdicts: Sequence[Verdict],
+    slower: Sequence[Statement] = (),
+    missing: Sequence[Statement] = (),
 ) -> str:
     """A test suite with a case each: FAIL is a failure, INCONCLUSIVE an error. A CI service keeps the history of a
     case by its name, so no name says when or where the run was made."""
     count = [verdict.outcome for verdict in verdicts].count
-    totals = {"tests": len(verdicts), "failures": count(Ruling.FAIL), "errors": count(Ruling.INCONCLUSIVE)}
+    totals = {
+        "tests": len(verdicts) + len(missing),
+        "failures": count(Ruling.FAIL),
+        "errors": count(Ruling.INCONCLUSIVE) + len(missing),
+    }
     suite = ElementTree.Element("testsuite", {"name": study, **{key: str(n) for key, n in totals.items()}})
     for name, verdict in zip(names, verdicts, strict=True):
         seconds = f"{verdict.evidence.seconds:.3f}"
-        case = ElementTree.SubElement(suite, "testcase", classname=study, name=name, time=seconds)
-        told = [say(statement) for statement in (*statements(verdict), *_anticipated([verdict]), *slower)]
+        case = ElementTree.SubElement(suite, "testcase", classname=study, name=printable(name), time=seconds)
+        every = (*statements(verdict), *_anticipated([verdict]), *slower)
+        lines = [without_controls(say(statement)) for statement in every]
         kind = {Ruling.FAIL: "failure", Ruling.INCONCLUSIVE: "error"}.get(verdict.outcome)
         if kind is None:
-            ElementTree.SubElement(case, "system-out").text = "\n".join(told)
+            ElementTree.SubElement(case, "system-out").text = "\n".join(lines)
         else:
-            ElementTree.SubElement(case, kind, message=told[0], type=verdict.outcome).text = "\n".join(told)
+            ElementTree.SubElement(case, kind, message=lines[0], type=verdict.outcome).text = "\n".join(lines)
+    for told in missing:
+        case = ElementTree.SubElement(suite, "testcase", classname=study, name=told.rule, time="0.000")
+        text = without_controls(say(told))
+        ElementTree.SubElement(case, "error", message=text, type=Ruling.INCONCLUSIVE).text = text
     ElementTree.indent(suite)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 

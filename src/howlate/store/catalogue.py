@@ -24,7 +24,7 @@ from howlate.model.catalogue import KnownCell, KnownRun
 from howlate.model.opening import TEXT_BYTES_MAX, open_file
 from howlate.store.checksums import CHECKSUMS
 from howlate.store.files import looking, written_beside
-from howlate.store.run_folder import RUN, SAMPLES, SUMMARY, RunFolder
+from howlate.store.run_folder import FINISHED, RUN, SAMPLES, SUMMARY, RunFolder
 from howlate.words.statement import Statement, rule
 
 NO_RUNS = rule(
@@ -32,6 +32,7 @@ NO_RUNS = rule(
     "there is no run in {places:all}",
     remedy="name run folders, or a folder that holds some; `howlate check` makes a run",
 )
+FOUND_GONE = rule("store.found-gone", "it was measured, and is gone", remedy="restore it from a copy")
 INDEX = ".howlate-index"
 SETTLED_NS = 2_000_000_000
 """A file that was changed so recently could be changed again without another time: it is not kept in the index."""
@@ -94,6 +95,7 @@ class _RunsRead:
         """Each run, from the index where its files are as they were; returns what the next index holds."""
         kept = {}
         for folder in folders:
+            already = len(self.left_out)
             try:
                 look = _look(folder)
                 entry = known.get(folder.name)
@@ -102,7 +104,7 @@ class _RunsRead:
             except HowlateError as problem:
                 self.left_out.append(LeftOut(folder, problem.statement))
                 continue
-            if look.settled and len(entry.run.cells) == len(look.cells):
+            if look.settled and len(self.left_out) == already:
                 kept[folder.name] = entry
             self.runs.append(replace(entry.run, folder=str(folder)))
         return kept
@@ -118,6 +120,8 @@ class _RunsRead:
                 cells.append(_cell(folder, name))
             except HowlateError as problem:
                 self.left_out.append(LeftOut(folder.cells_path / name, problem.statement))
+        for gone in sorted(folder.finished_cells() - set(names)):
+            self.left_out.append(LeftOut(folder.cells_path / gone, FOUND_GONE()))
         return KnownRun.of(path.name, run, tuple(cells))
 
 
@@ -167,7 +171,7 @@ def _look(folder: Path) -> _RunFiles:
     has another inode."""
     cells = {}
     with looking(folder):
-        files = [_status(f"{folder}/{RUN}")]
+        files = [_status(f"{folder}/{file}") for file in (RUN, FINISHED)]
         for name in sorted(entry.name for entry in os.scandir(folder / "cells")):
             statuses = [_status(f"{folder}/cells/{name}/{file}") for file in (SUMMARY, CHECKSUMS, SAMPLES)]
             if not name.startswith(".") and statuses[0] != NOT_THERE:

@@ -24,10 +24,17 @@ def load_run(path: Path, bins: bool = True, kernels: bool = True) -> RunContent:
     `kernels`, no configurations. Samples are read only if bins.json is missing or damaged."""
     folder = RunFolder.at(path)
     run = folder.read_run()
-    cells = [_cell(files, bins) for files in map(folder.files, folder.whole_cells(run))]
+    whole = folder.whole_cells(run)
+    cells = [_cell(files, bins) for files in map(folder.files, whole)]
     if bins:
         cells = _with_frequencies(folder.path, cells)
-    return RunContent(run, tuple(cells), folder.failed_cells(), read_kernels(folder, run) if kernels else ())
+    return RunContent(
+        run,
+        tuple(cells),
+        folder.failed_cells(),
+        read_kernels(folder, run) if kernels else (),
+        gone=tuple(sorted(folder.finished_cells() - set(whole))),
+    )
 
 
 def _cell(files: CellFiles, bins: bool) -> CellContent:

@@ -6,8 +6,15 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""All of Unicode's but the tabulator and the end of a line, which a sentence of several lines has."""
+_SIGNS = (
+    r"\x00-\x08\x0b-\x1f\x7f-\x9f"  # all controls but the tabulator and the end of a line
+    r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # what turns the direction of the text
+    r"\u2028\u2029\ufffe\uffff\ud800-\udfff"  # other ends of lines, and what is no character
+)
+_CONTROLS = re.compile(f"[{_SIGNS}]")
+_STYLES = re.compile(rf"(\A\r\x1b\[K|\x1b\[[0-9;]*m)|[{_SIGNS}]")
+"""The same, but for how howlate itself writes bold text, and clears a line before a message."""
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def printable(name: str) -> str:
@@ -18,6 +25,28 @@ def printable(name: str) -> str:
 def without_controls(text: str) -> str:
     """A text that may have several lines, without control characters that a terminal would obey."""
     return _CONTROLS.sub(lambda found: _escaped(found[0]), text)
+
+
+def for_terminal(text: str, styles: bool) -> str:
+    """A text as a terminal may get it: what it would obey is shown, so that JSON stays what it is."""
+    pattern = _STYLES if styles else _CONTROLS
+    return pattern.sub(lambda found: found[1] if styles and found[1] else f"\\u{ord(found[0]):04x}", text)
+
+
+def one_line(text: str) -> str:
+    """A text of others in which line breaks are blanks, as in a title."""
+    return printable(" ".join(text.split()))
+
+
+def no_formula(text: str) -> str:
+    """A cell of CSV that a spreadsheet does not execute. Numbers stay numbers."""
+    if not text.startswith(_FORMULAS):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text
 
 
 def _shown(sign: str) -> str:

@@ -21,6 +21,7 @@ from howlate.store.export._marks import LOADED, VALID, loaded
 from howlate.store.files import OUTPUT, measure_again, storing, written_output
 from howlate.store.run_folder import SAMPLES, RunFolder
 from howlate.store.shape import Shape
+from howlate.words.printable import no_formula
 from howlate.words.statement import rule
 
 NO_SUCH_CELL = rule(
@@ -57,7 +58,14 @@ def one_file(run: RunFolder, out: Path, cells: Sequence[str], form: str, *, para
     wanted = chosen(run, cells)
     with connection(run.path) as database:
         under = {cell: parameters_of(run, cell) if parameters else {} for cell in wanted}
-        labels = {cell: {**under[cell], **run.summary(cell).labels} for cell in wanted}
+        plain = no_formula if "csv" in form else str
+        labels = {
+            cell: {
+                plain(name): plain(value)
+                for name, value in {**under[cell], **run.summary(cell).labels}.items()
+            }
+            for cell in wanted
+        }
         columns = {cell: columns_of(database, run, cell) for cell in wanted}
         measured = list(dict.fromkeys(name for names in columns.values() for name in names))
         named = sorted({name for own in labels.values() for name in own})

@@ -1,0 +1,114 @@
+"""A measured cell that is gone, and a planned one that was never measured: both are named, and nothing passes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from cli.commands import Run
+from howlate.store.run_folder import FINISHED, RunFolder
+from store.runs import a_folder, a_run
+from store.streams import header, stream
+
+CELLS = {"none": [10, 20] * 2000, "late": [2_000_000, *[10] * 3999], "quiet": [15] * 4000}
+
+
+def measured(place: Path, *cells: str, planned: tuple[str, ...] = ()) -> Path:
+    changes = {"parameters": header()["parameters"] | {"deadline": "1ms"}}
+    streams = {cell: stream(CELLS[cell], header_changes=changes) for cell in cells}
+    return a_folder(place, streams, run=a_run(*cells, *planned)).path
+
+
+def without_summary(run: Path, cell: str) -> None:
+    (run / "cells" / cell / "summary.json").unlink()
+
+
+def without_folder(run: Path, cell: str) -> None:
+    shutil.rmtree(run / "cells" / cell)
+
+
+LOSSES = pytest.mark.parametrize("lose", [without_summary, without_folder])
+VERDICT = ("verdict", "--horizon", "0", "--miss-rate", "0.1")
+
+
+@LOSSES
+def test_without_a_measured_cell_nothing_passes(howlate: Run, lose: Callable[[Path, str], None]) -> None:
+    run = measured(Path("run"), "none", "quiet")
+    argv = (VERDICT[0], run, *VERDICT[1:])
+    assert howlate(*argv).code == 0
+    lose(run, "quiet")
+    done = howlate(*argv, "--junit", "j.xml", "--summary", "s.md")
+    assert (done.code, done.out[:12]) == (4, "INCONCLUSIVE") and "quiet" in done.out.splitlines()[
+        0:4
+    ].__str__()
+    value = json.loads(howlate(*argv, "--json").out)
+    assert (value["outcome"], value["gone"], value["unmeasured"]) == ("INCONCLUSIVE", ["quiet"], [])
+    assert [told["rule"] for told in value["statements"][:2]] == ["missing.no-pass", "missing.gone"]
+    suite = ElementTree.parse("j.xml").getroot()
+    assert [case.get("name") for case in suite if case.find("error") is not None] == ["missing.gone"]
+    assert Path("s.md").read_text().startswith("## INCONCLUSIVE")
+
+
+def test_a_miss_that_was_seen_still_fails(howlate: Run) -> None:
+    run = measured(Path("run"), "none", "late")
+    without_folder(run, "none")
+    done = howlate("verdict", run)
+    assert done.code == 1 and "none" in done.out
+
+
+def test_where_all_is_gone_the_run_is_damaged(howlate: Run) -> None:
+    run = measured(Path("run"), "none")
+    without_folder(run, "none")
+    assert howlate("verdict", run).code == 4
+
+
+def test_the_plan_says_what_there_must_be(howlate: Run) -> None:
+    """Also where finished.txt does not."""
+    run = measured(Path("run"), "none", "quiet")
+    without_folder(run, "quiet")
+    (run / FINISHED).write_text("none\n")
+    value = json.loads(howlate(VERDICT[0], run, *VERDICT[1:], "--json").out)
+    assert (value["outcome"], value["gone"], value["unmeasured"]) == ("INCONCLUSIVE", [], ["quiet"])
+    assert howlate(VERDICT[0], run, *VERDICT[1:]).code == 5
+
+
+@LOSSES
+def test_every_reader_names_it(howlate: Run, lose: Callable[[Path, str], None]) -> None:
+    run = measured(Path("runs") / "a", "none", "quiet")
+    lose(run, "quiet")
+    for argv, code in (
+        (("report", run), 4),
+        (("compare", run, "--by", "load"), 4),
+        (("export", run, "--format", "csv", "-o", "out.csv"), 4),
+        (("show", run), 4),
+        (("history", "runs"), 0),
+        (("query", "select count(*) from cells", "runs"), 0),
+        (("query", "select count(*) from samples", "runs"), 0),
+    ):
+        done = howlate(*argv)
+        assert done.code == code and "quiet" in done.out + done.err, (argv, done)
+
+
+def test_an_index_does_not_hide_it(howlate: Run) -> None:
+    run = measured(Path("runs") / "a", "none", "quiet")
+    without_folder(run, "quiet")
+    for _ in range(2):
+        assert "quiet" in howlate("query", "select count(*) from cells", "runs").err
+
+
+def test_a_finished_file_that_is_no_text_is_a_sentence(howlate: Run) -> None:
+    run = measured(Path("run"), "none")
+    (run / FINISHED).write_bytes(b"none\n\xe2")
+    for argv in (("show", run, "--verify"), ("verdict", run), ("report", run)):
+        assert howlate(*argv).code == 4
+
+
+def test_finishing_a_cell_keeps_the_lines_before(tmp_path: Path) -> None:
+    run = measured(tmp_path / "run", "none", "quiet")
+    assert (run / FINISHED).read_text() == "none\nquiet\n"
+    assert RunFolder(run).finished_cells() == {"none", "quiet"}
