@@ -12,10 +12,12 @@ import pytest
 
 from cli.commands import Run
 from howlate.store.run_folder import FINISHED, RunFolder
+from made_evidence import quiet
 from store.runs import a_folder, a_run
 from store.streams import header, stream
 
-CELLS = {"none": [10, 20] * 2000, "late": [2_000_000, *[10] * 3999], "quiet": [15] * 4000}
+SAMPLES = [int(value) for value in quiet(20_000)]
+CELLS = {"none": SAMPLES, "late": [*SAMPLES[:-1], 2_000_000], "quiet": SAMPLES}
 
 
 def measured(place: Path, *cells: str, planned: tuple[str, ...] = ()) -> Path:
@@ -33,7 +35,7 @@ def without_folder(run: Path, cell: str) -> None:
 
 
 LOSSES = pytest.mark.parametrize("lose", [without_summary, without_folder])
-VERDICT = ("verdict", "--horizon", "0", "--miss-rate", "0.1")
+VERDICT = ("verdict", "--deadline", "200us")
 
 
 @LOSSES

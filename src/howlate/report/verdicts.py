@@ -25,8 +25,8 @@ from howlate.report.missing import missing_of, no_pass
 from howlate.report.sheet import NOTHING, Column, Row, Sheet, SheetCell, labels, numbers, texts, times
 from howlate.report.units import Unit
 from howlate.words.language import _
-from howlate.words.quantities import seconds_text, share_text
 from howlate.words.printable import printable, without_controls
+from howlate.words.quantities import seconds_text, share_text
 from howlate.words.say import say
 from howlate.words.statement import Statement, rule
 
