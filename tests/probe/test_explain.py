@@ -165,9 +165,8 @@ def test_the_kernels_tracing_is_as_it_was_after_each_way_to_end(
 
 @pytest.mark.parametrize("by", ["restore", "the next probe"])
 def test_what_a_probe_left_that_was_killed_with_its_guardian_is_removed(
-    probe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
+    probe: Path, tmp_path: Path, by: str
 ) -> None:
-    monkeypatch.setenv("HOWLATE_STATE_DIR", str(tmp_path / "state"))
     before = tracing(tmp_path / "look")
     with running(*RING, "--duration=1h") as one:
         one.progress()

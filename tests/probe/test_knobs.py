@@ -7,7 +7,7 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import pytest
 
 from lacks import KERNEL, MACHINE, needs_root, skip
 from probe.drive import probe_path, read_stream
-from processes import kill_unguarded
+from processes import children_of, guardian_of, journals_of, kill_unguarded, until
 
 PROBE = probe_path()
 RT_RUNTIME = Path("/proc/sys/kernel/sched_rt_runtime_us")
@@ -29,10 +29,6 @@ pytestmark = [
 ]
 
 Hold = Callable[..., "subprocess.Popen[str]"]
-
-
-def environment(state: Path) -> dict[str, str]:
-    return {**os.environ, "HOWLATE_STATE_DIR": str(state)}
 
 
 def chosen(path: Path) -> str:
@@ -64,31 +60,26 @@ def machine_as_before() -> Iterator[None]:
 
 
 @pytest.fixture
-def state(tmp_path: Path) -> Path:
-    return tmp_path / "state"
-
-
-@pytest.fixture
-def hold(state: Path) -> Iterator[Hold]:
+def hold() -> Iterator[Hold]:
     started: list[subprocess.Popen[str]] = []
 
-    def start(*words: str) -> subprocess.Popen[str]:
-        argv = [str(PROBE), "hold", *words]
+    def start(*words: str, before: Sequence[str] = (), **more: str) -> subprocess.Popen[str]:
+        argv = [*before, str(PROBE), "hold", *words]
         pipe = subprocess.PIPE
-        started.append(subprocess.Popen(argv, env=environment(state), stdout=pipe, stderr=pipe, text=True))
-        return started[-1]
+        one = subprocess.Popen(argv, env={**os.environ, **more}, stdout=pipe, stderr=pipe, text=True)
+        started.append(one)
+        return one
 
     yield start
     for process in started:
         process.kill()
         process.communicate()
-    subprocess.run([str(PROBE), "restore"], env=environment(state), check=False, capture_output=True)
+    restore()
 
 
-def restore(state: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(PROBE), "restore"], env=environment(state), capture_output=True, text=True, check=False
-    )
+def restore(*before: str, **more: str) -> subprocess.CompletedProcess[str]:
+    argv = [*before, str(PROBE), "restore"]
+    return subprocess.run(argv, env={**os.environ, **more}, capture_output=True, text=True, check=False)
 
 
 def available() -> dict[str, str]:
@@ -111,7 +102,7 @@ WANTED = {
 
 
 @pytest.mark.parametrize("name", sorted(WANTED))
-def test_an_orderly_end_restores_by_itself(name: str, hold: Hold, state: Path) -> None:
+def test_an_orderly_end_restores_by_itself(name: str, hold: Hold) -> None:
     need(name)
     path, word, value = WANTED[name]
     before = chosen(path)
@@ -124,11 +115,11 @@ def test_an_orderly_end_restores_by_itself(name: str, hold: Hold, state: Path) -
     assert process.returncode == 0, err
     assert json.loads(out)["knobs"][0]["settings"][0]["restored"] is True
     assert chosen(path) == before
-    assert not list(state.glob("*.journal"))
+    assert not journals_of(process.pid)
 
 
 @pytest.mark.parametrize("name", sorted(WANTED))
-def test_after_a_kill_restore_brings_the_value_back(name: str, hold: Hold, state: Path) -> None:
+def test_after_a_kill_restore_brings_the_value_back(name: str, hold: Hold) -> None:
     need(name)
     path, word, value = WANTED[name]
     before = chosen(path)
@@ -139,14 +130,14 @@ def test_after_a_kill_restore_brings_the_value_back(name: str, hold: Hold, state
     kill_unguarded(process.pid)
     process.wait()
     assert chosen(path) == value
-    done = restore(state)
+    done = restore()
     assert done.returncode == 0, done.stderr
     assert f"{path}: {value} -> {before}" in done.stdout
     assert chosen(path) == before
-    assert "nothing to restore" in restore(state).stdout
+    assert f"process {process.pid} " not in restore().stdout
 
 
-def test_another_boots_journal_is_not_restored_and_says_so(hold: Hold, state: Path) -> None:
+def test_another_boots_journal_is_not_restored_and_says_so(hold: Hold) -> None:
     need("timer_migration")
     before = chosen(MIGRATION)
     if before == "0":
@@ -155,25 +146,25 @@ def test_another_boots_journal_is_not_restored_and_says_so(hold: Hold, state: Pa
     in_force(process)
     kill_unguarded(process.pid)
     process.wait()
-    (journal,) = state.glob("*.journal")
+    (journal,) = journals_of(process.pid)
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     journal.write_text(journal.read_text().replace(boot, OTHER_BOOT))
-    done = restore(state)
+    done = restore()
     try:
         assert chosen(MIGRATION) == "0"
         assert done.returncode == 0
         assert "another boot" in done.stdout
-        assert not list(state.glob("*.journal"))
+        assert not journals_of(process.pid)
     finally:
         MIGRATION.write_text(before)
 
 
-def test_two_probes_keep_journals_of_their_own_and_refuse_each_others_knobs(hold: Hold, state: Path) -> None:
+def test_two_probes_keep_journals_of_their_own_and_refuse_each_others_knobs(hold: Hold) -> None:
     need("timer_migration", "thp")
     first, second = hold("--knob", "timer_migration=off"), hold("--knob", "thp=never")
     in_force(first)
     in_force(second)
-    if chosen(MIGRATION) == "0" and len(list(state.glob("*.journal"))) < 2:
+    if not (journals_of(first.pid) and journals_of(second.pid)):
         skip("a machine on which these values are not in force already", MACHINE)
     third = hold("--knob", "timer_migration=on")
     _, err = third.communicate(timeout=120)
@@ -181,7 +172,7 @@ def test_two_probes_keep_journals_of_their_own_and_refuse_each_others_knobs(hold
     assert "is held by another probe" in err
     kill_unguarded(first.pid)
     first.wait()
-    done = restore(state)
+    done = restore()
     assert "restored" in done.stdout
     assert f"process {second.pid} still runs" in done.stdout
     assert chosen(THP) == "never"
@@ -200,7 +191,7 @@ def test_a_request_for_latency_is_read_back_and_goes_with_the_process(hold: Hold
     assert str(now) == told["before"]
 
 
-def test_the_cpuset_goes_with_its_folders(hold: Hold, state: Path) -> None:
+def test_the_cpuset_goes_with_its_folders(hold: Hold) -> None:
     need("cpuset")
     online = os.cpu_count() or 1
     if online < 2:
@@ -215,11 +206,11 @@ def test_the_cpuset_goes_with_its_folders(hold: Hold, state: Path) -> None:
     kill_unguarded(process.pid)
     process.wait()
     assert all(folder.is_dir() for folder in folders)
-    assert restore(state).returncode == 0
+    assert restore().returncode == 0
     assert not any(folder.exists() for folder in folders)
 
 
-def test_a_deadline_task_is_pinned_in_an_exclusive_cpuset(state: Path, tmp_path: Path) -> None:
+def test_a_deadline_task_is_pinned_in_an_exclusive_cpuset(tmp_path: Path) -> None:
     need("cpuset")
     last = max(os.sched_getaffinity(0))
     if last == 0:
@@ -227,7 +218,7 @@ def test_a_deadline_task_is_pinned_in_an_exclusive_cpuset(state: Path, tmp_path:
     path = tmp_path / "stream"
     words = ["--policy", "deadline:100us:1ms:1ms", "--knob", f"cpuset={last}", "--activations", "200"]
     argv = [str(PROBE), "cyclic", *words, "--json", "--stream", str(path)]
-    done = subprocess.run(argv, env=environment(state), capture_output=True, text=True, check=False)
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
     if done.returncode == 3:
         skip(done.stderr, KERNEL)  # cgroup v2, or no bandwidth left
     assert done.returncode == 0, done.stderr
@@ -242,31 +233,34 @@ def test_a_deadline_task_is_pinned_in_an_exclusive_cpuset(state: Path, tmp_path:
     assert folders and not any(folder.exists() for folder in folders)
 
 
-def test_the_stream_says_that_a_knob_was_restored(state: Path, tmp_path: Path) -> None:
+def test_the_stream_says_that_a_knob_was_restored(tmp_path: Path) -> None:
     need("thp")
     if chosen(THP) == "never":
         skip("transparent huge pages that are not off already", KERNEL)
     words = ["--knob", "thp=never", "--activations", "20", "--policy", "other", "--quiet", "--stream"]
     argv = [str(PROBE), "cyclic", *words, str(tmp_path / "stream")]
-    done = subprocess.run(argv, env=environment(state), capture_output=True, text=True, check=False)
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     stream = read_stream(tmp_path / "stream")
     assert stream.trailer is not None
     (set_,), (ended,) = stream.raw_header["in_force"]["knobs"], stream.trailer["knobs"]
     assert set_["settings"][0]["restored"] is False and ended["settings"][0]["restored"] is True
-    assert {**set_["settings"][0], "restored": True} == ended["settings"][0]
+    assert {**set_["settings"][0], "found": "never", "restored": True} == ended["settings"][0]
 
 
-def test_a_knob_that_was_not_restored_is_told_and_the_code_says_so(state: Path) -> None:
+@pytest.mark.parametrize("meanwhile", ["another value", "put back"])
+def test_a_knob_that_was_not_held_to_the_end_is_told_and_the_code_says_so(
+    tmp_path: Path, meanwhile: str
+) -> None:
     need("thp")
     before = chosen(THP)
-    theirs = next(word for word in ("always", "madvise") if word != before)
-    words = ["--knob", "thp=never", "--duration", "30s", "--policy", "other", "--quiet", "--progress"]
     if before == "never":
         skip("transparent huge pages that are not off already", KERNEL)
-    argv = [str(PROBE), "cyclic", *words]
+    theirs = before if meanwhile == "put back" else {"always": "madvise", "madvise": "always"}[before]
+    words = ["--knob", "thp=never", "--duration", "30s", "--policy", "other", "--quiet", "--progress"]
+    argv = [str(PROBE), "cyclic", *words, "--stream", str(tmp_path / "stream")]
     pipe = subprocess.PIPE
-    with subprocess.Popen(argv, env=environment(state), stdout=pipe, stderr=pipe, text=True) as process:
+    with subprocess.Popen(argv, stdout=pipe, stderr=pipe, text=True) as process:
         try:
             assert process.stdout is not None and process.stdout.readline().startswith("progress ")
             THP.write_text(theirs)
@@ -280,6 +274,74 @@ def test_a_knob_that_was_not_restored_is_told_and_the_code_says_so(state: Path) 
     warning, last = err.strip().splitlines()[-2:]
     assert warning.startswith("howlate-probe: warning: a knob was changed by somebody else")
     assert last.startswith("howlate-probe: a knob was changed by somebody else")
+    trailer = read_stream(tmp_path / "stream").trailer
+    assert trailer is not None
+    (setting,) = trailer["knobs"][0]["settings"]
+    assert (setting["read_back"], setting["found"]) == ("never", theirs)
+    assert setting["restored"] is (meanwhile == "put back")
+
+
+def test_a_request_that_another_process_overrules_is_told(hold: Hold) -> None:
+    need("cpu_dma_latency")
+    process = hold("--knob", "cpu_dma_latency=7")
+    in_force(process)
+    with Path("/dev/cpu_dma_latency").open("r+b", buffering=0) as stricter:
+        stricter.write((3).to_bytes(4, "little"))
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=120)
+    assert process.returncode == 4
+    assert "/dev/cpu_dma_latency is 3, no longer 7" in err
+
+
+OTHER_NAMESPACES = {
+    "time": ["unshare", "--time", "--boottime", "1000", "--fork"],
+    "PID": ["unshare", "--pid", "--fork", "--mount-proc"],
+    "both": ["unshare", "--time", "--boottime", "-5", "--pid", "--fork", "--mount-proc"],
+}
+
+
+@pytest.mark.parametrize("kind", sorted(OTHER_NAMESPACES))
+def test_what_a_living_probe_holds_is_known_in_other_namespaces(kind: str, hold: Hold) -> None:
+    need("timer_migration")
+    inside = OTHER_NAMESPACES[kind]
+    if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode != 0:
+        skip(f"a {kind} namespace of its own", KERNEL)
+    before = chosen(MIGRATION)
+    process = hold("--knob", f"timer_migration={'off' if before == '1' else 'on'}")
+    in_force(process)
+    held = chosen(MIGRATION)
+    assert held != before
+    done = restore(*inside)
+    assert done.returncode == 0 and f"process {process.pid}" in done.stdout and "still runs" in done.stdout
+    assert chosen(MIGRATION) == held and journals_of(process.pid)
+    for there in (inside, []):  # and the other way round
+        second = hold("--knob", "timer_migration=on", before=there)
+        _, err = second.communicate(timeout=120)
+        assert second.returncode == 3 and "is held by another probe" in err
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=120) == 0
+    assert chosen(MIGRATION) == before
+    within = hold("--knob", f"timer_migration={'off' if before == '1' else 'on'}", before=inside)
+    in_force(within)
+    assert "still runs" in restore().stdout and chosen(MIGRATION) == held
+    with_hold = [pid for pid in children_of(within.pid) if guardian_of(pid)] or [within.pid]
+    os.kill(with_hold[0], signal.SIGTERM)
+    assert until(lambda: chosen(MIGRATION) == before)
+
+
+def test_probes_with_state_folders_of_their_own_know_of_each_others_knobs(hold: Hold, tmp_path: Path) -> None:
+    need("timer_migration")
+    before = chosen(MIGRATION)
+    first, other = str(tmp_path / "first"), str(tmp_path / "other")
+    process = hold("--knob", f"timer_migration={'off' if before == '1' else 'on'}", HOWLATE_STATE_DIR=first)
+    in_force(process)
+    second = hold("--knob", "timer_migration=on", HOWLATE_STATE_DIR=other)
+    _, err = second.communicate(timeout=120)
+    assert second.returncode == 3 and "is held by another probe" in err
+    kill_unguarded(process.pid)
+    process.wait()
+    assert f"{MIGRATION}: " in restore(HOWLATE_STATE_DIR=other).stdout
+    assert chosen(MIGRATION) == before
 
 
 def test_knobs_that_cannot_be_set_here_say_why() -> None:

@@ -6,7 +6,7 @@
 namespace howlate {
 
 Status Changes::announce(Setting setting) {
-  const auto folder = state_folder();
+  const auto folder = state_folder(root_);
   if (!folder) return folder.error();
   const auto lock = StateLock::take(*folder);
   if (!lock) return lock.error();

@@ -141,7 +141,7 @@ bool await_end(const JournalOwner& owner) {
     if (waits[0].revents != 0) waits[0].fd = -1;
   }
   const struct timespec nap = {0, nap_ns};
-  while (owner_lives(owner)) ::nanosleep(&nap, nullptr);
+  while (process_lives(owner)) ::nanosleep(&nap, nullptr);
   return true;
 }
 
@@ -208,7 +208,9 @@ Result<GuardianOrders> read_guardian_words(const std::vector<std::string>& words
   auto cpus = parse_cpu_list(words[2]);
   if (!pid || *pid <= 0 || !ticks || !cpus) return wrong;
   GuardianOrders orders;
-  orders.owner = {this_boot(), *pid, *ticks, {}};
+  const auto self = this_process("/");
+  if (!self) return self.error();
+  orders.owner = {self->boot_id, *pid, *ticks, self->root, self->pids};
   orders.cpus = std::move(*cpus);
   return orders;
 }

@@ -14,7 +14,7 @@
 namespace howlate {
 namespace {
 
-constexpr std::string_view magic = "howlate-journal-1";
+constexpr std::string_view magic = "howlate-journal-2";
 constexpr std::string_view kind_names[] = {"file", "folder", "instance", "held"};  // as SettingKind
 
 // Values may hold anything; a line holds no newline and a field no tab.
@@ -105,9 +105,13 @@ std::string wanted_folder() {
   return wanted != nullptr ? wanted : "";
 }
 
-std::vector<std::string> candidate_folders() {
+std::vector<std::string> candidate_folders(const Root& machine) {
   std::vector<std::string> found;
-  if (::geteuid() == 0) found.emplace_back("/run/howlate");
+  if (::geteuid() == 0) found.push_back(machine.at("/run/howlate"));
+  if (std::string wanted = wanted_folder(); !wanted.empty()) {
+    found.push_back(std::move(wanted));
+    return found;
+  }
   if (const char* runtime = ::getenv("XDG_RUNTIME_DIR");
       runtime != nullptr && *runtime != '\0' && ::geteuid() != 0) {
     found.push_back(std::string(runtime) + "/howlate");
@@ -120,9 +124,9 @@ Result<JournalOwner> parse_owner(std::string_view line) {
   const auto fields = fields_of(line);
   const auto pid = to_integer(fields.size() > 2 ? fields[2] : "");
   const auto ticks = to_integer(fields.size() > 3 ? fields[3] : "");
-  if (fields.size() != 5 || fields[0] != magic || !pid || !ticks)
+  if (fields.size() != 6 || fields[0] != magic || !pid || !ticks)
     return broken("it does not begin as a journal of knobs of this version");
-  return JournalOwner{fields[1], *pid, *ticks, fields[4]};
+  return JournalOwner{fields[1], *pid, *ticks, fields[4], fields[5]};
 }
 
 Result<Setting> parse_change(std::string_view line) {
@@ -141,8 +145,18 @@ Result<Setting> parse_change(std::string_view line) {
   return setting;
 }
 
+// The owner's lock, which goes with its last descriptor.
+bool is_held(const std::string& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  return fd.valid() && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+std::string pid_namespace() {
+  return Root().read_link("/proc/self/ns/pid").value_or("");
+}
+
 JournalFile parse_journal(const std::string& path) {
-  JournalFile out{path, {}, {}, {}};
+  JournalFile out{path, {}, is_held(path), {}, {}};
   const auto text = Root().read(path);
   if (!text) {
     out.problem = text.error().message;
@@ -172,31 +186,25 @@ JournalFile parse_journal(const std::string& path) {
 
 }  // namespace
 
-Result<std::string> state_folder() {
-  if (const std::string wanted = wanted_folder(); !wanted.empty()) {
-    const Status status = usable_folder(wanted);
-    if (!status) return status.error();
-    return wanted;
-  }
+Result<std::string> state_folder(const Root& machine) {
   Status status;
-  for (const std::string& folder : candidate_folders()) {
+  for (const std::string& folder : candidate_folders(machine)) {
     status = usable_folder(folder);
     if (status) return folder;
   }
   return status.error();
 }
 
-bool has_state_folder() {
-  const std::string wanted = wanted_folder();
-  const std::vector<std::string> folders = wanted.empty() ? candidate_folders() : std::vector{wanted};
+bool has_state_folder(const Root& machine) {
+  const auto folders = candidate_folders(machine);
   return std::any_of(folders.begin(), folders.end(),
                      [](const std::string& folder) { return ::access(folder.c_str(), F_OK) == 0; });
 }
 
 void remove_empty_state_folder() {
-  if (!wanted_folder().empty() || !has_state_folder()) return;
+  if (!has_state_folder()) return;
   const auto folder = state_folder();
-  if (!folder) return;
+  if (!folder || *folder == wanted_folder()) return;
   const auto lock = StateLock::take(*folder);
   if (!lock || Root().list(*folder) != std::vector<std::string>{"lock"}) return;
   ::unlink((*folder + "/lock").c_str());
@@ -223,17 +231,10 @@ Result<StateLock> StateLock::take(const std::string& folder) {
 
 Result<Journal> Journal::create(const std::string& folder, const std::string& root,
                                 const std::vector<int>& away_from) {
-  const std::string boot = this_boot();
-  const auto ticks = start_ticks(::getpid());
-  if (boot.empty() || !ticks) {
-    return not_possible(
-        "knobs need /proc: without this boot's id what a killed probe left cannot be told from another "
-        "boot's",
-        "mount /proc");
-  }
-  const JournalOwner owner{boot, ::getpid(), *ticks, root};
-  auto guardian = Guardian::of(owner, away_from);
-  const std::string stem = folder + "/" + journal_stem(owner);
+  const auto owner = this_process(root);
+  if (!owner) return owner.error();
+  auto guardian = Guardian::of(*owner, away_from);
+  const std::string stem = folder + "/" + journal_stem(*owner);
   std::string path = stem + ".journal";
   for (int turn = 1;; ++turn) {  // a process may hold several sets
     Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600));
@@ -242,9 +243,16 @@ Result<Journal> Journal::create(const std::string& folder, const std::string& ro
       continue;
     }
     if (!fd.valid()) return broken("the journal " + path + " cannot be made: " + errno_text(errno));
+    while (::flock(fd.get(), LOCK_EX) != 0) {
+      if (errno == EINTR) continue;
+      const int error = errno;
+      ::unlink(path.c_str());
+      return not_possible("the journal " + path + " cannot be locked: " + errno_text(error),
+                          "set HOWLATE_STATE_DIR to a folder on a local disk");
+    }
     std::string line(magic);
-    line += "\t" + boot + "\t" + std::to_string(owner.pid) + "\t" + std::to_string(*ticks) + "\t" +
-            escaped(root) + "\n";
+    line += "\t" + owner->boot_id + "\t" + std::to_string(owner->pid) + "\t" +
+            std::to_string(owner->start_ticks) + "\t" + escaped(root) + "\t" + owner->pids + "\n";
     Journal journal(std::move(fd), path, std::move(guardian));
     Status status = write_whole(journal.fd_.get(), line, path);
     if (!status) return status.error();
@@ -262,10 +270,10 @@ Status Journal::append(const Setting& setting) {
 }
 
 Status Journal::remove() {
-  fd_.reset();
   if (::unlink(path_.c_str()) != 0 && errno != ENOENT) {
     return broken("the journal " + path_ + " cannot be removed: " + errno_text(errno));
   }
+  fd_.reset();
   guardian_.reset();
   return {};
 }
@@ -283,10 +291,23 @@ std::vector<JournalFile> read_journals(const std::string& folder) {
   return out;
 }
 
-bool owner_lives(const JournalOwner& owner) {
-  if (owner.boot_id != this_boot()) return false;
+Result<JournalOwner> this_process(const std::string& root) {
+  const auto ticks = start_ticks(::getpid());
+  const JournalOwner owner{this_boot(), ::getpid(), ticks ? *ticks : 0, root, pid_namespace()};
+  if (ticks && !owner.boot_id.empty()) return owner;
+  return not_possible(
+      "knobs need /proc: without this boot's id what a killed probe left cannot be told from another boot's",
+      "mount /proc");
+}
+
+bool process_lives(const JournalOwner& owner) {
   const auto ticks = start_ticks(owner.pid);
   return ticks && *ticks == owner.start_ticks;
+}
+
+std::string owner_text(const JournalOwner& owner) {
+  return "process " + std::to_string(owner.pid) +
+         (owner.pids == pid_namespace() ? "" : " of another PID namespace");
 }
 
 std::string this_boot() {

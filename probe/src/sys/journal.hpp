@@ -1,6 +1,6 @@
 // The journal of knobs: a probe writes each change to disk before it makes it, so that a killed
 // probe's changes can be undone. One file a process; it carries the boot's id, and nothing is restored into
-// another boot.
+// another boot. Its owner holds a lock on it for as long as it lives, which every PID and time namespace sees.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,11 @@
 
 namespace howlate {
 
-// Where journals lie: $HOWLATE_STATE_DIR, else /run/howlate (root), $XDG_RUNTIME_DIR/howlate,
-// /tmp/howlate-<uid>. Made if need be; refused if it is somebody else's.
-Result<std::string> state_folder();
-// Whether the folder exists; does not make it.
-bool has_state_folder();
+// Where the journals of a machine lie: /run/howlate there for root, one folder for a boot. Where that cannot be, and for other users,
+// $HOWLATE_STATE_DIR, else $XDG_RUNTIME_DIR/howlate, /tmp/howlate-<uid>. Made if need be; refused if it is somebody else's.
+Result<std::string> state_folder(const Root& machine = Root());
+// Whether one exists; does not make it.
+bool has_state_folder(const Root& machine = Root());
 // Removes the folder if it is empty, to leave no trace. A folder that the user named stays.
 void remove_empty_state_folder();
 
@@ -37,11 +37,15 @@ struct JournalOwner {
   long long pid = 0;
   long long start_ticks = 0;  // of that process, since boot, because pids are reused
   std::string root;           // the tree that was changed: "/" or a fixture
+  std::string pids;           // the namespace of that PID, "pid:[4026531836]"; "" where the kernel has none
+
+  bool operator==(const JournalOwner&) const = default;
 };
 
 struct JournalFile {
   std::string path;
   JournalOwner owner;             // no boot id where it could not be read
+  bool held = false;              // its owner lives
   std::string problem;            // why a part could not be understood; "" = understood, or never begun
   std::vector<Setting> settings;  // in the order in which they were changed
 };
@@ -72,8 +76,12 @@ class Journal {
 std::vector<JournalFile> read_journals(const std::string& folder);
 // How the names of a process's journals begin.
 std::string journal_stem(const JournalOwner& owner);
-// Whether the process that wrote it is still alive (in this boot).
-bool owner_lives(const JournalOwner& owner);
+// The calling process; a "not possible" where it cannot be told from those of other boots.
+Result<JournalOwner> this_process(const std::string& root);
+// Whether a process of the caller's own namespaces still runs.
+bool process_lives(const JournalOwner& owner);
+// "process 7", or "process 7 of another PID namespace".
+std::string owner_text(const JournalOwner& owner);
 std::string this_boot();  // "" if it cannot be read
 
 }  // namespace howlate

@@ -48,8 +48,8 @@ void TraceInstance::stop() const {
 }
 
 void remove_left_instances(const Root& root) {
-  if (!has_state_folder()) return;
-  const auto folder = state_folder();
+  if (!has_state_folder(root)) return;
+  const auto folder = state_folder(root);
   if (!folder) return;
   const auto lock = StateLock::take(*folder);
   if (!lock) return;
@@ -58,7 +58,7 @@ void remove_left_instances(const Root& root) {
     const bool ours = journal.owner.boot_id == this_boot() && journal.owner.root == root.at("/");
     const bool only = journal.problem.empty() && !journal.settings.empty() &&
                       std::all_of(journal.settings.begin(), journal.settings.end(), is_instance);
-    if (ours && only && !owner_lives(journal.owner)) static_cast<void>(undo_journal(journal));
+    if (ours && only && !journal.held) static_cast<void>(undo_journal(journal));
   }
 }
 

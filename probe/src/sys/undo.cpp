@@ -110,13 +110,29 @@ void undo_instance(const Root& tree, Setting& setting, Undone& out) {
 bool is_of(const JournalFile& journal, const JournalOwner& owner) {
   const std::string name = journal.path.substr(journal.path.rfind('/') + 1);
   const std::string stem = journal_stem(owner);
-  const JournalOwner& theirs = journal.owner;
   return (name.starts_with(stem + ".") || name.starts_with(stem + "-")) &&
-         (theirs.boot_id.empty() || (theirs.boot_id == owner.boot_id && theirs.pid == owner.pid &&
-                                     theirs.start_ticks == owner.start_ticks));
+         (journal.owner.boot_id.empty() || journal.owner == owner);
 }
 
 }  // namespace
+
+Found look_again(const Root& tree, const std::vector<Setting>& settings) {
+  Found found;
+  for (const Setting& setting : settings) {
+    std::string& value = found.values.emplace_back();
+    if (!setting.refused.empty()) continue;
+    if (setting.kind == SettingKind::folder && !tree.exists(setting.path))
+      found.lost.push_back(setting.path + " was removed");
+    if (setting.kind != SettingKind::file) continue;
+    const auto now = read_setting(tree, setting.form, setting.path, setting.wanted);
+    value = now.value_or("");
+    const bool holds = now && same_value(setting.form, *now, setting.wanted);
+    const bool third = setting.changed && (!now || !same_value(setting.form, *now, setting.before));
+    if (!holds && !third)
+      found.lost.push_back(setting.path + " is " + (now ? *now : "gone") + ", no longer " + setting.wanted);
+  }
+  return found;
+}
 
 Undone undo_settings(const Root& tree, std::vector<Setting>& settings) {
   Undone out;
@@ -138,8 +154,9 @@ bool undo_journal(JournalFile& journal) {
 }
 
 bool undo_journals_of(const JournalOwner& owner) {
-  if (!has_state_folder()) return true;
-  const auto folder = state_folder();
+  const Root machine(owner.root);
+  if (!has_state_folder(machine)) return true;
+  const auto folder = state_folder(machine);
   if (!folder) return false;
   const auto theirs = [&](const JournalFile& journal) { return is_of(journal, owner); };
   const auto before = read_journals(*folder);
@@ -160,17 +177,16 @@ Status nobody_holds(const std::string& folder, const std::string& root,
                               "), so what it holds is not known",
                           "run `howlate-probe restore` (or `howlate doctor --restore`) first");
     if (journal.owner.boot_id != this_boot() || journal.owner.root != root) continue;
-    const bool lives = owner_lives(journal.owner);
     for (const Setting& theirs : journal.settings) {
       const auto same = [&](const Setting& ours) {
         return ours.kind == SettingKind::file && ours.path == theirs.path;
       };
       if (std::none_of(settings.begin(), settings.end(), same)) continue;
-      const std::string pid = std::to_string(journal.owner.pid);
-      if (lives)
-        return not_possible(theirs.path + " is held by another probe, process " + pid,
+      const std::string owner = owner_text(journal.owner);
+      if (journal.held)
+        return not_possible(theirs.path + " is held by another probe, " + owner,
                             "wait until that one has ended");
-      return not_possible(theirs.path + " is still as a killed probe, process " + pid + ", left it",
+      return not_possible(theirs.path + " is still as a killed probe, " + owner + ", left it",
                           "run `howlate-probe restore` (or `howlate doctor --restore`) first");
     }
   }

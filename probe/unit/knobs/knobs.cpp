@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -203,7 +204,7 @@ TEST_CASE("what a killed process left is refused to others, and restored by a la
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().remedy.find("restore") != std::string::npos);
   CHECK(KnobSet::apply({"timer_migration=off"}, machine.context()).ok());
-  CHECK(restore_command() == ExitCode::done);
+  CHECK(restore_command(machine.root()) == ExitCode::done);
   CHECK(machine.read(runtime_file) == "950000");
   CHECK(machine.journals() == 0);
 }
@@ -242,7 +243,7 @@ TEST_CASE("a tracer's settings are restored by it, and after it was killed by a 
     CHECK(refused.error().remedy.find("restore") != std::string::npos);
   }
   CHECK(machine.read(period) == "250");
-  CHECK(restore_command() == ExitCode::done);
+  CHECK(restore_command(machine.root()) == ExitCode::done);
   CHECK(machine.read(period) == "1000");
   CHECK_FALSE(fs::exists(root.at(tracing + "/instances/howlate")));
   CHECK(machine.journals() == 0);
@@ -251,7 +252,7 @@ TEST_CASE("a tracer's settings are restored by it, and after it was killed by a 
 TEST_CASE("the journal is on disk before the change: killed between the two, nothing is to restore") {
   const Machine machine;
   in_a_killed_process([&] {
-    auto journal = Journal::create(*state_folder(), machine.context().root);
+    auto journal = Journal::create(*state_folder(machine.root()), machine.context().root);
     Setting setting;
     setting.path = runtime_file;
     setting.before = "950000";
@@ -260,7 +261,7 @@ TEST_CASE("the journal is on disk before the change: killed between the two, not
     ::raise(SIGKILL);
   });
   REQUIRE(machine.journals() == 1);
-  CHECK(restore_command() == ExitCode::done);
+  CHECK(restore_command(machine.root()) == ExitCode::done);
   CHECK(machine.read(runtime_file) == "950000");
   CHECK(machine.journals() == 0);
 }
@@ -277,7 +278,7 @@ TEST_CASE("nothing is restored into another boot") {
   std::string whole = text.str();
   whole.replace(whole.find(this_boot()), this_boot().size(), "00000000-0000-4000-8000-000000000000");
   std::ofstream(path) << whole;
-  CHECK(restore_command() == ExitCode::done);
+  CHECK(restore_command(machine.root()) == ExitCode::done);
   CHECK(machine.read(runtime_file) == "-1");
   CHECK(machine.journals() == 0);
 }
@@ -289,9 +290,76 @@ TEST_CASE("what another probe holds is refused, and a living process is not rest
   const auto other = KnobSet::apply({"rt_throttling=900000"}, machine.context());
   REQUIRE_FALSE(other.ok());
   CHECK(other.error().message.find("is held by another probe") != std::string::npos);
-  CHECK(restore_command() == ExitCode::done);
+  CHECK(restore_command(machine.root()) == ExitCode::done);
   CHECK(machine.read(runtime_file) == "-1");
   CHECK(machine.journals() == 1);
+}
+
+TEST_CASE("the owner is whoever holds the lock, whatever number it has here") {
+  const Machine machine;
+  const auto set = KnobSet::apply({"rt_throttling=off"}, machine.context());
+  REQUIRE(set.ok());
+  const JournalFile journal = read_journals(machine.state()).at(0);
+  std::stringstream text;
+  text << std::ifstream(journal.path).rdbuf();
+  std::string whole = text.str();
+  const std::string pid = "\t" + std::to_string(journal.owner.pid) + "\t";
+  whole.replace(whole.find(pid), pid.size(), "\t2147483647\t");  // nobody's
+  whole.replace(whole.find("pid:["), 5, "pid:[9");
+  std::ofstream(journal.path) << whole;
+  CHECK(restore_command(machine.root()) == ExitCode::done);
+  CHECK(machine.read(runtime_file) == "-1");
+  const auto other = KnobSet::apply({"rt_throttling=900000"}, machine.context());
+  REQUIRE_FALSE(other.ok());
+  CHECK(other.error().message.find("held by another probe, process 2147483647 of another PID namespace") !=
+        std::string::npos);
+}
+
+TEST_CASE("two probes with state folders of their own know of each other's knobs") {
+  const Machine machine;
+  const std::string folder = machine.context().root + "/state";
+  ::setenv("HOWLATE_STATE_DIR", (folder + "1").c_str(), 1);
+  const auto set = KnobSet::apply({"rt_throttling=off"}, machine.context());
+  ::setenv("HOWLATE_STATE_DIR", (folder + "2").c_str(), 1);
+  CHECK_FALSE(KnobSet::apply({"rt_throttling=900000"}, machine.context()).ok());
+  in_a_killed_process([&] {
+    const auto killed = KnobSet::apply({"timer_migration=off"}, machine.context());
+    ::raise(SIGKILL);
+  });
+  ::unsetenv("HOWLATE_STATE_DIR");
+  CHECK(machine.read(migration_file) == "0");
+  CHECK(restore_command(machine.root()) == ExitCode::done);
+  CHECK(machine.read(migration_file) == "1");
+  CHECK(machine.read(runtime_file) == "-1");
+}
+
+TEST_CASE("a value that somebody put back meanwhile was not held to the end") {
+  const Machine machine;
+  machine.write("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
+  for (const std::string spec : {"rt_throttling=off", "timer_migration=on", "thp=never"}) {
+    auto set = KnobSet::apply({spec}, machine.context());
+    REQUIRE(set.ok());
+    machine.write(runtime_file, "950000\n");                                                   // as before
+    machine.write("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");  // as before
+    machine.write(migration_file, "0\n");  // which was as wanted, and nothing was written
+    const Status restored = set->restore();
+    REQUIRE_FALSE(restored.ok());
+    CHECK(restored.error().code == ExitCode::broken);
+    CHECK(restored.error().message.find("no longer") != std::string::npos);
+    const char* const found = spec.starts_with("rt") ? "950000" : spec.starts_with("thp") ? "madvise" : "0";
+    CHECK(set->to_json().find("\"found\": \"" + std::string(found) + '"') != std::string::npos);
+    CHECK(machine.journals() == 0);
+    machine.write(migration_file, "1\n");
+  }
+}
+
+TEST_CASE("a value that was held to the end is found there") {
+  const Machine machine;
+  auto set = KnobSet::apply({"rt_throttling=off", "timer_migration=on"}, machine.context());
+  REQUIRE(set.ok());
+  CHECK(set->restore().ok());
+  CHECK(set->to_json().find(R"("found": "-1")") != std::string::npos);
+  CHECK(set->to_json().find(R"("found": "1")") != std::string::npos);
 }
 
 TEST_CASE("a value that somebody else changed meanwhile is left to them") {

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -21,14 +20,14 @@ inline constexpr const char* runtime_file = "/proc/sys/kernel/sched_rt_runtime_u
 inline constexpr const char* migration_file = "/proc/sys/kernel/timer_migration";
 inline constexpr const char* watchdog_file = "/proc/sys/kernel/nmi_watchdog";
 
-// A machine of files, with a state folder of its own.
+// A machine of files, with its journals below its own /run.
 class Machine {
  public:
   Machine() {
     std::string name = (std::filesystem::temp_directory_path() / "howlate-knobs-XXXXXX").string();
     REQUIRE(::mkdtemp(name.data()) != nullptr);
     base_ = name;
-    ::setenv("HOWLATE_STATE_DIR", state().c_str(), 1);
+    make_folder("/run");
     write(runtime_file, "950000\n");
     write("/proc/sys/kernel/sched_rt_period_us", "1000000\n");
     write(migration_file, "1\n");
@@ -40,12 +39,10 @@ class Machine {
   }
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
-  ~Machine() {
-    ::unsetenv("HOWLATE_STATE_DIR");
-    std::filesystem::remove_all(base_);
-  }
+  ~Machine() { std::filesystem::remove_all(base_); }
   [[nodiscard]] KnobContext context() const { return {base_ + "/root", {2}}; }
-  [[nodiscard]] std::string state() const { return base_ + "/state"; }
+  [[nodiscard]] Root root() const { return Root(context().root); }
+  [[nodiscard]] std::string state() const { return base_ + "/root/run/howlate"; }
   [[nodiscard]] std::size_t journals() const { return read_journals(state()).size(); }
   void make_folder(const std::string& path) const {
     std::filesystem::create_directories(base_ + "/root" + path);

@@ -10,7 +10,7 @@ namespace howlate {
 namespace {
 
 TEST_CASE("a guardian's command line says whose it is and where it runs") {
-  const JournalOwner owner{this_boot(), 4711, 123456789012, "/"};
+  const JournalOwner owner{this_boot(), 4711, 123456789012, "/", {}};
   const auto words = guardian_words(owner, {0, 1, 3});
   REQUIRE(words.size() == 5);
   CHECK(words[1] == guardian_word);
@@ -24,7 +24,7 @@ TEST_CASE("a guardian's command line says whose it is and where it runs") {
 
 TEST_CASE("nothing in a guardian's command line is killed with what is called howlate") {
   std::string line;
-  for (const std::string& word : guardian_words({"", 1, 2, "/"}, {0})) line += word + ' ';
+  for (const std::string& word : guardian_words({"", 1, 2, "/", {}}, {0})) line += word + ' ';
   CHECK(line.find("howlate") == std::string::npos);
   CHECK(std::string_view(guardian_name).size() < 16);  // as long as the kernel keeps a name
 }
@@ -36,7 +36,7 @@ TEST_CASE("other words for a guardian are refused") {
 }
 
 TEST_CASE("a program that cannot be a guardian starts none") {
-  CHECK(Guardian::of({this_boot(), 1, 2, "/"}, {}) == nullptr);
+  CHECK(Guardian::of({this_boot(), 1, 2, "/", {}}, {}) == nullptr);
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 
@@ -20,21 +19,18 @@ namespace fs = std::filesystem;
 
 const std::string instances = "/sys/kernel/tracing/instances";
 
-// A machine with tracefs, and a folder for journals of its own.
+// A machine with tracefs and a place for journals.
 class Traced {
  public:
   Traced() {
     fs::create_directories(fixture_.path() + instances);
-    ::setenv("HOWLATE_STATE_DIR", (fixture_.path() + "/state").c_str(), 1);
+    fs::create_directories(fixture_.path() + "/run");
   }
-  Traced(const Traced&) = delete;
-  Traced& operator=(const Traced&) = delete;
-  ~Traced() { ::unsetenv("HOWLATE_STATE_DIR"); }
 
   [[nodiscard]] Root root() const { return fixture_.root(); }
   [[nodiscard]] std::size_t count() const { return count_in(fixture_.path() + instances); }
   [[nodiscard]] std::size_t journals() const {
-    return count_in(fixture_.path() + "/state") - 1;
+    return count_in(fixture_.path() + "/run/howlate") - 1;
   }  // but for the lock
 
  private:

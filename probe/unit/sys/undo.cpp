@@ -60,9 +60,9 @@ TEST_CASE("a journal that is not understood is kept, holds knobs back, and is no
   const Machine machine;
   const std::string path = left_journal(machine);
   std::string whole = text_of(path);
-  whole.replace(whole.find("journal-1"), 9, "journal-9");
+  whole.replace(whole.find("journal-2"), 9, "journal-9");
   std::ofstream(path) << whole;
-  CHECK(restore_command() == ExitCode::broken);
+  CHECK(restore_command(machine.root()) == ExitCode::broken);
   CHECK(machine.read(runtime_file) == "-1");
   CHECK(machine.journals() == 1);
   const auto refused = KnobSet::apply({"timer_migration=on"}, machine.context());
@@ -77,7 +77,7 @@ TEST_CASE("what can be read of a damaged journal is restored, and the journal is
   const std::size_t last = whole.rfind("file\t");
   whole.replace(last, 4, "fi?e");
   std::ofstream(path) << whole;
-  CHECK(restore_command() == ExitCode::broken);
+  CHECK(restore_command(machine.root()) == ExitCode::broken);
   CHECK(machine.read(runtime_file) == "950000");
   CHECK(machine.read(migration_file) == "0");
   CHECK(machine.journals() == 1);
@@ -87,7 +87,7 @@ TEST_CASE("a journal whose first line is cut was never acted upon and goes") {
   const Machine machine;
   const std::string path = left_journal(machine);
   std::ofstream(path) << text_of(path).substr(0, 20);
-  CHECK(restore_command() == ExitCode::done);
+  CHECK(restore_command(machine.root()) == ExitCode::done);
   CHECK(machine.journals() == 0);
 }
 
@@ -96,10 +96,11 @@ TEST_CASE("what a guardian undoes is of its own process and of this boot alone")
   const JournalOwner owner = read_owner(left_journal(machine));
   const auto beside = KnobSet::apply({"nmi_watchdog=off"}, machine.context());
   REQUIRE(beside.ok());
-  std::array<JournalOwner, 3> others = {owner, owner, owner};
+  std::array<JournalOwner, 4> others = {owner, owner, owner, owner};
   others[0].pid += 1;
   others[1].start_ticks *= 10;  // the names of its journals would begin as ours
   others[2].boot_id = "00000000-0000-4000-8000-000000000000";
+  others[3].pids = "pid:[1]";
   for (const JournalOwner& another : others) CHECK(undo_journals_of(another));
   CHECK(machine.read(runtime_file) == "-1");
   CHECK(machine.journals() == 2);
@@ -127,7 +128,7 @@ TEST_CASE("a guardian keeps a damaged journal for restore, and removes one that 
 
 TEST_CASE("without a state folder a guardian makes none") {
   const Machine machine;
-  CHECK(undo_journals_of({this_boot(), 1, 1, {}}));
+  CHECK(undo_journals_of({this_boot(), 1, 1, machine.context().root, {}}));
   CHECK_FALSE(fs::exists(machine.state()));
 }
 

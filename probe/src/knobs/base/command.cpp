@@ -50,7 +50,7 @@ bool restore_journal(JournalFile& journal) {
   if (!journal.problem.empty()) return keep_journal(journal);
   if (!remove_journal(journal)) return false;
   if (undone.done.empty() && undone.left.empty()) {
-    tell("process " + std::to_string(journal.owner.pid) + " left nothing changed");
+    tell(owner_text(journal.owner) + " left nothing changed");
   }
   return true;
 }
@@ -101,8 +101,8 @@ void wait_for_end(const Fd& signals, std::int64_t end_ns) {
 
 }  // namespace
 
-ExitCode restore_command() {
-  const auto folder = state_folder();
+ExitCode restore_command(const Root& machine) {
+  const auto folder = state_folder(machine);
   if (!folder) return complain(folder.error());
   const auto lock = StateLock::take(*folder);
   if (!lock) return complain(lock.error());
@@ -112,11 +112,11 @@ ExitCode restore_command() {
     if (journal.owner.boot_id.empty() && !journal.problem.empty()) {
       all = keep_journal(journal) && all;
     } else if (journal.owner.boot_id != this_boot()) {
-      tell("the journal of process " + std::to_string(journal.owner.pid) +
+      tell("the journal of " + owner_text(journal.owner) +
            " is of another boot (or was never begun): nothing of it is restored, and it is removed");
       all = remove_journal(journal) && all;
-    } else if (owner_lives(journal.owner)) {
-      tell("process " + std::to_string(journal.owner.pid) + " still runs and restores its knobs by itself");
+    } else if (journal.held) {
+      tell(owner_text(journal.owner) + " still runs and restores its knobs by itself");
     } else {
       all = restore_journal(journal) && all;
     }

@@ -50,6 +50,8 @@ struct KnobSet::State {
   Status make_folder(Setting& setting);
   Status hold(Setting& setting);
   Status keep_in_journal(Setting& setting);
+  void look_at_requests();
+  Status restore();  // of knobs that were in force
   Status undo();
 
   KnobContext context;
@@ -58,8 +60,9 @@ struct KnobSet::State {
   std::vector<Wanted> wanted;
   Settings settings;
   std::optional<Journal> journal;
-  std::vector<Fd> held;
-  pid_t owner = ::getpid();  // a fork of the owner restores nothing
+  std::vector<std::pair<std::size_t, Fd>> held;  // by which setting
+  Found found;                                   // at the end
+  pid_t owner = ::getpid();                      // a fork of the owner restores nothing
   bool ended = false;
 };
 
@@ -154,7 +157,7 @@ Status KnobSet::State::hold(Setting& setting) {
         "another process holds a stricter request: end it, or ask for its value");
   }
   setting.changed = true;
-  held.push_back(std::move(fd));
+  held.emplace_back(static_cast<std::size_t>(&setting - settings.data()), std::move(fd));
   return {};
 }
 
@@ -190,6 +193,25 @@ Status KnobSet::State::change_all() {
   return {};
 }
 
+// Another process may have requested less meanwhile.
+void KnobSet::State::look_at_requests() {
+  for (const auto& [at, fd] : held) {
+    const Setting& setting = settings[at];
+    std::int32_t now = 0;
+    if (::pread(fd.get(), &now, sizeof now, 0) != static_cast<ssize_t>(sizeof now)) continue;
+    found.values[at] = std::to_string(now);
+    if (found.values[at] != setting.wanted)
+      found.lost.push_back(setting.path + " is " + found.values[at] + ", no longer " + setting.wanted);
+  }
+}
+
+Status KnobSet::State::restore() {
+  if (ended || owner != ::getpid()) return {};
+  found = look_again(tree, settings);
+  look_at_requests();
+  return undo();
+}
+
 Status KnobSet::State::undo() {
   if (ended || owner != ::getpid()) return {};
   ended = true;
@@ -198,20 +220,21 @@ Status KnobSet::State::undo() {
     for (Setting& setting : settings)
       setting.restored = setting.restored || setting.kind == SettingKind::held;
   }
-  if (!journal) return {};
-  const auto lock = StateLock::take(folder);  // without it rather than not at all
-  const Undone undone = undo_settings(tree, settings);
-  if (!undone.failed.empty()) {
-    return broken("not every knob could be restored: " + join(undone.failed, "; "),
-                  "run `howlate-probe restore` as root");
+  Undone undone;
+  if (journal) {
+    const auto lock = StateLock::take(folder);  // without it rather than not at all
+    undone = undo_settings(tree, settings);
+    if (!undone.failed.empty()) {
+      return broken("not every knob could be restored: " + join(undone.failed, "; "),
+                    "run `howlate-probe restore` as root");
+    }
+    const Status removed = journal->remove();
+    if (!removed) return removed;
   }
-  const Status removed = journal->remove();
-  if (!removed) return removed;
-  if (!undone.left.empty()) {
-    return broken("a knob was changed by somebody else meanwhile: " + join(undone.left, "; "),
-                  "look who else tunes this machine");
-  }
-  return {};
+  undone.left.insert(undone.left.begin(), found.lost.begin(), found.lost.end());
+  if (undone.left.empty()) return {};
+  return broken("a knob was changed by somebody else meanwhile: " + join(undone.left, "; "),
+                "look who else tunes this machine");
 }
 
 KnobSet::KnobSet() = default;
@@ -238,7 +261,7 @@ Result<KnobSet> KnobSet::apply(const std::vector<std::string>& specs, const Knob
   State& state = *set.state_;
   const Status planned = state.plan(specs);
   if (!planned) return planned.error();
-  const auto folder = state_folder();
+  const auto folder = state_folder(state.tree);
   if (!folder) return folder.error();
   state.folder = *folder;
   Status changed;
@@ -257,7 +280,7 @@ Result<KnobSet> KnobSet::apply(const std::vector<std::string>& specs, const Knob
 }
 
 Status KnobSet::restore() {
-  return state_ ? state_->undo() : Status{};
+  return state_ ? state_->restore() : Status{};
 }
 
 Status KnobSet::enter_cpuset() const {
@@ -287,6 +310,7 @@ std::string KnobSet::to_json() const {
       const Setting& setting = state_->settings[at];
       json.begin_object().member("path", setting.path).member("before", setting.before);
       json.member("wanted", setting.wanted).member("read_back", setting.read_back);
+      json.member("found", at < state_->found.values.size() ? state_->found.values[at] : "");
       json.member("refused", setting.refused).member("changed", setting.changed);
       json.member("restored", setting.restored || !setting.changed).end_object();
     }
