@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <deque>
+#include <map>
 
 #include "cell/load_child.hpp"
 #include "core/json.hpp"
@@ -259,6 +260,24 @@ Result<std::vector<LoadRequest>> read_requests(const std::vector<std::string>& s
   return requests;
 }
 
+// Each load that starts competes with those that run already, so the time that all of them take grows with the square of their number:
+// 50 on a CPU take about five seconds, which a plan counts, and 300 take minutes.
+constexpr std::size_t workers_on_cpu_most = 50;
+
+Status check_crowd(const std::vector<LoadRequest>& requests) {
+  std::map<int, std::size_t> workers;
+  for (const LoadRequest& request : requests)
+    if (request.load->spread != Spread::none)
+      for (const int cpu : request.cpus) ++workers[cpu];
+  for (const auto& [cpu, many] : workers)
+    if (many > workers_on_cpu_most)
+      return usage_error(std::to_string(many) + " loads on CPU " + std::to_string(cpu) +
+                             " would take longer to start than a plan allows for (at most " +
+                             std::to_string(workers_on_cpu_most) + " on a CPU)",
+                         "give fewer loads, with larger targets, or spread them over more CPUs with cpus=");
+  return {};
+}
+
 // What a request says of the outcome before the load runs.
 LoadOutcome asked_outcome(const LoadRequest& request, const std::string& spec) {
   LoadOutcome outcome;
@@ -278,12 +297,13 @@ LoadOutcome asked_outcome(const LoadRequest& request, const std::string& spec) {
 
 Status LoadSet::read(const std::vector<std::string>& specs, const std::vector<int>& measuring_cpus) {
   const auto requests = read_requests(specs, measuring_cpus);
-  return requests ? Status() : Status(requests.error());
+  return requests ? check_crowd(*requests) : Status(requests.error());
 }
 
 Status LoadSet::check(const std::vector<std::string>& specs, const std::vector<int>& measuring_cpus) {
   const auto requests = read_requests(specs, measuring_cpus);
   if (!requests) return requests.error();
+  if (const Status fits = check_crowd(*requests); !fits) return fits;
   if (const Status fits = check_memory_of_all(*requests); !fits) return fits;
   for (const LoadRequest& request : *requests)
     if (const Status right = request.check(); !right) return right;
@@ -295,6 +315,7 @@ Result<LoadSet> LoadSet::start(const std::vector<std::string>& specs, const std:
   if (take_signal(signals) != 0) return stopped_early();
   const auto requests = read_requests(specs, measuring_cpus);
   if (!requests) return requests.error();
+  if (const Status fits = check_crowd(*requests); !fits) return fits.error();
   if (const Status fits = check_memory_of_all(*requests); !fits) return fits.error();
   LoadSet set;
   for (std::size_t i = 0; i < requests->size(); ++i) {
