@@ -48,6 +48,13 @@ namespace {
 
 constexpr std::size_t heap_spare = std::size_t{256} << 10U;
 
+// A sanitizer maps a shadow of terabytes: touching it would take all memory.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool is_sanitized = true;
+#else
+constexpr bool is_sanitized = false;
+#endif
+
 struct Mapped {
   std::uintptr_t from = 0, to = 0;
   bool readable = false, writable = false;
@@ -90,6 +97,7 @@ __attribute__((no_sanitize("address", "thread"))) void touch(const Mapped& mappe
 }  // namespace
 
 void touch_mapped() {
+  if constexpr (is_sanitized) return;
   void* volatile spare = std::malloc(heap_spare);  // volatile: the pair must not be optimised away
   std::free(spare);
   const auto maps = read_text("/proc/self/maps");
