@@ -1,8 +1,12 @@
 #include "cell/surroundings.hpp"
 
+#include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <iterator>
 #include <tuple>
@@ -179,12 +183,43 @@ Status write_trailer(Sink& sink, const CellOutcome& outcome, const std::vector<W
       "Free some space, or give --stream a file on another disk");
 }
 
+namespace {
+
+// The signals are blocked (take_end_signals).
+bool is_asked_to_end() {
+  sigset_t waiting;
+  ::sigemptyset(&waiting);
+  ::sigpending(&waiting);
+  return ::sigismember(&waiting, SIGINT) == 1 || ::sigismember(&waiting, SIGTERM) == 1 ||
+         ::sigismember(&waiting, SIGHUP) == 1;
+}
+
+// To standard output, whose errors are told at the end (sys/standard.hpp). A signal ends it where nobody reads.
+void put_out(std::string_view text) {
+  constexpr int look_again_ms = 100;
+  std::fflush(stdout);
+  while (!text.empty()) {
+    struct pollfd out = {STDOUT_FILENO, POLLOUT, 0};
+    if (::poll(&out, 1, look_again_ms) == 0 && is_asked_to_end()) return;
+    if (out.revents == 0) continue;
+    const ssize_t many = ::write(STDOUT_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
+    if (many > 0) {
+      text.remove_prefix(static_cast<std::size_t>(many));
+    } else if (many == 0 || (errno != EINTR && errno != EAGAIN)) {
+      std::fwrite(text.data(), 1, text.size(), stdout);
+      return;
+    }
+  }
+}
+
+}  // namespace
+
 void print_report(Cell& cell, const std::function<std::string()>& json,
                   const std::function<std::string()>& text) {
   if (cell.params().flag("json")) {
-    std::fputs(json().c_str(), stdout);
+    put_out(json());
   } else if (!cell.params().flag("quiet")) {
-    std::fputs(text().c_str(), stdout);
+    put_out(text());
   } else {
     for (const Warning& warning : cell.warnings())
       std::fprintf(stderr, "howlate-probe: warning: %s.\n", warning.text.c_str());

@@ -10,7 +10,6 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "core/json.hpp"
 #include "core/text.hpp"
@@ -50,21 +49,14 @@ std::string mebibytes(std::int64_t bytes) {
   return std::to_string((bytes + (std::int64_t{1} << 20) - 1) >> 20) + " MiB";
 }
 
-std::string read_whole(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 // The end of it: what a program says last says why.
 std::string last_words(const std::string& path) {
-  std::string text = read_whole(path);
+  std::string text = read_text(path).value_or("");
   return text.size() > most_text ? text.substr(text.size() - most_text) : text;
 }
 
 std::vector<std::string> others_of(const std::string& folder) {
-  const std::string text = read_whole(folder + others_file);
+  const std::string text = read_text(folder + others_file).value_or("");
   std::vector<std::string> found;
   for (const std::string_view line : split(text, '\n'))
     if (!line.empty()) found.emplace_back(line);

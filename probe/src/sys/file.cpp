@@ -1,6 +1,7 @@
 #include "sys/file.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +10,22 @@
 #include <cstring>
 
 namespace howlate {
+namespace {
+
+// Until it takes bytes again. A reader that takes none for so long is gone, though it holds the pipe.
+bool takes_bytes(int fd) {
+  constexpr int reads_within_ms = 30'000;
+  struct pollfd one {
+    fd, POLLOUT, 0
+  };
+  int ready = 0;
+  while ((ready = ::poll(&one, 1, reads_within_ms)) < 0 && errno == EINTR) {
+  }
+  if (ready == 0) errno = ETIMEDOUT;
+  return ready > 0;
+}
+
+}  // namespace
 
 void Fd::reset() {
   if (fd_ >= 0) ::close(fd_);
@@ -24,7 +41,8 @@ int read_whole(const std::string& path, std::string& content) {
     const ssize_t bytes = ::read(fd.get(), buffer, sizeof buffer);
     if (bytes < 0 && errno == EINTR) continue;
     if (bytes < 0) return errno;
-    if (bytes == 0 || content.size() > largest_file) return 0;
+    if (bytes == 0) return 0;
+    if (content.size() + static_cast<std::size_t>(bytes) > largest_file) return EFBIG;
     content.append(buffer, static_cast<std::size_t>(bytes));
   }
 }
@@ -71,6 +89,7 @@ Result<AppendFile> AppendFile::create(const std::string& path) {
   if (regular && info.st_size != 0)
     return usage_error(path + " is there already and not empty",
                        "Give --stream a new file, or remove that one");
+  if (!regular) ::fcntl(fd.get(), F_SETFL, O_NONBLOCK);
   return AppendFile(std::move(fd), path, regular);
 }
 
@@ -81,6 +100,8 @@ int AppendFile::append(std::span<const std::byte> bytes, std::size_t piece) {
     const ssize_t put = ::write(fd_.get(), bytes.data() + done, piece == 0 || left < piece ? left : piece);
     if (put > 0) {
       done += static_cast<std::size_t>(put);
+    } else if (put < 0 && errno == EAGAIN && takes_bytes(fd_.get())) {
+      continue;
     } else if (put == 0 || errno != EINTR) {
       const int error = put == 0 ? EIO : errno;
       if (regular_ && ::ftruncate(fd_.get(), size_) == 0) ::lseek(fd_.get(), size_, SEEK_SET);
