@@ -81,7 +81,7 @@ def test_the_plan_says_what_there_must_be(howlate: Run) -> None:
 
 @LOSSES
 def test_every_reader_names_it(howlate: Run, lose: Callable[[Path, str], None]) -> None:
-    run = measured(Path("runs") / "a", "none", "quiet")
+    run = measured(Path("runs") / "a", "none", "late", "quiet")
     lose(run, "quiet")
     for argv, code in (
         (("report", run), 4),
