@@ -25,7 +25,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     smallest = [p.spread.medians or p.spread.maxima.smallest for p in points]
     limits = deadlines(subjects)
     ends = [*(p.spread.maxima.smallest for p in points), *limits]
-    x = spread(min(*smallest, *ends), max(*largest, *limits), "ns", 0.05)
+    x = spread(min([*smallest, *ends]), max([*largest, *limits]), "ns", 0.05)
     panels = by_rest(points)
     return Figure(
         name="kernels",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -135,8 +136,9 @@ def _settings(importer: Importer, files: Sequence[Path], output: Path | None) ->
     file = files[0]
     imported = importer.convert(read_text(file, UsageError), str(file))
     path = output if output is not None else Path(f"{file.stem}.toml")
-    if path.exists() and path.is_file() and file.exists() and path.samefile(file):
-        raise UsageError(OVERWRITTEN(path=path))
+    with suppress(OSError):  # what cannot be looked at is said by the writer
+        if path.is_file() and path.samefile(file):
+            raise UsageError(OVERWRITTEN(path=path))
     write_output(path, imported.text, OUTPUT)
     _notes(imported.notes)
     click.echo(path)
