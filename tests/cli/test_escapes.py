@@ -63,7 +63,7 @@ def test_both_streams_pass_there(monkeypatch: pytest.MonkeyPatch) -> None:
             assert isinstance(stream_, Escaping)
             stream_.write("\x1b[2J")
             stream_.own("\x1b[K")
-    assert [s.buffer.getvalue() for s in inner] == [b"\\u001b[2J\x1b[K"] * 2  # type: ignore[attr-defined]
+    assert [s.buffer.getvalue() for s in inner] == [b"\\u001b[2J\x1b[K"] * 2
 
 
 def commands(run: Path) -> list[tuple[str, ...]]:
