@@ -131,9 +131,9 @@ std::int64_t read_place() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (::sched_getaffinity(0, sizeof set, &set) != 0) return 0;
-  std::int64_t first = 0;
+  std::size_t first = 0;
   while (first < CPU_SETSIZE && !CPU_ISSET(first, &set)) ++first;
-  return first * (CPU_SETSIZE + 1) + CPU_COUNT(&set);
+  return static_cast<std::int64_t>(first) * (CPU_SETSIZE + 1) + CPU_COUNT(&set);
 }
 }  // namespace
 
