@@ -10,9 +10,13 @@ import pytest
 
 from howlate.importers import RunImporter, all_importers
 from howlate.importers._foreign import Foreign
+from howlate.report.of_runs import Material
+from howlate.report.sheet import TERMINAL
+from howlate.store.loaded import load_run
 from howlate.store.run_folder import RunFolder
 from howlate.store.summarise import recounted
-from importers.foreign import FILES, LATENCY
+from howlate.words.statement import Statement
+from importers.foreign import FILES, LATENCY, File
 from importers.test_foreign import cell_of
 
 JUDGED = {
@@ -87,3 +91,15 @@ def test_misses_beyond_a_histogram_are_at_least(
     found = recounted(RunFolder.open(tmp_path / "run").files(cell.id), cell, deadline_ns).deadline
     assert found is not None and (found.misses, found.at_least) == (misses, at_least)
     assert found.to_json().get("at_least", False) is at_least
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.name}-{file.column}")
+def test_no_headline_says_that_an_imported_run_was_measured_on_this_machine(
+    file: File, tmp_path: Path
+) -> None:
+    """A file of another tool does not tell which machine it is of, and that is seldom the reader's."""
+    cell_of(file.path, tmp_path / "run", file.mapping)
+    (headline, *_) = Material([load_run(tmp_path / "run")], TERMINAL).whole.answer
+    assert headline.values is not None
+    seen = headline.values["seen"]
+    assert isinstance(seen, Statement) and seen.rule in ("report.seen", "report.seen-in")

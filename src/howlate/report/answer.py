@@ -28,6 +28,8 @@ NOT_UNDER_LOAD = rule(
 NO_VALUE = rule("report.no-value", "Nothing was found that could be late: the valid cells have no value.")
 HERE = rule("report.seen-here", "Largest {what} seen on this machine")
 HERE_IN = rule("report.seen-here-in", "Largest {what} seen in {span} on this machine")
+SEEN = rule("report.seen", "Largest {what} seen")
+SEEN_IN = rule("report.seen-in", "Largest {what} seen in {span}")
 ON_SEVERAL = rule("report.seen-on-several", "Largest {what} seen on these {machines} machines")
 ON_SEVERAL_IN = rule(
     "report.seen-on-several-in", "Largest {what} seen in {span} on these {machines} machines"
@@ -142,9 +144,11 @@ def _column(group: Group) -> str:
     return LATENCY if worst is None else worst.latest
 
 
-def answer(cells: Sequence[CellContent], names: Sequence[str], machines: int = 1) -> list[Statement]:
+def answer(
+    cells: Sequence[CellContent], names: Sequence[str], machines: int = 1, imported: bool = False
+) -> list[Statement]:
     """The largest latency of the valid cells, then what stands beside it. `machines`: how many they were measured
-    on."""
+    on. `imported`: some came from another tool's file, which may be of any machine."""
     usable = [
         (name, cell)
         for name, cell in zip(names, cells, strict=True)
@@ -153,7 +157,7 @@ def answer(cells: Sequence[CellContent], names: Sequence[str], machines: int = 1
     if not usable:
         return [_no_answer(cells)]
     name, worst = max(usable, key=lambda pair: _max(pair[1]))
-    seen = _seen(usable, words_of_column(worst.summary.latest), machines)
+    seen = _seen(usable, words_of_column(worst.summary.latest), machines, imported)
     calm = worst.summary.labels.get("load") == "none"
     values = {"seen": seen, "largest_ns": _max(worst)}
     if len(usable) == 1:
@@ -173,16 +177,19 @@ def _no_answer(cells: Sequence[CellContent]) -> Statement:
     return NONE_VALID() if cells else NOTHING_MEASURED()
 
 
-def _seen(usable: Sequence[Named], what: Caption, machines: int) -> Statement:
+def _seen(usable: Sequence[Named], what: Caption, machines: int, imported: bool) -> Statement:
     """How long was looked, and where."""
     seconds = [cell.seconds for _name, cell in usable]
     known = [value for value in seconds if value is not None]
     values: dict[str, object] = {"what": what}
     if machines > 1:
         values["machines"] = machines
+        without_time, with_time = ON_SEVERAL, ON_SEVERAL_IN
+    else:
+        without_time, with_time = (SEEN, SEEN_IN) if imported else (HERE, HERE_IN)
     if len(known) < len(seconds):
-        return (HERE if machines == 1 else ON_SEVERAL)(**values)
-    return (HERE_IN if machines == 1 else ON_SEVERAL_IN)(**values, span=seconds_text(sum(known), " "))
+        return without_time(**values)
+    return with_time(**values, span=seconds_text(sum(known), " "))
 
 
 def _loads(usable: Sequence[Named], calm: bool) -> list[Statement]:

@@ -15,6 +15,7 @@ from howlate.charts._figure import Shows
 from howlate.charts._scale import Axes
 from howlate.charts.histogram import CHART as HISTOGRAM
 from howlate.model.loaded import CellContent, RunContent
+from howlate.model.run import BY_HAND
 from howlate.model.summary import CellSummary
 from howlate.report import cautions, disturbances, histogram, tables
 from howlate.report.answer import answer, answer_of_points
@@ -81,7 +82,8 @@ class StudyPart:
     def answer(self) -> list[Statement]:
         """The largest latency that was seen, then what stands beside it."""
         if self.points is None:
-            return answer(self.cells, self.names, hardware(self.runs))
+            imported = any(content.run.target == BY_HAND for content in self.runs)
+            return answer(self.cells, self.names, hardware(self.runs), imported)
         return answer_of_points(self.points.groups, self.runs[0].run.virtual)
 
     @property
