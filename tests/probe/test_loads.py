@@ -75,7 +75,7 @@ def test_a_report_can_be_asked_for(probe: Path) -> None:
 def test_rights_that_lack_are_named(probe: Path, everybodys: Path) -> None:
     binary = everybodys / "howlate-probe"
     shutil.copy2(probe, binary)
-    for option, word in (("--nice=-5", "CAP_SYS_NICE"), ("--policy=fifo:10", "cap_sys_nice")):
+    for option, word in (("--nice=-5", "ulimit -e"), ("--policy=fifo:10", "cap_sys_nice")):
         done = subprocess.run(
             [
                 *NOBODY,
