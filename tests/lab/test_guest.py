@@ -250,7 +250,7 @@ def test_of_an_oops_the_lines_that_tell_are_shown() -> None:
 
 
 @pytest.mark.slow
-def test_a_kernel_that_hangs_in_boot_is_ended_by_its_cpu_time(
+def test_a_kernel_that_hangs_in_boot_is_ended_by_its_clock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It hangs in its first second, so a shorter limit shows the same."""
@@ -258,7 +258,7 @@ def test_a_kernel_that_hangs_in_boot_is_ended_by_its_cpu_time(
     said: list[str] = []
     on = replace(bench(tmp_path, f"{guests.STANDARD.split('[')[0]}[mem=8M]"), say=said.append)
     with pytest.raises(
-        TargetError, match=r"did not boot \(it has used 5 s of CPU time\), so it was ended"
+        TargetError, match=r"did not boot \(its clock has gone on by more than 160 s\), so it was ended"
     ) as caught:
         on.run([cell(20)], LIMITS)
     assert "Booting from ROM" in caught.value.console
