@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from howlate.analysis.deadline import Skipped, ThreadReleases, against
 from howlate.model.summary import CellSummary, DeadlineSummary, OfCpu
 from howlate.store.stream import StreamWriter
 from store.runs import a_folder
@@ -59,6 +60,44 @@ def test_with_dither_the_gap_says_how_many_were_skipped(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, [9, 1_700_000, 9], [0, 1, 5], "50ms", dither=True)
     assert cell.deadline is not None
     assert (cell.deadline.late, cell.deadline.unserved, cell.deadline.skipped) == (0, 0, 3)
+
+
+def test_with_dither_none_is_taken_for_less_late_than_it_may_have_been(tmp_path: Path) -> None:
+    """The first release after one that was 1.7 ms late was due half a period later at the earliest: up to 1.2 ms."""
+    cell = cell_of(tmp_path, [9, 1_700_000, 9], [0, 1, 5], "1100us", dither=True)
+    assert cell.deadline is not None
+    assert (cell.deadline.late, cell.deadline.unserved, cell.deadline.skipped) == (2, 0, 3)
+
+
+def test_a_stall_of_twenty_million_periods_is_counted_whole(tmp_path: Path) -> None:
+    """Each of them is so much less late as it was due later; the last 50 of them kept 50 ms."""
+    many = 20_000_000
+    cell = cell_of(tmp_path, [9, many * MS + 500_000, 9], [0, 1, many + 2], "50ms")
+    counts = cell.deadline
+    assert counts is not None
+    assert (counts.late, counts.unserved, counts.skipped) == (1 + many - 50, 0, many)
+
+
+def test_what_was_dropped_is_not_taken_for_late() -> None:
+    """Eight releases lie between two activations, and three of them were dropped: these may have been answered."""
+    counts = against(2 * MS, [ThreadReleases(0, 1, 100, 5)], {0: 1}, {0: Skipped(8, 6)})
+    assert (counts.late, counts.unserved, counts.skipped) == (1 + 3, 0, 5)
+
+
+def test_a_threads_last_activation_skips_none_of_the_next_threads(tmp_path: Path) -> None:
+    out = io.BytesIO()
+    parameters = header()["parameters"] | {"deadline": "50ms"}
+    writer = StreamWriter(out, header(2, parameters=parameters))
+    values, places = [[9, 5_500_000], [9, 2_500_000, 9]], [[0, 1], [0, 1, 4]]
+    for thread, latencies in enumerate(values):
+        due = max(places[thread]) + 1
+        writer.batch(thread, rows(latencies, places[thread]), releases=due, overruns=due - len(latencies))
+    accounts = [account(thread, each, places[thread]) for thread, each in enumerate(values)]
+    accounts[0] |= {"releases": 5, "overruns": 3}
+    writer.trailer(trailer(accounts))
+    (cell,) = a_folder(tmp_path / "run", {"one": out.getvalue()}).summaries()
+    assert cell.deadline is not None and (cell.deadline.skipped, cell.deadline.unserved) == (5, 0)
+    assert cell.deadline.by_cpu == {"0": OfCpu(5), "1": OfCpu(5)}
 
 
 def test_a_stall_up_to_the_end_is_one_of_the_last_activation(tmp_path: Path) -> None:

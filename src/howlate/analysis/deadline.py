@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from howlate.analysis.describe import Int64s
 from howlate.model.summary import CellSummary, DeadlineSummary, OfCpu
 
 FIRST_STEP_NS = 1_000
@@ -27,45 +24,32 @@ class ThreadReleases:
 
 @dataclass(frozen=True)
 class Skipped:
-    """Releases that passed before the activation that skipped them began: how late each was by then."""
+    """The releases of a thread that passed before the activation that skipped them began."""
 
-    threads: Int64s
-    late_ns: Int64s
+    releases: int = 0
+    late: int = 0
+    """Those that are later than a deadline by then."""
 
-    @classmethod
-    def none(cls) -> Skipped:
-        return cls(np.empty(0, np.int64), np.empty(0, np.int64))
-
-    @classmethod
-    def of(cls, threads: Int64s, late_ns: Int64s, skipped: Int64s, step_ns: int) -> Skipped:
-        """Of late activations: the thread of each, by how much it was late, and how many releases it skipped. L late
-        at a period of T answers the first of them L - T late, the second L - 2 T, none of them before its time."""
-        first = np.repeat(np.cumsum(skipped) - skipped, skipped)
-        number = np.arange(int(skipped.sum()), dtype=np.int64) - first + 1
-        answered = np.maximum(np.repeat(late_ns, skipped) - number * step_ns, 0)
-        return cls(np.repeat(threads, skipped), answered)
+    def within(self, overruns: int) -> Skipped:
+        """No more than were never served. What was dropped looks skipped, and may have been answered in time."""
+        beyond = max(0, self.releases - overruns)
+        return Skipped(self.releases - beyond, max(0, self.late - beyond))
 
 
 def against(
     deadline_ns: int,
     threads: Sequence[ThreadReleases],
     late: Mapping[int, int],
-    skipped: Skipped,
-    step_ns: int | None,
+    skipped: Mapping[int, Skipped],
 ) -> DeadlineSummary:
-    """The releases of a cell against a deadline. `late`: by thread, how many answers are later. `step_ns`: the period
-    of a late policy that skips releases; a deadline above it holds for the skipped ones too."""
-    put_back = step_ns is not None and deadline_ns > step_ns
+    """The releases of a cell against a deadline, by thread: how many answers are `late`, and what late activations
+    `skipped` that the deadline holds for."""
     every: dict[str, OfCpu] = {}
     total = 0
     for of in threads:
-        answered = skipped.late_ns[skipped.threads == of.thread][: of.overruns if put_back else 0]
-        total += len(answered)
-        count = OfCpu(
-            of.releases,
-            late.get(of.thread, 0) + int((answered > deadline_ns).sum()),
-            of.overruns - len(answered),
-        )
+        answered = skipped.get(of.thread, Skipped()).within(of.overruns)
+        total += answered.releases
+        count = OfCpu(of.releases, late.get(of.thread, 0) + answered.late, of.overruns - answered.releases)
         every[str(of.cpu)] = _plus(every.get(str(of.cpu), OfCpu()), count)
     return DeadlineSummary(
         deadline_ns,

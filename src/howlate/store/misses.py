@@ -6,19 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import duckdb
-import numpy as np
 
 from howlate.analysis.deadline import Skipped, ThreadReleases, against, ladder_steps
-from howlate.analysis.describe import Int64s, ValueCounts, exceedances
+from howlate.analysis.describe import ValueCounts, exceedances
 from howlate.analysis.stated import late_at_least, more_may_be_late
 from howlate.model.columns import FLAGS, RELEASE
 from howlate.model.summary import DeadlineSummary
 from howlate.store.cell_record import CellFile
-from howlate.store.duck import arrays
 from howlate.store.shape import BIGINT, Shape
-
-MOST = 10_000_000
-"""Of more releases it is not asked which of them a late activation skipped: all of them count as never answered."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +32,12 @@ class Answers:
         """The releases outside warm-up against each deadline."""
         threads = self._threads()
         late = self._late(threads, deadlines_ns)
-        step_ns = self.cell.swallowed_step_ns()
-        above = step_ns is not None and max(deadlines_ns, default=0) > step_ns
-        skipped = self._skipped(threads, step_ns or 1) if above else Skipped.none()
+        skipped = self._skipped(threads, deadlines_ns)
         stated = [entry for entry in self.cell.stated() if entry.column == self.column]
         found = []
-        for deadline_ns, by_thread in zip(deadlines_ns, late, strict=True):
+        for deadline_ns, by_thread, passed in zip(deadlines_ns, late, skipped, strict=True):
             known = late_at_least(by_thread, stated, deadline_ns)
-            counted = against(deadline_ns, threads, known, skipped, step_ns)
+            counted = against(deadline_ns, threads, known, passed)
             more = more_may_be_late(self.counts, stated, deadline_ns)
             found.append(replace(counted, at_least=more))
         return found
@@ -102,48 +95,46 @@ class Answers:
         rows = self.database.execute(query).fetchall()
         return [{int(row[0]): int(row[at] or 0) for row in rows} for at in range(1, len(deadlines_ns) + 1)]
 
-    def _skipped(self, threads: Sequence[ThreadReleases], step_ns: int) -> Skipped:
-        """The releases that late activations skipped. With dither two of them may be half a period apart."""
+    def _skipped(
+        self, threads: Sequence[ThreadReleases], deadlines_ns: Sequence[int]
+    ) -> list[Mapping[int, Skipped]]:
+        """For each deadline, by thread, the releases that late activations skipped: L late at gaps of g answers the
+        first of them L - g late, the second L - 2g, up to the next one that was served. With dither g may be half a
+        period, so none of them is taken for less late than it was. Up to the period a deadline holds for none of
+        them."""
+        step_ns = self.cell.swallowed_step_ns()
+        above = [step_ns is not None and deadline_ns > step_ns for deadline_ns in deadlines_ns]
+        if step_ns is None or not any(above) or RELEASE not in self.shape.columns:
+            return [{} for _ in deadlines_ns]
+        if not any(of.overruns for of in threads):
+            return [{} for _ in deadlines_ns]
+        least_ns = max(1, step_ns // 2 if self.cell.parameters.get("dither") is True else step_ns)
+        late = ", ".join(
+            f"sum(least(k, greatest(0, (v - {deadline_ns} - 1) // {least_ns}))){BIGINT}"
+            for deadline_ns in deadlines_ns
+        )
+        rows = self.database.execute(
+            f"SELECT t, sum(k){BIGINT}, {late} FROM ({self._reaching(least_ns)}) GROUP BY t"
+        ).fetchall()
+        return [
+            {int(row[0]): Skipped(int(row[1]), int(row[2 + at])) for row in rows if is_above}
+            for at, is_above in enumerate(above)
+        ]
+
+    def _reaching(self, least_ns: int) -> str:
+        """Each late answer: its thread, how late it was, and how many releases it skipped (`k`), as SQL. The file has
+        the threads one after the other, each in the order of its releases, so no row waits for another but the
+        next."""
         due = {
             entry.integer("thread", 0): entry.integer("releases")
             for entry in self.cell.account_of(self.column)
         }
-        if RELEASE not in self.shape.columns or not any(of.overruns for of in threads):
-            return Skipped.none()
-        least_ns = step_ns // 2 if self.cell.parameters.get("dither") is True else step_ns
-        late = arrays(
-            self.database,
-            f"""SELECT {self._thread}::BIGINT AS t, {RELEASE} AS r, {self.column} AS v FROM {self._counted}
-                AND {self.column} >= {least_ns} ORDER BY t, r LIMIT {MOST}""",
-        )
-        thread, release, value = (late[name].astype(np.int64) for name in ("t", "r", "v"))
-        ends = np.array([due.get(int(one), 0) for one in np.unique(thread)], np.int64)
-        left = ends[np.searchsorted(np.unique(thread), thread)] - release - 1 if len(thread) else release
-        reach = np.clip(value // least_ns, 0, np.maximum(left, 0))
-        if not reach.sum() or reach.sum() > MOST:
-            return Skipped.none()
-        return Skipped.of(thread, value, self._until_next(thread, release, reach), step_ns)
-
-    def _until_next(self, thread: Int64s, release: Int64s, reach: Int64s) -> Int64s:
-        """How many releases lie between each of these and the next one that was answered, `reach` at most."""
-        row = np.repeat(np.arange(len(reach)), reach)
-        first = np.cumsum(reach) - reach
-        number = np.arange(int(reach.sum()), dtype=np.int64) - first[row] + 1
-        asked = {"t": thread[row], "r": release[row] + number}
-        self.database.register("asked", asked)
-        try:
-            served = arrays(
-                self.database,
-                f"""SELECT DISTINCT {RELEASE} AS r, {self._thread}::BIGINT AS t FROM {self.rows} AS s
-                    SEMI JOIN asked ON s.{RELEASE} = asked.r AND {self._thread} = asked.t""",
-            )
-        finally:
-            self.database.unregister("asked")
-        wide = int(thread.max()) + 1
-        is_served = np.isin(asked["r"] * wide + asked["t"], served["r"] * wide + served["t"])
-        before = np.where(is_served, number - 1, np.iinfo(np.int64).max)
-        found = reach.copy()
-        with_reach = np.flatnonzero(reach)
-        nearest = np.minimum.reduceat(before, first[with_reach])
-        found[with_reach] = np.minimum(reach[with_reach], nearest)
-        return found
+        ends = " ".join(f"WHEN {thread} THEN {releases}" for thread, releases in due.items())
+        return f"""
+            SELECT t, v, least(v // {least_ns}, greatest(0,
+                CASE WHEN next_t = t THEN next_r ELSE CASE t {ends} ELSE 0 END END - r - 1)) AS k
+            FROM (
+                SELECT {self._thread} AS t, {RELEASE} AS r, {self.column} AS v, {self.shape.counted} AS is_counted,
+                    lead({self._thread}) OVER () AS next_t, lead({RELEASE}) OVER () AS next_r
+                FROM {self.rows})
+            WHERE is_counted AND v >= {least_ns}"""
