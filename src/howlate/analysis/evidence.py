@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from howlate.analysis.deadline import together
@@ -99,6 +99,29 @@ def misses_without_samples(summary: CellSummary, deadline_ns: int) -> DeadlineSu
     if answers.max is not None and answers.max > deadline_ns:
         return None
     return DeadlineSummary(deadline_ns, max(account.releases - account.warm_up, answers.count or 0))
+
+
+def views_of(summary: CellSummary) -> list[CellSummary]:
+    """The cell once for each column that is judged, against the deadline that was stated. An older howlate counted
+    one column alone: of another that was later than the deadline one miss is certain, and more may be."""
+    stated = summary.deadline
+    views = [summary.of_column(column) for column in summary.judged]
+    if stated is None:
+        return views
+    return [
+        view
+        if view.deadline is not None
+        else replace(
+            view, deadline=misses_without_samples(view, stated.deadline_ns) or _one_at_least(view, stated)
+        )
+        for view in views
+    ]
+
+
+def _one_at_least(view: CellSummary, stated: DeadlineSummary) -> DeadlineSummary:
+    answers = answers_of(view)
+    late = int(answers is not None and (answers.max or 0) > stated.deadline_ns)
+    return DeadlineSummary(stated.deadline_ns, stated.releases, late, at_least=True)
 
 
 def evidence_of(

@@ -65,6 +65,13 @@ class Group:
         return tuple(cell for cell in self.cells if cell.valid)
 
     @property
+    def latest(self) -> tuple[CellSummary, ...]:
+        """The same with one judged column alone: the one with the largest value of them all."""
+        judged = [(cell.columns[cell.latest].max or 0, cell.latest) for cell in self.counted if cell.judged]
+        column = max(judged, default=(0, ""))[1]
+        return tuple(cell.of_column(column) if column in cell.judged else cell for cell in self.counted)
+
+    @property
     def overruns(self) -> int | None:
         """None where the tool that measured did not count them."""
         known = [cell.overruns for cell in self.counted if cell.overruns is not None]
@@ -72,8 +79,9 @@ class Group:
 
     @property
     def deadline(self) -> DeadlineSummary | None:
-        """The releases of the valid repetitions against their deadline; None if none was stated."""
-        return together([cell.deadline for cell in self.counted if cell.deadline is not None])
+        """The releases of the valid repetitions against their deadline; None if none was stated. Of several judged
+        columns, the one with the largest value."""
+        return together([cell.deadline for cell in self.latest if cell.deadline is not None])
 
     @property
     def dropped(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from howlate.analysis.evidence import Evidence, evidence_of
+from howlate.analysis.evidence import Evidence, evidence_of, views_of
 from howlate.analysis.gravity import gravity_ns
 from howlate.analysis.groups import Group, RowKey, groups_of
 from howlate.analysis.labels import row_names
@@ -54,7 +54,8 @@ class Judged:
 
 def stated(content: RunContent) -> list[Judged]:
     """The verdicts on the deadlines that were stated when the run was measured; rows without one are left out."""
-    return on_own_deadlines(content, content.summaries, question_of(content))
+    views = [view for summary in content.summaries for view in views_of(summary)]
+    return on_own_deadlines(content, views, question_of(content))
 
 
 def question_of(content: RunContent) -> Question:
@@ -83,8 +84,8 @@ def looked_at(run: Run) -> list[Statement]:
 def on_own_deadlines(
     content: RunContent, summaries: Sequence[CellSummary], question: Question
 ) -> list[Judged]:
-    """A verdict for each row on the deadline that its cells were held against. `summaries`: the run's cells, each
-    with its releases against that."""
+    """A verdict for each row on the deadline that its cells were held against. `summaries`: the run's cells, once for
+    each column that is judged, with its releases against that."""
 
     def of_row(group: Group) -> Question | None:
         own = {cell.deadline.deadline_ns for cell in group.cells if cell.deadline is not None} - {0}
@@ -97,12 +98,11 @@ def judged(
     content: RunContent, summaries: Sequence[CellSummary], question: Callable[[Group], Question | None]
 ) -> list[Judged]:
     """A verdict for each row that is asked about; of several columns that are judged the worst. `summaries`: the
-    run's cells, each with its releases against the deadline in question, and once for each column that is judged. A
-    test that measures no latency has no verdict."""
+    run's cells, once for each column that is judged, with its releases against the deadline in question. A test that
+    measures no latency has no verdict."""
     by_column: dict[str, list[CellSummary]] = {}
     for summary in summaries:
-        if summary.judged:
-            column = summary.latest if len(summary.judged) == 1 else ""  # repetitions of a row differ in it
+        for column in summary.judged:
             by_column.setdefault(column, []).append(summary)
     groups = groups_of(content.summaries, content.run)
     names = row_names([group.labels for group in groups])
@@ -117,7 +117,12 @@ def judged(
 def _worst_column(rows: Sequence[Judged]) -> Judged:
     """Of one row's columns the one with the worst verdict; of several such the one that was latest."""
     worst, *others = sorted(
-        rows, key=lambda row: (-severity(row.verdict.outcome), -(row.verdict.evidence.max_ns or 0))
+        rows,
+        key=lambda row: (
+            -severity(row.verdict.outcome),
+            -(row.verdict.evidence.max_ns or 0),
+            row.verdict.evidence.column,
+        ),
     )
     if not others:
         return worst

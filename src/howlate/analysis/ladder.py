@@ -95,11 +95,11 @@ def ladder_of(content: RunContent) -> Ladder | None:
 
 
 def _largest(group: Group) -> int:
-    return max(cell.columns[cell.latest].max or 0 for cell in group.counted if cell.ladder)
+    return max(cell.columns[cell.latest].max or 0 for cell in group.latest if cell.ladder)
 
 
 def _of_row(group: Group, name: str, seconds: Mapping[str, float]) -> Ladder:
-    cells = [cell for cell in group.counted if cell.ladder]
+    cells = [cell for cell in group.latest if cell.ladder]
     deadlines = max((cell.ladder for cell in cells), key=len)
     steps = [
         together(_at(cell.ladder, place, step.deadline_ns) for cell in cells)

@@ -85,7 +85,8 @@ class Once:
             if isinstance(value, int | float) and not isinstance(value, bool)
         }
         summary = cell.columns[column] if column else NOTHING
-        misses = cell.deadline.misses if cell.deadline is not None else None
+        deadline = (cell.of_column(column) if column in cell.by_column else cell).deadline
+        misses = deadline.misses if deadline is not None else None
         return cls(summary, cell.overruns, results, misses, cell.load_share, cell.starved)
 
     def figure(self, name: str) -> float | None:

@@ -202,6 +202,25 @@ class DeadlineSummary:
 
 
 @dataclass(frozen=True)
+class JudgedColumn:
+    """What a verdict needs of one column beside its statistics."""
+
+    deadline: DeadlineSummary | None = None
+    """None if no deadline was stated."""
+    tail: TailSummary | None = None
+    """None where an older howlate did not look, or the samples are too few."""
+    ladder: tuple[DeadlineSummary, ...] = ()
+    """Against deadlines of 1 us, 10 us and so on, up to the first that nothing misses."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            **({"deadline": self.deadline.to_json()} if self.deadline is not None else {}),
+            **({"tail": self.tail.to_json()} if self.tail is not None else {}),
+            **({"ladder": [step.to_json() for step in self.ladder]} if self.ladder else {}),
+        }
+
+
+@dataclass(frozen=True)
 class CellSummary:
     """One cell, as stored in summary.json and in show --json."""
 
@@ -219,7 +238,7 @@ class CellSummary:
     warnings: tuple[Statement, ...] = ()
     """If `valid` is false, the failed checks come first."""
     deadline: DeadlineSummary | None = None
-    """None if no deadline was stated."""
+    """Of the column `latest`. None if no deadline was stated."""
     starved: bool = False
     """A load was not there, as the study expects: no conclusion calls the cell "under load"."""
     repetition: int = 1
@@ -229,12 +248,15 @@ class CellSummary:
     known: Knowledge = EVERYTHING
     """What is known of the samples besides their values."""
     tail: TailSummary | None = None
-    """Of the first column that is judged. None where an older howlate did not look, or the samples are too few."""
+    """Of the only column that is judged; of several an older howlate kept the first one's. None where it did not
+    look, or the samples are too few."""
     answers: tuple[str, ...] | None = None
     """The columns that answer "how late", as the test or format declares them. None of an older howlate, which did
     not say it."""
     ladder: tuple[DeadlineSummary, ...] = ()
     """The column `latest` against deadlines of 1 us, 10 us and so on, up to the first that nothing misses."""
+    by_column: dict[str, JudgedColumn] = field(default_factory=dict)
+    """Where several columns are judged: each of them. Absent of an older howlate."""
 
     @property
     def judged(self) -> tuple[str, ...]:
@@ -248,11 +270,19 @@ class CellSummary:
         return latest_of(self.judged, self.columns) or next(iter(self.columns), LATENCY)
 
     def of_column(self, column: str) -> CellSummary:
-        """The same cell with one of the judged columns alone. Its releases were counted against the stated deadline
-        for the column `latest`, its tail is the first one's."""
-        tail = self.tail if column == self.judged[0] else None
-        deadline = self.deadline if column == self.latest else None
-        return replace(self, answers=(column,), tail=tail, deadline=deadline)
+        """The same cell with one of the judged columns alone. An older howlate counted the column `latest` against
+        the stated deadline, and kept the first one's tail."""
+        one = self.by_column.get(column)
+        if one is None:
+            is_latest = column == self.latest
+            one = JudgedColumn(
+                self.deadline if is_latest else None,
+                self.tail if column == self.judged[0] else None,
+                self.ladder if is_latest else (),
+            )
+        return replace(
+            self, answers=(column,), deadline=one.deadline, tail=one.tail, ladder=one.ladder, by_column={}
+        )
 
     @property
     def scheduled_s(self) -> float | None:
@@ -297,21 +327,20 @@ class CellSummary:
 
     def to_json(self) -> dict[str, Any]:
         """The entry of `show --json`."""
-        apart = ("columns", "warnings", "deadline", "others", "starved", "known", "tail", "answers", "ladder")
+        apart = ("columns", "warnings", "others", "starved", "known", "answers", "deadline", "tail", "ladder")
         plain = asdict(replace(self, columns={}, warnings=()))
         return {
-            **{name: value for name, value in plain.items() if name not in apart},
+            **{name: value for name, value in plain.items() if name not in (*apart, "by_column")},
             "columns": {name: column.to_json() for name, column in self.columns.items()},
             "loads": list(plain["loads"]),
             "warnings": [english(warning) for warning in self.warnings],
             "statements": [to_json(warning) for warning in self.warnings],
-            **({"deadline": self.deadline.to_json()} if self.deadline is not None else {}),
+            **JudgedColumn(self.deadline, self.tail, self.ladder).to_json(),
             **({"others": self.others.to_json()} if self.others is not None else {}),
             **({"starved": True} if self.starved else {}),
             **({} if self.known.complete else {"known": self.known.to_json()}),
-            **({"tail": self.tail.to_json()} if self.tail is not None else {}),
             **({"answers": list(self.answers)} if self.answers is not None else {}),
-            **({"ladder": [step.to_json() for step in self.ladder]} if self.ladder else {}),
+            **({"by_column": each} if (each := _each_json(self.by_column)) else {}),
         }
 
     @classmethod
@@ -347,9 +376,13 @@ def judged_of(answers: Sequence[str] | None, columns: Collection[str]) -> tuple[
 
 
 def latest_of(judged: Sequence[str], columns: Mapping[str, ColumnSummary]) -> str:
-    """Of these columns the one with the largest value; "" of none."""
-    held = [name for name in judged if columns[name].max is not None]
+    """Of these columns the one with the largest value, whatever their order; "" of none."""
+    held = [name for name in sorted(judged) if columns[name].max is not None]
     return max(held, key=lambda name: columns[name].max or 0, default=next(iter(judged), ""))
+
+
+def _each_json(by_column: Mapping[str, JudgedColumn]) -> dict[str, Any]:
+    return {name: column.to_json() for name, column in by_column.items()}
 
 
 def _with_older_misses(cell: CellSummary) -> CellSummary:

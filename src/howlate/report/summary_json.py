@@ -27,7 +27,7 @@ def show_json(material: Material, **more: Any) -> str:
         **groups_json(summaries, run),
         **({"deadlines": deadlines} if (deadlines := deadlines_json(summaries)) else {}),
         **(
-            {"verdicts": [verdict_json(row.verdict) for row in judged]}
+            {"verdicts": [verdict_json(row.verdict, row.others) for row in judged]}
             if (judged := material.verdicts)
             else {}
         ),

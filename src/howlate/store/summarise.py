@@ -35,6 +35,7 @@ from howlate.model.summary import (
     CellSummary,
     ColumnSummary,
     DeadlineSummary,
+    JudgedColumn,
     judged_of,
     latest_of,
 )
@@ -81,7 +82,10 @@ def _summarise(
         columns = {name: samples.column(name, column, cell.period_ns()) for name, column in counts.items()}
         bins = with_left_out(samples.bins(counts, cell, columns), counts, cell.stated())
         columns = as_stated(columns, counts, cell.stated(), cell.period_ns())
-        deadline, tail, ladder = samples.judged(cell, counts, columns, bins)
+        judged = {
+            name: samples.judged(cell, name, counts[name], columns[name], bins)
+            for name in judged_of(cell.answers(), columns)
+        }
     main = counts[bins.column]
     record = replace(
         cell.record(
@@ -91,6 +95,8 @@ def _summarise(
         ),
         alone={name: column for name, column in columns.items() if column.alone is not None},
     )
+    latest = judged.get(latest_of(tuple(judged), columns), JudgedColumn())
+    deadline = latest.deadline
     outcomes = cell.outcomes() | ({MISSES: deadline.misses} if deadline is not None else {})
     failed = failures(record)
     summary = CellSummary(
@@ -110,9 +116,10 @@ def _summarise(
         others=cell.others(),
         repetition=repetition,
         known=cell.known(),
-        tail=tail,
+        tail=latest.tail if len(judged) == 1 else None,
         answers=cell.answers(),
-        ladder=ladder,
+        ladder=latest.ladder,
+        by_column=judged if len(judged) > 1 else {},
     )
     write_json(folder / BINS, bins.to_json(), indent=None)
     write_summary(folder, summary)
@@ -246,23 +253,15 @@ class _Samples:
         return low, high
 
     def judged(
-        self,
-        cell: CellFile,
-        counts: Mapping[str, ValueCounts],
-        columns: Mapping[str, ColumnSummary],
-        bins: CellBins,
-    ) -> tuple[DeadlineSummary | None, TailSummary | None, tuple[DeadlineSummary, ...]]:
+        self, cell: CellFile, column: str, counts: ValueCounts, described: ColumnSummary, bins: CellBins
+    ) -> JudgedColumn:
         """The releases against the stated deadline, the tail that diagnostics need, and the ladder."""
-        told = judged_of(cell.answers(), columns)
-        if not told:
-            return None, None, ()
-        latest = latest_of(told, columns)
-        tail = self.tail(cell, told[0], counts[told[0]], bins.of(told[0]))
         deadline_ns = cell.deadline_ns()
-        deadline = None
-        if deadline_ns is not None:
-            deadline = self.against(cell, latest, counts[latest], deadline_ns)
-        return deadline, tail, self._answers(cell, latest, counts[latest]).ladder(columns[latest].max)
+        return JudgedColumn(
+            None if deadline_ns is None else self.against(cell, column, counts, deadline_ns),
+            self.tail(cell, column, counts, bins.of(column)),
+            self._answers(cell, column, counts).ladder(described.max),
+        )
 
     def against(self, cell: CellFile, column: str, counts: ValueCounts, deadline_ns: int) -> DeadlineSummary:
         """The releases against a deadline, with the clusters of their misses."""
