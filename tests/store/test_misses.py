@@ -134,3 +134,19 @@ def test_the_ladder_ends_with_what_nothing_misses(tmp_path: Path) -> None:
         (100_000, 0),
     ]
     assert CellSummary.from_json(cell.to_json()) == cell
+
+
+def test_cpus_that_share_a_threads_number_are_told_apart(tmp_path: Path) -> None:
+    """An older import of a CSV without threads gave all CPUs the number 0: each late sample counts once."""
+    out = io.BytesIO()
+    head = header(2, parameters=header()["parameters"] | {"deadline": "100us"})
+    for table in head["tables"][:2]:
+        table["thread"] = 0
+    writer = StreamWriter(out, head)
+    values = [[9, 200_000, 9], [9, 9, 9]]
+    for table, latencies in enumerate(values):
+        writer.batch(table, rows(latencies, [0, 1, 2]), releases=3)
+    writer.trailer(trailer([account(table, each, [0, 1, 2]) for table, each in enumerate(values)]))
+    (cell,) = a_folder(tmp_path / "run", {"one": out.getvalue()}).summaries()
+    assert cell.deadline is not None and cell.deadline.misses == 1
+    assert cell.deadline.by_cpu == {"0": OfCpu(3, 1), "1": OfCpu(3, 0)}

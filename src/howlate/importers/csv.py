@@ -112,8 +112,9 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     if columns.count is not None:
         names = [*columns.measured, SAMPLES]
     specs = tuple(StreamColumn(name, "i64") for name in names)
+    numbered = len({thread for thread, _ in keys}) == len(keys)  # else a thread of its own for each CPU
     tables = [
-        StreamTable(number, ACTIVATIONS, specs, None if cpu < 0 else cpu, thread)
+        StreamTable(number, ACTIVATIONS, specs, None if cpu < 0 else cpu, thread if numbered else number)
         for (thread, cpu), number in keys.items()
     ]
 

@@ -11,9 +11,13 @@ from howlate.analysis.deadline import Skipped, ThreadReleases, against, ladder_s
 from howlate.analysis.describe import ValueCounts, exceedances
 from howlate.analysis.stated import late_at_least, more_may_be_late
 from howlate.model.columns import FLAGS, RELEASE
+from howlate.model.decode import Table
 from howlate.model.summary import DeadlineSummary
 from howlate.store.cell_record import CellFile
 from howlate.store.shape import BIGINT, Shape
+
+FEWER_CPUS = 1 << 16
+"""A machine has fewer."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ class Answers:
         before = self._in_warm_up()
         found = []
         for entry in self.cell.account_of(self.column):
-            thread = entry.integer("thread", 0)
+            thread = self._number(entry)
             warm_up = before.get(thread, 0)
             unserved_before = max(0, warm_up - entry.integer("warm_up"))
             found.append(
@@ -77,7 +81,21 @@ class Answers:
 
     @property
     def _thread(self) -> str:
-        return "thread" if "thread" in self.shape.columns else "0"
+        """What tells the threads apart, as SQL: their numbers, or, where an older import gave one number to several
+        CPUs, these too."""
+        if "thread" not in self.shape.columns:
+            return "0"
+        return f"thread * {FEWER_CPUS} + cpu" if self._share_numbers else "thread"
+
+    @property
+    def _share_numbers(self) -> bool:
+        numbers = [entry.integer("thread", 0) for entry in self.cell.account_of(self.column)]
+        return len(set(numbers)) < len(numbers) and not self.cell.stated() and "cpu" in self.shape.columns
+
+    def _number(self, entry: Table) -> int:
+        """The same of a thread's account."""
+        thread = entry.integer("thread", 0)
+        return thread * FEWER_CPUS + entry.integer("cpu") if self._share_numbers else thread
 
     @property
     def _counted(self) -> str:
@@ -125,10 +143,7 @@ class Answers:
         """Each late answer: its thread, how late it was, and how many releases it skipped (`k`), as SQL. The file has
         the threads one after the other, each in the order of its releases, so no row waits for another but the
         next."""
-        due = {
-            entry.integer("thread", 0): entry.integer("releases")
-            for entry in self.cell.account_of(self.column)
-        }
+        due = {self._number(entry): entry.integer("releases") for entry in self.cell.account_of(self.column)}
         ends = " ".join(f"WHEN {thread} THEN {releases}" for thread, releases in due.items())
         return f"""
             SELECT t, v, least(v // {least_ns}, greatest(0,
