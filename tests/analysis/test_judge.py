@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -23,6 +24,7 @@ from howlate.analysis.valid import (
     STAGE_SWITCHES,
     STEAL,
     UNCHECKED,
+    misses_hold,
 )
 from howlate.analysis.verdict import Question, Ruling
 from howlate.model.bins import CellBins
@@ -153,6 +155,40 @@ def test_nothing_is_certain_where_the_clock_the_account_or_the_file_is_in_doubt(
     assert [row.verdict.outcome for row in rows_of(200 * US, late)] == [OPEN]
     both = replace(late, warnings=(DROPPED(count=1), check))
     assert [row.verdict.outcome for row in rows_of(200 * US, both)] == [OPEN]
+
+
+def test_a_miss_is_certain_in_spite_of_any_set_of_checks_that_leave_it_so() -> None:
+    """And of none with one that does not, or that nobody here knows, whatever its place."""
+    late = cell_with({"latency_ns": 300 * US}, ("latency_ns",), valid=False)
+    unknown = Statement.verbatim("a later howlate's", "cell.made-up")
+    beside = STEAL(steal_ns=1, share=0.5)
+    for size in (1, 2, 3):
+        for checks in itertools.combinations(CERTAIN, size):
+            assert misses_hold(replace(late, warnings=(*checks, beside), failed_checks=size))
+            for fatal in (*NOTHING, unknown):
+                for at in range(size + 1):
+                    told = (*checks[:at], fatal, *checks[at:], beside)
+                    assert not misses_hold(replace(late, warnings=told, failed_checks=size + 1))
+
+
+def test_each_failed_check_of_each_repetition_is_named() -> None:
+    checks = (DROPPED(count=3), CUT(reason="x"))
+    cell = cell_with(
+        {"latency_ns": 300 * US},
+        ("latency_ns",),
+        valid=False,
+        warnings=(*checks, STEAL(steal_ns=1, share=0.001)),
+        failed_checks=2,
+    )
+    (row,) = rows_of(200 * US, cell)
+    assert row.verdict.rate.forbids == checks
+    assert CellSummary.from_json(cell.to_json()).failed == checks
+
+
+def test_an_older_summary_does_not_say_where_its_failed_checks_end() -> None:
+    late = cell_with({"latency_ns": 300 * US}, ("latency_ns",), valid=False)
+    assert misses_hold(replace(late, warnings=(DROPPED(count=1), STEAL(steal_ns=1, share=0.5))))
+    assert not misses_hold(replace(late, warnings=(DROPPED(count=1), Statement.verbatim("Who knows."))))
 
 
 @pytest.mark.parametrize(("miss_rate", "outcome"), [(0.0, FAIL), (1e-3, FAIL), (0.5, OPEN)])

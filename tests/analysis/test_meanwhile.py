@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from howlate.analysis.valid import (
     misses_hold,
     warnings,
 )
+from made_cells import made_cell
 
 
 @pytest.mark.parametrize(
@@ -28,7 +30,8 @@ def test_a_lost_cpu_and_a_suspend_leave_no_bounds_but_what_was_late_was_late(
 ) -> None:
     failed = failures(CellRecord(samples=10, **changes))
     assert [told.rule for told in failed] == [rule]
-    assert misses_hold(failed)
+    cell = replace(made_cell("none")[0], valid=False, warnings=tuple(failed), failed_checks=len(failed))
+    assert misses_hold(cell)
 
 
 @pytest.mark.parametrize(

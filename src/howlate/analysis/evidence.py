@@ -135,9 +135,9 @@ def evidence_of(
     """Of a row. By the id of a cell: its releases against the deadline, and how long it measured. `boots`: each
     repetition had a boot of its own. None where no cell of it says anything."""
     cells = group.counted
-    failed = tuple(warning for cell in group.cells if not cell.valid for warning in cell.warnings[:1])
+    failed = tuple(dict.fromkeys(check for cell in group.cells for check in cell.failed))
     counted = together(deadlines[cell.id] for cell in cells if cell.id in deadlines)
-    holds = [cell for cell in group.cells if cell.valid or misses_hold(cell.warnings)]
+    holds = [cell for cell in group.cells if cell.valid or misses_hold(cell)]
     seen = together(deadlines[cell.id] for cell in holds if cell.id in deadlines)
     columns = [answers_of(cell) for cell in holds]
     answers = [column for column in columns if column is not None]

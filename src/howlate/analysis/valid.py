@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from howlate.analysis.loaded import NOT_LOADED, LoadGoal, not_loaded
 from howlate.model.knowledge import EVERYTHING, Knowledge
 from howlate.model.stated import Stated
-from howlate.model.summary import ColumnSummary
-from howlate.words.statement import Rule, Statement, rule
+from howlate.model.summary import CellSummary, ColumnSummary
+from howlate.words.statement import VERBATIM, Rule, Statement, rule
 
 LOAD_POINTS = 0.03
 """A load that missed its target by more than this share of its CPUs is named."""
@@ -192,9 +192,13 @@ NOTHING_HOLDS = frozenset({CLOCK_SOURCE.id, ACCOUNT.id, DAMAGED.id, FAILED.id, U
 """Failed checks after which nothing is certain."""
 
 
-def misses_hold(told: Sequence[Statement]) -> bool:
-    """Whether a miss of a cell that is not valid is certain. `told`: all that is said of it, failed checks first."""
-    return bool(told) and told[0].rule in MISSES_HOLD and not any(each.rule in NOTHING_HOLDS for each in told)
+def misses_hold(cell: CellSummary) -> bool:
+    """Whether a miss of a cell that is not valid is certain: whether it is in spite of each failed check. One that is
+    not known here proves nothing, and neither does a text of an older howlate, which did not say where they end."""
+    checks = {check.rule for check in cell.failed}
+    if cell.failed_checks is None:
+        checks |= {told.rule for told in cell.warnings if told.rule in {*NOTHING_HOLDS, VERBATIM}}
+    return bool(checks) and checks <= MISSES_HOLD
 
 
 @dataclass(frozen=True)

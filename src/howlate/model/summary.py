@@ -236,7 +236,7 @@ class CellSummary:
     """Passes and failures if a test has them, other figures of its own, misses of a stated deadline."""
     loads: tuple[LoadSummary, ...] = ()
     warnings: tuple[Statement, ...] = ()
-    """If `valid` is false, the failed checks come first."""
+    """If `valid` is false, the failed checks come first: `failed`."""
     deadline: DeadlineSummary | None = None
     """Of the column `latest`. None if no deadline was stated."""
     starved: bool = False
@@ -257,6 +257,13 @@ class CellSummary:
     """The column `latest` against deadlines of 1 us, 10 us and so on, up to the first that nothing misses."""
     by_column: dict[str, JudgedColumn] = field(default_factory=dict)
     """Where several columns are judged: each of them. Absent of an older howlate."""
+    failed_checks: int | None = None
+    """How many of the warnings are failed checks. None of an older howlate, which did not say it."""
+
+    @property
+    def failed(self) -> tuple[Statement, ...]:
+        """Why it is not valid; of an older howlate at least the first reason."""
+        return () if self.valid else self.warnings[: self.failed_checks or 1]
 
     @property
     def judged(self) -> tuple[str, ...]:
@@ -330,7 +337,11 @@ class CellSummary:
         apart = ("columns", "warnings", "others", "starved", "known", "answers", "deadline", "tail", "ladder")
         plain = asdict(replace(self, columns={}, warnings=()))
         return {
-            **{name: value for name, value in plain.items() if name not in (*apart, "by_column")},
+            **{
+                name: value
+                for name, value in plain.items()
+                if name not in (*apart, "by_column", "failed_checks")
+            },
             "columns": {name: column.to_json() for name, column in self.columns.items()},
             "loads": list(plain["loads"]),
             "warnings": [english(warning) for warning in self.warnings],
@@ -340,6 +351,7 @@ class CellSummary:
             **({"starved": True} if self.starved else {}),
             **({} if self.known.complete else {"known": self.known.to_json()}),
             **({"answers": list(self.answers)} if self.answers is not None else {}),
+            **({"failed_checks": self.failed_checks} if self.failed_checks else {}),
             **({"by_column": each} if (each := _each_json(self.by_column)) else {}),
         }
 

@@ -386,10 +386,12 @@ class CellFiles:
             return summary
         missing = FILE_MISSING(file=SAMPLES)
         unchecked = UNCHECKED(change=change or missing)
+        valid = summary.valid and change in (None, missing)
         return replace(
             summary,
-            valid=summary.valid and change in (None, missing),
+            valid=valid,
             warnings=(unchecked, *summary.warnings),
+            failed_checks=None if valid else 1 + len(summary.failed),
         )
 
     def bins(self) -> CellBins:

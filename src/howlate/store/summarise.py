@@ -120,6 +120,7 @@ def _summarise(
         answers=cell.answers(),
         ladder=latest.ladder,
         by_column=judged if len(judged) > 1 else {},
+        failed_checks=len(failed) or None,
     )
     write_json(folder / BINS, bins.to_json(), indent=None)
     write_summary(folder, summary)
