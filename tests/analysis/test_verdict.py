@@ -348,3 +348,42 @@ def test_every_bound_has_its_confidence_and_what_it_assumes() -> None:
     rules = {told.rule for told in statements(found)}
     assert {"verdict.assumes-like", "verdict.assumes-unseen", "verdict.fact-count"} <= rules
     assert json.loads(json.dumps(verdict_json(found)))["outcome"] == "PASS"
+
+
+ASSUMES = {"verdict.assumes-like", "verdict.assumes-unseen", "verdict.assumes-inputs"}
+BOUNDS = {
+    *(
+        "verdict.pass-stretch",
+        "verdict.pass-both",
+        "verdict.pass-rate",
+        "verdict.fail-rate",
+        "verdict.rate-stated",
+    ),
+    *("verdict.rate-pass", "verdict.rate-fail", "verdict.rate-inconclusive", "verdict.rate-exact"),
+    *("verdict.stretch", "verdict.stretch-short", "verdict.stretch-unjudged", "verdict.fact-quantile"),
+}
+
+
+@pytest.mark.parametrize(
+    "asked", [Question(DEADLINE_NS), Question(DEADLINE_NS, 1e-3), Question(DEADLINE_NS, 1e-3, 0)]
+)
+def test_what_is_assumed_is_said_where_a_bound_is_and_nowhere_else(asked: Question) -> None:
+    values = quiet(20_000)
+    late = values.copy()
+    late[500] = 300_000
+    unordered = Knowledge(time_order=False)
+    made = [
+        *(made_evidence(DEADLINE_NS, values), made_evidence(DEADLINE_NS, late)),
+        *(made_evidence(DEADLINE_NS, each, known=unordered, tails=(None,)) for each in (values, late)),
+        made_evidence(DEADLINE_NS, np.arange(20_000)),
+        made_evidence(DEADLINE_NS, values[:30]),
+        made_evidence(DEADLINE_NS, late, deadline=DeadlineSummary(DEADLINE_NS, 20_000, 1, 3)),
+        made_evidence(DEADLINE_NS, values, failed_checks=(DROPPED(count=1),)),
+        *(made_evidence(DEADLINE_NS, each, virtual=True) for each in (values, late)),
+        made_evidence(DEADLINE_NS, values, virtual=True, lab_resolution_ns=10**6),
+    ]
+    for evidence in made:
+        found = verdict(evidence, asked)
+        rules = {told.rule for told in statements(found)}
+        is_stated = bool(rules & BOUNDS) or found.rate.upper is not None  # in the table and the JSON
+        assert bool(rules & ASSUMES) == is_stated, rules

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from howlate.analysis.promise import each_cpu, statements
+from howlate.analysis.verdict import Question, Ruling
+from howlate.cli.verdict import verdicts_of
 from howlate.importers import RunImporter, all_importers
 from howlate.importers._foreign import Foreign
 from howlate.report.of_runs import Material
@@ -94,12 +97,22 @@ def test_misses_beyond_a_histogram_are_at_least(
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.name}-{file.column}")
-def test_no_headline_says_that_an_imported_run_was_measured_on_this_machine(
-    file: File, tmp_path: Path
-) -> None:
-    """A file of another tool does not tell which machine it is of, and that is seldom the reader's."""
-    cell_of(file.path, tmp_path / "run", file.mapping)
-    (headline, *_) = Material([load_run(tmp_path / "run")], TERMINAL).whole.answer
+def test_what_is_said_of_an_imported_run_is_possible(file: File, tmp_path: Path) -> None:
+    """A file of another tool does not tell which machine it is of, and that is seldom the reader's. No sentence has
+    more misses than there were releases, or a share of none."""
+    cell = cell_of(file.path, tmp_path / "run", file.mapping)
+    content = load_run(tmp_path / "run")
+    (headline, *_) = Material([content], TERMINAL).whole.answer
     assert headline.values is not None
     seen = headline.values["seen"]
     assert isinstance(seen, Statement) and seen.rule in ("report.seen", "report.seen-in")
+    largest_ns = cell.columns[cell.latest].max
+    assert largest_ns is not None
+    for deadline_ns in {1, max(1, largest_ns - 1), largest_ns * 2}:
+        (row,) = verdicts_of(tmp_path / "run", content, Question(deadline_ns))
+        counts = row.verdict.evidence.deadline
+        assert counts.misses <= counts.releases or not counts.releases
+        for told in (*statements(row.verdict), *each_cpu(row.verdict)):
+            counted = told.values.get("releases")
+            assert counted is None or 0 < counted >= told.values.get("misses", 0), told
+        assert row.verdict.outcome is not Ruling.PASS or deadline_ns > largest_ns

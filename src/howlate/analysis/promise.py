@@ -502,8 +502,11 @@ def facts(verdict: Verdict) -> list[Statement]:
     evidence, counts = verdict.evidence, verdict.evidence.deadline
     about = {"releases": counts.releases, "deadline_ns": verdict.asked.deadline_ns}
     values = about | {"late": counts.late}
+    told: list[Statement] = []
     if not evidence.trials:
         told = _gaps(verdict)
+    elif _uncounted(evidence):
+        pass  # the largest value is all that the file states
     elif counts.at_least:
         told = [FACT_AT_LEAST_COUNT(**about, misses=counts.misses)]
     elif evidence.known.missed_releases:
@@ -540,7 +543,7 @@ def _gaps(verdict: Verdict) -> list[Statement]:
 def _worst_cpu(evidence: Evidence) -> list[Statement]:
     """Of several CPUs the one that missed most, else the one with the largest value."""
     counts, largest = evidence.deadline, evidence.max_by_cpu
-    if (worst := counts.worst_cpu) and not counts.at_least:
+    if (worst := counts.worst_cpu) and counts.by_cpu[worst].releases and not counts.at_least:
         of_cpu = counts.by_cpu[worst]
         return [FACT_CPU_MISSES(cpu=worst, misses=of_cpu.misses, releases=of_cpu.releases)]
     return [FACT_CPU(cpu=max(largest, key=lambda cpu: largest[cpu]))] if len(largest) > 1 else []
@@ -553,7 +556,7 @@ def each_cpu(verdict: Verdict) -> list[Statement]:
     told = []
     for cpu, max_ns in sorted(largest.items(), key=lambda pair: int(pair[0])):
         of_cpu = counts.get(cpu)
-        if of_cpu is None:
+        if of_cpu is None or not of_cpu.releases:
             told.append(EACH_CPU_MAX(cpu=cpu, max_ns=max_ns))
         else:
             values = {"misses": of_cpu.misses, "releases": of_cpu.releases}
@@ -580,12 +583,23 @@ def _quantile(verdict: Verdict) -> list[Statement]:
 
 
 def assumptions(verdict: Verdict) -> list[Statement]:
-    """What must be true for the bounds to hold; none where none is stated."""
+    """What must be true for what is stated beyond the samples; none where all of it is withheld."""
+    if not _states_a_bound(verdict):
+        return []
     if verdict.evidence.virtual:
         return [ASSUMES_INPUTS()]
     seconds = verdict.evidence.seconds
     unseen = [ASSUMES_UNSEEN(seconds=seconds, rate_per_h=3 * 3600 / seconds)] if seconds > 0 else []
     return [ASSUMES_LIKE(), *unseen]
+
+
+def _states_a_bound(verdict: Verdict) -> bool:
+    """Of the rate or of the next stretch, as rate_line() and stretch_line() tell them."""
+    rate, stretch = verdict.rate, verdict.stretch
+    of_rate = rate.upper is not None or (rate.outcome is Ruling.FAIL and verdict.asked.miss_rate > 0)
+    asks = verdict.asked.horizon_s != 0
+    of_stretch = asks and stretch.bound and not verdict.evidence.deadline.unserved
+    return of_rate or of_stretch
 
 
 def remaining(verdict: Verdict) -> list[Statement]:
