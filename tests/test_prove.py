@@ -30,6 +30,7 @@ from howlate.analysis.proof import Landscape, Proof, ProofRuling
 from howlate.analysis.release_path import Interruption, ReleasePath
 from howlate.cli.lab.prove import exit_code
 from howlate.errors import UsageError
+from howlate.lab.cache import read_sealed, write_sealed
 from howlate.lab.forked_part import AROUND_NS
 from howlate.lab.kept_probes import KeptProbes
 from howlate.model.facts import Facts
@@ -159,8 +160,8 @@ def test_of_what_other_code_kept_the_latencies_alone_are_taken(tmp_path: Path) -
     kept.write()
     assert KeptProbes.read(kept.path, fresh=False) == kept
     assert KeptProbes.read(kept.path, fresh=True) == KeptProbes(kept.path)
-    value = json.loads(kept.path.read_text())
-    kept.path.write_text(json.dumps({**value, "format": "before"}))
+    value = json.loads(read_sealed(kept.path))
+    write_sealed(kept.path, json.dumps({**value, "format": "before"}).encode())
     assert KeptProbes.read(kept.path, fresh=False) == KeptProbes(kept.path, 7, {3: 100})
 
 

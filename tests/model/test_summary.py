@@ -23,10 +23,12 @@ from howlate.model.summary import (
     LargestAlone,
     LoadSummary,
 )
+from howlate.words.printable import printable
 from howlate.words.say import english
 from howlate.words.statement import Statement
 
-texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8).map(printable)
+"""As what is read is: howlate/words/printable.py."""
 ints = st.integers(-(2**63), 2**63 - 1)
 reals = st.floats(allow_nan=False, allow_infinity=False)
 columns = st.builds(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from howlate.cli._options import together
 from howlate.errors import ExitCode
 from howlate.words.statement import rule
 
@@ -66,6 +67,31 @@ NO_CELL = rule(
 )
 
 
+@dataclass(frozen=True)
+class _Outputs:
+    """The files that the verdict is written to as well."""
+
+    junit: Path | None
+    summary: Path | None
+
+
+_outputs = together(
+    "outputs",
+    _Outputs,
+    (
+        click.option(
+            "--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write a JUnit file too."
+        ),
+        click.option(
+            "--summary",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="Write a summary in Markdown too.",
+        ),
+    ),
+)
+
+
 @click.command(epilog="Example: howlate verdict runs/20260102T030405-check --deadline 200us")
 @click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
 @click.option("--deadline", metavar="TIME", help="Default: the one that the run was measured with.")
@@ -90,10 +116,7 @@ NO_CELL = rule(
     is_flag=True,
     help="Say as well what a model of the tail expects beyond the data, unless a guard refuses it; decides nothing.",
 )
-@click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write a JUnit file too.")
-@click.option(
-    "--summary", type=click.Path(path_type=Path), metavar="FILE", help="Write a summary in Markdown too."
-)
+@_outputs
 @click.option("--all", "every", is_flag=True, help="Show each CPU, and each column that is judged.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/verdict.md).")
 def command(
@@ -103,8 +126,7 @@ def command(
     horizon: str | None,
     confidence: float,
     extrapolate: bool,
-    junit: Path | None,
-    summary: Path | None,
+    outputs: _Outputs,
     every: bool,
     as_json: bool,
 ) -> int:
@@ -127,13 +149,15 @@ def command(
         _print(verdicts, content, slower)
         if every:
             _print_each(rows)
-    if junit is not None:
+    if outputs.junit is not None:
         names = case_names(content.run, rows)
         write_output(
-            junit, as_junit(content.run.study.id, names, verdicts, slower, missing_of(content)), "--junit"
+            outputs.junit,
+            as_junit(content.run.study.id, names, verdicts, slower, missing_of(content)),
+            "--junit",
         )
-    if summary is not None:
-        write_output(summary, markdown(content.run.id, verdicts, slower, content), "--summary")
+    if outputs.summary is not None:
+        write_output(outputs.summary, markdown(content.run.id, verdicts, slower, content), "--summary")
     ruling = ruling_of(outcome_of(verdicts), content)
     return code_of(ruling, EXIT_CODES[ruling], [content])
 

@@ -123,13 +123,13 @@ class _Patient(io.RawIOBase):
 
 
 def _patient(connection: http.client.HTTPConnection, patience: _Patience) -> http.client.HTTPConnection:
-    class Answer(http.client.HTTPResponse):
+    class PatientResponse(http.client.HTTPResponse):
         def __init__(self, *args: Any, **more: Any) -> None:
             super().__init__(*args, **more)
             raw = self.fp.detach()
             self.fp = io.BufferedReader(_Patient(raw, patience))
 
-    connection.response_class = Answer
+    connection.response_class = PatientResponse
     return connection
 
 

@@ -158,7 +158,7 @@ class Incoming:
         return data
 
 
-class Pace:
+class ProgressLimit:
     """The limit of a cell's progress."""
 
     def __init__(self, host: str) -> None:

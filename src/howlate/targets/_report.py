@@ -22,7 +22,7 @@ def session_of(line: str) -> tuple[str, Owner | None] | None:
 
 
 @dataclass(frozen=True)
-class Line:
+class JobLine:
     """A line of the job that ended."""
 
     status: str = ""
@@ -33,7 +33,7 @@ class Line:
 class Report:
     """What became of a job (`work_report` in probe/src/job/session_folder.cpp)."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[JobLine, ...]
     code: int
     free_bytes: int
     errors: str = ""

@@ -26,7 +26,7 @@ from howlate.places import machine_probe_path
 from howlate.plan.options import arguments
 from howlate.store.files import storing
 from howlate.store.frames import crc32c
-from howlate.targets._flow import EndlessError, Forward, Got, Incoming, Pace, check_silence
+from howlate.targets._flow import EndlessError, Forward, Got, Incoming, ProgressLimit, check_silence
 from howlate.targets._link import ASK_S, Address, Done, Link, LinkError, clipped
 from howlate.targets._owner import Owner
 from howlate.targets._put import folder_asked_for, is_place, put_script, why_not
@@ -355,7 +355,7 @@ class SshTarget(OneMachine):
             f"exec {running.folder}/howlate-probe session follow {running.name_in_session} {_OUTPUT} 2>&1"
         )
         began = heard = time.monotonic()
-        last, pace = b"", Pace(self._link.host)
+        last, pace = b"", ProgressLimit(self._link.host)
         with self._link.started(script) as process:
             assert process.stdout is not None
             with Incoming(process.stdout, self._link.host) as incoming:
