@@ -24,7 +24,7 @@ void turns(unsigned long count) { take_turns(count); }
 #endif
 """
 WORK = {"x86_64": ["imul", "add", "dec", "jne"], "aarch64": ["madd", "subs", "b.ne"]}
-WORK |= {"arm": ["mla", "subs", "bne"], "riscv64": ["mul", "add", "addi", "bnez"]}
+WORK |= {"arm": ["mla", "subs", "bne"], "riscv64": ["mul", "add", "add", "bnez"]}
 TURNS = {"x86_64": ["dec", "jne"], "aarch64": ["subs", "b.ne"]}
 
 
@@ -53,7 +53,7 @@ def _said(*argv: str | Path) -> str:
 
 def loops(file: Path, prefix: str = "") -> list[list[str]]:
     """The mnemonics from the target of each jump backwards to the jump, as objdump writes them: an x86 operand's size
-    (`decq`) and an instruction's (`subs.w`, `c.addi`) are no part of them."""
+    (`decq`) and an instruction's (`subs.w`, `c.addi`) are no part of them, and `addi` is `add`, as some versions write."""
     text = _said(f"{prefix}objdump", "-d", file)
     return [loop for section in text.split("Disassembly of section") for loop in _loops(section)]
 
@@ -69,7 +69,7 @@ def _loops(section: str) -> Iterator[list[str]]:
         begin = at.get(int(jump[1], 16)) if jump else None
         if begin is not None and begin <= index and rows[begin][0] > address - 64:
             words = [word for _, word, _ in rows[begin : index + 1]]
-            yield [re.sub(r"^c\.|\.[nw]$|(?<=imul|.add|.dec)q$", "", word) for word in words]
+            yield [re.sub(r"^c\.|\.[nw]$|(?<=imul|.add|.dec)q$|(?<=add)i$", "", word) for word in words]
 
 
 @pytest.mark.beside

@@ -53,9 +53,10 @@ def passes_over(
 def test_a_column_is_read_for_counts_maximum_time_and_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And once for its largest values, which are few. None looks at flags of which all are 0."""
+    """And once for its largest values, which are few, and once for each thread's first release. None looks at flags
+    of which all are 0."""
     passes = passes_over(range(1, 3000), tmp_path / "run", monkeypatch)
-    assert len(passes) <= 5
+    assert len(passes) <= 6, passes
     assert not any("flags" in query for query in passes)
 
 
