@@ -359,9 +359,10 @@ def test_flags_of_the_user_reach_the_compiler_and_none_keeps_what_is_built(clone
     clone.stand_in("cmake", "[ $1 != -S ] || echo here: $(ls build/probe/CMakeCache.txt)")
     probe = clone.root / "build" / "probe"
     probe.mkdir(parents=True)
+    configured = f"CMAKE_HOME_DIRECTORY:INTERNAL={clone.root}/probe\nCMAKE_CACHEFILE_DIR:INTERNAL={probe}\n"
     is_old = 'flags_differ build/probe; echo "$?"'
     for flags, there in (("-O1", False), ("-O1", True), ("-O2", False), ("", True)):
-        (probe / "CMakeCache.txt").touch()
+        (probe / "CMakeCache.txt").write_text(configured)
         differ = clone.bash(is_old, CXXFLAGS=flags).stdout.strip() == "0"
         assert differ is not there
         clone.bash("build_probe build/probe howlate-probe", CXXFLAGS=flags)
@@ -426,8 +427,8 @@ def test_the_doctor_and_the_probe_grant_the_same_rights_to_the_same_file() -> No
     done = subprocess.run(
         [
             "setpriv",
-            "--bounding-set=-sys_nice",
-            "--inh-caps=-sys_nice",
+            "--securebits=+noroot",
+            "--inh-caps=-all",
             path,
             "cyclic",
             "--policy",
