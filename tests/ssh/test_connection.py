@@ -198,8 +198,8 @@ def test_a_pause_can_be_interrupted() -> None:
 
 @contextmanager
 def breaking(folder: Path, monkeypatch: pytest.MonkeyPatch, words: str, after: int = 0) -> Iterator[Path]:
-    """An ssh whose connections are made and break as soon as such a command has given so many bytes; a line in the
-    file for each."""
+    """An ssh whose connections are made and break as soon as such a command has given so many bytes, or none where it
+    goes on from what came before; a line in the file for each."""
     count, script = folder / "breaks", folder / "breaking"
     real = os.environ["HOWLATE_SSH"]
     script.write_text(
@@ -207,7 +207,8 @@ def breaking(folder: Path, monkeypatch: pytest.MonkeyPatch, words: str, after: i
 case "$*" in
   *"{words}"*)
     echo broke >>{shlex.quote(str(count))}
-    {real} "$@" | head -c {after}
+    case "$*" in *"--from "[1-9]*) after=0 ;; *) after={after} ;; esac
+    {real} "$@" | head -c $after
     exit 255 ;;
 esac
 exec {real} "$@"
