@@ -98,6 +98,21 @@ OF_HOST = [one for one in COMMANDS if one.program == "howlate"]
 OF_PROBE = [one for one in COMMANDS if one.program == "howlate-probe"]
 
 
+WRAPPED = re.compile(r"`(?:\./)?(?:howlate|howlate-probe|dev) [^`\n]*\n[^`\n]*`")
+
+
+def test_no_command_is_broken_over_lines() -> None:
+    """It would be copied in two pieces, and no test here would see it."""
+    found = [
+        (page.name, command[0])
+        for page in PAGES
+        for paragraph in re.split(r"\n\s*\n", page.read_text(encoding="utf-8"))
+        for command in WRAPPED.finditer(paragraph)
+    ]
+    assert found == []
+    assert WRAPPED.search("type `howlate run STUDY --target\nlab:6.1-rt`")
+
+
 def test_the_pages_have_commands_and_they_are_found() -> None:
     assert len(OF_HOST) > 150 and len(OF_PROBE) > 60
     assert any(one.page == "docs/cores.md" and "toshiba-2010" in one.words for one in OF_HOST)

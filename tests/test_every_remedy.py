@@ -17,6 +17,7 @@ import pytest
 import howlate
 from howlate.doctor import checks
 from howlate.places import ROOT, probe_path
+from howlate.report.text import wrapped
 from howlate.words.statement import RULES, Rule
 from tree_of_commands import leaves, parsed
 
@@ -68,6 +69,30 @@ def test_every_command_in_a_sentence_parses(one: Rule) -> None:
                 assert isinstance(lack.param, click.Argument), (command, lack.format_message())
             except click.BadParameter as value:
                 assert "N" in value.format_message(), (command, value.format_message())
+
+
+@pytest.mark.parametrize("width", [24, 40, 60, 80, 119])
+def test_a_command_in_a_sentence_is_printed_so_that_it_can_be_copied(width: int) -> None:
+    """On one line where it fits, and no word of it broken where it does not."""
+    for one in rules_with(COMMAND):
+        for text in map(filled, texts_of(one)):
+            lines = wrapped(text, width)
+            assert " ".join(lines).split() == text.split(), one.id
+            for command in COMMAND.findall(text):
+                assert len(command) + 2 >= width or any(f"`{command}`" in line for line in lines), one.id
+
+
+DEV = re.compile(r"\./dev ([a-z]+)")
+
+
+def test_a_command_of_dev_in_a_sentence_is_one_of_its_own() -> None:
+    known = {
+        name
+        for names in re.findall(r"^\s*([a-z|]+)\)", (ROOT / "dev").read_text(), re.MULTILINE)
+        for name in names.split("|")
+    }
+    told = {name for one in RULES.values() for text in texts_of(one) for name in DEV.findall(text)}
+    assert told and told <= known
 
 
 def all_options() -> set[str]:

@@ -44,11 +44,18 @@ def test_what_makes_no_sense_is_misuse(howlate: Run, tmp_path: Path) -> None:
         ((csv,), "--map latency_us=COLUMN"),
         ((csv, "--map", "latency_us"), "does not say what something in the file is"),
         ((csv, "--map", "latency_us=nothing"), "no such column"),
-        ((str(FIXTURES / "rteval.xml"), "--map", "unit=ns"), "--map is not for the format rteval"),
+        (
+            (str(FIXTURES / "rteval.xml"), "--map", "unit=ns"),
+            "the format rteval takes nothing that is called unit",
+        ),
+        ((str(FIXTURES / "cyclictest-2.4.txt"), "--set", "perid=1ms"), "perid means nothing for"),
+        ((csv, "--set", "deadline=1ms"), "`howlate verdict RUN --deadline 1ms`"),
+        ((str(FIXTURES / "rteval.xml"), "--set", "deadline=1ms"), "`howlate verdict RUN --deadline 1ms`"),
         ((str(FIXTURES / "cyclictest-2.4.txt"), "--map", "unit=m"), "that is no unit"),
     ):
         said = howlate("import", *arguments)
         assert said.code == 2 and part in said.err, said.err
+        assert "--map" not in said.err or "--set" not in arguments, said.err
 
 
 def test_a_unit_that_the_file_leaves_open_is_asked_for_once(howlate: Run, tmp_path: Path) -> None:

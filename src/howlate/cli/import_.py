@@ -22,6 +22,14 @@ SEVERAL_FORMATS = rule(
     remedy="import the files of one format at a time",
 )
 NOT_FOR = rule("cli.not-for", "{option} is not for {result}", remedy="leave {option} out")
+NOT_TAKEN = rule(
+    "cli.not-taken", "the format {format} takes nothing that is called {name}", remedy="leave {name}=... out"
+)
+NO_DEADLINE_HERE = rule(
+    "cli.no-deadline-here",
+    "a deadline is no part of a file that is imported",
+    remedy="import it without, and ask the run: `howlate verdict RUN --deadline {deadline}`",
+)
 SEVERAL_SETTINGS = rule(
     "cli.several-settings",
     "several files cannot become one file of settings",
@@ -104,6 +112,8 @@ def command(
     from howlate.importers import Importer, find_importer
 
     mapping = _pairs("map", maps)
+    if "deadline" in mapping:
+        raise UsageError(NO_DEADLINE_HERE(deadline=mapping["deadline"]))
     found = {importer.name: importer for importer in (find_importer(file, form, mapping) for file in files)}
     if len(found) > 1:
         raise UsageError(SEVERAL_FORMATS(formats=tuple(found)))
@@ -112,8 +122,8 @@ def command(
         _no(("--out", out), ("--label", labels), ("--map", maps), ("--json", as_json), what="settings")
         return _settings(importer, files, output)
     _no(("-o", output), what="a run")
-    if not importer.maps:
-        _no(("--map", maps), what=f"the format {importer.name}")
+    if mapping and not importer.maps:
+        raise UsageError(NOT_TAKEN(format=importer.name, name=next(iter(mapping))))
     measured = importer.read(files, _pairs("label", labels), mapping)
     return _run(measured, out, as_json)
 

@@ -12,7 +12,7 @@ from typing import Any
 from howlate.importers._checks import checked
 from howlate.importers._foreign import Foreign, ForeignSeries, histogram_known
 from howlate.importers._log import log_lines
-from howlate.importers._text import Line, cut
+from howlate.importers._text import Line, cut, left_out
 from howlate.importers._units import believable
 from howlate.model.stated import Stated
 
@@ -89,9 +89,10 @@ def read_histogram(path: Path, test: str, names: Mapping[str, str]) -> Foreign:
     table = RtlaTable()
     last = _read(table, log_lines(path), names) or Line(path, 1, "")
     missing = [name for name in _FIGURES if name not in table.figures]
-    if missing or not last.ended:
-        lacks = f'"{missing[0]}:" is missing, as it is with --no-summary' if missing else ""
-        raise cut(path, last.number, lacks or "its last line is not whole")
+    if missing:
+        raise left_out(path, last.number, f'"{missing[0]}:"', "without --no-summary")
+    if not last.ended:
+        raise cut(path, last.number, "its last line is not whole")
     if not table.columns:
         return _quiet(path, test, table, next(iter(names.values())))
     _check_all(table, last, names)

@@ -26,13 +26,18 @@ CUT = rule(
     "{path} ends at line {line}, and {problem}",
     remedy="copy it again, whole: nothing of the file was imported",
 )
+LEFT_OUT = rule(
+    "import.left-out",
+    "{path} ends at line {line}, and {what} is missing",
+    remedy="copy it again, whole, or measure again {how}: nothing of the file was imported",
+)
 SECOND_RESULT = rule(
     "import.second-result",
     "{path}, line {line}: a second result begins here, and the first is above it",
     remedy="put each result into a file of its own, and import them together: nothing of the file was imported",
 )
-NO_SUCH_MAP = rule("import.no-such-map", "--map {name} means nothing for {path}", remedy="{hint}")
-BAD_MAP = rule("import.bad-map", "--map {name}={value}: {problem}", remedy="{hint}")
+NO_SUCH_MAP = rule("import.no-such-map", "{name} means nothing for {path}", remedy="{hint}")
+BAD_MAP = rule("import.bad-map", "{name}={value}: {problem}", remedy="{hint}")
 
 LONGEST_LINE = 1 << 24
 ANY_NAME = "*"
@@ -122,6 +127,11 @@ def _text(raw: bytes, line: Line) -> str:
 def cut(path: Path, line: int, problem: str) -> DamagedError:
     """The error about a file that ends too early."""
     return DamagedError(CUT(path=path, line=line, problem=problem))
+
+
+def left_out(path: Path, line: int, what: str, how: str) -> DamagedError:
+    """The error about a file that ends too early, or whose tool was told to leave its end out. `how`: to measure."""
+    return DamagedError(LEFT_OUT(path=path, line=line, what=what, how=how))
 
 
 def head(path: Path, size: int = 65536) -> str:

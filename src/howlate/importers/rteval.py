@@ -17,7 +17,7 @@ from howlate.importers._checks import checked
 from howlate.importers._foreign import Foreign, ForeignSeries, histogram_known
 from howlate.importers._imports import importer
 from howlate.importers._rt_tests import period_and_policy
-from howlate.importers._text import MOST, Line, cut, head
+from howlate.importers._text import MOST, Line, head, left_out
 from howlate.model.columns import LATENCY
 from howlate.model.decode import UNREADABLE
 from howlate.model.stated import Stated
@@ -118,9 +118,16 @@ def recognises(path: Path) -> bool:
 def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     reader = _parse(path)
     if not reader.tool:
-        raise cut(path, reader.line, "there is no measurement of cyclictest or timerlat in it")
+        raise left_out(
+            path, reader.line, "the measurement of cyclictest or timerlat", "with one of them (rteval.conf)"
+        )
     if not reader.cores:
-        raise cut(path, reader.line, f"{reader.tool} has no cores: rteval left the statistics out")
+        raise left_out(
+            path,
+            reader.line,
+            f"the statistics of {reader.tool}",
+            "with more buckets (`buckets` in rteval.conf)",
+        )
     cpus = [core.cpu for core in reader.cores]
     if len(set(cpus)) != len(cpus):
         raise reader.at().wrong("a core stands there twice")
