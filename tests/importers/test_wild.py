@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from howlate.errors import DamagedError, UsageError
 from howlate.importers import all_importers, find_importer
 from howlate.importers._log import plain
 from howlate.importers._rt_tests import options, period_and_policy
+from howlate.importers.jitterdebugger_raw import SAMPLE
 from importers.foreign import BY_NAME, FIXTURES, LATENCY, File
 from importers.test_foreign import cell_of, importer_of, written
 
@@ -337,6 +340,23 @@ def test_a_maximum_outside_of_its_bucket_is_a_contradiction(tmp_path: Path) -> N
     assert importer_of(path).read([path], {}).damaged
 
 
+def test_what_a_tool_left_out_is_not_to_be_copied_again_alone(tmp_path: Path) -> None:
+    """A file that was written so is as whole as it can be."""
+    xml = (FIXTURES / "rteval.xml").read_text()
+    no_core = re.sub(r"<core .*</core>", "", xml, flags=re.DOTALL)
+    no_tool = re.sub(r"<cyclictest .*</cyclictest>", "", xml, flags=re.DOTALL)
+    for text, name, line, how in (
+        (RTLA[: RTLA.index("over:")], "rtla.txt", 7, "without --no-summary"),
+        (no_core, "summary.xml", None, "buckets"),
+        (no_tool, "other.xml", None, "with one of them"),
+    ):
+        path = written(tmp_path, text, name)
+        with pytest.raises(DamagedError) as caught:
+            importer_of(path).read([path], {})
+        assert caught.value.statement.rule == "import.left-out" and how in caught.value.remedy
+        assert line in (None, caught.value.statement.values["line"])
+
+
 @pytest.mark.parametrize(
     "figures", ["over:\ncount:\nmin:\navg:\nmax:\n", "over: 0\ncount: 0\nmin: 0\navg: 0\nmax: 0\n"]
 )
@@ -508,3 +528,64 @@ def test_cpus_that_differ_are_named_and_their_figures_kept(tmp_path: Path) -> No
             assert list(told[0].values["means"]) == means
         (header,) = [json.loads(file.read_text())["header"] for file in (tmp_path / name).rglob("cell.json")]
         assert [entry["max"] for entry in header["stated"]] == [str(its["max"]) for its in cpus.values()]
+
+
+def samples_of(low: int, number: int) -> list[int]:
+    """A thousand of a CPU, in us."""
+    return [low + (at * 7 + number) % 3 for at in range(1000)]
+
+
+def cyclictest_raw(lows: Sequence[int]) -> bytes:
+    rows = [samples_of(low, number) for number, low in enumerate(lows)]
+    head = "".join(f"Thread {number} Interval: 1000\n" for number in range(len(lows)))
+    lines = (
+        f"{number:8d}:{at:8d}:{rows[number][at]:8d}\n" for at in range(1000) for number in range(len(lows))
+    )
+    return (head + "".join(lines)).encode()
+
+
+def jitterdebugger_raw(lows: Sequence[int]) -> bytes:
+    rows = [
+        (number, 100 + at, 5, value)
+        for number, low in enumerate(lows)
+        for at, value in enumerate(samples_of(low, number))
+    ]
+    return np.array(rows, SAMPLE).tobytes()
+
+
+def csv_rows(lows: Sequence[int]) -> bytes:
+    rows = [f"{n},{v}\n" for n, low in enumerate(lows) for v in samples_of(low, n)]
+    return ("cpu,lat_us\n" + "".join(rows)).encode()
+
+
+def csv_counts(lows: Sequence[int]) -> bytes:
+    counted = [(n, Counter(samples_of(low, n))) for n, low in enumerate(lows)]
+    rows = [f"{n},{v},{c}\n" for n, counts in counted for v, c in counts.items()]
+    return ("cpu,lat_us,count\n" + "".join(rows)).encode()
+
+
+OF_ROWS = {"cpu": "cpu", "latency_us": "lat_us"}
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "mapping", "who"),
+    [
+        (cyclictest_raw, "a.txt", {"unit": "us"}, "thread"),
+        (jitterdebugger_raw, "samples.raw", {"unit": "us"}, "CPU"),
+        (csv_rows, "a.csv", OF_ROWS, "CPU"),
+        (csv_counts, "a.csv", {**OF_ROWS, "count": "count"}, "CPU"),
+    ],
+)
+def test_cpus_that_differ_are_named_where_no_tool_states_their_means(
+    make: Callable[[Sequence[int]], bytes], name: str, mapping: Mapping[str, str], who: str, tmp_path: Path
+) -> None:
+    for lows, apart in (((3, 7, 11, 15), True), ((15, 16, 15, 16), False), ((3,), False)):
+        folder = tmp_path / "-".join(map(str, lows))
+        folder.mkdir()
+        (folder / name).write_bytes(make(lows))
+        cell = cell_of(folder / name, folder / "run", mapping)
+        told = [warning for warning in cell.warnings if warning.rule == "cell.cpus-differ"]
+        assert len(told) == apart, told
+        if apart:
+            means = [f"{sum(samples_of(low, n)) / 1e3:.4g} us ({who} {n})" for n, low in enumerate(lows)]
+            assert list(told[0].values["means"]) == means

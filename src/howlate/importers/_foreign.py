@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from howlate.model.columns import SAMPLES
 from howlate.model.knowledge import EVERYTHING, Knowledge
-from howlate.model.stated import STATED, Stated
+from howlate.model.stated import MEANS, STATED, Stated
 from howlate.store.frames import WHOLE, End, Kind
 from howlate.store.ingest import ACTIVATIONS, CONTRADICTIONS, KNOWN
 from howlate.store.stream import Batch, Header, StreamColumn, StreamTable, Totals
@@ -83,6 +83,7 @@ class ForeignRecording:
         self._foreign = foreign
         self.end: End | None = None
         self.trailer: Mapping[str, Any] | None = None
+        self._sums: dict[tuple[int, str], tuple[float, int]] = {}
         tables = _tables(foreign)
         self.header = Header(_header(foreign, tables), foreign.test, 0, tables)
 
@@ -97,6 +98,7 @@ class ForeignRecording:
             table = self.header.tables[number]
             size = len(next(iter(columns.values())))
             recorded[number] += self._stands_for(number, columns)
+            self._add(number, columns)
             total = recorded[number]
             yield Batch(table, size, Totals(total, total, 0, 0), columns)
         self.trailer = self._trailer(recorded)
@@ -116,6 +118,28 @@ class ForeignRecording:
         outside = self._foreign.series[number].stated.beyond if self._foreign.series else 0
         return int(columns[SAMPLES].sum()) + (outside or 0)
 
+    def _add(self, number: int, columns: Rows) -> None:
+        """To the mean of each column that answers "how late" and whose mean the tool does not state."""
+        series = self._foreign.series
+        for name in self._foreign.answers:
+            if name not in columns or (series and series[number].stated.mean is not None):
+                continue
+            values, weights = columns[name].astype(np.float64), columns.get(SAMPLES)
+            total, count = self._sums.get((number, name), (0.0, 0))
+            total += float(values.sum() if weights is None else (values * weights).sum())
+            count += len(values) if weights is None else int(weights.sum())
+            self._sums[number, name] = (total, count)
+
+    def _means(self) -> list[Any]:
+        unit_ns = max(1, self._foreign.known.resolution_ns)
+        found = []
+        for (number, name), (total, count) in self._sums.items():
+            table = self.header.tables[number]
+            mean = f"{total / max(1, count) / unit_ns:.6f}"
+            cpu = -1 if table.cpu is None else table.cpu
+            found.append(Stated(name, table.thread or 0, cpu, unit_ns, mean=mean, count=count).to_json())
+        return found if len(found) > 1 else []
+
     def _trailer(self, recorded: Mapping[int, int]) -> dict[str, Any]:
         accounting = [
             {"table": number, "releases": total, "recorded": total} for number, total in recorded.items()
@@ -124,6 +148,7 @@ class ForeignRecording:
             "stop_reason": self._foreign.stop_reason,
             "accounting": accounting,
             "outcomes": dict(self._foreign.outcomes),
+            MEANS: self._means(),
             **({"duration_ns": round(self._foreign.seconds * 1e9)} if self._foreign.seconds else {}),
         }
 

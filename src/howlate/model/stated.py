@@ -13,6 +13,8 @@ from howlate.model.decode import Table, decoded
 
 STATED = "stated"
 """The member of the stream's header."""
+MEANS = "means"
+"""Of the trailer: the mean of each thread's samples in a file whose tool states none."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Stated:
         return asdict(self)
 
 
-def stated_in(header: Mapping[str, Any], file: str) -> tuple[Stated, ...]:
-    """The figures that an imported cell's header holds; none of a cell that howlate measured."""
-    entries = Table(header, file, "header", DamagedError).tables(STATED)
+def stated_in(header: Mapping[str, Any], file: str, member: str = STATED) -> tuple[Stated, ...]:
+    """The figures that an imported cell's header (MEANS: its trailer) holds; none of a cell that howlate measured."""
+    entries = Table(header, file, "header" if member == STATED else "trailer", DamagedError).tables(member)
     return tuple(decoded(Stated, entry.values, file) for entry in entries)

@@ -16,7 +16,7 @@ from howlate.model.disturbances import disturbances
 from howlate.model.facts import parse_cpus
 from howlate.model.knowledge import Knowledge
 from howlate.model.others import Others, others_in
-from howlate.model.stated import Stated, stated_in
+from howlate.model.stated import MEANS, Stated, stated_in
 from howlate.model.summary import WATCHED, Accounting, LoadSummary
 from howlate.model.units import parse_duration_ns
 from howlate.store.audit import COUNTS, PLACE_CHANGED
@@ -224,7 +224,7 @@ class CellFile:
             starvation_expected=starvation_expected,
             probe_warnings=self.probe_warnings(),
             known=self.known(),
-            stated=self.stated(),
+            stated=(*self.stated(), *stated_in(self.trailer.values, self.trailer.file, MEANS)),
         )
 
     def probe_warnings(self) -> tuple[Statement, ...]:
