@@ -199,7 +199,7 @@ struct howlate_inject_record {
 #define HOWLATE_EVL_MODULE "howlate_evl"
 #define HOWLATE_EVL_DEVICE "/dev/howlate_evl"
 
-#define HOWLATE_CORE_RELEASES_MAX 1048576
+#define HOWLATE_CORE_RELEASES_MAX 2097152
 #define HOWLATE_CORE_AT 4096
 
 #define HOWLATE_CORE_THREAD 0

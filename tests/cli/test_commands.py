@@ -83,11 +83,6 @@ def test_a_run_measures_before_it_imports_what_only_statistics_need(howlate: Run
         (["run", "mine.toml", "--target", "snail:board"], 2, 'the target "snail" is not known'),
         (["run", "mine.toml", "--set", "perid=1ms"], 2, 'Did you mean "period"?'),
         (["run", "mine.toml", "--set", "period=250"], 2, "Write it like 250us"),
-        (
-            ["run", "mine.toml", "--set", "dither=on", "--set", "timer=setitimer"],
-            2,
-            "its releases cannot be dithered",
-        ),
         (["run", "mine.toml", "--set", "order.repetitions=9999"], 2, "Allow it with --most-cells 19998"),
         (["run", "mine.toml", "--resume"], 2, "no unfinished run of mine"),
         (["check", "--seconds", "0"], 2, "--seconds must be between 1s and 168h (a week), not 0"),

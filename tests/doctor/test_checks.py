@@ -283,6 +283,8 @@ CASES: list[tuple[str, str, dict[str, Any], Aim]] = [
     ("core_rights", "ok", COBALT, ON_TWO),
     ("core_rights", "late", {**COBALT, "caller.cap_sys_nice": False}, ON_TWO),
     ("core_rights", "ok", {**COBALT, "caller.cap_sys_nice": False, "cobalt.caller_in_group": True}, ON_TWO),
+    ("core_rights", "late", {**COBALT, "cobalt.caller_admitted": False}, ON_TWO),
+    ("core_rights", "ok", {**COBALT, "cobalt.caller_admitted": True}, ON_TWO),
     ("core_rights", "note", {**COBALT, "caller.named": False}, ON_TWO),
     ("core_rights", "ok", EVL, ON_TWO),
     ("core_rights", "late", {**EVL, "evl.caller_admitted": False}, ON_TWO),

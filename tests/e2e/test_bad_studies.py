@@ -19,14 +19,6 @@ WORK = ", ".join(f'"{n}us"' for n in range(100))
 SLACK = ", ".join(f'"{n}ns"' for n in range(1, 101))
 
 BAD = {
-    "a timer that cannot dither": (
-        CYCLIC + '[axes]\ntimer = ["clock_nanosleep", "setitimer"]\ndither = [true]',
-        'the kernel repeats "setitimer" by itself, so its releases cannot be dithered',
-    ),
-    "a late policy that the timer lacks": (
-        CYCLIC + '[axes]\ntimer = ["setitimer", "timerfd"]\nlate-policy = ["as-published"]',
-        'the published loop is not one of "timerfd"',
-    ),
     "an axis that is a setting": (CYCLIC + "[axes]\nactivations = [1, 2]", "is a setting as well"),
     "a value twice": (CYCLIC + '[axes]\nperiod = ["1ms", "1000us"]', "stands twice in the matrix"),
     "an exclusion of what is not there": (

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from howlate.errors import REMEDIED, DamagedError, TargetError
+from howlate.errors import REMEDIED, DamagedError, GuestError, TargetError
 from howlate.lab.bench import Bench
-from howlate.lab.guest import Boot
+from howlate.lab.guest import STUCK, WITH_CONSOLE, Boot
 from howlate.lab.machine import Machine
 from howlate.lab.own import own_kernel
-from howlate.lab.own_needs import WHAT_IT_NEEDS
+from howlate.lab.own_needs import NO_TSC, WHAT_IT_NEEDS
 from howlate.lab.results import Results
-from howlate.lab.snapshot import Snapshots
+from howlate.lab.snapshot import NO_BOOT, Snapshots
 from howlate.lab.watch import Limits
 from lab.made_archive import bzimage
 
@@ -126,3 +126,21 @@ def test_an_own_kernel_that_does_not_boot_is_told_of_the_page(
         made_bench(tmp_path).run([("howlate-probe", "--version")], Limits(1.0))
     assert caught.value.remedy == f"look there; {WHAT_IT_NEEDS}"
     assert caught.value.console == "the console"
+
+
+def test_a_dovetail_kernel_that_hangs_is_told_of_its_clock_and_not_of_endless_loops(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hangs(*_: object) -> None:
+        raise GuestError(WITH_CONSOLE(problem=STUCK(what=NO_BOOT(), reason="it waits"), console="Spectre V2"))
+
+    monkeypatch.setattr(Snapshots, "opened", hangs)
+    on = made_bench(tmp_path)
+    with pytest.raises(GuestError) as plain:
+        on.run([("howlate-probe", "--version")], Limits(1.0))
+    assert plain.value.remedy == f"{STUCK.remedy}; {WHAT_IT_NEEDS}"
+    on.kernel.__dict__["config"] = {"CONFIG_DOVETAIL": "y"}
+    object.__setattr__(on.kernel, "config_path", tmp_path)
+    with pytest.raises(GuestError) as caught:
+        on.run([("howlate-probe", "--version")], Limits(1.0))
+    assert caught.value.remedy == NO_TSC

@@ -67,6 +67,14 @@ def test_a_probe_for_another_architecture_or_none_is_refused(tmp_path: Path) -> 
         check_probe(tmp_path / "gone", "amd64")
 
 
+def test_a_program_that_is_not_howlate_s_probe_is_refused(tmp_path: Path) -> None:
+    other = built(tmp_path, "other", "int main(void) { return 0; }")
+    with pytest.raises(UsageError, match="other is a program, and not howlate's probe") as caught:
+        check_probe(other, "amd64")
+    assert "--with-cobalt" in caught.value.remedy
+    assert check_probe(probe_path(), "amd64") == probe_path().read_bytes()
+
+
 def test_what_is_no_probe_is_refused_before_anything_is_fetched(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         open_lab("6.1", LabOptions(probe=tmp_path / "gone"), cache=tmp_path)

@@ -22,6 +22,7 @@ from howlate.lab.own_needs import (
     check_load,
     check_own,
     missing,
+    remedy_of_hang,
 )
 from howlate.places import ROOT, probe_path
 from howlate.targets.local import LocalTarget
@@ -118,6 +119,24 @@ def test_cobalt_is_refused_cpus_that_come_online_after_its_start(tmp_path: Path)
             check_cpus(*several, most + 1)
     (tmp_path / "plain").mkdir()
     check_cpus(*own_kernel(kernel_file(tmp_path / "plain", WHOLE), tmp_path / "cache"), 2)
+
+
+@pytest.mark.parametrize(
+    ("lines", "command_line", "named"),
+    [
+        (["CONFIG_DOVETAIL=y", "CONFIG_EVL=y"], "quiet", True),
+        (["CONFIG_DOVETAIL=y", "CONFIG_XENOMAI=y"], "quiet tsc=unstable", True),
+        (["CONFIG_DOVETAIL=y"], "quiet tsc=reliable", False),
+        ([], "quiet", False),
+        (None, "quiet", False),
+    ],
+)
+def test_a_dovetail_kernel_that_hangs_in_boot_is_told_of_its_clock(
+    tmp_path: Path, lines: list[str] | None, command_line: str, named: bool
+) -> None:
+    file = kernel_file(tmp_path, None if lines is None else [*WHOLE, *lines])
+    _, kernel = own_kernel(file, tmp_path / "cache")
+    assert ("[tsc=reliable]" in remedy_of_hang(kernel, command_line)) is named
 
 
 def test_the_page_and_the_tables_are_in_step() -> None:

@@ -155,8 +155,6 @@ def test_arguments_are_the_probes_options() -> None:
         ({}, {"load": ("disk:1MiB/s,sise=1MiB",)}, 'did you mean "--size"'),
         ({}, {"load": ("disk:1MiB/s,size=",)}, '"" is not a size'),
         ({}, {"load": (True,)}, "cannot be true or false"),
-        ({"dither": True}, {"timer": ("setitimer",)}, "its releases cannot be dithered"),
-        ({"late-policy": "as-published"}, {"timer": ("timerfd",)}, "the published loop is not one of"),
         ({"activations": "0", "duration": "0s"}, {}, "--activations must be more than 0"),
         ({"cpus": "a-b"}, {}, "is not the number of a CPU"),
     ],
@@ -168,6 +166,22 @@ def test_a_mistake_is_a_sentence_before_anything_runs(
         make_plan(study(settings, axes), CAN)
     assert part in f"{caught.value.message} {caught.value.remedy}"
     assert caught.value.message.startswith("made")
+
+
+@pytest.mark.parametrize(
+    ("settings", "timers", "part"),
+    [
+        ({"dither": True}, ("setitimer", "clock_nanosleep"), "its releases cannot be dithered"),
+        ({"late-policy": "as-published"}, ("timerfd", "setitimer"), "the published loop is not one of"),
+        ({"cpus": "0-1"}, ("setitimer", "clock_nanosleep"), "can wake one thread only"),
+    ],
+)
+def test_what_a_timer_lacks_is_a_cell_that_cannot_be_and_the_others_are_kept(
+    settings: dict[str, Any], timers: tuple[str, ...], part: str
+) -> None:
+    lacks, has = make_plan(study(settings, {"timer": timers}), CAN).cells
+    assert part in lacks.impossible and "--" not in lacks.impossible
+    assert has.impossible == ""
 
 
 def test_an_unknown_test_names_the_nearest() -> None:

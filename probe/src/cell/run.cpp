@@ -66,7 +66,8 @@ Planned plan_test(const Test& test, const std::vector<std::string>& argv) {
   Cell cell(test, std::move(*params), {}, CellUse::check);
   const auto result = test.run(cell);
   Status accepted = result ? Status() : Status(result.error());
-  if (!accepted && accepted.error().code != ExitCode::usage && elsewhere_cpus() != nullptr)
+  if (!accepted && accepted.error().code != ExitCode::usage && !accepted.error().everywhere &&
+      elsewhere_cpus() != nullptr)
     accepted = check_elsewhere(cell.params());
   const std::vector<std::string>& loads = cell.params().texts("load");
   const std::vector<int> measuring = measuring_cpus(cell.params());

@@ -22,9 +22,10 @@ enum class ExitCode : int {
 // What went wrong, in a sentence, and what the user can do about it.
 struct Error {
   ExitCode code = ExitCode::broken;
-  std::string message;  // "CPU 7 is not there: the machine has 0-1"
-  std::string remedy;   // "choose --cpus from 0-1"; may be empty
-  bool absent = false;  // the machine does not have the requested thing
+  std::string message;      // "CPU 7 is not there: the machine has 0-1"
+  std::string remedy;       // "choose --cpus from 0-1"; may be empty
+  bool absent = false;      // the machine does not have the requested thing
+  bool everywhere = false;  // no machine has it: not possible, whatever else is known of the machine
 };
 
 [[nodiscard]] inline Error usage_error(std::string message, std::string remedy = {}) {
@@ -32,6 +33,9 @@ struct Error {
 }
 [[nodiscard]] inline Error not_possible(std::string message, std::string remedy = {}) {
   return {ExitCode::not_possible, std::move(message), std::move(remedy)};
+}
+[[nodiscard]] inline Error nowhere_possible(std::string message, std::string remedy) {
+  return {ExitCode::not_possible, std::move(message), std::move(remedy), false, true};
 }
 [[nodiscard]] inline Error broken(std::string message, std::string remedy = {}) {
   return {ExitCode::broken, std::move(message), std::move(remedy)};

@@ -1,8 +1,10 @@
 // The real-time cores beside Linux: Cobalt (Xenomai 3) and EVL (Xenomai 4).
 #include <algorithm>
+#include <cerrno>
 
 #include "facts/fact.hpp"
 #include "sys/core_state.hpp"
+#include "sys/file.hpp"
 #include "sys/gravity.hpp"
 
 namespace howlate {
@@ -55,6 +57,15 @@ void gather_group(const Root& tree, FactList& facts) {
   facts.flag(key, std::find(words.begin(), words.end(), std::to_string(*allowed)) != words.end());
 }
 
+// Whether the rights of Cobalt's devices let the caller in; not where there are none.
+void gather_devices(const Root& tree, FactList& facts) {
+  constexpr std::string_view key = "cobalt.caller_admitted";
+  if (tree.exists("/dev/rtdm/memdev-private") || tree.exists("/dev/rtdm/memdev-shared"))
+    return facts.flag(key, cobalt_admits_caller(tree).ok());
+  facts.missing(key,
+                Error{ExitCode::not_possible, "/dev/rtdm/memdev-private: " + errno_text(ENOENT), {}, true});
+}
+
 // Whether the effective user has a name in /etc/passwd, for which Alchemy asks when it starts. Without that file nobody has one.
 void gather_name(const Root& tree, FactList& facts) {
   constexpr std::string_view key = "caller.named";
@@ -85,6 +96,7 @@ void gather_cores(const Root& tree, FactList& facts) {
   admitted ? facts.flag("evl.caller_admitted", *admitted)
            : facts.missing("evl.caller_admitted", admitted.error());
   gather_group(tree, facts);
+  gather_devices(tree, facts);
   gather_name(tree, facts);
 }
 

@@ -65,7 +65,7 @@ Status prepare(int device, Shared& shared, const LoopContext& loop) {
                         "Ask for fewer activations, or a shorter duration");
   const howlate_core_make make{HOWLATE_ABI_VERSION, static_cast<__u32>(releases)};
   if (::ioctl(device, HOWLATE_CORE_MAKE, &make) != 0)
-    return errno == EPROTONOSUPPORT
+    return errno == EPROTONOSUPPORT || errno == EINVAL  // EINVAL: a module whose limit is lower
                ? broken("the module is of another version than this probe", "Build it again")
                : broken("the module gives no memory: " + errno_text(errno));
   if (Status mapped = shared.map(device, static_cast<std::size_t>(releases)); !mapped) return mapped;

@@ -90,20 +90,20 @@ Result<LatePolicy> parse_late_policy(std::string_view text) {
 Status check_timer_use(const Timer& timer, const TimerUse& use) {
   if (Status period = check_period(timer, use.period_ns); !period) return period;
   if (use.late_policy == LatePolicy::as_published && !timer.as_published)
-    return usage_error("the published loop is not one of " + in_quotes(timer.name) + "'s",
-                       "choose --late-policy skip or backlog, or the timer " +
-                           names_of([](const Timer& other) { return other.as_published; }));
+    return nowhere_possible("the published loop is not one of " + in_quotes(timer.name) + "'s",
+                            "Choose the late policy skip or backlog, or the timer " +
+                                names_of([](const Timer& other) { return other.as_published; }));
   if (use.dither && !timer.armed_each_activation)
-    return usage_error(
+    return nowhere_possible(
         "the kernel repeats " + in_quotes(timer.name) + " by itself, so its releases cannot be dithered",
-        "leave out --dither, or choose a timer that is armed for each activation: " +
+        "Measure it without dither, or choose a timer that is armed for each activation: " +
             names_of([](const Timer& other) { return other.armed_each_activation; }));
   if (use.threads > 1 && timer.one_thread)
-    return usage_error(in_quotes(timer.name) +
-                           " belongs to the whole process and can wake one thread only, not " +
-                           std::to_string(use.threads),
-                       "measure on one CPU, or choose another timer: " +
-                           names_of([](const Timer& other) { return !other.one_thread; }));
+    return nowhere_possible(in_quotes(timer.name) +
+                                " belongs to the whole process and can wake one thread only, not " +
+                                std::to_string(use.threads),
+                            "Measure on one CPU, or choose another timer: " +
+                                names_of([](const Timer& other) { return !other.one_thread; }));
   for (const SchedPolicy& policy : use.policies)
     if (Status fits = check_policy(timer, policy); !fits) return fits;
   return {};

@@ -52,6 +52,12 @@ howlate_activation left_out(std::int64_t index) {
 
 }  // namespace
 
+TEST_CASE("the module holds the releases of the longest study that comes with howlate, with some to spare") {
+  const Run run(LatePolicy::skip, 1'000'000);
+  CHECK(CoreActivations::releases_needed(run.loop) == 1'125'064);
+  CHECK(CoreActivations::releases_needed(run.loop) <= HOWLATE_CORE_RELEASES_MAX);
+}
+
 TEST_CASE("each stored start is a sample, and a negative latency stays one") {
   Run run(LatePolicy::skip, 3);
   CoreActivations activations(run.loop);

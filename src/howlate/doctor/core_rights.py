@@ -1,5 +1,5 @@
 """Whether the caller may use the real-time core. Cobalt: CAP_SYS_NICE or Cobalt's group (`xenomai.allowed_group`),
-and a name in /etc/passwd. EVL: access to /dev/evl/control.
+access to the devices below /dev/rtdm, and a name in /etc/passwd. EVL: access to /dev/evl/control.
 """
 
 from __future__ import annotations
@@ -15,7 +15,13 @@ GIVEN = rule("doctor.core_rights.given", "the core admits the caller")
 NOT_IN_GROUP = rule(
     "doctor.core_rights.not-in-group",
     "no CAP_SYS_NICE, and not in the group that Cobalt admits",
-    remedy="{as_root}; or boot with `xenomai.allowed_group=GID` and become a member of that group",
+    remedy="{as_root}; or boot with `xenomai.allowed_group=GID`, become a member of that group, and give it the "
+    "devices below /dev/rtdm by a rule of udev",
+)
+NO_DEVICES = rule(
+    "doctor.core_rights.no-devices",
+    "Cobalt admits the caller, who may not read and write its devices below /dev/rtdm",
+    remedy="{as_root}; or give the group of `xenomai.allowed_group` these devices by a rule of udev",
 )
 NO_NAME = rule(
     "doctor.core_rights.no-name",
@@ -59,7 +65,8 @@ def _not_admitted(facts: Facts) -> Judgement | None:
     """Why Cobalt does not admit the caller, or why that is not known; None if it does."""
     capable, member = facts.flag("caller.cap_sys_nice"), facts.flag("cobalt.caller_in_group")
     if capable or member:
-        return None
+        shut_out = facts.flag("cobalt.caller_admitted") is False
+        return late(NO_DEVICES(as_root=as_root(facts))) if shut_out else None
     if capable is None:
         return unknown(facts, "caller.cap_sys_nice")
     if member is None and not absent(facts, "cobalt.caller_in_group"):

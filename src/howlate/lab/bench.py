@@ -18,13 +18,13 @@ from howlate.lab.archive import Say, silent
 from howlate.lab.cache import entry_hash, made, read_entry, seal, storing, write_entry
 from howlate.lab.console import last_lines
 from howlate.lab.fork import FORK_FORMAT, Fork, direct, forked
-from howlate.lab.guest import WITH_CONSOLE, Boot, Guest, Tick
+from howlate.lab.guest import STUCK, WITH_CONSOLE, Boot, Guest, Tick
 from howlate.lab.image import pvh_kernel
 from howlate.lab.kernel import VMLINUX, Kernel
 from howlate.lab.label import Label
 from howlate.lab.machine import NAMED, Machine
 from howlate.lab.modules import of_loads
-from howlate.lab.own_needs import WHAT_IT_NEEDS, check_load
+from howlate.lab.own_needs import WHAT_IT_NEEDS, check_load, remedy_of_hang
 from howlate.lab.real import HOW_TO_CHECK, TRY_S, check_device
 from howlate.lab.results import Results
 from howlate.lab.scratch import scratch
@@ -258,7 +258,9 @@ class Bench:
             except TargetError as problem:
                 if not self.kernel.label.own:
                     raise
-                remedy = "; ".join(filter(None, (problem.remedy, WHAT_IT_NEEDS)))
+                hangs = problem.remedy == STUCK.remedy
+                known = remedy_of_hang(self.kernel, boot.command_line) if hangs else ""
+                remedy = known or "; ".join(filter(None, (problem.remedy, WHAT_IT_NEEDS)))
                 own = REMEDIED(problem=problem.statement, remedy=remedy)
                 raise type(problem)(own, console=problem.console) from None
             yield saved

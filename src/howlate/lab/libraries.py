@@ -19,6 +19,11 @@ NOT_A_PROBE = rule(
     "{path} is not a program for {arch} guests",
     remedy="name a probe that was built for this architecture, such as one of `./dev probe --with-cobalt`",
 )
+ANOTHER_PROGRAM = rule(
+    "lab.another-program",
+    "{path} is a program, and not howlate's probe",
+    remedy="name a howlate-probe, such as one of `./dev probe --with-cobalt`",
+)
 PROBE_UNREADABLE = rule(
     "lab.probe-unreadable",
     "the probe {path} cannot be read: {reason}",
@@ -35,6 +40,8 @@ NO_LINKER = rule(
     remedy="build the probe on this machine",
 )
 
+_NAME = b"howlate-probe"
+"""In its own help, so in each of them."""
 _INTERPRETER, _ELF64 = 3, b"\x7fELF\x02\x01"
 _MACHINES = {62: "amd64", 183: "arm64"}
 PASSWD = "etc/passwd"
@@ -78,6 +85,8 @@ def check_probe(path: Path, arch: str) -> bytes:
     program = read_program(data)
     if program is None or program.arch != arch:
         raise UsageError(NOT_A_PROBE(path=path, arch=arch))
+    if _NAME not in data:
+        raise UsageError(ANOTHER_PROGRAM(path=path))
     return data
 
 

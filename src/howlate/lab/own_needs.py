@@ -39,6 +39,11 @@ CPUS_OF_COBALT = rule(
 )
 
 PAGE = "docs/lab/own-kernels.md"
+TSC = "tsc=reliable"
+NO_TSC = (
+    f"a kernel with Dovetail waits in virtual time for a clock that does not come: give it {TSC}, as "
+    f"`--kernel PATH[{TSC}]` (docs/cores.md)"
+)
 WHAT_IT_NEEDS = f"a kernel of your own must have what {PAGE} lists"
 
 
@@ -101,6 +106,12 @@ def check_cpus(label: Label, kernel: Kernel, cpus: int) -> None:
     has_cobalt = kernel.config_path is not None and kernel.config.get("CONFIG_XENOMAI") == "y"
     if has_cobalt and cpus > _cpus_at_start(label):
         raise UnfitKernelError(CPUS_OF_COBALT(kernel=label))
+
+
+def remedy_of_hang(kernel: Kernel, command_line: str) -> str:
+    """What to do where the kernel gets no further in its boot; "" where its config does not tell."""
+    dovetail = kernel.config_path is not None and kernel.config.get("CONFIG_DOVETAIL") == "y"
+    return NO_TSC if dovetail and kernel.arch == "amd64" and TSC not in command_line.split() else ""
 
 
 def _cpus_at_start(label: Label) -> int:
