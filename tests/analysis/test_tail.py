@@ -8,7 +8,15 @@ import scipy.stats
 
 from howlate.analysis.describe import ValueCounts
 from howlate.analysis.diagnose import declustered, dispersion, same_distribution
-from howlate.analysis.tail import BLOCKS, clusters_of_misses, summary_of_tail, threshold, with_swallowed
+from howlate.analysis.tail import (
+    BLOCKS,
+    clusters_by_cpu,
+    clusters_of_misses,
+    summary_of_tail,
+    theta_by_cpu,
+    threshold,
+    with_swallowed,
+)
 from howlate.model.bins import TimeBlocks
 
 
@@ -53,6 +61,17 @@ def test_a_stall_swallows_nothing_beyond_the_threads_next_exceedance_or_the_end(
     positions = int64s(*places)
     found = with_swallowed(positions, np.full_like(positions, 2**45), 53, 1_000_000, threads)
     assert list(found) == sorted(every) and len(set(found.tolist())) == len(found)
+
+
+def test_each_cpu_has_clusters_of_its_own() -> None:
+    """Thread 0 on CPU 4 was late 30 times in a row, thread 1 on CPU 7 by itself each time, thread 2 never."""
+    burst, single = 3 * np.arange(500, 530), 3 * np.arange(100, 3_100, 100) + 1
+    every, cpus = np.sort(np.concatenate((burst, single))), {0: 4, 1: 7, 2: 9}
+    theta = theta_by_cpu(every, 3, cpus)
+    assert theta.keys() == {"4", "7"} and theta["4"] == 1 / 30 and theta["7"] > 0.9
+    assert theta_by_cpu(every, 3, dict.fromkeys(range(3), 4)) == {}
+    assert theta_by_cpu(burst[:5], 3, cpus) == {"4": 1 / 5}
+    assert clusters_by_cpu(every, np.ones_like(every), None, 3, cpus) == {"4": 1, "7": 30, "9": 0}
 
 
 def test_clusters_of_misses_by_hand() -> None:

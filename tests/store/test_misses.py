@@ -121,7 +121,7 @@ def test_each_cpu_has_its_own_counts(tmp_path: Path) -> None:
     writer.trailer(trailer([account(thread, each, [0, 1, 2]) for thread, each in enumerate(values)]))
     (cell,) = a_folder(tmp_path / "run", {"one": out.getvalue()}).summaries()
     assert cell.deadline is not None
-    assert cell.deadline.by_cpu == {"0": OfCpu(3, 1), "1": OfCpu(3, 1)}
+    assert cell.deadline.by_cpu == {"0": OfCpu(3, 1, 0, 1), "1": OfCpu(3, 1, 0, 1)}
     assert cell.deadline.misses == 2 and cell.deadline.releases == 6
 
 
@@ -149,4 +149,4 @@ def test_cpus_that_share_a_threads_number_are_told_apart(tmp_path: Path) -> None
     writer.trailer(trailer([account(table, each, [0, 1, 2]) for table, each in enumerate(values)]))
     (cell,) = a_folder(tmp_path / "run", {"one": out.getvalue()}).summaries()
     assert cell.deadline is not None and cell.deadline.misses == 1
-    assert cell.deadline.by_cpu == {"0": OfCpu(3, 1), "1": OfCpu(3, 0)}
+    assert cell.deadline.by_cpu == {"0": OfCpu(3, 1), "1": OfCpu(3)}

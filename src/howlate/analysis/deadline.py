@@ -70,7 +70,14 @@ def ladder_steps(largest_ns: int) -> list[int]:
 
 
 def _plus(one: OfCpu, other: OfCpu) -> OfCpu:
-    return OfCpu(one.releases + other.releases, one.late + other.late, one.unserved + other.unserved)
+    clusters = [count.clusters for count in (one, other) if count.misses]
+    known = [count for count in clusters if count is not None]
+    return OfCpu(
+        one.releases + other.releases,
+        one.late + other.late,
+        one.unserved + other.unserved,
+        sum(known) if known and len(known) == len(clusters) else None,
+    )
 
 
 def together(counts: Iterable[DeadlineSummary]) -> DeadlineSummary | None:

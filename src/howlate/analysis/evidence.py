@@ -13,7 +13,7 @@ from howlate.analysis.valid import STEAL, misses_hold
 from howlate.model.columns import LATENCY
 from howlate.model.guest_cpus import GUEST, GuestCpus
 from howlate.model.knowledge import EVERYTHING, Knowledge
-from howlate.model.summary import CellSummary, ColumnSummary, DeadlineSummary
+from howlate.model.summary import CellSummary, ColumnSummary, DeadlineSummary, OfCpu
 from howlate.model.tail import TailSummary
 from howlate.words.statement import Statement
 
@@ -89,16 +89,22 @@ def answers_of(summary: CellSummary) -> ColumnSummary | None:
 
 def misses_without_samples(summary: CellSummary, deadline_ns: int) -> DeadlineSummary | None:
     """The releases against a deadline, where the summary alone says it: it was stated when the cell was measured, or
-    nothing was as late. None where the samples must be counted."""
+    nothing was as late. None where the samples must be counted, for each CPU's releases too."""
     stated = summary.deadline
     if stated is not None and stated.deadline_ns == deadline_ns:
         return stated
+    known = [counts for counts in (stated, *summary.ladder[-1:]) if counts is not None]
+    by_cpu = next((counts.by_cpu for counts in known if counts.by_cpu), {})
     answers, account = answers_of(summary), summary.accounting
     if answers is None or account.overruns or summary.known.overflow != 0:
         return None
     if answers.max is not None and answers.max > deadline_ns:
         return None
-    return DeadlineSummary(deadline_ns, max(account.releases - account.warm_up, answers.count or 0))
+    if len(answers.max_by_cpu) > 1 and not by_cpu:
+        return None
+    of_cpus = {cpu: OfCpu(count.releases) for cpu, count in by_cpu.items()}
+    releases = max(account.releases - account.warm_up, answers.count or 0)
+    return DeadlineSummary(deadline_ns, releases, by_cpu=of_cpus)
 
 
 def views_of(summary: CellSummary) -> list[CellSummary]:

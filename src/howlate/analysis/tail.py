@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from howlate.analysis.describe import Int64s, ValueCounts, at_rank, exceedances
@@ -81,6 +83,32 @@ def _next_of_thread(positions: Int64s, length: int, threads: int) -> Int64s:
     following = np.empty_like(positions)
     following[order] = np.where(is_last, length, np.append(ordered[1:], length))
     return following
+
+
+def theta_by_cpu(positions: Int64s, threads: int, cpus: Mapping[int, int]) -> dict[str, float]:
+    """The extremal index of each CPU's own exceedances, if it has two; the least of several threads there. `cpus`: of
+    each thread. The smaller one of the intervals estimator's, which takes a single burst for no cluster, and of the
+    runs estimator's, with RUN kept releases between two clusters."""
+    found: dict[str, float] = {}
+    for thread, cpu in cpus.items() if len(set(cpus.values())) > 1 else ():
+        own = positions[positions % threads == thread] // threads
+        if len(own) > 1:
+            runs = clusters_of_misses(own, own, None) / len(own)
+            intervals = extremal_index(own) if len(own) >= FEWEST_FOR_THETA else None
+            found[str(cpu)] = min(runs, 1.0 if intervals is None else intervals, found.get(str(cpu), 1.0))
+    return found
+
+
+def clusters_by_cpu(
+    positions: Int64s, latency_ns: Int64s, step_ns: int | None, threads: int, cpus: Mapping[int, int]
+) -> dict[str, int]:
+    """How many clusters the late answers of each CPU make. `cpus`: of each thread."""
+    found: dict[str, int] = {}
+    for thread, cpu in cpus.items():
+        own = positions % threads == thread
+        clusters = clusters_of_misses(positions[own] // threads, latency_ns[own], step_ns)
+        found[str(cpu)] = found.get(str(cpu), 0) + clusters
+    return found
 
 
 def summary_of_tail(threshold_ns: int, positions: Int64s, length: int, blocks: TimeBlocks) -> TailSummary:

@@ -156,6 +156,8 @@ class OfCpu:
     releases: int = 0
     late: int = 0
     unserved: int = 0
+    clusters: int | None = None
+    """Of its own misses; None where none missed, or nobody looked."""
 
     @property
     def misses(self) -> int:
@@ -197,7 +199,8 @@ class DeadlineSummary:
 
     def to_json(self) -> dict[str, Any]:
         absent = {name for name in ("skipped", "at_least", "by_cpu") if not getattr(self, name)}
-        known = {name: value for name, value in asdict(self).items() if value is not None}
+        by_cpu = {cpu: _known(asdict(count)) for cpu, count in self.by_cpu.items()}
+        known = _known(asdict(self) | {"by_cpu": by_cpu})
         return {**{n: v for n, v in known.items() if n not in absent}, "misses": self.misses}
 
 
@@ -391,6 +394,10 @@ def latest_of(judged: Sequence[str], columns: Mapping[str, ColumnSummary]) -> st
     """Of these columns the one with the largest value, whatever their order; "" of none."""
     held = [name for name in sorted(judged) if columns[name].max is not None]
     return max(held, key=lambda name: columns[name].max or 0, default=next(iter(judged), ""))
+
+
+def _known(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _each_json(by_column: Mapping[str, JudgedColumn]) -> dict[str, Any]:

@@ -3,7 +3,7 @@ again. All that is decided from them is decided later (analysis/diagnose.py)."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 
@@ -21,6 +21,9 @@ class TailSummary:
     """How many clusters of them each block of time has."""
     block_max_ns: tuple[int, ...] = ()
     """The largest sample of each block of time."""
+    theta_by_cpu: dict[str, float] = field(default_factory=dict)
+    """Where several CPUs measured: of each one's own exceedances, if it has two of them."""
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "clusters": list(self.clusters), "block_max_ns": list(self.block_max_ns)}
+        known = {name: value for name, value in asdict(self).items() if value or name != "theta_by_cpu"}
+        return {**known, "clusters": list(self.clusters), "block_max_ns": list(self.block_max_ns)}

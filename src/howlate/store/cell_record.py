@@ -118,6 +118,13 @@ class CellFile:
         entries = self.table.tables("accounting", required=True)
         return tuple(entry for entry in entries if not tables or entry.integer("table", -1) in tables)
 
+    def cpus_of(self, column: str) -> dict[int, int]:
+        """The CPU of each measuring thread of this column's table, -1 of one that was not pinned; none where threads
+        share a number."""
+        entries = self.account_of(column)
+        cpus = {entry.integer("thread", 0): entry.integer("cpu") for entry in entries}
+        return cpus if len(cpus) == len(entries) else {}
+
     def answers(self) -> tuple[str, ...] | None:
         """The columns that answer "how late", as the test declares them; None of an older probe, which did not."""
         columns = [column for table in self._samples() for column in table.tables("columns")]

@@ -50,7 +50,8 @@ class Answers:
         """The releases against deadlines in decades, up to the largest answer."""
         if not self.counts.n or largest_ns is None:
             return ()
-        return tuple(replace(step, by_cpu={}) for step in self.against(*ladder_steps(largest_ns)))
+        *steps, last = self.against(*ladder_steps(largest_ns))
+        return (*(replace(step, by_cpu={}) for step in steps), last)  # the last one has each CPU's releases
 
     def _threads(self) -> list[ThreadReleases]:
         before = self._in_warm_up()

@@ -21,8 +21,10 @@ from howlate.analysis.stated import as_stated, samples_of, with_left_out
 from howlate.analysis.statistics import describe
 from howlate.analysis.tail import (
     MANY_MISSES,
+    clusters_by_cpu,
     clusters_of_misses,
     summary_of_tail,
+    theta_by_cpu,
     threshold,
     with_swallowed,
 )
@@ -267,7 +269,7 @@ class _Samples:
     def against(self, cell: CellFile, column: str, counts: ValueCounts, deadline_ns: int) -> DeadlineSummary:
         """The releases against a deadline, with the clusters of their misses."""
         (counted,) = self._answers(cell, column, counts).against(deadline_ns)
-        return replace(counted, clusters=self.clusters_of_misses(cell, column, counts, deadline_ns))
+        return self._clustered(cell, column, counts, counted)
 
     def _answers(self, cell: CellFile, column: str, counts: ValueCounts) -> Answers:
         return Answers(self.database, scan(self.folder / SAMPLES), self.shape, cell, column, counts)
@@ -357,7 +359,8 @@ class _Samples:
         due = cell.accounting().releases  # a stall may last beyond the last sample
         length = max((last + 1) * threads, due)
         every = with_swallowed(positions, values, length, cell.swallowed_step_ns(), threads)
-        return summary_of_tail(above, every, length, bins.blocks)
+        of_cpus = theta_by_cpu(every, threads, cell.cpus_of(column))
+        return replace(summary_of_tail(above, every, length, bins.blocks), theta_by_cpu=of_cpus)
 
     def peaks(self, column: str, ordered: bool) -> Peaks:
         """The largest MOST values and those equal to the smallest of them. `ordered`: their order is known."""
@@ -370,17 +373,23 @@ class _Samples:
         last = self.extremes(self.shape.index)[1] or 0
         return Peaks(values, positions, (last + 1) * threads, counts.n)
 
-    def clusters_of_misses(
-        self, cell: CellFile, column: str, answers: ValueCounts, deadline_ns: int
-    ) -> int | None:
-        """Of the late answers; None where none missed, or too many to look."""
-        if self.shape.index is None:
-            return None
-        late = exceedances(answers, deadline_ns)
-        if not 0 < late <= max(MANY_MISSES, answers.n // 100):
-            return None
-        positions, values, threads = self._beyond(column, deadline_ns)
-        return clusters_of_misses(positions, values, cell.swallowed_step_ns(), threads)
+    def _clustered(
+        self, cell: CellFile, column: str, answers: ValueCounts, counted: DeadlineSummary
+    ) -> DeadlineSummary:
+        """With the clusters of the late answers, of all and of each CPU; as it is where none missed, or too many to
+        look."""
+        late = exceedances(answers, counted.deadline_ns)
+        if self.shape.index is None or not 0 < late <= max(MANY_MISSES, answers.n // 100):
+            return counted
+        positions, values, threads = self._beyond(column, counted.deadline_ns)
+        step_ns = cell.swallowed_step_ns()
+        own = clusters_by_cpu(positions, values, step_ns, threads, cell.cpus_of(column))
+        by_cpu = {
+            cpu: replace(count, clusters=own.get(cpu)) if count.misses else count
+            for cpu, count in counted.by_cpu.items()
+        }
+        clusters = clusters_of_misses(positions, values, step_ns, threads)
+        return replace(counted, clusters=clusters, by_cpu=by_cpu)
 
     def _beyond(self, column: str, limit: int) -> tuple[Int64s, Int64s, int]:
         """The places and values of the samples above a limit, in the order in which they came; and how many threads
