@@ -26,9 +26,11 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 from figures import Figure, Part, add_option, all_kept  # noqa: E402
 
 from howlate.analysis.extrapolate import REACH, extrapolated  # noqa: E402
+from howlate.analysis.rate import rate_of  # noqa: E402
+from howlate.analysis.ruling import Question  # noqa: E402
 from howlate.analysis.sequential import shown_above, shown_below  # noqa: E402
 from howlate.analysis.sides import holm, margin_p  # noqa: E402
-from howlate.analysis.verdict import Question, rate_of, stretch_of  # noqa: E402
+from howlate.analysis.stretch import stretch_of  # noqa: E402
 from made_evidence import made_evidence, made_peaks  # noqa: E402
 from made_series import (  # noqa: E402
     AUTOCORRELATED,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from howlate.analysis.verdict import Question, rate_of, stretch_of
+from howlate.analysis.rate import rate_of
+from howlate.analysis.ruling import Question
+from howlate.analysis.stretch import stretch_of
 from made_evidence import made_evidence
 from made_series import AUTOCORRELATED, INDEPENDENT, MIXTURES, drifting
 

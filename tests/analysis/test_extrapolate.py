@@ -10,8 +10,9 @@ import pytest
 from howlate.analysis.describe import Int64s
 from howlate.analysis.extrapolate import MOST, Extrapolation, Peaks
 from howlate.analysis.promise import statements
+from howlate.analysis.ruling import Question, Verdict
 from howlate.analysis.valid import DROPPED
-from howlate.analysis.verdict import Question, Verdict, verdict, with_extrapolation
+from howlate.analysis.verdict import verdict, with_extrapolation
 from howlate.analysis.verdict_json import verdict_json
 from howlate.model.knowledge import Knowledge
 from howlate.model.summary import DeadlineSummary

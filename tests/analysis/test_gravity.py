@@ -14,7 +14,8 @@ from howlate.analysis.compare import compare, to_json
 from howlate.analysis.gravity import ALIKE, ANTICIPATED, ANTICIPATED_IN, BESIDE_PUBLISHED, DIFFERS
 from howlate.analysis.join import join
 from howlate.analysis.judge import on_own_deadlines
-from howlate.analysis.verdict import Question, Verdict, verdict
+from howlate.analysis.ruling import Question, Verdict
+from howlate.analysis.verdict import verdict
 from howlate.analysis.verdict_json import verdict_json
 from howlate.model.loaded import RunContent
 from howlate.model.preemption import CORES

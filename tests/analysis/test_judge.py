@@ -11,7 +11,10 @@ import pytest
 from howlate.analysis.evidence import misses_without_samples
 from howlate.analysis.judge import Judged, on_own_deadlines, stated
 from howlate.analysis.loaded import NOT_LOADED
-from howlate.analysis.promise import each_cpu, run_sentence, sentence, statements
+from howlate.analysis.promise import statements
+from howlate.analysis.promise_facts import each_cpu
+from howlate.analysis.promise_sentence import run_sentence, sentence
+from howlate.analysis.ruling import Question, Ruling
 from howlate.analysis.valid import (
     ACCOUNT,
     CLOCK_SOURCE,
@@ -26,7 +29,6 @@ from howlate.analysis.valid import (
     UNCHECKED,
     misses_hold,
 )
-from howlate.analysis.verdict import Question, Ruling
 from howlate.model.bins import CellBins
 from howlate.model.knowledge import Knowledge
 from howlate.model.summary import WATCHED, CellSummary, ColumnSummary, DeadlineSummary, OfCpu

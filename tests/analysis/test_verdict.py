@@ -10,9 +10,11 @@ import pytest
 
 from howlate.analysis.bounds import rate_upper
 from howlate.analysis.evidence import Evidence
-from howlate.analysis.promise import run_sentence, sentence, statements
+from howlate.analysis.promise import statements
+from howlate.analysis.promise_sentence import run_sentence, sentence
+from howlate.analysis.ruling import Question, Ruling
 from howlate.analysis.valid import DROPPED
-from howlate.analysis.verdict import Question, Ruling, verdict
+from howlate.analysis.verdict import verdict
 from howlate.analysis.verdict_json import verdict_json
 from howlate.model.knowledge import Knowledge
 from howlate.model.summary import DeadlineSummary

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from howlate.analysis.judge import Judged, stated
-from howlate.analysis.verdict import Question, Ruling
+from howlate.analysis.ruling import Question, Ruling
 from howlate.analysis.verdict_json import verdict_json
 from howlate.cli._measure import exit_code_of
 from howlate.cli.verdict import EXIT_CODES, verdicts_of

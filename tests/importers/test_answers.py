@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from howlate.analysis.promise import each_cpu, statements
-from howlate.analysis.verdict import Question, Ruling
+from howlate.analysis.promise import statements
+from howlate.analysis.promise_facts import each_cpu
+from howlate.analysis.ruling import Question, Ruling
 from howlate.cli.verdict import verdicts_of
 from howlate.importers import RunImporter, all_importers
 from howlate.importers._foreign import Foreign

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from howlate.analysis.promise import no_verdict, statements
+from howlate.analysis.promise import statements
+from howlate.analysis.promise_sentence import no_verdict
+from howlate.analysis.ruling import Question, Ruling
 from howlate.analysis.valid import DROPPED
-from howlate.analysis.verdict import Question, Ruling, verdict
+from howlate.analysis.verdict import verdict
 from howlate.report.document import Item, Texts
 from howlate.report.verdicts import OF_ALL, OF_RULED, OF_UNRULED, items
 from howlate.words.say import Text

@@ -9,7 +9,8 @@ from howlate.analysis.evidence import Evidence, evidence_of, views_of
 from howlate.analysis.gravity import gravity_ns
 from howlate.analysis.groups import Group, RowKey, groups_of
 from howlate.analysis.labels import row_names
-from howlate.analysis.verdict import Question, Verdict, severity, verdict
+from howlate.analysis.ruling import Question, Verdict, severity
+from howlate.analysis.verdict import verdict
 from howlate.model.loaded import RunContent
 from howlate.model.plan import Cell
 from howlate.model.run import Run

@@ -7,8 +7,9 @@ from typing import Any
 
 from howlate.analysis.extrapolate import Extrapolation
 from howlate.analysis.gravity import anticipated
-from howlate.analysis.promise import sentence, statements
-from howlate.analysis.verdict import RateVerdict, StretchVerdict, Verdict
+from howlate.analysis.promise import statements
+from howlate.analysis.promise_sentence import sentence
+from howlate.analysis.ruling import RateVerdict, StretchVerdict, Verdict
 from howlate.words.say import english, to_json
 
 

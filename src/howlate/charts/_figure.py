@@ -25,7 +25,7 @@ class Subject:
     """The point with its repetitions, if the report shows points; `summary` is then that of the repetition
     with the largest latency, or of all (`Chart.shows`)."""
     ruling: str = ""
-    """Of a point on a side: the verdict on the stated deadline (analysis/verdict.py); "" if none was stated."""
+    """Of a point on a side: the verdict on the stated deadline (analysis/ruling.py); "" if none was stated."""
     one: CellBins | None = None
     """If `bins` cover all repetitions: those of the one with the largest latency, which have courses in time
     and against the index."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from howlate.analysis.ruling import Ruling
 from howlate.analysis.spread import Spread
-from howlate.analysis.verdict import Ruling
 from howlate.charts._data import pack
 from howlate.charts._deadline import judged_column
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject

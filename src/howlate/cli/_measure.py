@@ -92,7 +92,7 @@ def exit_code_of(measured: ExitCode, content: RunContent) -> ExitCode:
     """The verdict on the deadlines that were stated decides, unless something was not measured. `measured`: the exit
     code without it."""
     from howlate.analysis.judge import stated
-    from howlate.analysis.verdict import Ruling
+    from howlate.analysis.ruling import Ruling
     from howlate.cli.verdict import EXIT_CODES
     from howlate.report.missing import ruling_of
     from howlate.report.verdicts import outcome_of

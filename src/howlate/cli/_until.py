@@ -14,7 +14,7 @@ from howlate.errors import ExitCode
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
-    from howlate.analysis.verdict import Question
+    from howlate.analysis.ruling import Question
     from howlate.execute import Tally
     from howlate.model.plan import Cell
     from howlate.model.run import Run
@@ -185,8 +185,8 @@ class Until:
     def _is_decided(self, session: Session, run: Run) -> bool:
         """Every row, or one that fails; or one has no verdict, which no further round changes."""
         from howlate.analysis.judge import stated
-        from howlate.analysis.promise import no_verdict
-        from howlate.analysis.verdict import Ruling
+        from howlate.analysis.promise_sentence import no_verdict
+        from howlate.analysis.ruling import Ruling
         from howlate.store.loaded import load_run
 
         content = replace(load_run(session.folder.path, bins=False, kernels=False), run=run)

@@ -15,7 +15,7 @@ from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.analysis.judge import Judged
-    from howlate.analysis.verdict import Question, Verdict
+    from howlate.analysis.ruling import Question, Verdict
     from howlate.model.loaded import RunContent
     from howlate.model.run import Run
     from howlate.model.summary import CellSummary
@@ -167,7 +167,7 @@ EXIT_CODES = {"PASS": ExitCode.DONE, "FAIL": ExitCode.FAILED, "INCONCLUSIVE": Ex
 
 def asked(deadline: str | None, miss_rate: float, horizon: str | None, confidence: float) -> Question:
     """The question, decoded; its deadline is 0 where none was given. UsageError says what is wrong with it."""
-    from howlate.analysis.verdict import Question
+    from howlate.analysis.ruling import Question
     from howlate.errors import UsageError
 
     if not 0 <= miss_rate < 1:

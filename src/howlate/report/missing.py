@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.analysis.verdict import Ruling
+from howlate.analysis.ruling import Ruling
 from howlate.errors import ExitCode
 from howlate.model.loaded import RunContent
 from howlate.words.statement import Statement, rule

@@ -7,18 +7,11 @@ from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
 from howlate.analysis.gravity import anticipated
-from howlate.analysis.promise import (
-    each_cpu,
-    no_verdict,
-    rate_line,
-    remaining,
-    run_sentence,
-    sentence,
-    standing_in_the_way,
-    statements,
-    stretch_line,
-)
-from howlate.analysis.verdict import Ruling, Verdict, worst
+from howlate.analysis.promise import remaining, standing_in_the_way, statements
+from howlate.analysis.promise_bounds import rate_line, stretch_line
+from howlate.analysis.promise_facts import each_cpu
+from howlate.analysis.promise_sentence import no_verdict, run_sentence, sentence
+from howlate.analysis.ruling import Ruling, Verdict, worst
 from howlate.model.loaded import RunContent
 from howlate.report.document import Item, Texts
 from howlate.report.missing import missing_of, no_pass
