@@ -17,7 +17,7 @@ from howlate.analysis.valid import DROPPED
 from howlate.analysis.verdict import verdict
 from howlate.analysis.verdict_json import verdict_json
 from howlate.model.knowledge import Knowledge
-from howlate.model.summary import DeadlineSummary
+from howlate.model.summary import DeadlineSummary, OfCpu
 from howlate.report.verdicts import sheet
 from howlate.words.say import english
 from made_evidence import made_evidence, quiet
@@ -389,3 +389,52 @@ def test_what_is_assumed_is_said_where_a_bound_is_and_nowhere_else(asked: Questi
         rules = {told.rule for told in statements(found)}
         is_stated = bool(rules & BOUNDS) or found.rate.upper is not None  # in the table and the JSON
         assert bool(rules & ASSUMES) == is_stated, rules
+
+
+def of_cpus(*misses: int, each: int = 25_000, **changes: object) -> Evidence:
+    """CPUs with so many misses, far apart, among so many releases."""
+    by_cpu = {str(cpu): OfCpu(each, late, 0, late or None) for cpu, late in enumerate(misses)}
+    total = sum(misses)
+    counts = DeadlineSummary(DEADLINE_NS, each * len(misses), total, 0, total or None, by_cpu=by_cpu)
+    values = quiet(each * len(misses))
+    values[:: len(values) // max(1, total)][:total] = 300_000
+    largest = {cpu: 300_000 if late else 9_000 for cpu, late in enumerate(misses)}
+    given = {"deadline": counts, "max_by_cpu": {str(cpu): ns for cpu, ns in largest.items()}, **changes}
+    return made_evidence(DEADLINE_NS, values, **given)
+
+
+@pytest.mark.parametrize("worst", range(4))
+def test_the_worst_cpu_decides_a_tolerated_rate(worst: int) -> None:
+    """Pooled, 30 of 100,000 would pass; of the CPU's own 25,000 they are more than tolerated."""
+    late = [30 if cpu == worst else 0 for cpu in range(4)]
+    asked = Question(DEADLINE_NS, 7e-4, 0)
+    pooled = verdict(of_cpus(30, each=100_000), asked)
+    found = verdict(of_cpus(*late), asked)
+    assert (pooled.outcome, found.outcome, found.rate.cpu) == (PASS, FAIL, str(worst))
+    told = sentence(found)
+    assert (told.rule, told.values["misses"], told.values["releases"]) == ("verdict.fail-rate", 30, 25_000)
+    assert f"on CPU {worst} does not keep" in english(told)
+    assert verdict(of_cpus(*late), Question(DEADLINE_NS, 1e-2, 0)).outcome is PASS
+    steal = verdict(of_cpus(*late, steal=0.5), Question(DEADLINE_NS, 1e-6, 0))
+    assert (steal.outcome, steal.rate.cpu) == (FAIL, str(worst))
+    exact = verdict(of_cpus(*late, virtual=True), asked)
+    assert (exact.outcome, exact.rate.upper) == (FAIL, 30 / 25_000)
+
+
+@pytest.mark.parametrize("misses", [(0, 0), (3, 0), (3, 3), (0, 1, 0, 9)])
+def test_several_cpus_pass_where_each_of_them_passes_alone(misses: tuple[int, ...]) -> None:
+    evidence = of_cpus(*misses)
+    for rate in (1e-4, 2e-4, 5e-4, 1e-3):
+        alone = [verdict(of_cpus(late), Question(DEADLINE_NS, rate, 0)).rate for late in misses]
+        together = verdict(evidence, Question(DEADLINE_NS, rate, 0)).rate
+        assert together.upper is not None
+        assert together.upper >= max(one.upper for one in alone if one.upper is not None) * 0.999
+        assert together.outcome is not FAIL or FAIL in [one.outcome for one in alone]
+
+
+def test_where_cpus_were_not_kept_apart_all_misses_are_those_of_one() -> None:
+    evidence = of_cpus(0, 0, 0, 0)
+    apart = verdict(evidence, Question(DEADLINE_NS, 1e-3, 0)).rate
+    counts = replace(evidence.deadline, by_cpu={})
+    together = verdict(replace(evidence, deadline=counts), Question(DEADLINE_NS, 1e-3, 0)).rate
+    assert apart.upper == together.upper == pytest.approx(rate_upper(0, apart.theta * 25_000, 0.95))  # type: ignore[operator]

@@ -184,6 +184,11 @@ def test_the_worst_cpu_is_named(worst: int, tmp_path: Path) -> None:
     row = everywhere(a_row(tmp_path / "run", of_cpus(values)))
     counts = row.verdict.evidence.deadline
     assert row.verdict.outcome is FAIL and counts.worst_cpu == str(worst)
+    content = load_run(tmp_path / "run")
+    for deadline_ns, wanted in ((DEADLINE_NS, str(worst)), (300_000, "0")):
+        (asked,) = verdicts_of(tmp_path / "run", content, Question(deadline_ns, 1e-2, 0))
+        assert (asked.verdict.outcome, asked.verdict.rate.releases) == (PASS, N)
+        assert asked.verdict.rate.cpu == wanted if deadline_ns == DEADLINE_NS else asked.verdict.rate.cpu
     assert {cpu: of.misses for cpu, of in counts.by_cpu.items()} == {
         str(cpu): int(cpu == worst) for cpu in range(3)
     }

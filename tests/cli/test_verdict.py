@@ -11,7 +11,7 @@ import pytest
 
 from made_evidence import quiet
 from store.runs import a_folder
-from store.streams import header, stream
+from store.streams import header, points_stream, stream
 
 from .commands import STUDY, Run, is_a_sentence
 
@@ -25,6 +25,12 @@ def measured(place: Path, deadline: str = "", **cells: list[int]) -> Path:
     changes = {"parameters": parameters}
     a_folder(place, {name: stream(values, header_changes=changes) for name, values in cells.items()})
     return place
+
+
+GAPS = [
+    *({"name": "index", "type": "i64"}, {"name": "gap_ns", "type": "i64", "answers": True}),
+    {"name": "flags", "type": "u8"},
+]
 
 
 @pytest.fixture
@@ -185,6 +191,18 @@ def test_a_test_that_measures_no_latency_has_no_verdict(howlate: Run) -> None:
     done = howlate("verdict", Path("runs") / "c", "--deadline", "1us")
     assert done.code == 2 and "no latency" in done.err and is_a_sentence(done.err)
     assert howlate("show", Path("runs") / "c").code == 0
+
+
+def test_a_rate_of_gaps_is_refused(howlate: Run) -> None:
+    gaps = points_stream(
+        {"gap_ns": [9_000] * 30},
+        trailer_changes={"outcomes": {"watched_ns": 10**9}},
+        header_changes={"tables": [{"id": 0, "name": "samples", "cpu": 1, "thread": 0, "columns": GAPS}]},
+    )
+    a_folder(Path("g"), {"none": gaps, "late": stream(SAMPLES)})
+    refused = howlate("verdict", "g", "--deadline", "1ms", "--miss-rate", "1e-3")
+    assert refused.code == 2 and is_a_sentence(refused.err) and "waits for gaps" in refused.err
+    assert howlate("verdict", "g", "--deadline", "1us").code == 1
 
 
 def test_check_without_a_deadline_cannot_be_until_decided(howlate: Run) -> None:

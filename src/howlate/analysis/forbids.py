@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from howlate.analysis.diagnose import dispersion, kendall_trend, same_distribution
 from howlate.analysis.evidence import Evidence
+from howlate.model.summary import OfCpu
 from howlate.words.statement import Statement, rule
 
 FEWEST_CLUSTERS = 10
@@ -56,14 +59,26 @@ NO_THRESHOLD = rule("verdict.no-threshold", "the file does not say from which le
 def theta_of(evidence: Evidence) -> float | None:
     """The extremal index to reckon with: the smaller one of the tail's and, where something missed, of the misses'
     clusters. None where one of the repetitions does not have it."""
+    counts = evidence.deadline
     thetas = [tail.theta if tail is not None else None for tail in evidence.tails]
+    return _reckoned(evidence, thetas, counts.misses, counts.clusters)
+
+
+def theta_of_cpu(evidence: Evidence, cpu: str, count: OfCpu) -> float | None:
+    """The same of one CPU: that of all where it has too few samples in the tail."""
+    thetas = [tail.theta_by_cpu.get(cpu, tail.theta) if tail is not None else None for tail in evidence.tails]
+    return _reckoned(evidence, thetas, count.misses, count.clusters)
+
+
+def _reckoned(
+    evidence: Evidence, thetas: Sequence[float | None], misses: int, clusters: int | None
+) -> float | None:
     known = [theta for theta in thetas if theta is not None]
     if not known or len(known) < len(thetas):
         return None
     total = sum(evidence.samples)
     theta = sum(t * n for t, n in zip(known, evidence.samples, strict=True)) / total if total else min(known)
-    counts = evidence.deadline
-    return min(theta, counts.clusters / counts.misses) if counts.misses and counts.clusters else theta
+    return min(theta, clusters / misses) if misses and clusters else theta
 
 
 def dependent(evidence: Evidence) -> list[Statement]:

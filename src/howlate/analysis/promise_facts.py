@@ -47,6 +47,10 @@ FACT_CPU_MISSES = rule(
     "verdict.fact-cpu-misses",
     "CPU {cpu} missed it most often: {misses:count} of {releases:count} releases.",
 )
+FACT_RATE_CPU = rule(
+    "verdict.fact-rate-cpu",
+    "The rate is that of CPU {cpu}, the worst: {misses:count} of its {releases:count} releases missed the deadline.",
+)
 EACH_CPU = rule(
     "verdict.each-cpu",
     "CPU {cpu}: {misses:count} of {releases:count} releases missed it; the largest value was {max_ns:time}.",
@@ -112,10 +116,7 @@ def facts(verdict: Verdict) -> list[Statement]:
     if evidence.max_ns is not None:
         told.append(_largest(evidence))
         told += _quantile(verdict)
-    theta = verdict.rate.theta
-    if theta is not None and theta < 0.995:
-        effective = int(theta * counts.releases)
-        told.append(FACT_THETA(size=1 / theta, theta=theta, releases=counts.releases, effective=effective))
+    told += _of_rate(verdict)
     if len(evidence.p999_ns) > 1:
         low, high = min(evidence.p999_ns), max(evidence.p999_ns)
         told.append(FACT_SPREAD(low_ns=low, high_ns=high, repetitions=len(evidence.p999_ns)))
@@ -131,6 +132,19 @@ def _gaps(verdict: Verdict) -> list[Statement]:
     states = FACT_GAPS_AT_LEAST if counts.at_least else FACT_GAPS
     told = [states(misses=counts.misses, deadline_ns=verdict.asked.deadline_ns, seconds=evidence.seconds)]
     return told + ([FACT_THRESHOLD(threshold_ns=evidence.threshold_ns)] if evidence.threshold_ns else [])
+
+
+def _of_rate(verdict: Verdict) -> list[Statement]:
+    """What the bounds of the rate are about: of several CPUs the worst, and how many independent releases it had."""
+    rate = verdict.rate
+    told = []
+    if rate.cpu and rate.upper is not None:
+        told.append(FACT_RATE_CPU(cpu=rate.cpu, misses=rate.misses, releases=rate.releases))
+    if rate.theta is not None and rate.theta < 0.995:
+        releases = rate.releases or verdict.evidence.deadline.releases
+        values = {"size": 1 / rate.theta, "theta": rate.theta, "effective": int(rate.theta * releases)}
+        told.append(FACT_THETA(**values, releases=releases))
+    return told
 
 
 def _worst_cpu(evidence: Evidence) -> list[Statement]:
@@ -171,5 +185,6 @@ def _quantile(verdict: Verdict) -> list[Statement]:
     if rate.theta is None or rate.forbids or counts.unserved or verdict.evidence.virtual:
         return []
     above = rate_upper_always if verdict.evidence.until_decided else rate_upper
-    left = above(0, rate.theta * counts.releases, verdict.asked.confidence)
+    releases = rate.releases or counts.releases
+    left = above(0, rate.theta * releases, verdict.asked.confidence)
     return [FACT_QUANTILE(confidence=verdict.asked.confidence, left=left)]

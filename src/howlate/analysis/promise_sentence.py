@@ -15,6 +15,7 @@ from howlate.words.statement import Statement, rule
 THIS = rule("verdict.this", "the measurement")
 ROW = rule("verdict.row", "the row {row}")
 OF_COLUMN = rule("verdict.of-column", "{subject} ({column})")
+OF_CPU = rule("verdict.of-cpu", "{subject} on CPU {cpu}")
 PASS_STRETCH = rule(
     "verdict.pass-stretch",
     "PASS: {subject} keeps the deadline of {deadline_ns:asked}. None of {releases:count} releases missed it in "
@@ -217,6 +218,15 @@ def _subject(verdict: Verdict) -> Statement:
     return OF_COLUMN(subject=subject, column=column_heading(evidence.column))
 
 
+def _of_rate(verdict: Verdict) -> dict[str, Any]:
+    """What a tolerated rate is decided on: of several CPUs the worst alone."""
+    rate, counts, about = verdict.rate, verdict.evidence.deadline, _about(verdict)
+    if not rate.cpu:
+        return about | {"misses": counts.misses, "releases": counts.releases}
+    subject = OF_CPU(subject=about["subject"], cpu=rate.cpu)
+    return about | {"subject": subject, "misses": rate.misses, "releases": rate.releases}
+
+
 def no_verdict(verdict: Verdict) -> bool:
     """A validity check failed: neither question was looked at."""
     return not verdict.valid
@@ -231,6 +241,8 @@ def _fail(verdict: Verdict) -> Statement:
     if uncounted(evidence):
         return FAIL_UNCOUNTED(**about, max_ns=evidence.max_ns)
     counts = about | {"misses": misses, "releases": evidence.deadline.releases}
+    if asked.miss_rate:
+        counts = _of_rate(verdict)
     if evidence.virtual and verdict.valid:
         return FAIL_EXACT(**counts, seeds=evidence.repetitions)
     if asked.miss_rate and verdict.valid:
@@ -251,12 +263,12 @@ def _pass(verdict: Verdict) -> Statement:
             return PASS_GAP_EXACT(**about, seeds=evidence.repetitions)
         if not counts.misses:
             return PASS_EXACT(**common)
-        share = verdict.rate.upper
-        return PASS_EXACT_RATE(**common, misses=counts.misses, share=share, tolerated=asked.miss_rate)
+        of_rate = _of_rate(verdict) | {"seeds": evidence.repetitions}
+        return PASS_EXACT_RATE(**of_rate, share=verdict.rate.upper, tolerated=asked.miss_rate)
     common["confidence"] = asked.confidence
     if verdict.stretch.outcome is None:
-        upper = verdict.rate.upper
-        return PASS_RATE(**common, misses=counts.misses, upper=upper, tolerated=asked.miss_rate)
+        of_rate = _of_rate(verdict) | {"confidence": asked.confidence}
+        return PASS_RATE(**of_rate, upper=verdict.rate.upper, tolerated=asked.miss_rate)
     stretch = {"seconds": evidence.seconds, "horizon_s": verdict.stretch.horizon_s}
     common |= stretch
     if not evidence.trials:

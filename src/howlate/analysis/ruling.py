@@ -51,6 +51,11 @@ class RateVerdict(PartVerdict):
     lower: float = 0.0
     theta: float | None = None
     """The extremal index that is reckoned with; None where it is not known."""
+    cpu: str = ""
+    """Of several CPUs the worst, which the bounds are about; "" where one alone measured."""
+    releases: int = 0
+    """Of that CPU."""
+    misses: int = 0
 
 
 @dataclass(frozen=True)

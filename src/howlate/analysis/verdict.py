@@ -6,12 +6,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from howlate.analysis.bounds import rate_lower
 from howlate.analysis.diagnose import next_stretch_confidence
 from howlate.analysis.evidence import Evidence
 from howlate.analysis.extrapolate import Peaks, asked_share, extrapolated
 from howlate.analysis.forbids import TOO_FEW, TOO_SHORT, below_threshold
-from howlate.analysis.rate import clusters_of, rate_of
+from howlate.analysis.rate import lowers_of, rate_of, trials_of
 from howlate.analysis.ruling import Question, RateVerdict, Ruling, StretchVerdict, Verdict, together
 from howlate.analysis.sequential import trials_without_miss
 from howlate.analysis.stretch import SEEN, asked_horizon_s, stretch_of
@@ -51,14 +50,17 @@ def _in_spite_of(checks: tuple[Statement, ...], evidence: Evidence, asked: Quest
         seen = evidence.seen or DeadlineSummary(asked.deadline_ns)
     evidence = replace(evidence, deadline=seen)
     too_many = seen.misses > 0
+    trials = trials_of(evidence)
+    lowers = lowers_of(evidence, asked, trials, is_dependent=True)
+    worst = trials[lowers.index(max(lowers))]
     if asked.miss_rate:
-        clusters, of_trials = clusters_of(evidence, None)
-        too_many = evidence.trials and rate_lower(clusters, of_trials, asked.confidence) > asked.miss_rate
+        too_many = evidence.trials and max(lowers) > asked.miss_rate
     if evidence.virtual and _too_fine(evidence, asked):
         too_many = False
     outcome = Ruling.FAIL if too_many else Ruling.INCONCLUSIVE
     nothing = StretchVerdict(Ruling.INCONCLUSIVE, checks, None, asked_horizon_s(evidence, asked), bound=False)
-    return Verdict(outcome, asked, evidence, RateVerdict(outcome, checks), nothing, valid=False)
+    rate = RateVerdict(outcome, checks, cpu=worst.cpu, releases=worst.releases, misses=worst.misses)
+    return Verdict(outcome, asked, evidence, rate, nothing, valid=False)
 
 
 def with_extrapolation(verdict: Verdict, peaks: Peaks) -> Verdict:
@@ -102,9 +104,11 @@ def _exact(evidence: Evidence, asked: Question) -> Verdict:
     """Of seeds that come out the same each time: what they did is exact. Of other seeds it says only as much as so
     many that could as well have come in another order: B / (B + M)."""
     counts = evidence.deadline
-    share = counts.misses / counts.releases if counts.releases else 0.0
+    worst = max(trials_of(evidence), key=lambda of: of.share)
+    share = worst.share
     kept = not counts.misses if not asked.miss_rate else share <= asked.miss_rate
-    rate = RateVerdict(Ruling.PASS if kept else Ruling.FAIL, (), None, share, share, None)
+    outcome_of_rate = Ruling.PASS if kept else Ruling.FAIL
+    rate = RateVerdict(outcome_of_rate, (), None, share, share, None, worst.cpu, worst.releases, worst.misses)
     ahead = 1
     if asked.horizon_s and evidence.seconds > 0:
         ahead = max(1, math.ceil(asked.horizon_s * evidence.repetitions / evidence.seconds - 1e-9))

@@ -75,6 +75,7 @@ def _rate_json(rate: RateVerdict, exact: bool) -> dict[str, Any]:
         "upper": rate.upper,
         "lower": rate.lower,
         "theta": rate.theta,
+        "cpu": int(rate.cpu) if rate.cpu else None,
         "forbidden_by": [to_json(statement) for statement in rate.forbids],
     }
 

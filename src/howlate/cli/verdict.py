@@ -60,6 +60,11 @@ UNDECLARED = rule(
     "{run} is of an older howlate, which does not say which of its columns is a latency",
     remedy="measure it again, or import its file again",
 )
+RATE_OF_GAPS = rule(
+    "cli.rate-of-gaps",
+    "a miss rate is a share of releases, and {tests:items} waits for gaps, which are a share of nothing",
+    remedy="leave out --miss-rate: then no gap may be longer than the deadline",
+)
 NO_CELL = rule(
     "cli.no-whole-cell",
     "no cell of {run} is whole, so there is nothing to judge",
@@ -231,6 +236,9 @@ def verdicts_of(
     summaries = _against(run, content, question.deadline_ns)
     if not any(summary.judged for summary in content.summaries):
         raise UsageError(_nothing_late(run, content))
+    gaps = {each.test for each in content.summaries if each.judged and each.waits_for_gaps}
+    if question.miss_rate and gaps:
+        raise UsageError(RATE_OF_GAPS(tests=sorted(gaps)))
     rows = on_own_deadlines(content, summaries, question)
     if not rows:
         raise UsageError(_no_deadline(run, content))
