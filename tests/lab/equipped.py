@@ -26,6 +26,7 @@ PROGRAMS = (
     "killed",
     "killed_bpf",
     "long_smi",
+    "meanwhile",
     "peek",
     "quantum",
     "shorter",
