@@ -42,10 +42,10 @@ def verdict(folder: Path, deadline: str) -> int:
 
 def check(name: str, rule: str, summary: CellSummary, folder: Path) -> None:
     """The row says so, a bound is withheld, and a miss that was seen is one all the same."""
-    assert [each.rule for each in summary.warnings][0] == rule, name
+    assert next(each.rule for each in summary.warnings) == rule, name
     assert not summary.valid
     assert verdict(folder, "10s") == 5
-    assert summary.columns["latency_ns"].max > 1_000
+    assert (summary.columns["latency_ns"].max or 0) > 1_000
     assert verdict(folder, "1ns") == 1
 
 
