@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -153,6 +154,12 @@ def made_cell(
     gap: range = range(0),
 ) -> tuple[CellSummary, CellBins, Int64s]:
     """One cell of the built-in study's kind: summary, bins, and the samples that they were made of."""
+    summary, bins, values = _made(load, seed, n, blocks, gap)
+    return replace(summary, labels=summary.labels | (labels or {})), bins, values
+
+
+@cache
+def _made(load: str, seed: int, n: int, blocks: int, gap: range) -> tuple[CellSummary, CellBins, Int64s]:
     rng = np.random.default_rng(seed)
     values = latencies(rng, n, *LOADS.get(load, LOADS["cpu:50"]))
     period_s = 0.001
@@ -165,8 +172,7 @@ def made_cell(
     summary = CellSummary(
         id=f"{name}-{seed:04x}",
         test="cyclic",
-        labels={"load": load, "period": "1ms", "policy": "fifo:80", "timer": "clock_nanosleep", "cpu": "1"}
-        | (labels or {}),
+        labels={"load": load, "period": "1ms", "policy": "fifo:80", "timer": "clock_nanosleep", "cpu": "1"},
         accounting=Accounting(n, n, 0, 0, 0, 0, 0, "skip"),
         stop_reason="activations",
         clocksource={"before": "tsc", "after": "tsc"},
@@ -182,6 +188,7 @@ def made_cell(
         courses(rng, max(2, n // 1000), load),
         scatter_of(values),
     )
+    values.flags.writeable = False
     return summary, bins, values
 
 
