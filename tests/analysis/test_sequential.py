@@ -50,6 +50,7 @@ def test_the_level_holds_in_spite_of_a_hundred_looks(test: object, seed: int) ->
     assert wrong / RUNS <= 0.05 + 0.025
 
 
+@pytest.mark.long
 def test_a_repeated_bound_does_not_keep_it() -> None:
     """Why not simply look at Clopper and Pearson's bound each time."""
     wrong = 0

@@ -176,7 +176,14 @@ def test_every_option_is_given_once(name: str) -> None:
     assert options_of(leaves()[name]) - OF_GUESTS.get(name, set()) <= given
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if name != "probe"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.long if name in ("advise", "check") else ())
+        for name in CALLS
+        if name != "probe"
+    ],
+)
 def test_a_call_with_it_ends_as_it_should(name: str, work: Path, capfd: pytest.CaptureFixture[str]) -> None:
     cell = next((work / "r" / "cells").iterdir()).name
     for words, codes in CALLS[name]:

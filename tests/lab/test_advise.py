@@ -42,6 +42,7 @@ def standings(found: dict[str, Any]) -> dict[str, str]:
     return {name: knob["standing"] for knob in found["knobs"] for name in knob["knobs"]}
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "length_ms",
@@ -58,6 +59,7 @@ def test_the_knob_that_was_worsened_is_named_and_no_other(tmp_path: Path, length
     ]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("length_ms", "times"),

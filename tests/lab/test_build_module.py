@@ -130,6 +130,7 @@ def archive() -> Archive:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_equal_inputs_give_equal_modules_wherever_the_cache_is(archive: Archive, tmp_path: Path) -> None:
     built = []

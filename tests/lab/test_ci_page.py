@@ -98,6 +98,7 @@ def with_howlate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.usefixtures("with_howlate")
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ count every sixteenth."""
 PPM = 1e-6
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "kernel",

@@ -26,6 +26,7 @@ def question(kind: str, *more: str) -> list[str]:
     return [PROBE, "cross", f"--kind={kind}", *few, *more]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [pytest.param(kind, marks=more_of(kind != "shootdown")) for kind in KINDS])
 def test_two_guests_ask_and_answer_the_same(tmp_path: Path, booted: Path, kind: str) -> None:
     line = question(kind, "--load=memory-alloc:100,cpus=other")

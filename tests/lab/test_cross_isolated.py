@@ -15,6 +15,7 @@ WINDOW_NS = 500_000_000
 """Real-time throttling begins after 0.95 s."""
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_an_isolated_cpu_is_asked_where_it_is_named(tmp_path: Path, booted: Path) -> None:
     """The main thread, which starts all others, may use the asking CPU alone."""

@@ -6,6 +6,7 @@ import statistics
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from howlate.store.stream import StreamReader
 from lab.guests import LIMITS, bench, cell, peers, stream_of
@@ -29,6 +30,7 @@ def their_median(output: bytes) -> float:
     return statistics.median(found)
 
 
+@pytest.mark.long
 def test_cyclictest_finds_the_same_median_and_ours_is_not_above_it(tmp_path: Path, booted: Path) -> None:
     on = bench(tmp_path, extra=peers(), snapshots=booted)
     for phase in PHASES_US:

@@ -58,6 +58,7 @@ def busy_host() -> Iterator[None]:
         os.sched_setaffinity(0, cores)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", [pytest.param(STANDARD, marks=pytest.mark.sweep), RT])
 def test_two_boots_in_other_places_are_equal_and_know_nothing_of_their_hosts_nor_of_chance(
@@ -97,6 +98,7 @@ def _damaged(on: Bench, snapshots: Path) -> bytes:
     return bytes(data)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "other", ["memory-fault:100", pytest.param("hackbench:1", marks=[pytest.mark.sweep, pytest.mark.slow])]
 )
@@ -128,6 +130,7 @@ def test_a_host_that_takes_the_cpu_from_a_halting_guest_changes_nothing(
     assert [difference(undisturbed, stream_of(on, cell(200))) for _ in range(2)] == ["", ""]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", [RT, *SWEPT])
 @pytest.mark.parametrize("slow", ["booting", RANDOM])
@@ -190,6 +193,7 @@ def test_a_guest_that_is_asked_for_its_clock_all_the_time_is_the_same(
     assert max(asked) > 1
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_guest_that_is_asked_for_its_clock_while_it_boots_is_the_same(
     tmp_path: Path, booted: Path, monkeypatch: pytest.MonkeyPatch

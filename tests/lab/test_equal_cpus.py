@@ -35,6 +35,7 @@ def unlike(first: list[bytes], second: list[bytes]) -> list[str]:
     return [found for pair in zip(first, second, strict=True) if (found := difference(*pair))]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(("kernel", "cpus"), KINDS)
 def test_two_boots_of_several_cpus_are_equal(tmp_path: Path, booted: Path, kernel: str, cpus: int) -> None:
@@ -57,6 +58,7 @@ def test_cells_of_several_cpus_are_the_same_in_any_order_and_beside_others(
     assert unlike(first, at_once[::-1]) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("slow", ["halting", pytest.param("random", marks=pytest.mark.sweep)])
 @pytest.mark.parametrize(("kernel", "cpus"), KINDS)
 def test_a_host_that_takes_the_cpu_from_a_guest_of_several_changes_nothing(
@@ -85,6 +87,7 @@ def test_no_timer_of_the_hosts_time_is_due_while_a_guest_executes(
     assert timed.stat().st_size > 0
 
 
+@pytest.mark.long
 def test_the_main_loop_interrupts_no_cpu_while_a_guest_executes(
     tmp_path: Path, booted: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,6 +120,7 @@ def test_the_main_loop_interrupts_no_cpu_while_a_guest_executes(
     assert kicks("stopped", 200) > start
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("slow", ["booting", pytest.param("random", marks=pytest.mark.sweep)])
 @pytest.mark.parametrize(("kernel", "cpus"), KINDS)
@@ -134,6 +138,7 @@ def test_a_host_that_takes_the_cpu_while_several_boot_changes_nothing(
     assert unlike(undisturbed, streams(on)) == []
 
 
+@pytest.mark.long
 def test_a_guest_of_several_cpus_that_is_asked_for_its_clock_is_the_same(
     tmp_path: Path, booted: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,6 +149,7 @@ def test_a_guest_of_several_cpus_that_is_asked_for_its_clock_is_the_same(
     assert len(asked) >= 10
 
 
+@pytest.mark.long
 def test_a_guest_of_several_cpus_that_is_stopped_and_continued_is_the_same(
     tmp_path: Path, booted: Path
 ) -> None:

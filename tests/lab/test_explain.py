@@ -105,6 +105,7 @@ def _events_before_stamps(columns: Mapping[str, npt.NDArray[Any]]) -> npt.NDArra
     return after - np.searchsorted(times, begin)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "with_"),

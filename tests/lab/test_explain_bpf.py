@@ -146,6 +146,7 @@ def test_by_default_bpf_records_and_a_wake_up_costs_at_most_2000_instructions_mo
     assert 0 < with_it.trailer["event_cost_ns"] < 400
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "most"),
@@ -239,6 +240,7 @@ def _same_contexts(ring: Stream, bpf: Stream) -> None:
         assert not {context: count for context, count in only.items() if count > RARE}
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "load", "count"),
@@ -258,6 +260,7 @@ def test_a_load_is_told_in_the_same_contexts(equipped: Guest, kernel: str, load:
     assert not [context for context, count in told.items() if count > OFTEN and context not in often]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "kernel",
@@ -310,6 +313,7 @@ def test_by_address_is_refused_where_an_address_cannot_be_made_readable(equipped
     assert b"by its address on x86-64 from Linux 6.2 on" in refused.stderr
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "by"), [(RT, "bpf"), pytest.param("6.12-rt", BY_ADDRESS, marks=pytest.mark.sweep)]

@@ -138,6 +138,7 @@ def own_ns(lateness: Lateness, seen: frozenset[str]) -> Counter[str]:
     return own
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(("kernel", "load"), CASES)
 def test_the_functions_above_5_percent_are_those_of_the_kernels_tracer(

@@ -85,6 +85,7 @@ def check(told: dict[str, Any], count: int, least: float) -> None:
                 assert kind["passed"] >= least * count and kind["hit"] == 0, name
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernels", "cpus", "count"),
@@ -105,6 +106,7 @@ def test_delays_of_every_kind_are_found_measured_and_named(
     check(told, count, LEAST[cpus])
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernels", "count"),

@@ -213,6 +213,7 @@ def test_three_smis_are_counted_as_three(guest: Guest) -> None:
         assert outcomes_of(left.stdout)["windows"] >= 2
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_smis_are_counted_for_each_measuring_cpu(
     tmp_path: Path, booted: Path, programs: Mapping[str, bytes]

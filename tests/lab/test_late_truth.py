@@ -80,6 +80,7 @@ def test_what_was_held_and_the_scheduler_have_the_word_of_what_took_longer(
     assert held_as_one(words) == {word: 130 + scheduler_ns, SOFTIRQ: 500}
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("detail", DETAILS)
 @pytest.mark.parametrize(

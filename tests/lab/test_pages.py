@@ -105,6 +105,7 @@ def _alike(name: str, first: str, second: str) -> bool:
     return abs(one - other) <= TOLERANCE * max(one, other)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("page", AGAIN)
 def test_a_part_measured_anew_has_the_page_s_digits(tmp_path: Path, page: object) -> None:

@@ -76,6 +76,7 @@ SECTION = ReleaseWindow(0, 2_600_000)
 PREEMPT_OFF = ["module", "preempt_off", f"hold_us={HOLD_NS // 1000}"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "module"),
     [
@@ -98,6 +99,7 @@ def test_a_section_of_known_length_is_found_and_bounded_and_named(
     assert inclusive_ns[f"{module[1]}_hold [{module[1]}]"] > 0.95 * proof.found.latency_ns
 
 
+@pytest.mark.long
 def test_an_interrupt_at_an_absolute_instant_inside_a_section_is_bounded_on_both_sides(guest: Guest) -> None:
     """It comes 250 us after the section's begin, takes 30 us, and makes the section longer by that."""
     on = guest("6.1[preempt=full]")
@@ -122,6 +124,7 @@ def test_an_interrupt_at_an_absolute_instant_inside_a_section_is_bounded_on_both
     assert above_bound(search, sides) == []
 
 
+@pytest.mark.long
 def test_a_deadline_that_is_missed_has_an_example_that_can_be_played_again(guest: Guest) -> None:
     on = guest(STANDARD)
     hold = ["module", "irqs_off", f"hold_us={HOLD_NS // 1000}", "rest_us=2000"]
@@ -145,6 +148,7 @@ def question(name: str, load: str) -> tuple[Goal, int, int]:
     return Goal(within=0.5), 560, 1_500_000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "load", "goal", "checks", "length_ns"),
     [
@@ -199,6 +203,7 @@ def test_what_a_guest_refuses_is_said_in_its_own_words(tmp_path: Path, booted: P
         pass
 
 
+@pytest.mark.long
 def test_a_task_above_the_measuring_one_and_an_idle_cpu_withhold_the_bound(
     tmp_path: Path, booted: Path
 ) -> None:
@@ -213,6 +218,7 @@ def test_a_task_above_the_measuring_one_and_an_idle_cpu_withhold_the_bound(
     assert "the CPU was idle" in said["sentence"]
 
 
+@pytest.mark.long
 def test_a_load_that_reacts_to_the_release_is_noticed(guest: Guest) -> None:
     """A module, which never sleeps, looks how far off the CPU's next timer is, and turns interrupts off in every
     other 100 us if it is within 20 us."""

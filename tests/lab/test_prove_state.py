@@ -48,6 +48,7 @@ def unequal(
     return one, differences(one, later, later_ns - first_ns)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "many"),
     [

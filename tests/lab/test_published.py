@@ -34,7 +34,7 @@ TINY: dict[str, tuple[str, ...]] = {
 second of spinning is a minute of TCG: throttling is waited for on the machine itself (tests/e2e), given up here."""
 
 
-QUICK = {"rts7751-2007": (RT,), "toshiba-2010": (STANDARD,), "toshiba-mem-2010": (STANDARD, RT)}
+QUICK = {"toshiba-2010": (STANDARD,)}
 """The kernels of the quick suite. All five studies run in it on the machine itself (tests/e2e/test_published.py)."""
 
 

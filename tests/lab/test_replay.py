@@ -53,6 +53,7 @@ def must_add_up(found: Lateness) -> None:
     assert all(before[1] == after[0] for before, after in zip(found.spans, found.spans[1:], strict=False))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_samples_are_the_same_when_they_are_logged_and_their_parts_add_up(
     tmp_path: Path, booted: Path
@@ -73,6 +74,7 @@ def test_samples_are_the_same_when_they_are_logged_and_their_parts_add_up(
     assert worst.parts[-1].kind is PartKind.PROGRAM and "howlate::measure" in worst.parts[-1].stack
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(("kernel", "mips", "options"), KERNELS)
 def test_the_same_holds_on_other_kernels_with_other_ways_to_sleep(
@@ -105,6 +107,7 @@ def test_random_samples_are_the_same_and_their_parts_add_up(
         print(f"{kernel} {load} {each.activation.release} {found.latency_ns}")
 
 
+@pytest.mark.long
 def test_a_cell_that_is_another_when_it_is_played_again_is_refused(tmp_path: Path, booted: Path) -> None:
     on = bench(tmp_path, RT, snapshots=booted)
     measured = recorded(on, activations=20)

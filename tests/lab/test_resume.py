@@ -12,6 +12,7 @@ from lab.guests import RT, STANDARD, warm_cache
 from lab.resuming import Kill, Place, differences, resumed, values, whole
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernels", "cells", "once", "twice"),

@@ -38,6 +38,7 @@ def test_throttling_comes_a_budget_after_its_period_began(standard: Bench) -> No
     assert within["gap_ns"] == pytest.approx(20 * MS, abs=2 * TICK)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_guest_has_room_for_as_many_tasks_as_may_be_asked_for(standard: Bench) -> None:
     line = (PROBE, *ASKED, "--question=tasks", "--tasks=4096", "--tasks-state=sleeping", "--points=10")
@@ -92,6 +93,7 @@ def test_two_tasks_share_the_cpu_by_the_kernels_weights(standard: Bench, values:
         assert cell["outcomes"]["share"] == pytest.approx(cell["outcomes"]["expected_share"], abs=0.005)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_who_sleeps_is_served_before_who_never_does(standard: Bench) -> None:
     sleeper = (PROBE, *ASKED, "--question=sleeper", "--points=45", "--warm-up=5", "--tasks=4")

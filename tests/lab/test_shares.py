@@ -37,6 +37,7 @@ load = ["cpu:100,cpus=other", "cpu:100,cpus=same"]
 STARVED = ("spin", "cpu:100,cpus=same")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "loads",

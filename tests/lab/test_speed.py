@@ -33,6 +33,7 @@ def work_of(stream: bytes) -> int:
     return int(load["units"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mips", [250, pytest.param(125, marks=pytest.mark.sweep)])
 def test_a_slower_guest_takes_as_much_longer_and_two_are_equal(
     tmp_path: Path, booted: Path, mips: int
@@ -48,6 +49,7 @@ def test_a_slower_guest_takes_as_much_longer_and_two_are_equal(
     assert 0.9 * 1000 / mips < longer < 1.1 * 1000 / mips
 
 
+@pytest.mark.long
 def test_beside_another_cpu_each_has_its_share_whether_the_other_has_work_or_not(
     tmp_path: Path, booted: Path
 ) -> None:
@@ -60,6 +62,7 @@ def test_beside_another_cpu_each_has_its_share_whether_the_other_has_work_or_not
     assert 0.9 < beside / idle < 1.1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kernel", "cpus", "mips"),
     [

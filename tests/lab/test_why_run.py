@@ -20,7 +20,7 @@ UNKNOWN = 0.05
 """The largest share of the time that no event may tell the cause of."""
 THUNK = "__x86_indirect_thunk"
 """In it the kernel does not find the callers: its stack ends there."""
-QUICK = ((STANDARD, "preempt-off"), (RT, "irqs-off"))
+QUICK = ((RT, "irqs-off"),)
 STACKS = ("explain=true", "explain-stacks=true", "explain-worst=20")
 
 
@@ -45,6 +45,7 @@ def settings(*values: str) -> list[str]:
     return [word for value in values for word in ("--set", value)]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "loads", "seconds"),

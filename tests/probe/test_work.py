@@ -53,7 +53,8 @@ def _said(*argv: str | Path) -> str:
 
 def loops(file: Path, prefix: str = "") -> list[list[str]]:
     """The mnemonics from the target of each jump backwards to the jump, as objdump writes them: an x86 operand's size
-    (`decq`) and an instruction's (`subs.w`, `c.addi`) are no part of them, and `addi` is `add`, as some versions write."""
+    (`decq`) and an instruction's (`subs.w`, `c.addi`) are no part of them, and `addi` is `add`, as some versions
+    write it."""
     text = _said(f"{prefix}objdump", "-d", file)
     return [loop for section in text.split("Disassembly of section") for loop in _loops(section)]
 

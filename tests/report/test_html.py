@@ -155,7 +155,7 @@ def test_more_cells_are_drawn_coarser_and_keep_their_maxima() -> None:
         assert sum(coarse.blocks.counts) == sum(bins.blocks.counts)
 
 
-@pytest.mark.parametrize("count", [120, 1100])
+@pytest.mark.parametrize("count", [120, pytest.param(1100, marks=pytest.mark.sweep)])
 def test_no_number_of_cells_makes_a_page_too_large_and_the_latest_are_on_it(count: int) -> None:
     cells = [
         (invalid(summary, f"a check of cell {i} failed.") if i % 3 == 0 else summary, bins)
