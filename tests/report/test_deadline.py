@@ -6,14 +6,18 @@ import io
 import json
 from dataclasses import replace
 
+import pytest
 from rich.console import Console
 
 from howlate.analysis.compare import compare, to_json
 from howlate.analysis.misses import MISSED, NONE, UNSTATED_MISSED, WORST_ROW, deadline_statements
+from howlate.charts import Subject
+from howlate.charts._deadline import deadlines
 from howlate.model.bins import CellBins
 from howlate.model.loaded import RunContent
 from howlate.model.summary import CellSummary, DeadlineSummary
 from howlate.report import html
+from howlate.report.answer import answer
 from howlate.words.say import english
 from made_cells import made_cell
 from made_points import made_points
@@ -150,3 +154,40 @@ def test_compare_has_the_misses_of_each_side() -> None:
         assert row["deadline_misses"] == {"smallest": 120, "median": 120.0, "largest": 120}
     page = html.render([made_run(cells)])
     assert 'data-of="deadline_misses"' in page[page.index('id="compare"') :]
+
+
+DECLARED = ["latency_ns", "response_ns", "delay_ns", "wait_ns", "wake_latency_ns", "gap_ns", "outer_ns"]
+
+
+def of_column(column: str, is_judged: bool) -> tuple[CellSummary, CellBins]:
+    summary, bins, _values = made_cell("none")
+    columns = {column: summary.columns["latency_ns"]}
+    answers = (column,) if is_judged else ()
+    deadline = DeadlineSummary(200_000, 12_000)
+    made = replace(summary, columns=columns, answers=answers, deadline=deadline, id=f"{column}-1")
+    return made, replace(bins, column=column)
+
+
+@pytest.mark.parametrize("column", DECLARED)
+def test_a_deadline_is_drawn_with_the_columns_that_it_is_held_against(column: str) -> None:
+    for is_judged in (True, False):
+        summary, bins = of_column(column, is_judged)
+        assert deadlines([Subject("x", summary, bins)]) == ([200_000] if is_judged else [])
+
+
+def test_the_answer_says_what_the_declared_column_is_about() -> None:
+    """What answers "how late" came within a time, what does not lies within it; only a schedule has releases."""
+
+    def rules(*cells: tuple[CellSummary, CellBins]) -> list[str]:
+        content = made_run(cells)
+        return [told.rule for told in answer(content.cells, [s.id for s, _ in cells])]
+
+    waits, dts, cyclic = of_column("wait_ns", True), of_column("dt_ns", False), of_column("latency_ns", True)
+    assert rules(waits)[1:] == ["report.half-came", "report.none-missing"]
+    assert rules(dts)[1:] == ["report.half-lie", "report.none-missing"]
+    assert rules(cyclic)[1:] == ["report.half-came", "report.no-overrun"]
+    assert sorted(rules(cyclic, waits)[1:]) == [
+        "report.half-came",
+        "report.no-overrun",
+        "report.none-missing",
+    ]

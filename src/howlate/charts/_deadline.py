@@ -8,7 +8,7 @@ from dataclasses import replace
 from howlate.charts._figure import Note, Panel, Subject
 from howlate.charts._scale import time_tick
 from howlate.charts._svg import el
-from howlate.model.columns import LATENCY, RESPONSE
+from howlate.model.columns import LATENCY
 from howlate.words.caption import Caption
 
 
@@ -18,17 +18,10 @@ def deadlines(subjects: Sequence[Subject]) -> list[int]:
 
 
 def _deadline_of(subject: Subject) -> int | None:
-    """None if there is none. If the task works, the deadline applies to the response time, not to the
-    latency."""
+    """None if there is none, or it is not held against the drawn column."""
     stated = subject.summary.deadline
     drawn = subject.bins.column if subject.bins is not None else LATENCY
-    applies = stated is not None and stated.deadline_ns and drawn == judged_column(subject)
-    return stated.deadline_ns if stated is not None and applies else None
-
-
-def judged_column(subject: Subject) -> str:
-    """The column that a deadline applies to."""
-    return RESPONSE if RESPONSE in subject.summary.columns else LATENCY
+    return stated.deadline_ns or None if stated is not None and drawn in subject.summary.judged else None
 
 
 def with_upright(panel: Panel, subjects: Sequence[Subject], word_at: float = 0.9) -> Panel:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from howlate.analysis.ruling import Ruling
 from howlate.analysis.spread import Spread
 from howlate.charts._data import pack
-from howlate.charts._deadline import judged_column
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject
 from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
 from howlate.charts._scale import Scale, knee_of
@@ -105,7 +104,7 @@ def _keys(rulings: Sequence[str]) -> tuple[Key, ...]:
 
 def _entries(spots: Sequence[Spot], column: str) -> list[Entry]:
     held = [
-        (spot, MatrixCell(spread, spot.subject.ruling if judged_column(spot.subject) == column else ""))
+        (spot, MatrixCell(spread, spot.subject.ruling if column in spot.subject.summary.judged else ""))
         for spot in spots
         if (spread := maxima(spot, column)) is not None
     ]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from howlate.analysis.groups import Group
 from howlate.analysis.labels import axes_that_vary
 from howlate.charts._words import things_of, words_of_column
-from howlate.model.columns import LATENCY, RESPONSE
+from howlate.model.columns import LATENCY, RESPONSE, things
 from howlate.model.loaded import CellContent
 from howlate.model.summary import ColumnSummary
 from howlate.words.caption import Caption
@@ -166,7 +166,18 @@ def answer(
         first = LARGEST_CALM(**values)
     else:
         first = LARGEST_UNDER(**values, row=name)
-    return [first, *_loads(usable, calm), *_medians(usable), _counts(usable), *_outcomes(usable)]
+    by_unit = _by_unit([(name, worst), *usable])
+    alike = by_unit.pop(things(worst.summary.latest))[1:]
+    counted = [_counts(cells) for cells in (alike, *by_unit.values())]
+    return [first, *_loads(usable, calm), *_medians(alike), *counted, *_outcomes(usable)]
+
+
+def _by_unit(cells: Sequence[Named]) -> dict[str, list[Named]]:
+    """The cells by what was counted, wake-ups or data points; those of the first one's unit first."""
+    found: dict[str, list[Named]] = {}
+    for pair in cells:
+        found.setdefault(things(pair[1].summary.latest), []).append(pair)
+    return found
 
 
 def _no_answer(cells: Sequence[CellContent]) -> Statement:
@@ -211,15 +222,15 @@ def _medians(usable: Sequence[Named]) -> list[Statement]:
     stated = [median for median in medians if median is not None]
     if not stated:
         return []
-    low, high, things = min(stated), max(stated), things_of(column)
-    late = column in (LATENCY, RESPONSE)
+    low, high = min(stated), max(stated)
+    late = all(cell.summary.judged for _name, cell in usable)
     if time_text(low) == time_text(high):
-        return [(HALF_CAME if late else HALF_LIE)(things=things, high_ns=high)]
-    return [(HALF_CAME_TO if late else HALF_LIE_TO)(things=things, low_ns=low, high_ns=high)]
+        return [(HALF_CAME if late else HALF_LIE)(things=things_of(column), high_ns=high)]
+    return [(HALF_CAME_TO if late else HALF_LIE_TO)(things=things_of(column), low_ns=low, high_ns=high)]
 
 
 def _counts(usable: Sequence[Named]) -> Statement:
-    """How many samples there are, and how many are missing."""
+    """How many samples of one unit there are, and how many are missing. Only a schedule has releases."""
     column = usable[0][1].summary.latest
     counted = [cell.summary.overruns for _name, cell in usable]
     count = sum(_answers(cell).count or 0 for _name, cell in usable)
