@@ -205,6 +205,39 @@ def test_a_rate_of_gaps_is_refused(howlate: Run) -> None:
     assert howlate("verdict", "g", "--deadline", "1us").code == 1
 
 
+def of_test(test: str, column: str, answers: bool | None, watched: bool = False) -> bytes:
+    """A cell of a test whose only column is declared, is none that is judged, or (None) of an older howlate."""
+    told = {} if answers is None else {"answers": answers}
+    types = [{"name": "index", "type": "i64"}, {"name": column, "type": "i64"} | told]
+    tables = [{"id": 0, "name": "samples", "cpu": 1, "thread": 0, "columns": [*types, GAPS[-1]]}]
+    changes = {"test": test, "tables": tables}
+    outcomes = {"outcomes": {"watched_ns": 10**9}} if watched else {}
+    return points_stream(
+        {column: [value + 100_000 for value in SAMPLES[:100]]},
+        header_changes=changes,
+        trailer_changes=outcomes,
+        test=test,
+    )
+
+
+def test_each_test_of_a_mixed_run_has_the_sentence_that_is_its_own(howlate: Run) -> None:
+    clock, irq = of_test("clock", "dt_ns", False), of_test("irq", "irq_latency_ns", None)
+    gaps = of_test("hardware-gap", "gap_ns", True, watched=True)
+    a_folder(Path("none"), {"clock": clock, "irq": irq})
+    refused = howlate("verdict", "none", "--deadline", "1ms")
+    assert refused.code == 2 and is_a_sentence(refused.err)
+    assert "clock measures something else" in refused.err and "does not say it of irq" in refused.err
+    a_folder(Path("some"), {"clock": clock, "irq": irq, "gaps": gaps, "late": stream(SAMPLES)})
+    value = json.loads(howlate("verdict", "some", "--deadline", "8us", "--json").out)
+    told = {each["rule"]: each["values"] for each in value["statements"]}
+    assert told["verdict.unjudged"] == {"tests": ["clock"]}
+    assert told["verdict.undeclared"] == {"tests": ["irq"]}
+    rules = {row["row"]: row["statements"][0]["rule"] for row in value["rows"]}
+    assert rules == {"gaps": "verdict.fail-gap", "late": "verdict.fail-miss"}
+    seen = howlate("show", "some").out
+    assert "Gaps that were longer, in 1 s of watching (gaps" in " ".join(seen.split())
+
+
 def test_check_without_a_deadline_cannot_be_until_decided(howlate: Run) -> None:
     done = howlate("check", "--until-decided", "--miss-rate", "1e-3", "--no-wait")
     assert done.code == 2 and "--deadline 200us" in done.err

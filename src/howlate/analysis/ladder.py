@@ -25,6 +25,9 @@ LATER = rule("ladder.later", "Later, in {seconds:seconds} ({row}): {steps:items}
 LATER_ALONE = rule("ladder.later-alone", "Later, in {seconds:seconds}: {steps:items}.")
 LATER_TIMELESS = rule("ladder.later-timeless", "Later ({row}): {steps:items}.")
 LATER_TIMELESS_ALONE = rule("ladder.later-timeless-alone", "Later: {steps:items}.")
+LONGER_IN = rule(
+    "ladder.longer-in", "Gaps that were longer, in {seconds:seconds} of watching ({row}): {steps:items}."
+)
 LONGER = rule("ladder.longer", "Gaps that were longer, in {seconds:seconds} of watching: {steps:items}.")
 
 
@@ -43,10 +46,12 @@ class Ladder:
 
     def statement(self) -> Statement:
         steps = tuple(self._step(step) for step in self._told())
-        if self.gaps:
-            return LONGER(seconds=self.seconds, steps=steps)
         column = () if self.column == LATENCY else (column_heading(self.column),)
         where = tuple(filter(None, (self.row, *column)))
+        if self.gaps and self.row:
+            return LONGER_IN(seconds=self.seconds, steps=steps, row=where)
+        if self.gaps:
+            return LONGER(seconds=self.seconds, steps=steps)
         if self.seconds > 0:
             told = {"seconds": self.seconds, "steps": steps}
             return LATER(**told, row=where) if where else LATER_ALONE(**told)

@@ -60,6 +60,12 @@ UNDECLARED = rule(
     "{run} is of an older howlate, which does not say which of its columns is a latency",
     remedy="measure it again, or import its file again",
 )
+NO_LATENCY_OR_UNDECLARED = rule(
+    "cli.no-latency-or-answers",
+    "{run} has no column that is known to be a latency: {tests:items} measures something else, and an older howlate "
+    "does not say it of {older:items}",
+    remedy="measure {older:items} again, or see what was measured: `howlate show {run}`",
+)
 RATE_OF_GAPS = rule(
     "cli.rate-of-gaps",
     "a miss rate is a share of releases, and {tests:items} waits for gaps, which are a share of nothing",
@@ -254,11 +260,12 @@ def _no_deadline(run: Path, content: RunContent) -> Statement:
 
 
 def _nothing_late(run: Path, content: RunContent) -> Statement:
-    """Why no deadline can be held against this run."""
-    if any(summary.answers is None for summary in content.summaries):
-        return UNDECLARED(run=run)
-    tests = sorted({summary.test for summary in content.summaries})
-    return NO_LATENCY(run=run, tests=tests)
+    """Why no deadline can be held against this run, of each of its tests."""
+    older = sorted({summary.test for summary in content.summaries if summary.answers is None})
+    tests = sorted({summary.test for summary in content.summaries} - set(older))
+    if older and tests:
+        return NO_LATENCY_OR_UNDECLARED(run=run, tests=tests, older=older)
+    return UNDECLARED(run=run) if older else NO_LATENCY(run=run, tests=tests)
 
 
 def _beyond(run: Path, content: RunContent, row: Judged) -> Judged:

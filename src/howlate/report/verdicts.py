@@ -28,6 +28,11 @@ TITLE_EXACT = rule("verdict.title-exact", "Verdict in {unit} of virtual time, ex
 OF_ALL = rule("verdict.of-all", "Of all rows:")
 OF_RULED = rule("verdict.of-ruled", "Of all rows with a verdict:")
 OF_UNRULED = rule("verdict.of-unruled", "Of all rows without a verdict:")
+UNJUDGED = rule("verdict.unjudged", "{tests:items} measures no latency, so no verdict is about it.")
+UNDECLARED = rule(
+    "verdict.undeclared",
+    "No verdict is about {tests:items}: an older howlate does not say which of its columns is a latency.",
+)
 US = Unit("us", 1000, 1)
 
 
@@ -40,7 +45,17 @@ def opening(verdicts: Sequence[Verdict], content: RunContent | None = None) -> t
     first = tuple(run_sentence(verdicts))
     if content is not None and missing and outcome_of(verdicts) is Ruling.PASS:
         first = (no_pass(content),)
-    return (*first, *missing, *_anticipated(verdicts))
+    left_out = () if content is None else _left_out(content)
+    return (*first, *missing, *left_out, *_anticipated(verdicts))
+
+
+def _left_out(content: RunContent) -> tuple[Statement, ...]:
+    """The tests of the run that no row is about."""
+    judged = {cell.test for cell in content.summaries if cell.judged}
+    older = {cell.test for cell in content.summaries if cell.answers is None} - judged
+    others = {cell.test for cell in content.summaries} - judged - older
+    found = ((UNJUDGED, others), (UNDECLARED, older))
+    return tuple(states(tests=sorted(tests)) for states, tests in found if tests)
 
 
 def _anticipated(verdicts: Sequence[Verdict]) -> list[Statement]:
