@@ -272,5 +272,7 @@ def test_of_several_cpus_the_worst_is_named_and_each_has_a_line() -> None:
     view = replace(cell, columns={"latency_ns": column}, deadline=counts)
     (row,) = on_own_deadlines(made_run([(cell, made_cell("none", 1)[1])]), [view], Question(100 * US))
     named = [told for told in statements(row.verdict) if told.rule == "verdict.fact-cpu-misses"]
-    assert [told.values for told in named] == [{"cpu": "3", "misses": 7, "releases": 6_000}]
+    assert [(told.values["cpu"], told.values["misses"], told.values["releases"]) for told in named] == [
+        ("3", 7, 6_000)
+    ]
     assert [told.values["misses"] for told in each_cpu(row.verdict)] == [0, 7]

@@ -40,7 +40,7 @@ def test_a_quiet_cell_passes_for_a_nineteenth_of_its_time() -> None:
         "PASS: the measurement keeps the deadline of 200 µs. None of 100,000 releases missed it in 100 s, and with "
         "95 % confidence none will in the next 5.3 s."
     )
-    assert "That no release ever misses can never be shown." in text(found.evidence, found.asked)
+    assert "That none ever misses can never be shown." in text(found.evidence, found.asked)
 
 
 def test_a_longer_horizon_says_how_long_it_needs() -> None:

@@ -19,6 +19,7 @@ from howlate.report.sheet import TERMINAL
 from howlate.store.loaded import load_run
 from howlate.store.run_folder import RunFolder
 from howlate.store.summarise import recounted
+from howlate.words.say import english
 from howlate.words.statement import Statement
 from importers.foreign import FILES, LATENCY, File
 from importers.test_foreign import cell_of
@@ -42,6 +43,10 @@ JUDGED = {
 }
 OF_TIMERLAT = {"timerlat-hist.txt": "user_latency_ns", "timerlat-top.txt": "user_latency_ns"}
 """The last of interrupt, thread and user that the file has; elsewhere the thread."""
+
+
+WITHOUT_RELEASES = ("oslat", "oslat-json", "osnoise", "osnoise-top", "hwlatdetect")
+"""Tools that wake nobody: they spin, and look for gaps."""
 
 
 def test_a_format_cannot_forget_to_declare_them() -> None:
@@ -100,7 +105,7 @@ def test_misses_beyond_a_histogram_are_at_least(
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.name}-{file.column}")
 def test_what_is_said_of_an_imported_run_is_possible(file: File, tmp_path: Path) -> None:
     """A file of another tool does not tell which machine it is of, and that is seldom the reader's. No sentence has
-    more misses than there were releases, or a share of none."""
+    more misses than there were releases, or a share of none; and only what woke a task has releases."""
     cell = cell_of(file.path, tmp_path / "run", file.mapping)
     content = load_run(tmp_path / "run")
     (headline, *_) = Material([content], TERMINAL).whole.answer
@@ -109,6 +114,8 @@ def test_what_is_said_of_an_imported_run_is_possible(file: File, tmp_path: Path)
     assert isinstance(seen, Statement) and seen.rule in ("report.seen", "report.seen-in")
     largest_ns = cell.columns[cell.latest].max
     assert largest_ns is not None
+    has_releases = cell.latest == LATENCY or not cell.known.missed_releases
+    assert has_releases == (file.format not in WITHOUT_RELEASES)
     for deadline_ns in {1, max(1, largest_ns - 1), largest_ns * 2}:
         (row,) = verdicts_of(tmp_path / "run", content, Question(deadline_ns))
         counts = row.verdict.evidence.deadline
@@ -116,4 +123,5 @@ def test_what_is_said_of_an_imported_run_is_possible(file: File, tmp_path: Path)
         for told in (*statements(row.verdict), *each_cpu(row.verdict)):
             counted = told.values.get("releases")
             assert counted is None or 0 < counted >= told.values.get("misses", 0), told
+            assert has_releases or "release" not in english(told)
         assert row.verdict.outcome is not Ruling.PASS or deadline_ns > largest_ns

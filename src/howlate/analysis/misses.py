@@ -8,13 +8,15 @@ from typing import Any
 from howlate.analysis.deadline import by_deadline, together
 from howlate.analysis.groups import groups_of
 from howlate.analysis.labels import axes_that_vary
+from howlate.analysis.promise_sentence import DATA_POINTS, RELEASES
+from howlate.model.columns import LATENCY, RESPONSE
 from howlate.model.summary import CellSummary, DeadlineSummary
 from howlate.words.statement import Statement, rule
 
-NONE = rule("deadline.none", "None of {releases:count} releases missed the deadline of {deadline_ns:asked}.")
+NONE = rule("deadline.none", "None of {releases:count} {things} missed the deadline of {deadline_ns:asked}.")
 MISSED = rule(
     "deadline.missed",
-    "Of {releases:count} releases {misses:count} missed the deadline of {deadline_ns:asked} ({late:count} late, "
+    "Of {releases:count} {things} {misses:count} missed the deadline of {deadline_ns:asked} ({late:count} late, "
     "{unserved:count} never served).",
 )
 UNSTATED_NONE = rule("deadline.unstated-none", "None of {releases:count} releases missed the deadline.")
@@ -35,11 +37,15 @@ def deadline_statements(summaries: Sequence[CellSummary]) -> list[list[Statement
     for cells in by_deadline(summaries).values():
         every = together(cell.deadline for cell in cells if cell.deadline is not None)
         assert every is not None
-        statements.append([_of_all(every), *_worst_row(cells, every)])
+        has_releases = all(
+            cell.latest in (LATENCY, RESPONSE) or not cell.known.missed_releases for cell in cells
+        )
+        things = RELEASES() if has_releases else DATA_POINTS()
+        statements.append([_of_all(every, things), *_worst_row(cells, every)])
     return statements
 
 
-def _of_all(every: DeadlineSummary) -> Statement:
+def _of_all(every: DeadlineSummary, things: Statement) -> Statement:
     counts = {
         "releases": every.releases,
         "misses": every.misses,
@@ -49,8 +55,8 @@ def _of_all(every: DeadlineSummary) -> Statement:
     if not every.deadline_ns:
         return UNSTATED_MISSED(**counts) if every.misses else UNSTATED_NONE(releases=every.releases)
     if not every.misses:
-        return NONE(releases=every.releases, deadline_ns=every.deadline_ns)
-    return MISSED(**counts, deadline_ns=every.deadline_ns)
+        return NONE(releases=every.releases, things=things, deadline_ns=every.deadline_ns)
+    return MISSED(**counts, things=things, deadline_ns=every.deadline_ns)
 
 
 def _worst_row(cells: Sequence[CellSummary], every: DeadlineSummary) -> list[Statement]:

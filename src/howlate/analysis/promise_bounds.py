@@ -10,7 +10,7 @@ from howlate.words.statement import Statement, rule
 
 RATE_STATED = rule(
     "verdict.rate-stated",
-    "Rate of misses: at most {upper:at-most} with {confidence:level} confidence. That no release ever misses can "
+    "Rate of misses: at most {upper:at-most} with {confidence:level} confidence. That none ever misses can "
     "never be shown.",
 )
 RATE_JUDGED = {
@@ -40,7 +40,7 @@ RATE_MISSED_AT_LEAST = rule(
 RATE_NOT_STATED = rule("verdict.rate-not-stated", "Rate of misses: not stated, for {reasons:items}.")
 RATE_EXACT = rule(
     "verdict.rate-exact",
-    "Rate of misses: {outcome}. Exactly {share:probability} of the releases of these seeds.",
+    "Rate of misses: {outcome}. Exactly {share:probability} in these seeds.",
 )
 STRETCH = rule(
     "verdict.stretch",
@@ -86,7 +86,7 @@ ASSUMES_LIKE = rule(
 ASSUMES_UNSEEN = rule(
     "verdict.assumes-unseen",
     "It says nothing about a cause that did not occur in {seconds:seconds}: one that comes up to {rate_per_h:rate} "
-    "times an hour may have been missed, and may make several releases in a row late.",
+    "times an hour may have been missed, and may make several in a row late.",
 )
 ASSUMES_INPUTS = rule(
     "verdict.assumes-inputs",

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from howlate.analysis.bounds import rate_upper
 from howlate.analysis.evidence import Evidence
-from howlate.analysis.promise_sentence import uncounted
+from howlate.analysis.promise_sentence import has_releases, things_of, uncounted
 from howlate.analysis.ruling import Verdict
 from howlate.analysis.sequential import rate_upper_always
 from howlate.words.statement import Statement, rule
 
 FACT_COUNT = rule(
     "verdict.fact-count",
-    "{misses:count} of {releases:count} releases missed {deadline_ns:asked}: {late:count} late, {unserved:count} "
+    "{misses:count} of {releases:count} {things} missed {deadline_ns:asked}: {late:count} late, {unserved:count} "
     "never served.",
 )
 FACT_AT_LEAST_COUNT = rule(
     "verdict.fact-count-at-least",
-    "At least {misses:count} of {releases:count} releases missed {deadline_ns:asked}: the file does not have the "
+    "At least {misses:count} of {releases:count} {things} missed {deadline_ns:asked}: the file does not have the "
     "values of all samples, and more of them may have missed it.",
 )
 FACT_GAPS = rule(
@@ -45,21 +45,24 @@ FACT_SKIPPED = rule(
 FACT_CPU = rule("verdict.fact-cpu", "The largest value was on CPU {cpu}.")
 FACT_CPU_MISSES = rule(
     "verdict.fact-cpu-misses",
-    "CPU {cpu} missed it most often: {misses:count} of {releases:count} releases.",
+    "CPU {cpu} missed it most often: {misses:count} of {releases:count} {things}.",
 )
 FACT_RATE_CPU = rule(
     "verdict.fact-rate-cpu",
-    "The rate is that of CPU {cpu}, the worst: {misses:count} of its {releases:count} releases missed the deadline.",
+    "The rate is that of CPU {cpu}, the worst: {misses:count} of its {releases:count} {things} missed the deadline.",
 )
 EACH_CPU = rule(
     "verdict.each-cpu",
-    "CPU {cpu}: {misses:count} of {releases:count} releases missed it; the largest value was {max_ns:time}.",
+    "CPU {cpu}: {misses:count} of {releases:count} {things} missed it; the largest value was {max_ns:time}.",
 )
 EACH_CPU_AT_LEAST = rule(
     "verdict.each-cpu-at-least",
-    "CPU {cpu}: at least {misses:count} of {releases:count} releases missed it; the largest value was {max_ns:time}.",
+    "CPU {cpu}: at least {misses:count} of {releases:count} {things} missed it; the largest value was {max_ns:time}.",
 )
 EACH_CPU_MAX = rule("verdict.each-cpu-max", "CPU {cpu}: the largest value was {max_ns:time}.")
+FACT_LATE_ALONE = rule(
+    "verdict.fact-late-alone", "Later than {deadline_ns:asked}: {late:count} of {releases:count} {things}."
+)
 FACT_LATE = rule(
     "verdict.fact-late",
     "Later than {deadline_ns:asked}: {late:count} of {releases:count} activations. How many releases had none is not "
@@ -75,11 +78,11 @@ FACT_AT_LEAST_ALONE = rule("verdict.fact-at-least-alone", "The largest value was
 FACT_THETA = rule(
     "verdict.fact-theta",
     "Late samples come in clusters of {size:significant} on average (extremal index {theta:significant}), so "
-    "{releases:count} releases tell as much as {effective:count} independent ones.",
+    "{releases:count} {things} tell as much as {effective:count} independent ones.",
 )
 FACT_QUANTILE = rule(
     "verdict.fact-quantile",
-    "With {confidence:level} confidence all but a share of {left:at-most} of the releases are answered within that.",
+    "With {confidence:level} confidence all but a share of {left:at-most} are answered within that.",
 )
 FACT_SPREAD = rule(
     "verdict.fact-spread",
@@ -97,6 +100,7 @@ FACT_OTHERS = rule(
 def facts(verdict: Verdict) -> list[Statement]:
     """What was measured, exactly."""
     evidence, counts = verdict.evidence, verdict.evidence.deadline
+    things = things_of(evidence)
     about = {"releases": counts.releases, "deadline_ns": verdict.asked.deadline_ns}
     values = about | {"late": counts.late}
     told: list[Statement] = []
@@ -105,9 +109,11 @@ def facts(verdict: Verdict) -> list[Statement]:
     elif uncounted(evidence):
         pass  # the largest value is all that the file states
     elif counts.at_least:
-        told = [FACT_AT_LEAST_COUNT(**about, misses=counts.misses)]
+        told = [FACT_AT_LEAST_COUNT(**about, things=things, misses=counts.misses)]
+    elif not has_releases(evidence) and not counts.unserved:
+        told = [FACT_LATE_ALONE(**values, things=things)]
     elif evidence.known.missed_releases:
-        told = [FACT_COUNT(**values, misses=counts.misses, unserved=counts.unserved)]
+        told = [FACT_COUNT(**values, things=things, misses=counts.misses, unserved=counts.unserved)]
     else:
         told = [FACT_LATE(**values)]
     if counts.skipped:
@@ -139,11 +145,12 @@ def _of_rate(verdict: Verdict) -> list[Statement]:
     rate = verdict.rate
     told = []
     if rate.cpu and rate.upper is not None:
-        told.append(FACT_RATE_CPU(cpu=rate.cpu, misses=rate.misses, releases=rate.releases))
+        counted = {"misses": rate.misses, "releases": rate.releases, "things": things_of(verdict.evidence)}
+        told.append(FACT_RATE_CPU(cpu=rate.cpu, **counted))
     if rate.theta is not None and rate.theta < 0.995:
         releases = rate.releases or verdict.evidence.deadline.releases
         values = {"size": 1 / rate.theta, "theta": rate.theta, "effective": int(rate.theta * releases)}
-        told.append(FACT_THETA(**values, releases=releases))
+        told.append(FACT_THETA(**values, releases=releases, things=things_of(verdict.evidence)))
     return told
 
 
@@ -152,7 +159,8 @@ def _worst_cpu(evidence: Evidence) -> list[Statement]:
     counts, largest = evidence.deadline, evidence.max_by_cpu
     if (worst := counts.worst_cpu) and counts.by_cpu[worst].releases and not counts.at_least:
         of_cpu = counts.by_cpu[worst]
-        return [FACT_CPU_MISSES(cpu=worst, misses=of_cpu.misses, releases=of_cpu.releases)]
+        counted = {"misses": of_cpu.misses, "releases": of_cpu.releases, "things": things_of(evidence)}
+        return [FACT_CPU_MISSES(cpu=worst, **counted)]
     return [FACT_CPU(cpu=max(largest, key=lambda cpu: largest[cpu]))] if len(largest) > 1 else []
 
 
@@ -166,7 +174,11 @@ def each_cpu(verdict: Verdict) -> list[Statement]:
         if of_cpu is None or not of_cpu.releases:
             told.append(EACH_CPU_MAX(cpu=cpu, max_ns=max_ns))
         else:
-            values = {"misses": of_cpu.misses, "releases": of_cpu.releases}
+            values = {
+                "misses": of_cpu.misses,
+                "releases": of_cpu.releases,
+                "things": things_of(verdict.evidence),
+            }
             told.append(states(cpu=cpu, max_ns=max_ns, **values))
     return told
 

@@ -9,21 +9,23 @@ from typing import Any
 from howlate.analysis.evidence import Evidence
 from howlate.analysis.phrases import column_heading
 from howlate.analysis.ruling import Ruling, Verdict, worst
-from howlate.model.columns import LATENCY
+from howlate.model.columns import LATENCY, RESPONSE
 from howlate.words.statement import Statement, rule
 
 THIS = rule("verdict.this", "the measurement")
 ROW = rule("verdict.row", "the row {row}")
 OF_COLUMN = rule("verdict.of-column", "{subject} ({column})")
+RELEASES = rule("verdict.releases", "releases")
+DATA_POINTS = rule("verdict.data-points", "data points")
 OF_CPU = rule("verdict.of-cpu", "{subject} on CPU {cpu}")
 PASS_STRETCH = rule(
     "verdict.pass-stretch",
-    "PASS: {subject} keeps the deadline of {deadline_ns:asked}. None of {releases:count} releases missed it in "
+    "PASS: {subject} keeps the deadline of {deadline_ns:asked}. None of {releases:count} {things} missed it in "
     "{seconds:seconds}, and with {confidence:level} confidence none will in the next {horizon_s:seconds}.",
 )
 PASS_BOTH = rule(
     "verdict.pass-both",
-    "PASS: {subject} keeps the deadline of {deadline_ns:asked}. None of {releases:count} releases missed it in "
+    "PASS: {subject} keeps the deadline of {deadline_ns:asked}. None of {releases:count} {things} missed it in "
     "{seconds:seconds}; with {confidence:level} confidence at most a share of {upper:at-most} does "
     "({tolerated:number} is tolerated), and none in the next {horizon_s:seconds}.",
 )
@@ -31,16 +33,16 @@ PASS_RATE = rule(
     "verdict.pass-rate",
     "PASS: of {subject} at most a share of {upper:at-most} misses the deadline of {deadline_ns:asked}, with "
     "{confidence:level} confidence; {tolerated:number} is tolerated. {misses:count} of {releases:count} "
-    "releases missed it.",
+    "{things} missed it.",
 )
 PASS_EXACT = rule(
     "verdict.pass-exact",
-    "PASS: none of {releases:count} releases missed the deadline of {deadline_ns:asked} in {seeds} seeds of virtual "
+    "PASS: none of {releases:count} {things} missed the deadline of {deadline_ns:asked} in {seeds} seeds of virtual "
     "time. That is exact for these seeds of {subject}: they come out the same each time.",
 )
 PASS_EXACT_RATE = rule(
     "verdict.pass-exact-rate",
-    "PASS: exactly {misses:count} of {releases:count} releases missed the deadline of {deadline_ns:asked} in {seeds} "
+    "PASS: exactly {misses:count} of {releases:count} {things} missed the deadline of {deadline_ns:asked} in {seeds} "
     "seeds of virtual time, a share of {share:probability}; {tolerated:number} is tolerated. That holds for "
     "these seeds of {subject}: they come out the same each time.",
 )
@@ -73,7 +75,7 @@ FAIL_GAP_AT_LEAST = rule(
 FAIL_AT_LEAST = rule(
     "verdict.fail-at-least",
     "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. At least {misses:count} of {releases:count} "
-    "releases missed it, and none may.",
+    "{things} missed it, and none may.",
 )
 FAIL_UNCOUNTED = rule(
     "verdict.fail-uncounted",
@@ -82,39 +84,39 @@ FAIL_UNCOUNTED = rule(
 )
 FAIL_SHARE = rule(
     "verdict.fail-share",
-    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. {misses:count} of {releases:count} releases "
+    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. {misses:count} of {releases:count} {things} "
     "missed it, and {tolerated:number} is tolerated.",
 )
 FAIL_MISS = rule(
     "verdict.fail-miss",
-    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. {misses:count} of {releases:count} releases "
+    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. {misses:count} of {releases:count} {things} "
     "missed it, and none may.",
 )
 FAIL_RATE = rule(
     "verdict.fail-rate",
-    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. {misses:count} of {releases:count} releases "
+    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. {misses:count} of {releases:count} {things} "
     "missed it; with {confidence:level} confidence at least a share of {lower:at-least} does, and "
     "{tolerated:number} is tolerated.",
 )
 FAIL_EXACT = rule(
     "verdict.fail-exact",
     "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. Exactly {misses:count} of {releases:count} "
-    "releases miss it in {seeds} seeds of virtual time, each time that these are run.",
+    "{things} miss it in {seeds} seeds of virtual time, each time that these are run.",
 )
 INCONCLUSIVE = rule(
     "verdict.inconclusive",
     "INCONCLUSIVE: whether {subject} keeps the deadline of {deadline_ns:asked} cannot be said. {misses:count} of "
-    "{releases:count} releases missed it in {seconds:seconds}.",
+    "{releases:count} {things} missed it in {seconds:seconds}.",
 )
 INCONCLUSIVE_ALONE = rule(
     "verdict.inconclusive-alone",
     "INCONCLUSIVE: whether {subject} keeps the deadline of {deadline_ns:asked} cannot be said. {misses:count} of "
-    "{releases:count} releases missed it.",
+    "{releases:count} {things} missed it.",
 )
 INCONCLUSIVE_AT_LEAST = rule(
     "verdict.inconclusive-at-least",
     "INCONCLUSIVE: whether {subject} keeps the deadline of {deadline_ns:asked} cannot be said. At least "
-    "{misses:count} of {releases:count} releases missed it.",
+    "{misses:count} of {releases:count} {things} missed it.",
 )
 INCONCLUSIVE_UNCOUNTED = rule(
     "verdict.inconclusive-uncounted",
@@ -193,7 +195,7 @@ def sentence(verdict: Verdict) -> Statement:
         return INCONCLUSIVE_GAP(**about, misses=counts.misses, seconds=evidence.seconds)
     if uncounted(evidence):
         return INCONCLUSIVE_UNCOUNTED(**about, max_ns=evidence.max_ns)
-    values = about | {"misses": counts.misses, "releases": counts.releases}
+    values = about | _counts(evidence, counts.misses, counts.releases)
     if counts.at_least:
         return INCONCLUSIVE_AT_LEAST(**values)
     if evidence.seconds > 0:
@@ -210,6 +212,17 @@ def uncounted(evidence: Evidence) -> bool:
     return not evidence.deadline.releases and evidence.max_ns is not None
 
 
+def has_releases(evidence: Evidence) -> bool:
+    """Whether its samples are activations of a schedule, be it that nobody counted the others; else they are data
+    points."""
+    return evidence.column in (LATENCY, RESPONSE) or not evidence.known.missed_releases
+
+
+def things_of(evidence: Evidence) -> Statement:
+    """What was counted, behind its number."""
+    return RELEASES() if has_releases(evidence) else DATA_POINTS()
+
+
 def _subject(verdict: Verdict) -> Statement:
     evidence = verdict.evidence
     subject = ROW(row=evidence.name) if evidence.name else THIS()
@@ -222,9 +235,13 @@ def _of_rate(verdict: Verdict) -> dict[str, Any]:
     """What a tolerated rate is decided on: of several CPUs the worst alone."""
     rate, counts, about = verdict.rate, verdict.evidence.deadline, _about(verdict)
     if not rate.cpu:
-        return about | {"misses": counts.misses, "releases": counts.releases}
+        return about | _counts(verdict.evidence, counts.misses, counts.releases)
     subject = OF_CPU(subject=about["subject"], cpu=rate.cpu)
-    return about | {"subject": subject, "misses": rate.misses, "releases": rate.releases}
+    return about | {"subject": subject} | _counts(verdict.evidence, rate.misses, rate.releases)
+
+
+def _counts(evidence: Evidence, misses: int, releases: int) -> dict[str, Any]:
+    return {"misses": misses, "releases": releases, "things": things_of(evidence)}
 
 
 def no_verdict(verdict: Verdict) -> bool:
@@ -240,7 +257,7 @@ def _fail(verdict: Verdict) -> Statement:
         return states(**about, misses=misses, seconds=evidence.seconds)
     if uncounted(evidence):
         return FAIL_UNCOUNTED(**about, max_ns=evidence.max_ns)
-    counts = about | {"misses": misses, "releases": evidence.deadline.releases}
+    counts = about | _counts(evidence, misses, evidence.deadline.releases)
     if asked.miss_rate:
         counts = _of_rate(verdict)
     if evidence.virtual and verdict.valid:
@@ -256,7 +273,7 @@ def _fail(verdict: Verdict) -> Statement:
 def _pass(verdict: Verdict) -> Statement:
     evidence, asked, counts = verdict.evidence, verdict.asked, verdict.evidence.deadline
     about = _about(verdict)
-    common = about | {"releases": counts.releases}
+    common = about | {"releases": counts.releases, "things": things_of(evidence)}
     if evidence.virtual:
         common["seeds"] = evidence.repetitions
         if not evidence.trials:

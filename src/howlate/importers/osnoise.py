@@ -21,7 +21,7 @@ def recognises(path: Path) -> bool:
 
 def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     foreign = read_histogram(path, "osnoise", COLUMNS)
-    return replace(foreign, known=replace(foreign.known, threshold_ns=None))
+    return replace(foreign, known=replace(foreign.known, threshold_ns=None, missed_releases=True))
 
 
 IMPORTER = importer("osnoise", "a histogram of rtla osnoise (hist)", recognises, read_file)
