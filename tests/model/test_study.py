@@ -162,3 +162,34 @@ def test_whatever_stands_there_is_a_study_or_a_sentence(one: dict[str, Any], two
             assert isinstance(decode_study(Table(value, "a.toml")), Study)
         except HowlateError as problem:
             assert problem.message.startswith("a.toml")
+
+
+class Compared(str):
+    """Counts how often one of them is compared with another."""
+
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        Compared.compared += 1
+        return super().__eq__(other)
+
+    __hash__ = str.__hash__
+
+
+def test_an_axis_costs_as_much_as_it_has_values() -> None:
+    """Each is compared with few others, so that a hundred thousand are read, and refused, at once."""
+    values = [Compared(f"{100 + n}us") for n in range(5_000)]
+    study = {
+        "schema": 1,
+        "id": "a",
+        "title": "a",
+        "question": "?",
+        "test": "cyclic",
+        "axes": {"period": values},
+    }
+    Compared.compared = 0
+    assert len(decode_study(Table(study, "a.toml", "", UsageError)).axes["period"]) == 5_000
+    assert Compared.compared < 5_000
+    values[-1] = Compared("100us")
+    with pytest.raises(UsageError, match="100us"):
+        decode_study(Table(study, "a.toml", "", UsageError))

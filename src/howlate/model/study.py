@@ -423,9 +423,11 @@ def _axis(table: Table, name: str) -> tuple[Value, ...]:
     if not value:
         raise table.fail(EMPTY_AXIS(name=name))
     values = tuple(scalar(v, table, name) for v in value)
-    repeated = [v for i, v in enumerate(values) if v in values[:i]]
-    if repeated:
-        raise table.fail(VALUE_TWICE(name=name, value=spell(repeated[0])))
+    seen: set[Value] = set()
+    for each in values:
+        if each in seen:
+            raise table.fail(VALUE_TWICE(name=name, value=spell(each)))
+        seen.add(each)
     return values
 
 
