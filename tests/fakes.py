@@ -21,6 +21,7 @@ from howlate.plan import make_plan as plan_of
 from howlate.plan.options import arguments
 from howlate.targets import Outcome, Progress
 from howlate.targets.local import LocalTarget
+from store.streams import header
 from store.streams import stream as made_stream
 
 
@@ -412,7 +413,9 @@ class FakeLab:
             self.stopped.wait(120)
             stream.write_bytes(made_stream([1000] * 50, trailer_changes={"stop_reason": "stopped"}))
             raise KeyboardInterrupt
-        stream.write_bytes(made_stream(self.latencies(cell)))
+        own = {name: cell.parameters[name] for name in ("deadline",) if name in cell.parameters}
+        parameters = {"parameters": header()["parameters"] | own}
+        stream.write_bytes(made_stream(self.latencies(cell), header_changes=parameters))
         return Outcome(ExitCode.DONE)
 
     def latencies(self, cell: Cell) -> list[int]:

@@ -14,7 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from fakes import FakeLab
 from howlate.places import ROOT
+from howlate.targets import lab
+from lab.made_archive import MadeArchive, made_key, served
+from lab.test_archive import DYNAMIC, old_layout
 from store.streams import header, stream
 from tree_of_commands import leaves
 
@@ -34,9 +38,18 @@ OUTPUTS = {"pipe": "pipe closed", "full": "output unwritable"}
 
 CHECK = "check --seconds 1s --no-wait"
 RUN = "run mine.toml --no-wait"
+ADVISE = "advise --load none --pairs 7 --no-wait --out NEW"
+LAB_RUN = "lab run mine.toml --kernels 6.1 --seeds 2 --out NEW"
 CALLS: dict[str, dict[str, str]] = {
-    "advise": {"usage": "advise --pairs 1"},
-    "calibrate": {"usage": "calibrate --count 1"},
+    "advise": {
+        "pass": f"{ADVISE} --knobs cpu_dma_latency",
+        "usage": "advise --pairs 1",
+        "impossible": "advise --knobs governor",
+        "broken": "broken: advise --load cpu:50 --pairs 7 --no-wait --out NEW --knobs cpu_dma_latency",
+    },
+    "calibrate": {
+        "usage": "calibrate --count 1",
+    },
     "check": {
         "pass": f"steady: {CHECK} --deadline 200us",
         "fail": f"{CHECK} --deadline 1us",
@@ -60,12 +73,33 @@ CALLS: dict[str, dict[str, str]] = {
         "usage": "import absent",
         "broken": "import damaged.stream --out NEW",
     },
-    "lab bisect": {"usage": "lab bisect mine.toml"},
+    "lab bisect": {
+        "usage": "lab bisect mine.toml",
+        "broken": "lab bisect mine.toml --good 6.1 --bad 6.12 --limit 1ms --mirror NOWHERE",
+    },
     "lab clean": {"pass": "lab clean", "usage": "lab clean all"},
-    "lab fetch": {"usage": "lab fetch nothing"},
-    "lab kernels": {"usage": "lab kernels --keyring absent"},
-    "lab prove": {"usage": "lab prove mine.toml"},
-    "lab run": {"usage": "lab run mine.toml --seeds 0"},
+    "lab fetch": {
+        "pass": "lab fetch 6.1 --mirror MIRROR",
+        "usage": "lab fetch nothing",
+        "broken": "lab fetch 6.1 --mirror NOWHERE",
+    },
+    "lab kernels": {
+        "pass": "lab kernels --mirror MIRROR",
+        "usage": "lab kernels --keyring absent",
+        "broken": "lab kernels --mirror NOWHERE",
+    },
+    "lab prove": {
+        "usage": "lab prove mine.toml",
+        "broken": "lab prove --kernels 6.1 --mirror NOWHERE",
+    },
+    "lab run": {
+        "pass": f"lab: {LAB_RUN} --set deadline=1s",
+        "fail": f"lab: {LAB_RUN} --set deadline=1us",
+        "open": f"lab interrupted: {LAB_RUN}",
+        "usage": "lab run mine.toml --seeds 0",
+        "impossible": f"lab refused: {LAB_RUN}",
+        "broken": f"lab broken: {LAB_RUN}",
+    },
     "lab why": {"usage": "lab why absent", "broken": "lab why damaged"},
     "plan": {"pass": "plan --miss-rate 1e-3", "usage": "plan"},
     "probe": {},
@@ -103,6 +137,21 @@ NO_OUTPUT = ("lab clean", "probe")
 
 
 Call = Callable[[str], int]
+LABS = {"lab refused": "refused", "lab broken": "broken", "lab interrupted": "interrupt"}
+"""By mode what each guest does instead of measuring."""
+
+
+@pytest.fixture(scope="module")
+def mirror(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """An archive with one kernel, and the keys that sign it."""
+    place = tmp_path_factory.mktemp("mirror")
+    with made_key(place / "home") as key, served(place / "www") as at:
+        made = MadeArchive(place / "www" / "debian", key)
+        package = old_layout("6.1.0-56-amd64", DYNAMIC)
+        made.add("bookworm", "linux-image-6.1.0-56-amd64", "6.1.56-1", "amd64", package)
+        for suite in ("bookworm", "trixie"):
+            made.publish(suite)
+        yield f"{at.address}/debian", key.keyring
 
 
 @pytest.fixture(scope="module")
@@ -125,15 +174,23 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def call(howlate: Run, kept: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
+def call(howlate: Run, kept: Path, mirror: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> Call:
     shutil.copytree(kept, ".", dirs_exist_ok=True)
     monkeypatch.setenv("HOWLATE_CACHE", str(Path("cache").resolve()))
     number = iter(range(99))
+    words_of = {"MIRROR": f"{mirror[0]} --keyring {mirror[1]}", "NOWHERE": "http://127.0.0.1:1"}
 
     def called(words: str) -> int:
         mode, _, typed = words.rpartition(": ")
+        for name, text in words_of.items():
+            typed = typed.replace(name, text)
         argv = [word.replace("NEW", f"new-{next(number)}") for word in typed.split(" ")]
-        return howlate(*argv, stand_in=mode).code
+        if not mode.startswith("lab"):
+            return howlate(*argv, stand_in=mode).code
+        guests = FakeLab(("6.1",), {"6.1": [LABS[mode]] * 99} if mode in LABS else None, parallel=1)
+        with monkeypatch.context() as patch:
+            patch.setattr(lab, "open_lab", lambda *_args, **_more: guests)
+            return howlate(*argv).code
 
     return called
 
