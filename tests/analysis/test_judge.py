@@ -5,8 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
+from random import Random
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from howlate.analysis.evidence import misses_without_samples
 from howlate.analysis.judge import Judged, on_own_deadlines, stated
@@ -31,7 +35,7 @@ from howlate.analysis.valid import (
 )
 from howlate.model.bins import CellBins
 from howlate.model.knowledge import Knowledge
-from howlate.model.summary import WATCHED, CellSummary, ColumnSummary, DeadlineSummary, OfCpu
+from howlate.model.summary import WATCHED, CellSummary, ColumnSummary, DeadlineSummary, JudgedColumn, OfCpu
 from howlate.words.say import english
 from howlate.words.statement import Statement
 from made_cells import made_cell
@@ -39,11 +43,12 @@ from made_runs import made_run
 
 US = 1_000
 PASS, FAIL, OPEN = Ruling.PASS, Ruling.FAIL, Ruling.INCONCLUSIVE
+MADE = made_cell("none", 1)
 
 
 def cell_with(columns: dict[str, int], answers: tuple[str, ...] | None, **changes: object) -> CellSummary:
     """A cell whose columns have these maxima."""
-    made = made_cell("none", 1)[0]
+    made = MADE[0]
     base = made.columns["latency_ns"]
     return replace(
         made,
@@ -55,7 +60,7 @@ def cell_with(columns: dict[str, int], answers: tuple[str, ...] | None, **change
 
 def rows_of(deadline_ns: int, *cells: CellSummary) -> Sequence[Judged]:
     """As `howlate verdict --deadline` judges them; what is later than the deadline was late once."""
-    bins: CellBins = made_cell("none", 1)[1]
+    bins: CellBins = MADE[1]
     content = made_run([(cell, bins) for cell in cells])
     views = [
         replace(view, deadline=counted(view, deadline_ns))
@@ -75,7 +80,7 @@ def test_without_a_declared_column_there_is_no_verdict(column: str) -> None:
     cell = cell_with({column: 10_000_000}, ())
     assert cell.judged == () and rows_of(US, cell) == []
     judged = replace(cell, deadline=DeadlineSummary(US, 12_000, 12_000))
-    assert stated(made_run([(judged, made_cell("none", 1)[1])])) == []
+    assert stated(made_run([(judged, MADE[1])])) == []
 
 
 def test_of_an_older_howlate_only_the_latencies_of_a_schedule_are_judged() -> None:
@@ -113,7 +118,7 @@ def test_repetitions_whose_latest_columns_differ_are_one_row() -> None:
         )
         for number, columns in enumerate(made, 1)
     ]
-    bins = made_cell("none", 1)[1]
+    bins = MADE[1]
     (row,) = stated(made_run([(cell, bins) for cell in cells]))
     evidence = row.verdict.evidence
     assert (evidence.repetitions, evidence.deadline.releases, evidence.failed_checks) == (2, 24_000, ())
@@ -200,14 +205,14 @@ def test_a_deadline_below_every_sample_fails_beside_steal(miss_rate: float, outc
     cell = cell_with({"latency_ns": 300 * US}, ("latency_ns",), warnings=(steal,))
     counts = DeadlineSummary(US, 12_000, 12_000 if miss_rate < 0.1 else 3_000, clusters=1)
     view = replace(cell, deadline=counts)
-    content = made_run([(cell, made_cell("none", 1)[1])])
+    content = made_run([(cell, MADE[1])])
     (row,) = on_own_deadlines(content, [view], Question(US, miss_rate))
     assert (row.verdict.outcome, row.verdict.valid) == (outcome, False)
     assert "confidence" not in " ".join(english(told) for told in statements(row.verdict))
 
 
 def test_rows_that_could_not_be_judged_are_named_beside_one_that_fails() -> None:
-    labels = made_cell("none", 1)[0].labels
+    labels = MADE[0].labels
     late = cell_with({"latency_ns": 300 * US}, ("latency_ns",))
     open_ = cell_with(
         {"latency_ns": US}, ("latency_ns",), id="b-1", valid=False, warnings=(DROPPED(count=1),)
@@ -219,7 +224,7 @@ def test_rows_that_could_not_be_judged_are_named_beside_one_that_fails() -> None
 
 def gap_cell(threshold_ns: int | None, largest_ns: int | None, resolution_ns: int = 1) -> CellSummary:
     """A test that watched for ten minutes, and saw gaps up to this one."""
-    made = made_cell("none", 1)[0]
+    made = MADE[0]
     count = 0 if largest_ns is None else 3
     return replace(
         made,
@@ -252,7 +257,7 @@ def test_no_gap_test_passes_below_its_threshold(
 
 
 def test_gaps_in_whole_steps_are_seen_from_the_next_one_on() -> None:
-    cell = replace(gap_cell(10 * US, None, 1_000), tail=made_cell("none", 1)[0].tail)
+    cell = replace(gap_cell(10 * US, None, 1_000), tail=MADE[0].tail)
     outcomes = [rows_of(ns, cell)[0].verdict.forbids for ns in (10 * US, 11 * US)]
     assert "verdict.below-threshold" in [why.rule for why in outcomes[0]]
     assert "verdict.below-threshold" not in [why.rule for why in outcomes[1]]
@@ -270,9 +275,73 @@ def test_of_several_cpus_the_worst_is_named_and_each_has_a_line() -> None:
     column = replace(cell.columns["latency_ns"], max_by_cpu={"0": 20 * US, "3": 300 * US})
     counts = DeadlineSummary(100 * US, 12_000, 7, by_cpu={"0": OfCpu(6_000), "3": OfCpu(6_000, 7)})
     view = replace(cell, columns={"latency_ns": column}, deadline=counts)
-    (row,) = on_own_deadlines(made_run([(cell, made_cell("none", 1)[1])]), [view], Question(100 * US))
+    (row,) = on_own_deadlines(made_run([(cell, MADE[1])]), [view], Question(100 * US))
     named = [told for told in statements(row.verdict) if told.rule == "verdict.fact-cpu-misses"]
     assert [(told.values["cpu"], told.values["misses"], told.values["releases"]) for told in named] == [
         ("3", 7, 6_000)
     ]
     assert [told.values["misses"] for told in each_cpu(row.verdict)] == [0, 7]
+
+
+CHECKS = [
+    (),
+    (DROPPED(count=1),),
+    (CUT(reason="x"), DROPPED(count=1)),
+    (DROPPED(count=1), ACCOUNT(problem="x")),
+]
+a_repetition = st.fixed_dictionaries(
+    {
+        "late": st.dictionaries(
+            st.sampled_from(["cs1_ns", "wait_ns", "cs2_ns"]), st.integers(1, 3), max_size=2
+        ),
+        "checks": st.sampled_from(CHECKS),
+        "steal": st.sampled_from([0.0, 0.005, 0.5]),
+    }
+)
+
+
+def a_repetition_of(number: int, made: dict[str, Any]) -> CellSummary:
+    names = ("cs1_ns", "wait_ns", "cs2_ns")
+    checks, late = made["checks"], made["late"]
+    cell = cell_with({name: 300 * US if name in late else 9 * US for name in names}, names)
+    counts = {name: DeadlineSummary(200 * US, 12_000, late.get(name, 0)) for name in names}
+    steal = (STEAL(steal_ns=1, share=made["steal"]),) if made["steal"] else ()
+    return replace(
+        cell,
+        id=f"point-0123456789-{number}",
+        repetition=number,
+        valid=not checks,
+        warnings=(*checks, *steal),
+        failed_checks=len(checks) or None,
+        deadline=counts[cell.latest],
+        by_column={name: JudgedColumn(count) for name, count in counts.items()},
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(a_repetition, min_size=1, max_size=4), st.randoms(use_true_random=False))
+def test_a_row_fails_where_a_miss_is_certain_and_passes_nowhere_that_one_was_seen(
+    made: list[dict[str, Any]], random: Random
+) -> None:
+    """Of any set of repetitions, columns and failed checks, in any order of both."""
+    cells = [a_repetition_of(number, each) for number, each in enumerate(made, 1)]
+    bins = MADE[1]
+    (row,) = stated(made_run([(cell, bins) for cell in cells]))
+    certain = [each for each in made if each["late"] and each["checks"] in CHECKS[:3]]
+    assert (row.verdict.outcome is FAIL) == bool(certain)
+    if any(each["late"] or each["checks"] or each["steal"] > 0.01 for each in made):
+        assert row.verdict.outcome is not PASS
+    shuffled = [shuffle_columns(cell, random) for cell in cells]
+    random.shuffle(shuffled)
+    (again,) = stated(made_run([(cell, bins) for cell in shuffled]))
+    assert (again.verdict.outcome, again.verdict.evidence.column, again.verdict.evidence.deadline) == (
+        row.verdict.outcome,
+        row.verdict.evidence.column,
+        row.verdict.evidence.deadline,
+    )
+
+
+def shuffle_columns(cell: CellSummary, random: Random) -> CellSummary:
+    names = list(cell.columns)
+    random.shuffle(names)
+    return replace(cell, columns={name: cell.columns[name] for name in names}, answers=tuple(names))

@@ -20,7 +20,7 @@ from howlate.analysis.ruling import Question, Ruling
 from howlate.analysis.verdict_json import verdict_json
 from howlate.cli._measure import exit_code_of
 from howlate.cli.verdict import EXIT_CODES, verdicts_of
-from howlate.errors import ExitCode
+from howlate.errors import ExitCode, UsageError
 from howlate.model.plan import Cell, Plan
 from howlate.report.of_runs import Material
 from howlate.report.sheet import TERMINAL
@@ -32,6 +32,7 @@ from howlate.store.run_folder import STREAM, RunFolder
 from howlate.store.stream import StreamWriter
 from howlate.store.summarise import summarise
 from howlate.words.say import english
+from probe.drive import probe_list
 from store.runs import a_run
 from store.streams import account, header, points_stream, rows, trailer
 
@@ -209,3 +210,30 @@ def test_a_run_of_an_older_howlate_passes_nowhere_that_its_samples_do_not(tmp_pa
     assert exit_code_of(ExitCode.DONE, content) is ExitCode.FAILED
     (row,) = verdicts_of(path, content, Question(0))
     assert (row.verdict.outcome, [other.outcome for other in row.others]) == (FAIL, [OPEN])
+
+
+OF_POINTS = [each for each in probe_list()["tests"] if each["columns"][0]["name"] == "index"]
+
+
+@pytest.mark.parametrize("test", OF_POINTS, ids=lambda test: test["name"])
+def test_of_each_test_the_declared_columns_decide_and_no_others(test: Any, tmp_path: Path) -> None:
+    """Each measured column is late in turn, the columns in the probe's order and in the other one."""
+    told = test["columns"]
+    measured = [one["name"] for one in told if one["name"].endswith("_ns") and one["name"] != "time_ns"]
+    declared = [one["name"] for one in told if one["answers"]]
+    for number, late in enumerate(measured):
+        columns = {name: calm(at)[:1_000] for at, name in enumerate(measured)}
+        columns[late][500] = 250_000
+        order = measured[:: 1 if number % 2 else -1]
+        path = a_row(tmp_path / late, of_points({name: columns[name] for name in order}, declared))
+        content = load_run(path, bins=False, kernels=False)
+        if not declared:
+            assert stated(content) == []
+            with pytest.raises(UsageError):
+                verdicts_of(path, content, Question(DEADLINE_NS))
+            continue
+        (row,), (again,) = verdicts_of(path, content, Question(DEADLINE_NS)), stated(content)
+        found = (row.verdict.outcome, row.verdict.evidence.column in declared)
+        assert found == (FAIL if late in declared else PASS, True)
+        assert again.verdict == row.verdict
+        assert late not in declared or row.verdict.evidence.column == late
