@@ -438,3 +438,12 @@ def test_where_cpus_were_not_kept_apart_all_misses_are_those_of_one() -> None:
     counts = replace(evidence.deadline, by_cpu={})
     together = verdict(replace(evidence, deadline=counts), Question(DEADLINE_NS, 1e-3, 0)).rate
     assert apart.upper == together.upper == pytest.approx(rate_upper(0, apart.theta * 25_000, 0.95))  # type: ignore[operator]
+
+
+def test_misses_of_a_cpu_that_nobody_clustered_are_one_event() -> None:
+    """An older howlate kept each CPU's misses, and not how they lie: five may be one stall of five releases."""
+    evidence = of_cpus(5, 0)
+    by_cpu = {cpu: replace(count, clusters=None) for cpu, count in evidence.deadline.by_cpu.items()}
+    older = replace(evidence, deadline=replace(evidence.deadline, by_cpu=by_cpu))
+    asked = Question(DEADLINE_NS, 6e-4, 0)
+    assert [verdict(each, asked).outcome for each in (evidence, older)] == [PASS, INCONCLUSIVE]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from howlate.analysis.diagnose import dispersion, kendall_trend, same_distribution
 from howlate.analysis.evidence import Evidence
+from howlate.analysis.tail import MANY_MISSES
 from howlate.model.summary import OfCpu
 from howlate.words.statement import Statement, rule
 
@@ -61,24 +62,25 @@ def theta_of(evidence: Evidence) -> float | None:
     clusters. None where one of the repetitions does not have it."""
     counts = evidence.deadline
     thetas = [tail.theta if tail is not None else None for tail in evidence.tails]
-    return _reckoned(evidence, thetas, counts.misses, counts.clusters)
+    return _reckoned(evidence, thetas, OfCpu(counts.releases, counts.late, counts.unserved, counts.clusters))
 
 
 def theta_of_cpu(evidence: Evidence, cpu: str, count: OfCpu) -> float | None:
     """The same of one CPU: that of all where it has too few samples in the tail."""
     thetas = [tail.theta_by_cpu.get(cpu, tail.theta) if tail is not None else None for tail in evidence.tails]
-    return _reckoned(evidence, thetas, count.misses, count.clusters)
+    return _reckoned(evidence, thetas, count)
 
 
-def _reckoned(
-    evidence: Evidence, thetas: Sequence[float | None], misses: int, clusters: int | None
-) -> float | None:
+def _reckoned(evidence: Evidence, thetas: Sequence[float | None], count: OfCpu) -> float | None:
+    """Few misses of which an older howlate does not say how they lie are one cluster; many were never looked at."""
     known = [theta for theta in thetas if theta is not None]
     if not known or len(known) < len(thetas):
         return None
     total = sum(evidence.samples)
     theta = sum(t * n for t, n in zip(known, evidence.samples, strict=True)) / total if total else min(known)
-    return min(theta, clusters / misses) if misses and clusters else theta
+    few = count.misses <= max(MANY_MISSES, count.releases // 100)
+    clusters = 1 if count.clusters is None and few else count.clusters
+    return min(theta, clusters / count.misses) if count.misses and clusters else theta
 
 
 def dependent(evidence: Evidence) -> list[Statement]:
