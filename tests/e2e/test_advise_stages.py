@@ -163,6 +163,7 @@ def stopped_beside_the_knob(command: int, before: str) -> list[int]:
     return []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", COMMANDS)
 def test_killed_between_the_stages_and_in_the_second_it_leaves_what_is_put_back(
     tmp_path: Path, before: str, program: Program, name: str
