@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -59,3 +60,17 @@ def test_a_command_that_failed_is_in_the_table(tmp_path: Path) -> None:
     tried = systems.read_record(record(tmp_path, 0, 1, {"passed": 1, "failed": 3, "skipped": 0}, {}))
     assert not tried.passed
     assert "| 1, 3, 0 **exit code 1** |" in systems.with_rows(EMPTY, {"trixie": tried})
+
+
+def test_the_cpu_time_of_a_command_that_has_ended_is_counted() -> None:
+    """Also where it is asked for in a command substitution, which is a process of its own."""
+    script = """
+eval "$(sed -n '/^cpu_s() {/,/^}/p' tools/fresh.sh)"
+before=$(cpu_s)
+"$1" -c 'import time; exec("while time.process_time() < 2.5: pass")'
+echo $(($(cpu_s) - before))
+"""
+    done = subprocess.run(
+        ["bash", "-c", script, "bash", sys.executable], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) in (2, 3)

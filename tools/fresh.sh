@@ -110,7 +110,7 @@ note() { # NAME=VALUE ...
 # CPU seconds of all commands that have ended.
 cpu_s() {
   local fields
-  read -r -a fields </proc/$BASHPID/stat
+  read -r -a fields </proc/$$/stat # of this script: a command substitution is a process of its own
   echo $(((fields[15] + fields[16]) / $(getconf CLK_TCK)))
 }
 
