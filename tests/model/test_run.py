@@ -76,3 +76,10 @@ def test_a_cut_file_is_damaged(length: int) -> None:
 def test_a_foreign_file_is_damaged(text: str) -> None:
     with pytest.raises(DamagedError):
         Run.from_text(text)
+
+
+@pytest.mark.parametrize("started", ["2026-11-27T01:33:20Zx", "9999-99-99T00:00:00Z", "2026-11-27T01:33Z"])
+def test_a_time_that_is_none_is_damaged(started: str) -> None:
+    text = json.dumps(sealed({**made().to_json(), "started": started}))
+    with pytest.raises(DamagedError, match=r"run\.json.*no time in UTC"):
+        Run.from_text(text)

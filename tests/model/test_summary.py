@@ -30,15 +30,17 @@ from howlate.words.statement import Statement
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8).map(printable)
 """As what is read is: howlate/words/printable.py."""
 ints = st.integers(-(2**63), 2**63 - 1)
-reals = st.floats(allow_nan=False, allow_infinity=False)
+counts = st.integers(0, 2**63 - 1)
+reals = st.floats(-1e30, 1e30)
+shares = st.floats(0, 1)
 columns = st.builds(
     ColumnSummary,
-    count=ints,
+    count=counts,
     min=st.none() | ints,
     mean=st.none() | reals,
     max=st.none() | ints,
     stddev=st.none() | reals,
-    period_exceeded=st.none() | ints,
+    period_exceeded=st.none() | counts,
     quantiles=st.dictionaries(texts, st.none() | ints, max_size=3),
     max_at_s=st.none() | reals,
 )
@@ -50,7 +52,7 @@ summaries = st.builds(
     id=texts,
     test=texts,
     labels=st.dictionaries(texts, texts, max_size=3),
-    accounting=st.builds(Accounting, *[ints] * 7, late_policy=texts),
+    accounting=st.builds(Accounting, *[counts] * 7, late_policy=texts),
     stop_reason=texts,
     clocksource=st.dictionaries(texts, texts, max_size=2),
     valid=st.booleans(),
@@ -59,9 +61,9 @@ summaries = st.builds(
     loads=st.lists(loads, max_size=2).map(tuple),
     warnings=st.lists(st.builds(Statement.verbatim, texts), max_size=2).map(tuple),
     repetition=st.integers(1, 99),
-    deadline=st.none() | st.builds(DeadlineSummary, *[ints] * 4),
+    deadline=st.none() | st.builds(DeadlineSummary, *[counts] * 4),
     known=st.builds(
-        Knowledge, st.booleans(), st.booleans(), st.none() | ints, st.none() | ints, st.booleans(), ints
+        Knowledge, st.booleans(), st.booleans(), st.none() | counts, st.none() | ints, st.booleans(), counts
     ),
 )
 
@@ -81,11 +83,11 @@ def some_bins(draw: st.DrawFn) -> CellBins:
     n = draw(st.integers(0, 3))
     return CellBins(
         draw(texts),
-        Histogram(same(n, ints), same(n, ints), same(n, ints)),
-        TimeBlocks(same(n, reals), draw(reals), same(n, ints), same(n, ints), same(n, ints), same(n, ints)),
-        Tail(same(n, ints), same(n, reals)),
+        Histogram(same(n, ints), same(n, ints), same(n, counts)),
+        TimeBlocks(same(n, reals), draw(reals), same(n, counts), same(n, ints), same(n, ints), same(n, ints)),
+        Tail(same(n, ints), same(n, shares)),
         tuple(
-            LoadCourse(draw(texts), same(n, reals), same(n, reals)) for _ in range(draw(st.integers(0, 2)))
+            LoadCourse(draw(texts), same(n, reals), same(n, shares)) for _ in range(draw(st.integers(0, 2)))
         ),
     )
 

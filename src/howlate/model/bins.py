@@ -12,9 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from howlate.model.counted import NO_COUNTERS, Counters
-from howlate.model.decode import decoded, finite, known_schema, same_length
+from howlate.model.decode import decoded, is_rising, known_schema, same_length
+from howlate.model.ranges import Count, Int64, Real, Share
 
 SCHEMA = 1
+_GRID_MOST = 100_000
+"""More columns or rows than any picture has."""
 
 
 @dataclass(frozen=True)
@@ -22,9 +25,9 @@ class Histogram:
     """Log-linear bins (7 mantissa bits: within 0.8 %), lowest first, without empty bins. Nothing is lost:
     counts sum to n."""
 
-    lower_ns: tuple[int, ...]
-    upper_ns: tuple[int, ...]  # exclusive
-    counts: tuple[int, ...]
+    lower_ns: tuple[Int64, ...]
+    upper_ns: tuple[Int64, ...]  # exclusive
+    counts: tuple[Count, ...]
 
     def __post_init__(self) -> None:
         same_length(self.lower_ns, self.upper_ns, self.counts)
@@ -38,18 +41,17 @@ class TimeBlocks:
     block.
     """
 
-    start_s: tuple[float, ...]
-    width_s: float
-    counts: tuple[int, ...]
-    median_ns: tuple[int, ...]
-    p99_ns: tuple[int, ...]
+    start_s: tuple[Real, ...]
+    width_s: Real
+    counts: tuple[Count, ...]
+    median_ns: tuple[Int64, ...]
+    p99_ns: tuple[Int64, ...]
     """The order statistic of rank ceil(0.99 n), even in a block with few samples (where it is the maximum).
     """
-    max_ns: tuple[int, ...]
+    max_ns: tuple[Int64, ...]
 
     def __post_init__(self) -> None:
         same_length(self.start_s, self.counts, self.median_ns, self.p99_ns, self.max_ns)
-        finite(self.start_s, (self.width_s,))
 
 
 NO_BLOCKS = TimeBlocks((), 0.0, (), (), (), ())
@@ -61,12 +63,11 @@ class Tail:
     """The empirical tail: the share of samples greater than latency_ns, at distinct values (thinned if there
     are many samples, but never the last hundred)."""
 
-    latency_ns: tuple[int, ...]
-    share_beyond: tuple[float, ...]
+    latency_ns: tuple[Int64, ...]
+    share_beyond: tuple[Share, ...]
 
     def __post_init__(self) -> None:
         same_length(self.latency_ns, self.share_beyond)
-        finite(self.share_beyond)
 
 
 @dataclass(frozen=True)
@@ -75,12 +76,11 @@ class LoadCourse:
     achieved share."""
 
     name: str  # "cpu 0 busy", "cpu 0 steal", "memory-alloc"
-    time_s: tuple[float, ...]
-    share: tuple[float, ...]  # 0..1
+    time_s: tuple[Real, ...]
+    share: tuple[Share, ...]
 
     def __post_init__(self) -> None:
         same_length(self.time_s, self.share)
-        finite(self.time_s, self.share)
 
 
 @dataclass(frozen=True)
@@ -93,25 +93,47 @@ class Scatter:
     from there to `high_ns`. Nothing lies outside: the counts sum to n. Threads overlap.
     """
 
-    per_column: int
+    per_column: Count
     """The number of indices in a column of the grid, which begins at index 0."""
-    columns: int
-    rows: int
-    linear: int
-    low_ns: int
-    knee_ns: int
-    high_ns: int
-    cells: tuple[int, ...]
+    columns: Count
+    rows: Count
+    linear: Count
+    low_ns: Int64
+    knee_ns: Int64
+    high_ns: Int64
+    cells: tuple[Int64, ...]
     """column * rows + row of the cells that contain a value, increasing."""
-    counts: tuple[int, ...]
-    at: tuple[int, ...]
+    counts: tuple[Count, ...]
+    at: tuple[Int64, ...]
     """Columns that contain a value, increasing; their exact extremes:"""
-    smallest_ns: tuple[int, ...]
-    largest_ns: tuple[int, ...]
+    smallest_ns: tuple[Int64, ...]
+    largest_ns: tuple[Int64, ...]
 
     def __post_init__(self) -> None:
         same_length(self.cells, self.counts)
         same_length(self.at, self.smallest_ns, self.largest_ns)
+        self._check_grid()
+        self._check_values()
+
+    def _check_grid(self) -> None:
+        if not (
+            1 <= self.columns <= _GRID_MOST
+            and 1 <= self.linear <= self.rows <= _GRID_MOST
+            and self.per_column
+        ):
+            raise ValueError("the grid has no such size")
+        if not is_rising(self.at) or not is_rising(self.cells):
+            raise ValueError("the places on the grid do not increase")
+        held = {cell // self.rows for cell in self.cells}
+        if held != set(self.at) or max(self.at, default=0) >= self.columns:
+            raise ValueError("a value is outside of the grid")
+
+    def _check_values(self) -> None:
+        if not self.low_ns <= self.knee_ns <= self.high_ns:
+            raise ValueError("low, knee and high are not in this order")
+        ends = zip(self.smallest_ns, self.largest_ns, strict=True)
+        if not all(self.low_ns <= smallest <= largest <= self.high_ns for smallest, largest in ends):
+            raise ValueError("a value is outside of low to high")
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from howlate.model.ranges import Int64, Real
+
 INTERRUPT, SOFTIRQ, HEAT = "interrupt", "softirq", "heat"
 """Of a measuring CPU. Which one is in the label: "24" or "LOC"; "NET_RX"; "core" or "package"."""
 ALL_INTERRUPTS, ALL_SWITCHES = "interrupts", "context_switches"
@@ -25,17 +27,17 @@ class Counted:
     label: str
     name: str
     """As the kernel describes it: "Local timer interrupts"; may be empty."""
-    cpu: int
+    cpu: Int64
     """-1: the whole machine, or a thread."""
-    thread: int
+    thread: Int64
     """-1: not a thread."""
-    total: int | None
+    total: Int64 | None
     """Over the cell."""
-    usual: float | None
+    usual: Real | None
     """The median of the cell's whole seconds, without that of the largest sample."""
-    most: int | None
+    most: Int64 | None
     """Of the seconds without the largest sample, in the one with the most."""
-    at_max: int | None
+    at_max: Int64 | None
     """In the second in which the largest sample ended."""
 
 
@@ -43,7 +45,7 @@ class Counted:
 class Counters:
     """What was counted in a cell."""
 
-    second_s: float | None = None
+    second_s: Real | None = None
     """How long the second of the largest sample was: the last is shorter. None if nobody knows which it is."""
     each_second: tuple[str, ...] = ()
     """The kinds that were read each second."""

@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from howlate.model.ranges import Count, Int64
+
 
 @dataclass(frozen=True)
 class Knowledge:
@@ -15,15 +17,15 @@ class Knowledge:
     """In which order the samples came. False of a histogram: no diagnostic can be made, so no rate is bounded."""
     missed_releases: bool = True
     """Releases without an activation were counted, in `accounting.overruns`. False: that 0 means nothing."""
-    overflow: int | None = 0
+    overflow: Count | None = 0
     """Samples above the range of the tool's histogram, whose values are not known; None: perhaps some, uncounted."""
-    overflow_from_ns: int | None = None
+    overflow_from_ns: Int64 | None = None
     """Where that range ends: every sample of the overflow is at least so large."""
     exact_max: bool = True
     """The column's `max` is the largest value that occurred. False: the largest is at least that."""
-    resolution_ns: int = 1
+    resolution_ns: Count = 1
     """A value v stands for a latency from v up to, not including, v + resolution_ns."""
-    threshold_ns: int | None = 0
+    threshold_ns: Count | None = 0
     """Of a test that waits for gaps: up to this length it does not see them; None: the file does not say it."""
 
     @property

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from howlate.model.decode import Table, decoded
+from howlate.model.ranges import Int64
 from howlate.words.printable import printable
 
 
@@ -15,9 +16,9 @@ class OtherTask:
     """One of the largest."""
 
     name: str = ""
-    pid: int = 0
-    cpu_ns: int = 0
-    cpu: int = -1
+    pid: Int64 = 0
+    cpu_ns: Int64 = 0
+    cpu: Int64 = -1
     """Where it ran last; -1 where that is not known."""
     pinned: bool = False
     """It may use no other CPU."""
@@ -30,13 +31,13 @@ class OtherTask:
 class Others:
     """CPU time of others, in a window from before the loads began until after they had ended."""
 
-    window_ns: int = 0
-    user_ns: int = 0
-    measuring_ns: int = 0
+    window_ns: Int64 = 0
+    user_ns: Int64 = 0
+    measuring_ns: Int64 = 0
     """The part of `user_ns` on the measuring CPUs."""
-    unseen_ns: int = 0
+    unseen_ns: Int64 = 0
     """Of tasks that no account names."""
-    kernel_ns: int = 0
+    kernel_ns: Int64 = 0
     """Of the kernel's own threads, which may have worked for the loads."""
     alone: bool = True
     expected: bool = False

@@ -8,6 +8,7 @@ from typing import Any
 
 from howlate.errors import DamagedError, HowlateError
 from howlate.model.decode import decoded
+from howlate.model.ranges import Count, Real
 from howlate.model.study import Value
 from howlate.words.printable import printable
 
@@ -17,15 +18,15 @@ class Length:
     """How long a cell takes by the clock of the machine that measures it, without the work around it, and how
     much it writes."""
 
-    measuring_s: float = 0.0
-    alone_s: float = 0.0
+    measuring_s: Real = 0.0
+    alone_s: Real = 0.0
     """The minimum time for which the probe first runs the loads with nothing measured beside them; 0: not at
     all."""
-    alone_most_s: float = 0.0
+    alone_most_s: Real = 0.0
     """The maximum of that time."""
-    rows: int = 0
+    rows: Count = 0
     """Activations or data points after which the cell ends; 0: its duration ends it."""
-    stream_bytes: int = 0
+    stream_bytes: Count = 0
     """The approximate upper bound of the cell's stream."""
 
     @property
@@ -45,9 +46,9 @@ class Cell:
     """The probe's options, canonical: `load` is always a tuple (empty for none)."""
     labels: Mapping[str, str]
     """The cell's labels in tables and charts: every axis; load, period, policy, timer, cpu if known."""
-    repetition: int
+    repetition: Count
     """Counted from 1."""
-    expected_s: float
+    expected_s: Real
     impossible: str = ""
     """Why the target cannot measure the cell; empty if it can."""
     machine: str = ""
@@ -67,7 +68,7 @@ class Cell:
         return {name: value for name, value in asdict(self).items() if name not in starvation}
 
 
-def point_of(cell_id: str, repetition: int) -> str:
+def point_of(cell_id: str, repetition: Count) -> str:
     """A cell's id without its repetition: what its repetitions have in common."""
     return cell_id.removesuffix(f"-{repetition}")
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from howlate.errors import DamagedError
@@ -23,6 +24,7 @@ CHANGED_SINCE = rule("model.changed-since", "it was changed after howlate wrote 
 UNKNOWN_CLOCK = rule(
     "model.unknown-clock", 'this howlate does not know the clock "{clock}"', remedy="use a newer howlate"
 )
+NO_TIME = rule("model.no-time", '"started" is {started}, which is no time in UTC')
 WITHOUT_RIGHT = rule(
     "run.without-right", "measured under SCHED_OTHER, because {policy} is not permitted here: {reason}"
 )
@@ -133,7 +135,7 @@ class Run:
             raise table.fail(CHANGED_SINCE())
         return cls(
             id=table.text("id"),
-            started=table.text("started"),
+            started=_started(table),
             study=Study.from_json(
                 table.mapping("study", required=True), f"{table.file}, study", DamagedError
             ),
@@ -156,6 +158,17 @@ class Run:
 
 def _machines(table: Table) -> dict[str, Mapping[str, Any]]:
     return {name: table.mapping(name) for name in table.values}
+
+
+def _started(table: Table) -> str:
+    """A time, or an imported run's text that is none."""
+    started = table.text("started")
+    if re.match(r"\d{4}-\d\d-\d\dT", started, re.ASCII):
+        try:
+            datetime.strptime(started, "%Y-%m-%dT%H:%M:%SZ")
+        except ValueError:
+            raise table.fail(NO_TIME(started=started[:40])) from None
+    return started
 
 
 def _clock(table: Table) -> str:

@@ -15,10 +15,11 @@ from typing import Any
 
 from howlate.errors import DamagedError
 from howlate.model.columns import LATENCY, RESPONSE
-from howlate.model.decode import Table, decoded, finite, known_schema, warnings_of
+from howlate.model.decode import Table, decoded, known_schema, warnings_of
 from howlate.model.knowledge import EVERYTHING, Knowledge
 from howlate.model.others import Others
 from howlate.model.plan import point_of
+from howlate.model.ranges import Count, Int64, Real
 from howlate.model.tail import TailSummary
 from howlate.model.units import parse_duration_ns
 from howlate.words.printable import printable
@@ -36,13 +37,13 @@ WATCHED = "watched_ns"
 class Accounting:
     """Every release is accounted for: releases = recorded + overruns + dropped."""
 
-    releases: int
-    recorded: int
-    overruns: int
-    dropped: int
-    late_starts: int
-    early: int
-    warm_up: int
+    releases: Count
+    recorded: Count
+    overruns: Count
+    dropped: Count
+    late_starts: Count
+    early: Count
+    warm_up: Count
     late_policy: str
 
 
@@ -50,11 +51,11 @@ class Accounting:
 class LargestAlone:
     """For a column whose largest sample alone makes its maximum and its deviation (analysis/alone.py)."""
 
-    index: int = 0
+    index: Count = 0
     """The index of that activation or data point."""
-    max: int = 0
+    max: Int64 = 0
     """The maximum without it."""
-    stddev: float = 0.0
+    stddev: Real = 0.0
     """The deviation without it."""
 
 
@@ -62,25 +63,25 @@ class LargestAlone:
 class ColumnSummary:
     """Statistics of one column, without warm-up. `None` if the samples do not allow the figure."""
 
-    count: int | None
+    count: Count | None
     """None where another tool measured and does not say it."""
-    min: int | None = None
-    mean: float | None = None
-    max: int | None = None
-    stddev: float | None = None
+    min: Int64 | None = None
+    mean: Real | None = None
+    max: Int64 | None = None
+    stddev: Real | None = None
     """The sample's standard deviation (n - 1)."""
-    period_exceeded: int | None = None
-    quantiles: dict[str, int | None] = field(default_factory=dict)
+    period_exceeded: Count | None = None
+    quantiles: dict[str, Int64 | None] = field(default_factory=dict)
     """By share ("0.99"): order statistics of the samples; None if fewer than ten samples lie beyond."""
-    max_at_s: float | None = None
+    max_at_s: Real | None = None
     """The release of the maximum, in seconds after t0."""
     alone: LargestAlone | None = None
     """If one sample makes maximum and deviation: both without it. Absent from an older howlate's summaries.
     """
-    max_by_cpu: dict[str, int] = field(default_factory=dict)
+    max_by_cpu: dict[str, Int64] = field(default_factory=dict)
     """The largest value of each measuring CPU, if there are several; "-1": of threads that were not pinned.
     """
-    statistics: dict[str, int | float | None] = field(default_factory=dict)
+    statistics: dict[str, Int64 | Real | None] = field(default_factory=dict)
     """By name: the statistics of analysis/statistics.py that this type does not name."""
 
     @classmethod
@@ -104,9 +105,6 @@ class ColumnSummary:
         """The CPU that had the maximum; "" if only one measured."""
         return max(self.max_by_cpu, key=lambda cpu: self.max_by_cpu[cpu], default="")
 
-    def __post_init__(self) -> None:
-        finite(value for value in (self.mean, self.stddev, self.max_at_s) if value is not None)
-
     def to_json(self) -> dict[str, Any]:
         absent = {name for name in ("alone", "max_by_cpu", "statistics") if not getattr(self, name)}
         return {name: value for name, value in asdict(self).items() if name not in absent}
@@ -117,24 +115,20 @@ class LoadSummary:
     """A load's target and what it achieved; shares are of the CPUs given to it."""
 
     name: str
-    target_cpu: float | None
-    achieved_cpu: float | None
+    target_cpu: Real | None
+    achieved_cpu: Real | None
     results: dict[str, Any]
     spec: str = ""
     """The load as requested: "cpu:100,nice=10"; "" in files of an older howlate."""
     unit: str = ""
     """The unit of the next three: "CPU" (a share of those given), or the load's own unit a second: "B/s"."""
-    target: float | None = None
+    target: Real | None = None
     """None if the load asks for as much as the machine gives."""
-    reference: float | None = None
+    reference: Real | None = None
     """What it did with nothing measured beside it; None if that was not measured."""
-    achieved: float | None = None
-    share: float | None = None
+    achieved: Real | None = None
+    share: Real | None = None
     """Achieved, relative to what it is held against: the smaller of target and reference."""
-
-    def __post_init__(self) -> None:
-        figures = (self.target_cpu, self.achieved_cpu, self.target, self.reference, self.achieved, self.share)
-        finite(figure for figure in figures if figure is not None)
 
     @classmethod
     def of_share(
@@ -153,10 +147,10 @@ class LoadSummary:
 class OfCpu:
     """The releases of one measuring CPU against a deadline."""
 
-    releases: int = 0
-    late: int = 0
-    unserved: int = 0
-    clusters: int | None = None
+    releases: Count = 0
+    late: Count = 0
+    unserved: Count = 0
+    clusters: Count | None = None
     """Of its own misses; None where none missed, or nobody looked."""
 
     @property
@@ -168,17 +162,17 @@ class OfCpu:
 class DeadlineSummary:
     """The releases outside warm-up against a stated deadline (docs/statistics.md, "Deadline misses")."""
 
-    deadline_ns: int = 0
+    deadline_ns: Count = 0
     """0 if a summary of an older howlate does not have it."""
-    releases: int = 0
-    late: int = 0
+    releases: Count = 0
+    late: Count = 0
     """Answered, but later than the deadline allows."""
-    unserved: int = 0
+    unserved: Count = 0
     """Overruns: releases that no activation answered."""
-    clusters: int | None = None
+    clusters: Count | None = None
     """Of misses with fewer than ten kept releases between them. None where none missed, one in a hundred did, or an
     older howlate did not look."""
-    skipped: int = 0
+    skipped: Count = 0
     """Releases that the late policy skipped and that count as answered, because the deadline is above the period:
     when the activation that skipped them began. The late ones among them are in `late`."""
     at_least: bool = False
@@ -235,7 +229,7 @@ class CellSummary:
     clocksource: dict[str, str]
     valid: bool
     columns: dict[str, ColumnSummary]
-    outcomes: dict[str, int | float] = field(default_factory=dict)
+    outcomes: dict[str, Int64 | Real] = field(default_factory=dict)
     """Passes and failures if a test has them, other figures of its own, misses of a stated deadline."""
     loads: tuple[LoadSummary, ...] = ()
     warnings: tuple[Statement, ...] = ()
@@ -244,7 +238,7 @@ class CellSummary:
     """Of the column `latest`. None if no deadline was stated."""
     starved: bool = False
     """A load was not there, as the study expects: no conclusion calls the cell "under load"."""
-    repetition: int = 1
+    repetition: Count = 1
     """The repetition of its point, from 1; the last part of its id."""
     others: Others | None = None
     """None if an older howlate did not measure it."""
@@ -260,7 +254,7 @@ class CellSummary:
     """The column `latest` against deadlines of 1 us, 10 us and so on, up to the first that nothing misses."""
     by_column: dict[str, JudgedColumn] = field(default_factory=dict)
     """Where several columns are judged: each of them. Absent of an older howlate."""
-    failed_checks: int | None = None
+    failed_checks: Count | None = None
     """How many of the warnings are failed checks. None of an older howlate, which did not say it."""
 
     @property

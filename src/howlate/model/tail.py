@@ -6,22 +6,24 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from howlate.model.ranges import Count, Int64, Share
+
 
 @dataclass(frozen=True)
 class TailSummary:
     """The largest samples of a column, in the order in which they came."""
 
-    threshold_ns: int
+    threshold_ns: Int64
     """About the p99.9; lower where that would leave fewer than 50 samples."""
-    exceedances: int = 0
+    exceedances: Count = 0
     """Samples above it, and the releases that were swallowed while one of them was served."""
-    theta: float | None = None
+    theta: Share | None = None
     """The extremal index of these: 1 / the mean size of their clusters. None where there are too few."""
-    clusters: tuple[int, ...] = ()
+    clusters: tuple[Count, ...] = ()
     """How many clusters of them each block of time has."""
-    block_max_ns: tuple[int, ...] = ()
+    block_max_ns: tuple[Int64, ...] = ()
     """The largest sample of each block of time."""
-    theta_by_cpu: dict[str, float] = field(default_factory=dict)
+    theta_by_cpu: dict[str, Share] = field(default_factory=dict)
     """Where several CPUs measured: of each one's own exceedances, if it has two of them."""
 
     def to_json(self) -> dict[str, Any]:

@@ -223,7 +223,7 @@ _ROWS = {"runs": _runs, "cells": _cells, "statistics": _statistics, "facts": _fa
 
 def _time(started: str) -> str | None:
     """None for what is no time: an imported run's may be unknown."""
-    return started.removesuffix("Z") if re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d", started) else None
+    return started.removesuffix("Z") if re.match(r"\d{4}-\d\d-\d\dT", started, re.ASCII) else None
 
 
 def _view_samples(database: duckdb.DuckDBPyConnection, runs: Sequence[KnownRun], names: Names) -> None:

@@ -1,0 +1,16 @@
+"""Ranges of the numbers that files from outside may hold. What a type here does not allow, `decode.decoded` refuses
+with its place."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+_MOST = 2**63 - 1
+Int64 = Annotated[int, Meta(ge=-(2**63), le=_MOST)]
+"""What a column of samples holds."""
+Count = Annotated[int, Meta(ge=0, le=_MOST)]
+Real = Annotated[float, Meta(ge=-1e30, le=1e30)]
+"""Also its square is finite."""
+Share = Annotated[float, Meta(ge=0.0, le=1.0)]

@@ -1,0 +1,127 @@
+"""Numbers and texts that no file of howlate's holds: refused with file and place, in every member."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from howlate.errors import DamagedError, UsageError
+from howlate.model.bins import CellBins
+from howlate.model.decode import parse_json, parse_toml
+from howlate.model.summary import CellSummary
+from made_cells import made_cell
+
+SUMMARY, BINS, _ = made_cell("none", 1, 2_000)
+READERS = {"summary.json": CellSummary.from_json, "bins.json": CellBins.from_json}
+VALUES = {"summary.json": SUMMARY.to_json(), "bins.json": BINS.to_json()}
+
+
+def numbers(value: Any, kinds: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every place of a number; of a list the first and the last."""
+    if isinstance(value, bool) or path[:1] in (("warnings",), ("statements",), ("schema",)):
+        return []
+    if isinstance(value, int | float):
+        return [path] * isinstance(value, kinds)
+    inside = (
+        list(value.items() if isinstance(value, dict) else enumerate(value))
+        if isinstance(value, dict | list | tuple)
+        else []
+    )
+    ends = inside if isinstance(value, dict) else inside[:1] + inside[1:][-1:]
+    return [place for key, part in ends for place in numbers(part, kinds, (*path, key))]
+
+
+def text_with(value: Any, path: tuple[Any, ...], new: str) -> str:
+    """The JSON with this text in place of a member."""
+    copied = json.loads(json.dumps(value))
+    part = copied
+    for key in path[:-1]:
+        part = part[key]
+    part[path[-1]] = "HERE"
+    return json.dumps(copied).replace('"HERE"', new)
+
+
+@pytest.mark.parametrize("file", READERS)
+@pytest.mark.parametrize(
+    "new", ["9223372036854775808", f"1{'0' * 39}", "9" * 1_000_000, "1e308", "1e999", "NaN", '"\\ud800"']
+)
+def test_no_member_takes_what_its_column_cannot_hold(file: str, new: str) -> None:
+    places = numbers(VALUES[file], int if new == "9223372036854775808" else int | float)
+    assert len(places) > 10
+    for path in places:
+        with pytest.raises(DamagedError, match=re.escape(file)):
+            READERS[file](parse_json(text_with(VALUES[file], path, new), file).values, file)
+
+
+def grid(**changes: Any) -> dict[str, Any]:
+    value = json.loads(json.dumps(BINS.to_json()))
+    value["scatter"] |= changes
+    return value
+
+
+SCATTER = json.loads(json.dumps(BINS.to_json()))["scatter"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"at": [*SCATTER["at"][:-1], 10**18]},
+        {"at": [-1, *SCATTER["at"][1:]]},
+        {"at": SCATTER["at"][::-1]},
+        {"cells": [*SCATTER["cells"][:-1], SCATTER["columns"] * SCATTER["rows"]]},
+        {"knee_ns": SCATTER["high_ns"] + 1},
+        {"low_ns": SCATTER["knee_ns"] + 1},
+        {"high_ns": SCATTER["high_ns"] - 1},
+        {"largest_ns": [2**62, *SCATTER["largest_ns"][1:]]},
+        {"smallest_ns": [-(2**62), *SCATTER["smallest_ns"][1:]]},
+        *({name: 0} for name in ("rows", "columns", "linear", "per_column")),
+        {"rows": 2**40, "columns": 2**40},
+        {"linear": SCATTER["rows"] + 1},
+    ],
+    ids=str,
+)
+def test_a_grid_holds_what_it_says(changes: dict[str, Any]) -> None:
+    assert CellBins.from_json(grid()).scatter == BINS.scatter
+    with pytest.raises(DamagedError, match=r"bins\.json, scatter"):
+        CellBins.from_json(grid(**changes))
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1, 1e308])
+def test_shares_are_shares(share: float) -> None:
+    value = json.loads(json.dumps(BINS.to_json()))
+    value["tail"]["share_beyond"][0] = share
+    with pytest.raises(DamagedError, match=r"bins\.json, tail\.share_beyond"):
+        CellBins.from_json(value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"\\ud800": 1}',
+        '{"a": ["\\udc00x"]}',
+        f'{{"a": {"[" * 100_000}',
+        '{"a": 1e999}',
+        '{"a": 18446744073709551616}',
+    ],
+)
+def test_what_no_file_of_howlates_holds_is_refused_in_its_text(text: str) -> None:
+    with pytest.raises(DamagedError, match=r"x\.json is not JSON"):
+        parse_json(text, "x.json")
+    assert parse_json('{"a": "\\ud83d\\ude00", "b": 18446744073709551615}', "x.json").values["b"] == 2**64 - 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"a = 1{'0' * 39}",
+        "a = [{b = 0xffffffffffffffffff}]",
+        f"a = {'9' * 1_000_000}",
+        f"a = {'[' * 100_000}",
+    ],
+)
+def test_a_study_has_numbers_of_64_bits(text: str) -> None:
+    with pytest.raises(UsageError, match=r"s\.toml"):
+        parse_toml(text, "s.toml")
