@@ -57,7 +57,7 @@ def test_no_member_takes_what_its_column_cannot_hold(file: str, new: str) -> Non
 
 
 def grid(**changes: Any) -> dict[str, Any]:
-    value = json.loads(json.dumps(BINS.to_json()))
+    value: dict[str, Any] = json.loads(json.dumps(BINS.to_json()))
     value["scatter"] |= changes
     return value
 
@@ -91,7 +91,7 @@ def test_a_grid_holds_what_it_says(changes: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, 1e308])
 def test_shares_are_shares(share: float) -> None:
-    value = json.loads(json.dumps(BINS.to_json()))
+    value: dict[str, Any] = json.loads(json.dumps(BINS.to_json()))
     value["tail"]["share_beyond"][0] = share
     with pytest.raises(DamagedError, match=r"bins\.json, tail\.share_beyond"):
         CellBins.from_json(value)
