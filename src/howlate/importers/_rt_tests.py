@@ -126,7 +126,12 @@ def options_of(value: Mapping[str, Any]) -> list[str]:
     return _words(command_of(value))[1:]
 
 
+LONGEST_COMMAND = 4096
+"""What stands behind is not read: shlex takes the square of its length for a word."""
+
+
 def _words(command: str) -> list[str]:
+    command = command[:LONGEST_COMMAND]
     try:
         return shlex.split(command)
     except ValueError:

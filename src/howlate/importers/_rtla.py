@@ -21,7 +21,7 @@ _FIGURES = ("over", "count", "min", "avg", "max")
 _UNIT = re.compile(r"# Time unit is (?:micro|nano)seconds \((us|ns)\)")
 _TITLE = "# RTLA "
 MOST_WIDTH = 1_000_000
-_MISSED = re.compile(r"[0-9]+ (?:missed|lost) event", re.IGNORECASE)
+_MISSED = re.compile(r"[0-9] (?:missed|lost) event", re.IGNORECASE)
 
 
 @dataclass
