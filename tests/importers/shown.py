@@ -13,7 +13,7 @@ _SHOWN = {
     "cyclictest-raw": "rn r r re ren r",
     "timerlat": "re r re rn r r",
     "timerlat-top": "ren r e rn re r",
-    "osnoise": "re r re n n r",
+    "osnoise": "re r re n rn r",
     "osnoise-top": "ren r e r re r",
     "jitterdebugger": "r r re rn r r",
     "jitterdebugger-raw": "rn r re r r rn",

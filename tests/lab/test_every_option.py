@@ -68,7 +68,10 @@ QUICK: dict[str, Sequence[Call]] = {
 }
 DEAR: dict[str, Sequence[Call]] = {
     "advise": (
-        (f"advise {GUEST} --cpus 1 --knobs thp --load none --seconds 100ms --pairs 8 --out a", (0, 3)),
+        (
+            f"advise {GUEST} --cpus 1 --knobs thp --load none --seconds 100ms --pairs 8 --quantile 0.5 --out a",
+            (0, 3),
+        ),
     ),
     "calibrate": ((f"calibrate {GUEST} --cpus 1 --kinds irqs-off --count 10 --out c", (0, 1, 3)),),
     "lab bisect": (
