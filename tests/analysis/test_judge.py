@@ -107,6 +107,16 @@ def test_the_misses_that_a_cell_was_measured_with_are_those_of_its_latest_column
     assert [None if counts is None else counts.misses for counts in found] == [0, 7]
 
 
+def test_a_column_that_fewer_releases_reached_has_its_own_count() -> None:
+    """rtla counts 12,000 interrupts and 100 returns to user mode: 100 releases were answered there."""
+    cell = cell_with({"irq_ns": 2 * US, "user_ns": 3 * US}, ("user_ns",))
+    columns = {**cell.columns, "user_ns": replace(cell.columns["user_ns"], count=100)}
+    cell = replace(
+        cell, columns=columns, ladder=(DeadlineSummary(US, 100, 100), DeadlineSummary(10 * US, 100))
+    )
+    assert misses_without_samples(cell, 50 * US) == DeadlineSummary(50 * US, 100)
+
+
 def test_repetitions_whose_latest_columns_differ_are_one_row() -> None:
     made = [{"user_ns": 13 * US, "syscall_ns": 90 * US}, {"user_ns": 480 * US, "syscall_ns": 13 * US}]
     cells = [

@@ -150,3 +150,20 @@ def test_cpus_that_share_a_threads_number_are_told_apart(tmp_path: Path) -> None
     (cell,) = a_folder(tmp_path / "run", {"one": out.getvalue()}).summaries()
     assert cell.deadline is not None and cell.deadline.misses == 1
     assert cell.deadline.by_cpu == {"0": OfCpu(3, 1), "1": OfCpu(3)}
+
+
+def test_misses_of_a_cpu_without_a_late_answer_are_one_event(tmp_path: Path) -> None:
+    """CPU 1 stood still at the end and answered nothing late; CPU 0 was late once, which has the misses clustered."""
+    out = io.BytesIO()
+    parameters = header()["parameters"] | {"deadline": "100us"}
+    writer = StreamWriter(out, header(2, parameters=parameters))
+    values = [[9, 200_000, 9], [9, 9, 9]]
+    accounts = [account(thread, each, [0, 1, 2]) for thread, each in enumerate(values)]
+    accounts[1] |= {"releases": 503, "overruns": 500}
+    for entry, latencies in zip(accounts, values, strict=True):
+        due = {"releases": entry["releases"], "overruns": entry["overruns"]}
+        writer.batch(entry["table"], rows(latencies, [0, 1, 2]), **due)
+    writer.trailer(trailer(accounts))
+    (cell,) = a_folder(tmp_path / "run", {"one": out.getvalue()}).summaries()
+    assert cell.deadline is not None
+    assert cell.deadline.by_cpu == {"0": OfCpu(3, 1, 0, 1), "1": OfCpu(503, 0, 500, None)}

@@ -103,8 +103,8 @@ def misses_without_samples(summary: CellSummary, deadline_ns: int) -> DeadlineSu
     if len(answers.max_by_cpu) > 1 and not by_cpu:
         return None
     of_cpus = {cpu: OfCpu(count.releases) for cpu, count in by_cpu.items()}
-    releases = max(account.releases - account.warm_up, answers.count or 0)
-    return DeadlineSummary(deadline_ns, releases, by_cpu=of_cpus)
+    due = known[0].releases if known else account.releases - account.warm_up  # of this column, if it says so
+    return DeadlineSummary(deadline_ns, max(due, answers.count or 0), by_cpu=of_cpus)
 
 
 def views_of(summary: CellSummary) -> list[CellSummary]:

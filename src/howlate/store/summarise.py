@@ -385,7 +385,7 @@ class _Samples:
         step_ns = cell.swallowed_step_ns()
         own = clusters_by_cpu(positions, values, step_ns, threads, cell.cpus_of(column))
         by_cpu = {
-            cpu: replace(count, clusters=own.get(cpu)) if count.misses else count
+            cpu: replace(count, clusters=own.get(cpu) or None) if count.misses else count
             for cpu, count in counted.by_cpu.items()
         }
         clusters = clusters_of_misses(positions, values, step_ns, threads)
