@@ -1,0 +1,169 @@
+"""Alters run folders: by accident, without new checksums, and as a forger does, who makes all of them anew."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+JSON_FILES = ("run.json", "summary.json", "bins.json", "cell.json")
+LONG = "x" * 100_000
+ODD: tuple[str, ...] = (
+    *("null", "true", "-1", "0", "1", "1.5", "[]", "{}", '""', '"text"', "[[]]", '{"a": 1}'),
+    *(
+        "NaN",
+        "Infinity",
+        "1e999",
+        "1e308",
+        "-1e308",
+        "5e-324",
+        str(2**63 - 1),
+        str(2**63),
+        str(-(2**63)),
+        str(10**39),
+    ),
+    *(
+        '"\\ud800"',
+        '"\\u001b]0;title\\u0007"',
+        '"\\u001b[2J"',
+        '"a\\nb"',
+        '"\\u202e"',
+        '"\\u0000"',
+        '"<script>"',
+        '"=cmd()"',
+    ),
+    *('"../../x"', '"/etc/passwd"', f'"{LONG}"', "9" * 5_000, "[" * 2_000 + "]" * 2_000, '["a", 1, null]'),
+)
+"""Values in place of a member."""
+
+
+def files_of(run: Path) -> list[Path]:
+    return sorted(path for path in run.rglob("*") if path.is_file() and not path.is_symlink())
+
+
+def spoil(run: Path, chance: random.Random) -> str:
+    """One accident, and what it was; the checksums stay."""
+    path = chance.choice(files_of(run))
+    kind = chance.choice([*_BYTES, *_PLACES])
+    if kind in _BYTES:
+        data = path.read_bytes()
+        altered = _BYTES[kind](data, chance)
+        path.write_bytes(altered)
+    else:
+        path = path if chance.random() < 0.8 else chance.choice([run / "cells", *(run / "cells").iterdir()])
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+        _PLACES[kind](path)
+    return f"{kind} {path.relative_to(run)}"
+
+
+def _flip(data: bytes, chance: random.Random) -> bytes:
+    at = chance.randrange(len(data) or 1)
+    return data[:at] + bytes(byte ^ 1 << chance.randrange(8) for byte in data[at : at + 1]) + data[at + 1 :]
+
+
+def _cut(data: bytes, chance: random.Random) -> bytes:
+    return data[: chance.randrange(len(data) or 1)]
+
+
+def _zeros(data: bytes, chance: random.Random) -> bytes:
+    at, many = chance.randrange(len(data) or 1), chance.choice((1, 8, 512, 4096))
+    return data[:at] + bytes(len(data[at : at + many])) + data[at + many :]
+
+
+def _insert(data: bytes, chance: random.Random) -> bytes:
+    at = chance.randrange(len(data) + 1)
+    return data[:at] + chance.randbytes(chance.choice((1, 4, 100))) + data[at:]
+
+
+def _swap(data: bytes, chance: random.Random) -> bytes:
+    low, high = sorted(chance.randrange(len(data) + 1) for _ in range(2))
+    return data[high:] + data[low:high] + data[:low]
+
+
+def _junk(data: bytes, chance: random.Random) -> bytes:
+    return chance.randbytes(chance.choice((0, 1, len(data), 100_000)))
+
+
+def _link(path: Path) -> None:
+    path.symlink_to("/etc/hostname")
+
+
+_BYTES: dict[str, Callable[[bytes, random.Random], bytes]] = {
+    "flip": _flip,
+    "cut": _cut,
+    "zeros": _zeros,
+    "insert": _insert,
+    "swap": _swap,
+    "junk": _junk,
+}
+_PLACES: dict[str, Callable[[Path], None]] = {
+    "delete": lambda path: None,
+    "link": _link,
+    "link to zeros": lambda path: path.symlink_to("/dev/zero"),
+    "pipe": os.mkfifo,
+    "folder": Path.mkdir,
+}
+
+
+def forge(run: Path, chance: random.Random) -> str:
+    """One member of a JSON file has another value or is gone, and every checksum is made anew."""
+    path = chance.choice([file for file in files_of(run) if file.name in JSON_FILES])
+    value = json.loads(path.read_text())
+    value.pop("checksum", None)
+    place = chance.choice(list(_places(value)))
+    part = value
+    for key in place[:-1]:
+        part = part[key]
+    new = chance.choice((*ODD, ""))
+    if new:
+        part[place[-1]] = "\ue000"
+    else:
+        del part[place[-1]]
+    sealed = _sealed(value, new, path.name == "run.json")
+    path.write_text(sealed)
+    for cell in (run / "cells").iterdir():
+        reseal(cell)
+    return f"{path.relative_to(run)} {'.'.join(map(str, place))} = {new[:40] or 'nothing'}"
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every place inside; of a long list its ends."""
+    if isinstance(value, dict):
+        inside = list(value.items())
+    elif isinstance(value, list):
+        inside = [(at, value[at]) for at in {0, len(value) // 2, len(value) - 1} if 0 <= at < len(value)]
+    else:
+        inside = []
+    return [path] * bool(path) + [place for key, part in inside for place in _places(part, (*path, key))]
+
+
+def _sealed(value: Any, new: str, own: bool) -> str:
+    text = json.dumps(value).replace('"\\ue000"', new)
+    if not own:
+        return text
+    try:
+        stored = json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"))
+    except (ValueError, RecursionError):  # nobody can make a checksum of this
+        return text
+    seal = hashlib.blake2b(stored.encode(), digest_size=32).hexdigest()
+    return f'{text[:-1]}, "checksum": "blake2b-256:{seal}"}}'
+
+
+def reseal(cell: Path) -> None:
+    files = {}
+    for path in sorted(cell.iterdir()):
+        if path.name != "checksums.json":
+            data = path.read_bytes()
+            ends = {"blake2b": data, "end": data[-65536:]}
+            files[path.name] = {
+                "bytes": len(data),
+                **{name: hashlib.blake2b(part, digest_size=32).hexdigest() for name, part in ends.items()},
+            }
+    (cell / "checksums.json").write_text(
+        json.dumps({"schema": 1, "algorithm": "blake2b-256", "files": files})
+    )
