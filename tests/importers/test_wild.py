@@ -414,6 +414,27 @@ def test_columns_are_found_by_name_in_what_programs_write(text: str, tmp_path: P
     assert (column.count, column.min, column.max) == (2, 12_500, 13_500)
 
 
+@pytest.mark.parametrize(
+    ("unit", "values", "resolution_ns"),
+    [
+        ("s", ("0.0000121", "0.0000142"), 100),
+        ("s", ("1.2163423779076865e-05", "8.459695341134221e-06"), 1),
+        ("ms", ("0.012", "0.014"), 2000),  # that a value in between could have stood there is not known
+        ("us", ("12", "13"), 1000),
+        ("us", ("12.5", "13"), 500),
+        ("us", ("10", "20"), 1000),
+        ("us", ("0", "0"), 1000),
+        ("ns", ("7000", "9000"), 1),
+    ],
+)
+def test_values_are_as_coarse_as_their_decimals(
+    unit: str, values: Sequence[str], resolution_ns: int, tmp_path: Path
+) -> None:
+    path = written(tmp_path, "\n".join(["lat", *values, ""]), "a.csv")
+    cell = cell_of(path, tmp_path / "run", {f"latency_{unit}": "lat"})
+    assert cell.known.resolution_ns == resolution_ns
+
+
 def test_time_stamps_alone_are_answered_with_what_is_missing(tmp_path: Path) -> None:
     assert refused(written(tmp_path, "stamp\n1.0\n1.1\n", "a.csv"), {"time_s": "1"}) == (
         "import.only-times",

@@ -14,6 +14,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import gcd
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +73,12 @@ class _Seen:
     """Rows by thread and CPU."""
     begin: int | None = None
     last: dict[tuple[int, int], int] = field(default_factory=dict)
+    divisors: list[int] = field(default_factory=list)
+    """Of all values of each measured column, in nanoseconds."""
+
+    def resolution_ns(self, units: Iterable[int]) -> int:
+        """The coarsest step in which a column has its values: of its unit, or of the decimals that it has."""
+        return max(min(step or unit, unit) for step, unit in zip(self.divisors, units, strict=True))
 
 
 def recognises(path: Path) -> bool:
@@ -131,7 +138,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
             missed_releases=False,
             overflow=0 if columns.count is None else None,
             exact_max=columns.count is None,
-            resolution_ns=max(unit for _, unit in columns.measured.values()),
+            resolution_ns=seen.resolution_ns(unit for _, unit in columns.measured.values()),
         ),
     )
 
@@ -260,9 +267,10 @@ def _parsed(path: Path, columns: Columns) -> Iterator[tuple[Line, Parsed]]:
 
 
 def _look(path: Path, columns: Columns) -> _Seen:
-    seen = _Seen()
+    seen = _Seen(divisors=[0] * len(columns.measured))
     total = 0
-    for line, (key, time, _, count) in _parsed(path, columns):
+    for line, (key, time, values, count) in _parsed(path, columns):
+        seen.divisors = [gcd(step, value) for step, value in zip(seen.divisors, values, strict=True)]
         seen.threads[key] = seen.threads.get(key, 0) + count
         total += count
         if columns.time is not None:
