@@ -12,7 +12,7 @@ import pytest
 from howlate.analysis.statistics import STATISTICS
 from howlate.errors import UsageError
 from howlate.model.bins import CellBins
-from howlate.model.summary import CellSummary
+from howlate.model.summary import WATCHED, CellSummary
 from howlate.report import html
 from howlate.report.answer import answer
 from howlate.report.coarser import coarser
@@ -220,6 +220,16 @@ def test_the_short_answer_leaves_invalid_cells_out_and_says_why() -> None:
     said = answer(run.cells, [c.summary.labels["load"] for c in run.cells])[0]
     assert said.values["row"] != cells[worst][0].labels["load"]
     assert say(said).startswith("Largest wake-up latency seen in 48 s on this machine: ")
+
+
+def test_a_headline_about_gaps_names_the_time_that_was_watched() -> None:
+    """Of 12 s a CPU was watched for 6 s: a gap in the rest was not looked for."""
+    summary, bins, _ = made_cell("none")
+    run = made_run([(replace(summary, outcomes={WATCHED: 6 * 10**9}), bins)])
+    (said, *_) = answer(run.cells, ["none"])
+    assert said.values["seen"].values["span"] == "6 s"
+    page = html.render([run])
+    assert page.count("seen in 6\u202fs") == 2 and "seen in 12" not in page
 
 
 def test_the_reasons_of_an_invalid_cell_are_one_sentence() -> None:

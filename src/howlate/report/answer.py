@@ -190,7 +190,7 @@ def _no_answer(cells: Sequence[CellContent]) -> Statement:
 
 def _seen(usable: Sequence[Named], what: Caption, machines: int, imported: bool) -> Statement:
     """How long was looked, and where."""
-    seconds = [cell.seconds for _name, cell in usable]
+    seconds = [cell.looked_s or None for _name, cell in usable]
     known = [value for value in seconds if value is not None]
     values: dict[str, object] = {"what": what}
     if machines > 1:

@@ -175,7 +175,7 @@ class StudyPart:
         rows = tables.Rows(
             [cell.summary for cell in self.cells],
             self.labels,
-            [cell.seconds for cell in self.cells],
+            [cell.looked_s or None for cell in self.cells],
             virtual_note(virtual),
             self.part,
             self.rulings,
