@@ -108,10 +108,13 @@ def test_no_command_writes_an_output_by_another_function() -> None:
 
 
 KEYS = sorted(WRITES)
+ALONE = [key for key in KEYS if key != ("export gnuplot", "-o")]
+"""Those that write nothing beside what is named."""
 named = pytest.mark.parametrize("key", KEYS, ids=[" ".join(key) for key in KEYS])
+named_alone = pytest.mark.parametrize("key", ALONE, ids=[" ".join(key) for key in ALONE])
 
 
-@named
+@named_alone
 def test_a_device_is_written_to_and_stays(
     howlate: Run, words: dict[str, str], tmp_path: Path, key: tuple[str, str]
 ) -> None:
@@ -126,7 +129,7 @@ def test_a_device_is_written_to_and_stays(
     assert stat.S_ISCHR(node.lstat().st_mode)
 
 
-@named
+@named_alone
 def test_a_pipe_is_written_to_and_stays(
     howlate: Run, words: dict[str, str], tmp_path: Path, key: tuple[str, str]
 ) -> None:
@@ -138,6 +141,17 @@ def test_a_pipe_is_written_to_and_stays(
     call(howlate, words, key, pipe)
     reader.join()
     assert read[0] and stat.S_ISFIFO(pipe.lstat().st_mode)
+
+
+def test_a_script_whose_data_stand_beside_it_is_a_file(
+    howlate: Run, words: dict[str, str], tmp_path: Path
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for out in (pipe, Path("/dev/full")):
+        call(howlate, words, ("export gnuplot", "-o"), out, 2)
+        assert not out.with_suffix(".dat").exists()
+    assert stat.S_ISFIFO(pipe.lstat().st_mode)
 
 
 @named
@@ -156,7 +170,7 @@ def test_a_link_is_followed(
     assert [path.name for path in folder.iterdir()] == ["out"]
 
 
-@named
+@named_alone
 def test_a_full_disk_is_a_sentence(
     howlate: Run, words: dict[str, str], tmp_path: Path, key: tuple[str, str]
 ) -> None:

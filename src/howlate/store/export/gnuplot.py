@@ -87,7 +87,7 @@ class Plot:
 def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
     """`out` is the script; the data stand beside it. Returns the rows written."""
     data = out.with_suffix(".dat")
-    if data == out or (out.exists() and not out.is_file()):
+    if data == out or (out.exists() and not out.is_file() and not out.is_dir()):
         raise UsageError(SCRIPT_IS_DATA(out=out))
     with connection(run.path) as database:
         wanted = chosen(run, cells)
