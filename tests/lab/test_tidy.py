@@ -167,3 +167,14 @@ def test_a_place_has_one_lock_by_whatever_name_it_is_reached(tmp_path: Path) -> 
     with locked(link):
         assert (place.parent / ".apt.lock").is_file()
         assert not (link.parent / ".apt.lock").exists()
+
+
+def test_what_a_link_in_the_cache_leads_to_stays_when_it_is_cleaned(tmp_path: Path) -> None:
+    cache, others = tmp_path / "cache", tmp_path / "others"
+    for folder in (cache / "modules", others):
+        folder.mkdir(parents=True)
+        (folder / "made").write_bytes(bytes(1000))
+    (cache / "snapshots").symlink_to(others)
+    assert tidy.clean(cache) >= 1000
+    assert (others / "made").exists() and (cache / "snapshots").is_symlink()
+    assert not (cache / "modules" / "made").exists()

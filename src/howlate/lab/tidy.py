@@ -48,8 +48,10 @@ def tidy(cache: Path) -> None:
 
 
 def clean(cache: Path) -> int:
-    """Remove everything except the archive's kernels and lists, and return the number of bytes."""
-    made = [path for name in MADE_AGAIN for path in _listed(cache / name)]
+    """Remove everything except the archive's kernels and lists, and return the number of bytes. What a link in the
+    cache leads to belongs to somebody else, and stays."""
+    own_folders = [cache / name for name in MADE_AGAIN if not (cache / name).is_symlink()]
+    made = [path for folder in own_folders for path in _listed(folder)]
     own = [path for path in _listed(cache / "kernels") if path.name.startswith((OWN, f".{OWN}"))]
     size = 0
     for path in (*made, *own):
