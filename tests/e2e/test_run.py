@@ -319,6 +319,8 @@ def test_a_full_disk_is_a_sentence_and_whole_cells_are_kept(tmp_path: Path) -> N
             "--set",
             "activations=300,400,500,600,700,30000",
             "--set",
+            "order.kind=blocked",  # the largest last
+            "--set",
             "period=100us",
             "--out",
             str(disk / "r"),
