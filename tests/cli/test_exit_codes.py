@@ -203,7 +203,8 @@ def output_to(descriptor: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.long if name == "check" else ()) for name in CALLS]
+    "name",
+    [pytest.param(name, marks=pytest.mark.long if name in ("advise", "check") else ()) for name in CALLS],
 )
 def test_each_situation_has_its_code(name: str, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     """And keeps it where nobody reads the output; where that cannot be written, it is 4."""

@@ -23,6 +23,7 @@ def verdict(folder: Path, deadline: str) -> int:
     return entry.main(["verdict", str(folder / "r"), "--deadline", deadline])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("study", "codes"),
     [

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from howlate.lab.apt import AptArchive
 from howlate.lab.kernels import get
 from howlate.lab.label import Label
@@ -57,6 +59,7 @@ def bisected(folder: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads(done.stdout)
 
 
+@pytest.mark.long
 def test_the_parameter_that_matters_is_named_and_the_others_never(tmp_path: Path) -> None:
     code, found = bisected(tmp_path, "--good=6.1[preempt=full]", "--bad=6.1[threadirqs quiet preempt=none]")
     assert (code, found["found"], found["change"]) == (0, "named", "preempt=full -> preempt=none")
@@ -64,6 +67,7 @@ def test_the_parameter_that_matters_is_named_and_the_others_never(tmp_path: Path
     assert all(len(step["again_largest_ns"]) == 8 for step in found["steps"] if "again_side" in step)
 
 
+@pytest.mark.long
 def test_a_build_that_does_not_boot_is_skipped_and_what_is_left_is_said(tmp_path: Path) -> None:
     """Four builds: RT, one whose code ends in a fault, one that says that it cannot be tested, and standard."""
     kernels = {

@@ -38,6 +38,7 @@ def test_two_guests_ask_and_answer_the_same(tmp_path: Path, booted: Path, kind: 
     assert difference(first, second) == ""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kernel", [RT, pytest.param(STANDARD, marks=pytest.mark.sweep)])
 def test_work_on_the_other_cpu_is_found_again_up_to_the_turns(
     tmp_path: Path, booted: Path, kernel: str

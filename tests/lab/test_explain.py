@@ -40,6 +40,7 @@ def _read(stream: bytes) -> tuple[Mapping[str, npt.NDArray[Any]], Mapping[str, A
     return {name: np.concatenate(columns) for name, columns in parts.items()}, reader.trailer
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "kernel",
@@ -126,6 +127,7 @@ def test_equal_cells_have_equal_traces(tmp_path: Path, equipped: Guest, kernel: 
     assert _read(first)[0]["trace_events.time_ns"].size > 100
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_all_events_and_stacks_tell_what_the_timer_interrupted(equipped: Guest) -> None:
     line = cell(

@@ -49,6 +49,7 @@ def check(name: str, rule: str, summary: CellSummary, folder: Path) -> None:
     assert verdict(folder, "1ns") == 1
 
 
+@pytest.mark.long
 def test_a_suspend_in_mid_run_is_named_and_bounds_are_withheld(tmp_path: Path, equipped: Guest) -> None:
     on = equipped(RT)
     suspended = measured(on, tmp_path / "suspended", SUSPEND)

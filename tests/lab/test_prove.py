@@ -229,6 +229,7 @@ def test_a_load_that_reacts_to_the_release_is_noticed(guest: Guest) -> None:
     assert proof.to_json()["bound_ns"] is None
 
 
+@pytest.mark.long
 def test_parts_of_a_window_have_forks_of_their_own(
     tmp_path: Path, booted: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -88,6 +88,7 @@ def test_the_same_holds_on_other_kernels_with_other_ways_to_sleep(
         must_add_up(explained(done))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(("kernel", "load"), RANDOM)
 def test_random_samples_are_the_same_and_their_parts_add_up(

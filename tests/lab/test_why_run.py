@@ -77,6 +77,7 @@ def test_on_four_cpus_the_parts_add_up_and_little_is_unknown(
         assert unknown_ns < UNKNOWN * whole_ns, cell["labels"]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "kind"),

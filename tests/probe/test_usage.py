@@ -31,8 +31,6 @@ from sentences import meant
         (["--break-trace"], "--threshold"),
         (["--seed", "1"], "--dither"),
         (["--activations", "0"], "more than 0"),
-        (["--late-policy", "as-published"], "setitimer"),
-        (["--timer", "setitimer", "--dither"], "dither"),
         (["--duration", "9223372036s"], "ten years"),
         (["--first", "9223372036s"], "ten years"),
         (["--work", "9223372036s"], "ten years"),
@@ -48,6 +46,20 @@ def test_wrong_usage_is_a_sentence_with_exit_code_2(probe: Path, words: list[str
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("howlate-probe: ") and done.stderr.count("\n") == 1
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--late-policy", "as-published"], "setitimer"),
+        (["--timer", "setitimer", "--dither"], "dither"),
+    ],
+)
+def test_what_a_timer_cannot_do_is_not_possible_here(probe: Path, words: list[str], said: str) -> None:
+    """The other cells of a study that asks for it are measured."""
+    done = run("cyclic", *words)
+    assert (done.returncode, done.stdout) == (3, "")
     assert said in done.stderr
 
 
