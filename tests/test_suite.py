@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -62,6 +63,20 @@ def test_the_most_expensive_tests_are_told_and_beyond_the_budget_it_fails(tmp_pa
     assert burns_cpu_s >= 1.2
     assert lines[-2].startswith("about ") and "2 CPUs" in lines[-2]
     assert lines[-1] == "3 passed, 0 failed, 0 skipped"
+
+
+def test_of_marks_with_or_each_test_is_in_one_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`and` binds closer."""
+    suite_tool = tool()
+    asked: list[str] = []
+
+    def noted(name: str, arguments: list[str]) -> Any:
+        asked.append(arguments[1])
+        return suite_tool.Part(name, 0, {}, 0.0, 0.0)
+
+    monkeypatch.setattr(suite_tool, "run_part", noted)
+    suite_tool.run_parts("sweep or long", [])
+    assert asked == ["(sweep or long) and not alone", "(sweep or long) and alone"]
 
 
 @pytest.mark.parametrize("budget", ["abc", "-1", "nan"])

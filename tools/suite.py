@@ -74,11 +74,11 @@ def run_parts(marks: str, arguments: Sequence[str]) -> list[Part]:
     """The second part does not begin where the first did not end by itself."""
     workers = str(min(len(os.sched_getaffinity(0)) + MORE_WORKERS, MOST_WORKERS))
     beside = run_part(
-        "beside each other", ["-m", f"{marks} and not alone", "-n", workers, "--dist=worksteal", *arguments]
+        "beside each other", ["-m", f"({marks}) and not alone", "-n", workers, "--dist=worksteal", *arguments]
     )
     if beside.failed and beside.code != pytest.ExitCode.TESTS_FAILED:
         return [beside]
-    return [beside, run_part("one by one", ["-m", f"{marks} and alone", *arguments])]
+    return [beside, run_part("one by one", ["-m", f"({marks}) and alone", *arguments])]
 
 
 def exit_code(parts: Sequence[Part], minutes: float, budget_min: float) -> int:
