@@ -56,6 +56,8 @@ def test_a_delay_is_found_with_its_size_and_its_cause() -> None:
     assert (found.injected, found.hit, found.found, found.right) == (1, 1, 1, 1)
     assert found.errors_ns == (300,) and found.size_limit_ns == 3_000
     assert found.delays_here and found.keeps_limits
+    task = result("fifo-task", [window(2, 4_000), late], [delay(2_900_000, 3_100_000)], [case])
+    assert task.size_limit_ns == 5_000  # a process's delay ends a switch after its last reading of the clock
 
 
 def test_interrupts_and_the_cost_of_recording_within_a_delay_belong_to_it() -> None:
