@@ -49,6 +49,8 @@ def test_it_runs_or_says_why_not(probe: Path, name: str, choice: tuple[str, ...]
         account = one["accounting"]
         assert one["test"] == name
         assert account["releases"] == account["recorded"] + account["overruns"] + account["dropped"]
+        # Whoever moves its threads itself puts them back: else the cell is not valid.
+        assert not any(thread["place_changed"] for thread in one["threads"])
         return
     assert done.stdout == ""
     (sentence,) = done.stderr.strip().splitlines()

@@ -129,6 +129,7 @@ class CpuMask {
 };
 
 Status move_there(PointsThread& thread, Inquiry& inquiry) {
+  const std::vector<int> before = read_affinity();
   const CpuMask home(inquiry.home);
   std::vector<CpuMask> places;
   for (const int cpu : inquiry.asked) places.emplace_back(cpu);
@@ -142,6 +143,7 @@ Status move_there(PointsThread& thread, Inquiry& inquiry) {
     if (moved) thread.add(begin_ns - thread.t0_ns(), end_ns - begin_ns, inquiry.asked[number], 0);
   }
   if (!moved) return broken("the thread could not move to a CPU while it measured: " + errno_text(errno));
+  static_cast<void>(set_affinity(before));  // who loses a CPU has other ones afterwards: ThreadCounters::place
   return {};
 }
 
