@@ -40,6 +40,7 @@ WHOLE = {
     "toshiba-mem-2010": ("--scale", "0.0002", "--set", "period=300us"),
 }
 """With the axes that are shortened there, for the sweep."""
+LONGEST = ("rts7751-2007", "toshiba-mem-2010")
 
 
 @pytest.mark.alone
@@ -47,7 +48,10 @@ WHOLE = {
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        *sorted(TINY.items()),
+        *(
+            pytest.param(*case, marks=[pytest.mark.long] if case[0] in LONGEST else [], id=case[0])
+            for case in sorted(TINY.items())
+        ),
         *(pytest.param(*case, marks=pytest.mark.sweep, id=f"{case[0]}-whole") for case in WHOLE.items()),
     ],
 )

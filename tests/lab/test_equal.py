@@ -177,6 +177,7 @@ def test_a_host_that_reads_slowly_changes_nothing(tmp_path: Path, booted: Path) 
     assert "window" in read
 
 
+@pytest.mark.long
 def test_a_guest_that_is_asked_for_its_clock_all_the_time_is_the_same(
     tmp_path: Path, booted: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,6 +48,7 @@ def test_two_boots_of_several_cpus_are_equal(tmp_path: Path, booted: Path, kerne
     assert first[0] != first[1]
 
 
+@pytest.mark.long
 def test_cells_of_several_cpus_are_the_same_in_any_order_and_beside_others(
     tmp_path: Path, booted: Path
 ) -> None:

@@ -45,6 +45,7 @@ def proved(on: Bench, lines: list[list[str]], goal: Goal, checks: int, window: R
         return prove(of, goal, checks, prober)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "load", "many"),
     [

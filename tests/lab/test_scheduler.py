@@ -22,6 +22,7 @@ def standard(equipped: Guest) -> Bench:
     return equipped(STANDARD)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_throttling_comes_a_budget_after_its_period_began(standard: Bench) -> None:
     """The period begins with the spinning where no real-time task ran for two of them; after a shorter rest it goes

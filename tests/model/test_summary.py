@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from howlate.analysis.valid import STEAL
@@ -69,6 +69,7 @@ summaries = st.builds(
 
 
 @given(summaries)
+@settings(max_examples=settings().max_examples // 4)
 def test_summaries_are_read_back(summary: CellSummary) -> None:
     text = json.dumps(summary.to_json())
     assert CellSummary.from_json(json.loads(text)) == summary

@@ -90,7 +90,7 @@ def template_of(rule: Rule, statement: Statement) -> str:
 
 @pytest.mark.parametrize("topic", sorted({rule_id.partition(".")[0] for rule_id in EVERY}))
 @given(data=st.data())
-@settings(max_examples=settings().max_examples // 10)
+@settings(max_examples=settings().max_examples // 20)
 def test_the_values_of_a_statement_reproduce_its_sentence(topic: str, data: st.DataObject) -> None:
     """Of every rule; those of a topic in one test, because each test of properties costs more than a rule."""
     for rule_id in EVERY:

@@ -4,10 +4,11 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include "sys/clock.hpp"
+
 namespace howlate {
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 const pid_t self = ::getpid();
 const pid_t shell = self + 1;  // which started us
 const pid_t hog = self + 2;

@@ -13,7 +13,7 @@
 namespace howlate {
 namespace {
 
-constexpr ColumnSpec columns[] = {{"time_ns", ColumnType::i64, ""}, {"cpu", ColumnType::i32, ""}};
+constexpr ColumnSpec row_columns[] = {{"time_ns", ColumnType::i64, ""}, {"cpu", ColumnType::i32, ""}};
 
 std::vector<std::byte> bytes_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -26,7 +26,7 @@ TEST_CASE("rows for more than a frame's bytes are written in whole batches with 
   constexpr std::size_t many = max_payload_bytes / 12 + 1;  // 12 bytes a row
   const std::string path = std::filesystem::temp_directory_path() / "howlate-unit-table";
   std::filesystem::remove(path);
-  TableWriter table(3, columns, many);
+  TableWriter table(3, row_columns, many);
   for (std::size_t row = 0; row < many; ++row) table.add({static_cast<std::int64_t>(row), 1});
   CHECK(table.full());
   {
@@ -53,7 +53,7 @@ TEST_CASE("rows for more than a frame's bytes are written in whole batches with 
 }
 
 TEST_CASE("without a file every batch counts as kept") {
-  TableWriter table(0, columns, 3 * TableWriter::batch_rows);
+  TableWriter table(0, row_columns, 3 * TableWriter::batch_rows);
   for (std::size_t row = 0; row < 3 * TableWriter::batch_rows; ++row) table.add({0, 0});
   Sink nowhere;
   CHECK(table.flush(nowhere));

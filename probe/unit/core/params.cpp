@@ -8,7 +8,7 @@
 namespace howlate {
 namespace {
 
-constexpr ParamSpec table[] = {
+constexpr ParamSpec param_table[] = {
     {"dither", ParamType::flag, "", "", "", "random gaps"},
     {"lock", ParamType::flag, "true", "", "", "lock the memory"},
     {"activations", ParamType::count, "", "1", "", "how many"},
@@ -26,7 +26,7 @@ constexpr ParamSpec table[] = {
 };
 
 Result<Params> parse(const std::vector<std::string>& argv, std::size_t positionals = 0) {
-  return Params::parse({table}, argv, positionals);
+  return Params::parse({param_table}, argv, positionals);
 }
 
 Error refused(const std::vector<std::string>& argv) {
@@ -119,7 +119,7 @@ TEST_CASE("words are positionals up to their number, and after -- whatever they 
 }
 
 TEST_CASE("the same option in two tables is the programmer's error") {
-  const Result<Params> params = Params::parse({table, table}, {});
+  const Result<Params> params = Params::parse({param_table, param_table}, {});
   REQUIRE_FALSE(params.ok());
   CHECK(params.error().code == ExitCode::broken);
 }

@@ -12,14 +12,14 @@
 namespace howlate {
 namespace {
 
-constexpr ColumnSpec columns[] = {{"index", ColumnType::i64, ""}, {"flags", ColumnType::u8, ""}};
+constexpr ColumnSpec pair_columns[] = {{"index", ColumnType::i64, ""}, {"flags", ColumnType::u8, ""}};
 constexpr std::int64_t rounds = 200;
 
 // Leads `rounds` on a thread of the frame beside another body; whether all were made.
 bool lead_beside(SwitchPair& pair, const std::function<void()>& beside) {
   bool all = false;
   PointsPlan plan;
-  plan.columns = columns;
+  plan.columns = pair_columns;
   plan.points = 1;
   plan.threads.push_back({"leader", {}, {}, true, [&](PointsThread& thread) -> Status {
                             pair.begin();

@@ -4,10 +4,10 @@
 
 #include <map>
 
+#include "sys/clock.hpp"
+
 namespace howlate {
 namespace {
-
-constexpr std::int64_t second_ns = 1'000'000'000;
 
 // Clocks that go on by 50 ns with each reading.
 struct Clocks {

@@ -48,7 +48,7 @@ struct FakeCoreSleep : CoreSleep<FakeCore> {
   }
 };
 
-struct Run {
+struct Loop {
   std::vector<Sample> storage{16};
   Ring<Sample> ring{std::span<Sample>(storage)};
   std::atomic<bool> stop{false};
@@ -56,7 +56,7 @@ struct Run {
 
   Status settled;
 
-  explicit Run(int reads_that_work = 2) {
+  explicit Loop(int reads_that_work = 2) {
     FakeCore::left = 7;  // from before the loop
     FakeCore::reads_that_work = reads_that_work;
     ScheduleSpec spec;
@@ -79,7 +79,7 @@ struct Run {
 }  // namespace
 
 TEST_CASE("an answer before its release is kept, also as the last one") {
-  Run run;
+  Loop run;
   run.measured({{100}, {-300}, {-20}});
   CHECK(run.loop.activations == 3);
   CHECK(run.loop.early == 0);
@@ -89,23 +89,23 @@ TEST_CASE("an answer before its release is kept, also as the last one") {
 }
 
 TEST_CASE("a signal's wake-up is early, and waited for again") {
-  Run run;
+  Loop run;
   run.measured({{100}, {-500, EINTR}, {40}, {40}});
   CHECK(run.loop.activations == 3);
   CHECK(run.loop.early == 1);
 }
 
 TEST_CASE("switches of stage are counted from the first wait on") {
-  Run run;
+  Loop run;
   run.measured({{100}, {50, 0, 2}, {40}});
   CHECK(run.loop.core.switches == 2);
-  Run quiet;
+  Loop quiet;
   quiet.measured({{100}, {50}, {40}});
   CHECK(quiet.loop.core.switches == 0);
 }
 
 TEST_CASE("a count of switches that cannot be read is an error and no count of 0") {
-  Run unread_after(1);
+  Loop unread_after(1);
   unread_after.measured({{100}, {50}, {40}});
   REQUIRE_FALSE(unread_after.settled.ok());
   CHECK(unread_after.settled.error().message == "the count cannot be read");
@@ -113,7 +113,7 @@ TEST_CASE("a count of switches that cannot be read is an error and no count of 0
 }
 
 TEST_CASE("a run whose first count cannot be read ends with its first wait") {
-  Run unread_before(0);
+  Loop unread_before(0);
   unread_before.measured({{100}, {50}, {40}});
   CHECK_FALSE(unread_before.settled.ok());
   CHECK(unread_before.loop.stop_reason == StopReason::failed);
@@ -121,7 +121,7 @@ TEST_CASE("a run whose first count cannot be read ends with its first wait") {
 }
 
 TEST_CASE("the first error is the one that is told, whatever the calls after it return") {
-  Run run;
+  Loop run;
   FakeCoreSleep sleep(run.loop);
   sleep.wakes = {{100, EINVAL}, {50, EWOULDBLOCK}};
   sleep.wait(1'000);
@@ -131,7 +131,7 @@ TEST_CASE("the first error is the one that is told, whatever the calls after it 
 
 TEST_CASE(
     "an end from outside makes the thread leave its stage once, which is no switch of the measurement") {
-  Run run;
+  Loop run;
   run.loop.stop_at_threshold = true;
   run.loop.threshold_ns = 99;
   run.measured({{50}, {100, 0, 1}});
