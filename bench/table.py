@@ -31,7 +31,8 @@ HEAD = """# Benchmarks
 
 `./dev bench table` makes this page: it runs the benchmarks and writes down what they found. A section that was
 not run again keeps the figures, the commit and the machine of its last time. `--deterministic` runs those whose
-figures do not depend on how busy the machine is; the CI runs the quickest of them. `bench/README.md` says how to run one alone.
+figures do not depend on how busy the machine is; the CI runs the quickest of them. `bench/README.md` says
+how to run one alone.
 """
 
 
