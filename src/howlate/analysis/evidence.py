@@ -15,7 +15,15 @@ from howlate.model.guest_cpus import GUEST, GuestCpus
 from howlate.model.knowledge import EVERYTHING, Knowledge
 from howlate.model.summary import CellSummary, ColumnSummary, DeadlineSummary, OfCpu
 from howlate.model.tail import TailSummary
-from howlate.words.statement import Statement
+from howlate.words.statement import Statement, rule
+
+NO_REASON = rule("verdict.no-reason", "a repetition is marked as not valid, and no reason is stored.")
+UNCOUNTED = rule(
+    "verdict.uncounted-repetitions",
+    "the releases of {count:count} repetition were not held against the deadline.",
+    "the releases of {count:count} repetitions were not held against the deadline.",
+    by="count",
+)
 
 
 @dataclass(frozen=True)
@@ -68,6 +76,11 @@ class Evidence:
     """It was looked at again and again while it was measured, and ended when it was decided."""
     gravity_ns: int = 0
     """By how much a real-time core programs its timers ahead of the release; the largest of its cells."""
+
+    @property
+    def cpus(self) -> list[str]:
+        """Those that measured, in their order, where there are several; also one that answered nothing."""
+        return sorted({*self.deadline.by_cpu, *self.max_by_cpu}, key=int)
 
     @property
     def most_ns(self) -> int | None:
@@ -137,11 +150,11 @@ def evidence_of(
     name: str = "",
     virtual: bool = False,
     boots: bool = False,
-) -> Evidence | None:
+) -> Evidence:
     """Of a row. By the id of a cell: its releases against the deadline, and how long it measured. `boots`: each
-    repetition had a boot of its own. None where no cell of it says anything."""
+    repetition had a boot of its own."""
     cells = group.counted
-    failed = tuple(dict.fromkeys(check for cell in group.cells for check in cell.failed))
+    failed = _failed(group.cells, deadlines)
     counted = together(deadlines[cell.id] for cell in cells if cell.id in deadlines)
     holds = [cell for cell in group.cells if cell.valid or misses_hold(cell)]
     seen = together(deadlines[cell.id] for cell in holds if cell.id in deadlines)
@@ -159,7 +172,7 @@ def evidence_of(
         "trials": not any(cell.waits_for_gaps for cell in group.cells),
     }
     if counted is None:
-        return Evidence(DeadlineSummary(), 0.0, **of_row) if failed else None
+        return Evidence(DeadlineSummary(), 0.0, **of_row)
     columns = [answers_of(cell) for cell in cells]
     return Evidence(
         counted,
@@ -177,6 +190,13 @@ def evidence_of(
         steal=max(map(_steal, cells), default=0.0),
         disturbed=not all(cell.alone for cell in cells),
     )
+
+
+def _failed(cells: Sequence[CellSummary], deadlines: Mapping[str, DeadlineSummary]) -> tuple[Statement, ...]:
+    """Every reason for which a cell of the row does not count, so that none is left out without a word."""
+    checks = [check for cell in cells if not cell.valid for check in cell.failed or (NO_REASON(),)]
+    uncounted = sum(cell.valid and cell.id not in deadlines for cell in cells)
+    return tuple(dict.fromkeys([*checks, *([UNCOUNTED(count=uncounted)] if uncounted else [])]))
 
 
 def _largest(cell: CellSummary) -> int:

@@ -32,6 +32,11 @@ UNTIL_DECIDED_RATE = rule(
 """No horizon was asked for (`--horizon 0`)."""
 LAB = "lab"
 """The target that boots its machine for each repetition."""
+UNLIKE_DEADLINES = rule(
+    "verdict.unlike-deadlines",
+    "its repetitions were held against unlike deadlines, from {least_ns:asked} to {most_ns:asked}; "
+    "--deadline holds them against one.",
+)
 NOT_ALL = rule(
     "verdict.not-all",
     "{missing:count} of its {planned:count} repetition was not measured.",
@@ -89,10 +94,15 @@ def on_own_deadlines(
     each column that is judged, with its releases against that."""
 
     def of_row(group: Group) -> Question | None:
-        own = {cell.deadline.deadline_ns for cell in group.cells if cell.deadline is not None} - {0}
-        return replace(question, deadline_ns=own.pop()) if len(own) == 1 else None
+        own = deadlines_of(group.cells)
+        return replace(question, deadline_ns=max(own)) if own else None
 
     return judged(content, summaries, of_row)
+
+
+def deadlines_of(cells: Sequence[CellSummary]) -> set[int]:
+    """Those that were stated, in ns; none of a row that was measured without one."""
+    return {cell.deadline.deadline_ns for cell in cells if cell.deadline is not None} - {0}
 
 
 def judged(
@@ -150,15 +160,25 @@ def _of_column(
         asked = question(group)
         if asked is None:
             continue
-        deadlines = {cell.id: cell.deadline for cell in group.cells if cell.deadline is not None}
+        deadlines = {
+            cell.id: cell.deadline
+            for cell in group.cells
+            if cell.deadline is not None and cell.deadline.deadline_ns == asked.deadline_ns
+        }
         evidence = evidence_of(group, deadlines, seconds, names[group.key], run.virtual, run.target == LAB)
-        if evidence is not None:
-            evidence = replace(evidence, until_decided=looked, gravity_ns=gravity_ns(group.cells))
-            evidence = _with_missing(evidence, len(group.cells), planned.get(group.point, 0))
-            ids = tuple(cell.id for cell in group.cells)
-            row = Judged(group.point, ids, group.labels, verdict(evidence, asked))
-            rows.append((group.key, row))
+        evidence = replace(evidence, until_decided=looked, gravity_ns=gravity_ns(group.cells))
+        evidence = replace(evidence, failed_checks=(*_unlike(group), *evidence.failed_checks))
+        evidence = _with_missing(evidence, len(group.cells), planned.get(group.point, 0))
+        ids = tuple(cell.id for cell in group.cells)
+        row = Judged(group.point, ids, group.labels, verdict(evidence, asked))
+        rows.append((group.key, row))
     return rows
+
+
+def _unlike(group: Group) -> tuple[Statement, ...]:
+    """No verdict is about all of a row whose repetitions have deadlines of their own."""
+    own = deadlines_of(group.cells)
+    return (UNLIKE_DEADLINES(least_ns=min(own), most_ns=max(own)),) if len(own) > 1 else ()
 
 
 def _planned(cells: Sequence[Cell]) -> dict[str, int]:

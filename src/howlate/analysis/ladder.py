@@ -126,4 +126,4 @@ def _at(ladder: Sequence[DeadlineSummary], place: int, deadline_ns: int) -> Dead
     if place < len(ladder):
         return ladder[place]
     last = ladder[-1]
-    return DeadlineSummary(deadline_ns, last.releases, 0, last.unserved)
+    return DeadlineSummary(deadline_ns, last.releases, 0, last.unserved, at_least=last.at_least)

@@ -59,6 +59,11 @@ EACH_CPU_AT_LEAST = rule(
     "verdict.each-cpu-at-least",
     "CPU {cpu}: at least {misses:count} of {releases:count} {things} missed it; the largest value was {max_ns:time}.",
 )
+EACH_CPU_NONE = rule(
+    "verdict.each-cpu-none",
+    "CPU {cpu}: {misses:count} of {releases:count} {things} missed it; none was answered.",
+)
+EACH_CPU_SILENT = rule("verdict.each-cpu-silent", "CPU {cpu}: no answer.")
 EACH_CPU_MAX = rule("verdict.each-cpu-max", "CPU {cpu}: the largest value was {max_ns:time}.")
 FACT_LATE_ALONE = rule(
     "verdict.fact-late-alone", "Later than {deadline_ns:asked}: {late:count} of {releases:count} {things}."
@@ -166,21 +171,18 @@ def _worst_cpu(evidence: Evidence) -> list[Statement]:
 
 def each_cpu(verdict: Verdict) -> list[Statement]:
     """A line for each CPU, where several measured."""
-    counts, largest = verdict.evidence.deadline.by_cpu, verdict.evidence.max_by_cpu
-    states = EACH_CPU_AT_LEAST if verdict.evidence.deadline.at_least else EACH_CPU
-    told = []
-    for cpu, max_ns in sorted(largest.items(), key=lambda pair: int(pair[0])):
-        of_cpu = counts.get(cpu)
-        if of_cpu is None or not of_cpu.releases:
-            told.append(EACH_CPU_MAX(cpu=cpu, max_ns=max_ns))
-        else:
-            values = {
-                "misses": of_cpu.misses,
-                "releases": of_cpu.releases,
-                "things": things_of(verdict.evidence),
-            }
-            told.append(states(cpu=cpu, max_ns=max_ns, **values))
-    return told
+    return [_of_cpu(verdict.evidence, cpu) for cpu in verdict.evidence.cpus]
+
+
+def _of_cpu(evidence: Evidence, cpu: str) -> Statement:
+    of_cpu, max_ns = evidence.deadline.by_cpu.get(cpu), evidence.max_by_cpu.get(cpu)
+    if of_cpu is None or not of_cpu.releases:
+        return EACH_CPU_SILENT(cpu=cpu) if max_ns is None else EACH_CPU_MAX(cpu=cpu, max_ns=max_ns)
+    values = {"misses": of_cpu.misses, "releases": of_cpu.releases, "things": things_of(evidence)}
+    if max_ns is None:
+        return EACH_CPU_NONE(cpu=cpu, **values)
+    states = EACH_CPU_AT_LEAST if evidence.deadline.at_least else EACH_CPU
+    return states(cpu=cpu, max_ns=max_ns, **values)
 
 
 def _largest(evidence: Evidence) -> Statement:

@@ -97,7 +97,7 @@ def rate_of(evidence: Evidence, asked: Question) -> RateVerdict:
 
 def _at_most(evidence: Evidence, of: Trials) -> Trials:
     """Where several CPUs measured and nobody kept them apart, all misses may have been on one of them."""
-    cpus = 1 if of.cpu else max(1, len(evidence.max_by_cpu))
+    cpus = 1 if of.cpu else max(1, len(evidence.cpus))
     return replace(of, releases=of.releases // cpus)
 
 

@@ -20,6 +20,7 @@ from howlate.analysis.forbids import (
     too_short,
     trends,
 )
+from howlate.analysis.rate import NOT_COUNTED
 from howlate.analysis.ruling import Question, Ruling, StretchVerdict
 from howlate.words.statement import rule
 
@@ -48,6 +49,8 @@ def stretch_of(evidence: Evidence, asked: Question) -> StretchVerdict:
         forbids.append(NO_MAX())
     if between_values(evidence) and not evidence.deadline.misses:
         forbids.append(COARSE(resolution_ns=evidence.known.resolution_ns))
+    if evidence.deadline.at_least and not evidence.deadline.misses:
+        forbids.append(NOT_COUNTED())
     forbids += [*below_threshold(evidence), *too_short(evidence)]
     enough = confidence >= asked.confidence - 1e-9
     outcome: Ruling | None = Ruling.PASS if enough and not forbids else Ruling.INCONCLUSIVE

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from howlate.model.columns import SAMPLES
+from howlate.model.columns import SAMPLES, TIMES
 from howlate.model.knowledge import EVERYTHING, Knowledge
 from howlate.model.stated import MEANS, STATED, Stated
 from howlate.store.frames import WHOLE, End, Kind
@@ -84,6 +84,7 @@ class ForeignRecording:
         self.end: End | None = None
         self.trailer: Mapping[str, Any] | None = None
         self._sums: dict[tuple[int, str], tuple[float, int]] = {}
+        self._times: tuple[int, int] | None = None
         tables = _tables(foreign)
         self.header = Header(_header(foreign, tables), foreign.test, 0, tables)
 
@@ -99,6 +100,7 @@ class ForeignRecording:
             size = len(next(iter(columns.values())))
             recorded[number] += self._stands_for(number, columns)
             self._add(number, columns)
+            self._note_times(columns)
             total = recorded[number]
             yield Batch(table, size, Totals(total, total, 0, 0), columns)
         self.trailer = self._trailer(recorded)
@@ -130,6 +132,18 @@ class ForeignRecording:
             count += len(values) if weights is None else int(weights.sum())
             self._sums[number, name] = (total, count)
 
+    def _note_times(self, columns: Rows) -> None:
+        """The first and the last instant of all samples, where the file has them."""
+        times = columns.get(TIMES[1])
+        if times is not None and len(times):
+            first, last = self._times or (times[0], times[0])
+            self._times = (int(min(first, times.min())), int(max(last, times.max())))
+
+    def _duration_ns(self) -> int:
+        """As the file states it; else from the first sample to the last. 0 where neither is known."""
+        first, last = self._times or (0, 0)
+        return round(self._foreign.seconds * 1e9) or last - first
+
     def _means(self) -> list[Any]:
         unit_ns = max(1, self._foreign.known.resolution_ns)
         found = []
@@ -144,12 +158,13 @@ class ForeignRecording:
         accounting = [
             {"table": number, "releases": total, "recorded": total} for number, total in recorded.items()
         ]
+        duration_ns = self._duration_ns()
         return {
             "stop_reason": self._foreign.stop_reason,
             "accounting": accounting,
             "outcomes": dict(self._foreign.outcomes),
             MEANS: self._means(),
-            **({"duration_ns": round(self._foreign.seconds * 1e9)} if self._foreign.seconds else {}),
+            **({"duration_ns": duration_ns} if duration_ns else {}),
         }
 
 

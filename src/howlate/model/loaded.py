@@ -56,12 +56,10 @@ class CellContent:
 
     @property
     def seconds(self) -> float | None:
-        """How long the cell measured: from the trailer, else from blocks, else from releases and period."""
+        """How long the cell measured: from the trailer, else from releases and period."""
         ns = self.trailer.get("duration_ns")
         if isinstance(ns, int | float) and ns > 0:
             return float(ns) / 1e9
-        if self.bins is not None and self.bins.blocks.start_s:
-            return self.bins.blocks.start_s[-1] + self.bins.blocks.width_s
         return self.summary.scheduled_s
 
     @property

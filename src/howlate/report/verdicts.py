@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
 from howlate.analysis.gravity import anticipated
+from howlate.analysis.groups import groups_of
+from howlate.analysis.labels import row_names
 from howlate.analysis.promise import remaining, standing_in_the_way, statements
 from howlate.analysis.promise_bounds import rate_line, stretch_line
 from howlate.analysis.promise_facts import each_cpu
@@ -33,6 +35,7 @@ UNDECLARED = rule(
     "verdict.undeclared",
     "No verdict is about {tests:items}: an older howlate does not say which of its columns is a latency.",
 )
+UNASKED = rule("verdict.unasked", "No verdict is about {rows:items}: no deadline was stated for it.")
 US = Unit("us", 1000, 1)
 
 
@@ -45,7 +48,7 @@ def opening(verdicts: Sequence[Verdict], content: RunContent | None = None) -> t
     first = tuple(run_sentence(verdicts))
     if content is not None and missing and outcome_of(verdicts) is Ruling.PASS:
         first = (no_pass(content),)
-    left_out = () if content is None else _left_out(content)
+    left_out = () if content is None else (*_left_out(content), *_unasked(verdicts, content))
     return (*first, *missing, *left_out, *_anticipated(verdicts))
 
 
@@ -56,6 +59,19 @@ def _left_out(content: RunContent) -> tuple[Statement, ...]:
     others = {cell.test for cell in content.summaries} - judged - older
     found = ((UNJUDGED, others), (UNDECLARED, older))
     return tuple(states(tests=sorted(tests)) for states, tests in found if tests)
+
+
+def _unasked(verdicts: Sequence[Verdict], content: RunContent) -> tuple[Statement, ...]:
+    """The rows that could have been judged, and have no deadline."""
+    groups = groups_of(content.summaries, content.run)
+    names = row_names([group.labels for group in groups])
+    judged = {verdict.evidence.name for verdict in verdicts}
+    left = [
+        name
+        for group, name in zip(groups, names, strict=True)
+        if name not in judged and len(groups) > 1 and any(cell.judged for cell in group.cells)
+    ]
+    return (UNASKED(rows=left),) if left else ()
 
 
 def _anticipated(verdicts: Sequence[Verdict]) -> list[Statement]:
