@@ -131,7 +131,26 @@ CALLS: dict[str, dict[str, str]] = {
     "why": {"pass": "why kept", "usage": "why absent", "broken": "why damaged"},
 }
 """What is typed, behind the stand-in's mode where that matters. A situation that is missing does not exist for the
-command, or needs guests of the lab or a machine's rights: tests/lab and tests/e2e have those."""
+command, or is one of GUESTS."""
+GUESTS: dict[str, dict[str, str]] = {
+    "calibrate": {
+        "pass": "calibrate --kernels 6.1-rt --kinds irqs-off --count 200",
+    },
+    "lab bisect": {
+        "pass": "lab bisect mine.toml --good 6.1[preempt=full] --bad 6.1[preempt=none] --limit 330us "
+        "--set activations=200",
+        "open": "lab bisect mine.toml --good 6.1[preempt=full] --bad 6.1[preempt=none] --limit 1s",
+    },
+    "lab prove": {
+        "pass": "lab prove --load cpu:100 --kernels 6.1-rt --window 60us --from 100ms --within 1us --checks 0",
+        "fail": "lab prove --load cpu:100 --kernels 6.1-rt --window 60us --deadline 1us --checks 0",
+        "open": "lab prove --load cpu:5,policy=fifo:90 --kernels 6.1-rt --window 60us --within 1us --checks 0",
+    },
+    "lab why": {
+        "pass": "lab run mine.toml --kernels 6.1[preempt=none] --seeds 1 --out r && lab why r",
+    },
+}
+"""What tests/lab/test_exit_codes.py types, to real guests."""
 NO_OUTPUT = ("lab clean", "probe")
 """`lab clean` prints nothing where nothing is kept; `probe` becomes the probe, which has tests of its own."""
 
@@ -231,7 +250,8 @@ def table() -> str:
     rows = [heads, ["---"] * len(heads)]
     for name, calls in CALLS.items():
         prints = name not in NO_OUTPUT and any(one in calls for one in ("fail", "pass"))
-        codes = [str(CODES[one]) if one in calls else "" for one in SITUATIONS]
+        every = {*calls, *GUESTS.get(name, ())}
+        codes = [str(CODES[one]) if one in every else "" for one in SITUATIONS]
         rows.append([f"`{name}`", *codes, "kept" if prints else "", "4" if prints else ""])
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
