@@ -95,12 +95,14 @@ def _show(runs: tuple[Path, ...], every: bool, histogram: bool, as_json: bool) -
 
 
 def _verify(folder: RunFolder) -> int:
-    """Compare every byte of every whole cell with the checksums from when it was finished, and find missing
-    cells."""
+    """Compare every byte of every whole cell with the checksums from when it was finished, compute its figures from
+    the samples once more, and find missing cells."""
     from howlate.errors import ExitCode
+    from howlate.store.verified import differences
 
-    whole = folder.whole_cells()
-    wrong = [f"cells/{cell}: {what}" for cell in whole for what in folder.differences(cell)]
+    run = folder.read_run()
+    whole = folder.whole_cells(run)
+    wrong = [f"cells/{cell}: {what}" for cell in whole for what in differences(folder, run, cell)]
     gone = folder.finished_cells() - set(whole)
     wrong += [f"cells/{cell}: it was whole, and is not any more" for cell in sorted(gone)]
     old = [cell for cell in whole if not folder.has_checksums(cell)]

@@ -72,12 +72,16 @@ def summarise(
     then summary.json. `starvation_expected`: the study says so of the cell's loads. `repetition`: the cell's.
     DamagedError if a file cannot be read."""
     with remedied(measure_again(folder)):
-        return _summarise(folder, cell_id, labels, starvation_expected, repetition)
+        summary, bins = computed(folder, cell_id, labels, starvation_expected, repetition)
+    write_json(folder / BINS, bins.to_json(), indent=None)
+    write_summary(folder, summary)
+    return summary
 
 
-def _summarise(
+def computed(
     folder: Path, cell_id: str, labels: Mapping[str, str], starvation_expected: bool, repetition: int
-) -> CellSummary:
+) -> tuple[CellSummary, CellBins]:
+    """What `summarise` writes."""
     cell = CellFile.read(folder)
     with _samples(folder) as samples:
         counts = {name: samples.counts(name) for name in samples.measured()}
@@ -124,9 +128,7 @@ def _summarise(
         by_column=judged if len(judged) > 1 else {},
         failed_checks=len(failed) or None,
     )
-    write_json(folder / BINS, bins.to_json(), indent=None)
-    write_summary(folder, summary)
-    return summary
+    return summary, bins
 
 
 def recounted(files: CellFiles, summary: CellSummary, deadline_ns: int) -> CellSummary:

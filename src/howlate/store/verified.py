@@ -1,0 +1,80 @@
+"""Whether a whole cell is what was measured: its bytes are those of its checksums, and its figures those of its
+samples. The second finds what somebody changed who made new checksums, unless the samples were changed too."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from howlate import __version__
+from howlate.errors import DamagedError
+from howlate.model.run import Run
+from howlate.model.summary import SCHEMA
+from howlate.store.files import read_json
+from howlate.store.run_folder import BINS, SUMMARY, RunFolder
+from howlate.store.summarise import computed
+from howlate.words.say import english
+
+FIGURES = ("count", "min", "max", "mean", "stddev", "quantiles")
+"""Of a column: howlate computes these as its first version did."""
+_NEARLY = 1e-9
+"""Sums of floats depend on their order."""
+_NAMED = 5
+
+
+def differences(folder: RunFolder, run: Run, cell_id: str) -> list[str]:
+    """The differences in a whole cell's folder, each as the end of a sentence."""
+    try:
+        return folder.differences(cell_id) or _other_figures(folder, run, cell_id)
+    except DamagedError as problem:
+        return [english(problem.statement)]
+
+
+def _other_figures(folder: RunFolder, run: Run, cell_id: str) -> list[str]:
+    """Members of summary.json and bins.json that are not those of the samples. What another howlate computed is
+    compared as far as both compute the same."""
+    if not folder.has_checksums(cell_id):
+        return []
+    planned = next((cell for cell in run.plan.cells if cell.id == cell_id), None)
+    files = folder.files(cell_id)
+    stored = files.stored_summary()
+    expected = stored.starved if planned is None else planned.starvation_expected
+    repetition = stored.repetition if planned is None else planned.repetition
+    summary, bins = computed(files.folder, cell_id, stored.labels, expected, repetition)
+    if run.versions.get("howlate") == __version__:
+        pairs = {SUMMARY: (read_json(files.folder / SUMMARY), {"schema": SCHEMA, **summary.to_json()})}
+        if (files.folder / BINS).is_file():
+            pairs[BINS] = (read_json(files.folder / BINS), bins.to_json())
+    else:
+        pairs = {SUMMARY: (_figures(stored.to_json()), _figures(summary.to_json()))}
+    wrong = []
+    for file, (was, now) in pairs.items():
+        if places := list(_unlike(was, now)):
+            rest = f" and {len(places) - _NAMED:,} more" if len(places) > _NAMED else ""
+            wrong.append(f"{file} does not follow from the samples: {', '.join(places[:_NAMED])}{rest}")
+    return wrong
+
+
+def _figures(summary: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: {figure: column[figure] for figure in FIGURES} for name, column in summary["columns"].items()
+    }
+
+
+def _unlike(was: Any, now: Any, place: str = "") -> Iterator[str]:
+    """The places at which two values differ."""
+    if isinstance(was, dict) and isinstance(now, dict):
+        for name in dict.fromkeys((*was, *now)):
+            yield from _unlike(was.get(name), now.get(name), f"{place}.{name}" if place else name)
+    elif isinstance(was, list | tuple) and isinstance(now, list | tuple) and len(was) == len(now):
+        if any(each for at in zip(was, now, strict=True) for each in _unlike(*at, "item")):
+            yield place
+    elif not _equal(was, now):
+        yield place
+
+
+def _equal(was: Any, now: Any) -> bool:
+    if isinstance(was, float) and isinstance(now, int | float):
+        return math.isclose(was, now, rel_tol=_NEARLY)
+    return bool(was == now)
