@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from howlate.model.study import PART, Study
@@ -65,9 +66,10 @@ def row_names(labels: Sequence[Mapping[str, str]]) -> list[str]:
 
 def numbered(names: Sequence[str]) -> list[str]:
     """The names; equal ones with a number each."""
+    times = Counter(names)
     seen: dict[str, int] = {}
     out = []
     for name in names:
         seen[name] = seen.get(name, 0) + 1
-        out.append(name if names.count(name) == 1 else f"{name} ({seen[name]})")
+        out.append(name if times[name] == 1 else f"{name} ({seen[name]})")
     return out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from howlate.analysis import phrases
 from howlate.analysis.compare import Block, Comparison
@@ -38,17 +39,18 @@ class Topic:
         rows = [(block, block.row(side)) for block in self.blocks]
         return [(block, row) for block, row in rows if row is not None and row.once]
 
-    def varies(self, name: str) -> bool:
-        """Whether the blocks differ in this label."""
-        return len({block.labels.get(name) for block in self.blocks}) > 1
+    @cached_property
+    def varying(self) -> tuple[str, ...]:
+        """The labels in which the blocks differ."""
+        names = dict.fromkeys(name for block in self.blocks for name in block.labels)
+        return tuple(name for name in names if len({block.labels.get(name) for block in self.blocks}) > 1)
 
     def where(self, block: Block, without: Sequence[str] = ()) -> Statement | None:
         """The block among the others: "under cpu:50 at a period of 1ms"; None where there is one alone."""
-        names = dict.fromkeys(name for b in self.blocks for name in b.labels)
         labels = tuple(
             phrases.label_phrase(name, block.labels[name])
-            for name in names
-            if self.varies(name) and name not in without and name in block.labels
+            for name in self.varying
+            if name not in without and name in block.labels
         )
         return phrases.PLACE(labels=labels) if labels else None
 

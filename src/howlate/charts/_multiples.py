@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from howlate.charts._bars import FEW, equal_bins
 from howlate.charts._figure import Figure, Panel, Subject
 from howlate.charts._scale import OWN_AXES, Axes, Scale, asked, from_zero, spread
-from howlate.charts._sides import Spot, maxima, measured, sides_of, spots_of, title_of
+from howlate.charts._sides import Spot, maxima, measured, sides_of, spots_of, titles_of
 from howlate.charts._words import around_zero, column_of, names_of, things_of
 from howlate.charts.histogram import (
     FLOOR,
@@ -41,8 +41,9 @@ def multiples(subjects: Sequence[Subject], own: bool, axes: Axes = OWN_AXES) -> 
     ]
     sides = sides_of(spots)
     rows: dict[str, dict[str, Spot]] = {}
+    named = titles_of(spots)
     for spot in spots:
-        rows.setdefault(title_of(spot.rest, spots), {})[spot.side] = spot
+        rows.setdefault(named(spot.rest), {})[spot.side] = spot
     if len(sides) < 2 or len(sides) > ACROSS:
         return None
     most = max(1, MOST // len(sides))

@@ -56,11 +56,12 @@ def sides_of(spots: Sequence[Spot]) -> list[str]:
     return list(dict.fromkeys(spot.side for spot in spots))
 
 
-def title_of(rest: Mapping[str, str], spots: Sequence[Spot], without: Sequence[str] = ()) -> str:
-    """The labels that distinguish these spots from the others: "load none, period 1ms"; "" if there are none."""
+def titles_of(spots: Sequence[Spot], without: Sequence[str] = ()) -> Callable[[Mapping[str, str]], str]:
+    """What names each of these spots by its labels that distinguish it from the others: "load none, period 1ms"; ""
+    if there are none."""
     names = dict.fromkeys(name for spot in spots for name in spot.rest)
     vary = [n for n in names if n not in without and len({spot.rest.get(n) for spot in spots}) > 1]
-    return ", ".join(f"{name} {rest[name]}" for name in vary if name in rest)
+    return lambda rest: ", ".join(f"{name} {rest[name]}" for name in vary if name in rest)
 
 
 def columns_of(spot: Spot) -> list[str]:
@@ -102,11 +103,12 @@ def curves(
     """By panel (the load, and the other constant labels), the lines that have enough numbers. `lines`: the
     name and value of each line of a spot; `without`: labels that the lines' names contain already."""
     panels: dict[str, dict[Text, list[tuple[float, Spread]]]] = {}
+    title = titles_of(spots, ("load", *without))
     for spot in spots:
         load = numbered(spot.rest.get("load", ""))
         if load is None:
             continue
-        more = title_of(spot.rest, spots, ("load", *without))
+        more = title(spot.rest)
         panel = ", ".join(part for part in (load[0], more) if part)
         for name, value in lines(spot).items():
             panels.setdefault(panel, {}).setdefault(name, []).append((load[1], value))

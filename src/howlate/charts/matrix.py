@@ -13,7 +13,7 @@ from howlate.charts._data import pack
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject
 from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
 from howlate.charts._scale import Scale, knee_of
-from howlate.charts._sides import Spot, columns_of, maxima, measured, sides_of, spots_of, title_of
+from howlate.charts._sides import Spot, columns_of, maxima, measured, sides_of, spots_of, titles_of
 from howlate.charts._svg import el
 from howlate.charts._words import title_of_column
 from howlate.words.caption import Caption, Listed
@@ -116,7 +116,8 @@ def _entries(spots: Sequence[Spot], column: str) -> list[Entry]:
             if len(axes) == 2
             else []
         )
-    return [(spot.side, title_of(spot.rest, those) or Caption("every point"), cell) for spot, cell in held]
+    title = titles_of(those)
+    return [(spot.side, title(spot.rest) or Caption("every point"), cell) for spot, cell in held]
 
 
 def _is_matrix(rows: Sequence[Entry]) -> bool:
@@ -163,11 +164,15 @@ def _panel(
 ) -> Panel:
     x = Scale(0.0, float(len(across)), False, "names", tuple(across))
     held = [(row, name, cell) for row, name, cell in grid if cell is not None]
+    at = {name: i for i, name in reversed([*enumerate(across)])}
+    rows: dict[Text, list[tuple[int, MatrixCell]]] = {}
+    for row, name, cell in held:
+        rows.setdefault(row, []).append((at[name], cell))
     pieces = [
         _row(
             row,
             MatrixRow(i, len(down)),
-            [(across.index(name), cell) for r, name, cell in held if r == row],
+            rows.get(row, []),
             x,
             shade,
         )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from howlate.charts._figure import Chart, Figure, Key, Panel, Subject
 from howlate.charts._scale import Scale, spread
-from howlate.charts._sides import LINES, Spot, measured, sides_of, spots_of, title_of
+from howlate.charts._sides import LINES, Spot, measured, sides_of, spots_of, titles_of
 from howlate.charts._svg import MARKERS
 from howlate.charts._words import around_zero, names_of
 from howlate.charts.tail import tail_piece, tails_panel
@@ -29,8 +29,9 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     ]
     sides = sides_of(spots)
     panels: dict[Text, list[Spot]] = {}
+    named = titles_of(spots)
     for spot in spots:
-        panels.setdefault(title_of(spot.rest, spots) or Caption("All sides"), []).append(spot)
+        panels.setdefault(named(spot.rest) or Caption("All sides"), []).append(spot)
     panels = {title: spots for title, spots in panels.items() if len(spots) > 1}
     if not panels or len(sides) > LINES:
         return None

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from howlate.charts._data import pack
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject
 from howlate.charts._scale import OWN_AXES, Axes, Scale
-from howlate.charts._sides import Spot, spots_of, title_of
+from howlate.charts._sides import Spot, spots_of, titles_of
 from howlate.charts.scatter import HEIGHT, WIDTH, exact_of, image_on, own_scale
 from howlate.model.bins import Scatter
 from howlate.words.caption import Caption, Listed
@@ -26,10 +26,13 @@ MOST = 12
 def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
     spots = [spot for spot in spots_of(subjects) if spot.subject.summary.test == TEST]
     panels: dict[str, list[tuple[str, Scatter]]] = {}
+    title = titles_of(spots, (TIMER, PART))
     for spot in spots:
         cell = spot.subject.one
         if cell is not None and cell.scatter is not None:
-            panels.setdefault(_title(spot, spots), []).append((spot.rest.get(TIMER, ""), cell.scatter))
+            panels.setdefault(_title(spot, title(spot.rest)), []).append(
+                (spot.rest.get(TIMER, ""), cell.scatter)
+            )
     panels = {title: scatters for title, scatters in panels.items() if 1 < len(scatters) <= len(COLOURS)}
     if not panels:
         return None
@@ -54,9 +57,8 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
     )
 
 
-def _title(spot: Spot, spots: Sequence[Spot]) -> str:
+def _title(spot: Spot, rest: str) -> str:
     """The kernel, and every other label that distinguishes it except the timer."""
-    rest = title_of(spot.rest, spots, (TIMER, PART))
     return " · ".join(part for part in (spot.side, rest) if part)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -143,9 +144,9 @@ def _names(sql: str, table: str) -> bool:
 def names_of(runs: Sequence[KnownRun]) -> dict[str, str]:
     """What the column `run` calls each folder: by its name, by its path where two have the same."""
     short = [Path(run.folder).name for run in runs]
+    times = Counter(short)
     return {
-        run.folder: name if short.count(name) == 1 else run.folder
-        for run, name in zip(runs, short, strict=True)
+        run.folder: name if times[name] == 1 else run.folder for run, name in zip(runs, short, strict=True)
     }
 
 

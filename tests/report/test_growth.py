@@ -1,0 +1,55 @@
+"""The page of twice as many rows is at most a little more than twice the work, counted in lines of Python."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from dataclasses import replace
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from howlate.model.loaded import RunContent
+from howlate.report.html import render
+from made_cells import made_cell
+from made_runs import made_run
+
+
+def run_of(count: int) -> RunContent:
+    """Two kernels, each under half of so many loads."""
+    summary, bins, *_ = made_cell("none", 1, 500)
+    labels = [{**summary.labels, "load": f"cpu:{n // 2}", "kernel": f"{n % 2}"} for n in range(count)]
+    return made_run([(replace(summary, id=f"c{n}-1", labels=own), bins) for n, own in enumerate(labels)])
+
+
+def lines_of(run: RunContent) -> Counter[tuple[str, int]]:
+    """How often each line was executed; one of a comprehension once for each of its rounds."""
+    lines: Counter[tuple[str, int]] = Counter()
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        if "/howlate/" not in frame.f_code.co_filename:
+            return None
+        if event == "line":
+            lines[frame.f_code.co_filename, frame.f_lineno] += 1
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        render([run])
+    finally:
+        sys.settrace(before)
+    return lines
+
+
+@pytest.mark.parametrize("rows", [16, pytest.param(120, marks=pytest.mark.long)])
+def test_a_page_grows_with_its_rows(rows: int) -> None:
+    render([run_of(4)])  # what is read once
+    few, many = lines_of(run_of(rows)), lines_of(run_of(2 * rows))
+    steep = {
+        place: (few[place], count)
+        for place, count in many.items()
+        if count > 1_000 and count > 2.6 * few[place]
+    }
+    assert not steep
