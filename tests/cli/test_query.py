@@ -52,6 +52,21 @@ def test_a_damaged_run_is_named_and_the_others_answer(howlate: Run, runs: Path) 
     assert "! runs/a is left out: " in answered.err
 
 
+@pytest.mark.parametrize("gone", [True, False])
+def test_a_cell_whose_samples_changed_is_named_by_a_query_about_samples(
+    howlate: Run, runs: Path, gone: bool
+) -> None:
+    samples = runs / "a" / "cells" / "none" / "samples.parquet"
+    whole = samples.read_bytes()
+    samples.unlink()
+    if not gone:
+        samples.write_bytes(whole[:-1])
+    answered = howlate("query", "SELECT cell, count(*) FROM samples GROUP BY cell", "--csv")
+    assert (answered.code, answered.out.splitlines()[1:]) == (0, ["cpu-50,2"])
+    assert "! runs/a/cells/none is left out: " in answered.err
+    assert "samples" not in howlate("query", SQL).err
+
+
 @pytest.mark.parametrize(
     "argv", [("SELECT",), ("DROP TABLE runs",), (SQL, "--json", "--csv"), (SQL, "nowhere")]
 )

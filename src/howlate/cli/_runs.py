@@ -11,7 +11,7 @@ import click
 from howlate.places import RUNS
 
 if TYPE_CHECKING:
-    from howlate.store.catalogue import Catalogue
+    from howlate.store.catalogue import Catalogue, LeftOut
 
 runs_argument = click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="[RUN...]")
 """Run folders, or folders that hold some."""
@@ -23,9 +23,15 @@ no_index_option = click.option(
 def read_runs(places: Sequence[Path], index: bool) -> Catalogue:
     """Those that are named, else all below runs/. What could not be read is named on standard error."""
     from howlate.store.catalogue import read_catalogue
-    from howlate.words.say import english
 
     catalogue = read_catalogue(places or (RUNS,), index)
-    for left_out in catalogue.left_out:
-        click.echo(f"! {left_out.place} is left out: {english(left_out.reason)}", err=True)
+    name_left_out(catalogue.left_out)
     return catalogue
+
+
+def name_left_out(left_out: Sequence[LeftOut]) -> None:
+    """On standard error."""
+    from howlate.words.say import english
+
+    for each in left_out:
+        click.echo(f"! {each.place} is left out: {english(each.reason)}", err=True)

@@ -34,13 +34,14 @@ def command(sql: str, runs: Sequence[Path], index: bool, as_json: bool, as_csv: 
     The tables are runs, cells, statistics, facts and samples; docs/query.md has their columns. A run that is damaged
     is named and left out. Nothing is changed.
     """
-    from howlate.cli._runs import read_runs
+    from howlate.cli._runs import name_left_out, read_runs
     from howlate.errors import UsageError
-    from howlate.store.query import ask
+    from howlate.store.query import ask, without_samples
 
     if as_json and as_csv:
         raise UsageError(ONE_FORM())
     catalogue = read_runs(runs, index)
+    name_left_out(without_samples(sql, catalogue.runs))
     answer = ask(sql, catalogue.runs)
     (_print_json if as_json else _print_csv if as_csv else _print_table)(answer)
     return 0

@@ -16,6 +16,7 @@ import duckdb
 from howlate.analysis.statistics import STATISTICS
 from howlate.errors import DamagedError, UsageError
 from howlate.model.catalogue import KnownCell, KnownRun
+from howlate.store.catalogue import LeftOut
 from howlate.store.duck import connection, scan
 from howlate.store.run_folder import SAMPLES
 from howlate.words.statement import rule
@@ -45,6 +46,7 @@ WITH_ZONE = rule(
     "{columns:all} would be a time with a zone (TIMESTAMPTZ), which howlate does not show",
     remedy="write it as text, (...)::VARCHAR, or as the time in UTC, (...) AT TIME ZONE 'UTC'",
 )
+SAMPLES_CHANGED = rule("query.samples-changed", "its samples were changed since it was measured, or are gone")
 NO_SAMPLES = rule(
     "query.no-samples", "none of these runs has samples", remedy="name runs that have some behind the query"
 )
@@ -134,6 +136,14 @@ def ask(sql: str, runs: Sequence[KnownRun]) -> SqlAnswer:
     if len(rows) > MOST_ROWS:
         raise UsageError(TOO_MANY_ROWS(most=MOST_ROWS))
     return SqlAnswer(headings, rows)
+
+
+def without_samples(sql: str, runs: Sequence[KnownRun]) -> list[LeftOut]:
+    """The cells that a query about the samples leaves out, since theirs are not what was measured."""
+    if not _names(sql, SAMPLES_TABLE):
+        return []
+    cells = [_samples_of(run, cell).parent for run in runs for cell in run.cells if not cell.samples]
+    return [LeftOut(cell, SAMPLES_CHANGED()) for cell in cells]
 
 
 def _names(sql: str, table: str) -> bool:
