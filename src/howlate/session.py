@@ -18,7 +18,7 @@ from howlate.places import RUNS
 from howlate.plan import differences, has_all_of, same_plan, same_points, still_to_measure
 from howlate.prepare import Prepared
 from howlate.same import boots, check_same
-from howlate.store.files import measure_again, storing
+from howlate.store.files import check_text, measure_again, storing
 from howlate.store.loaded import load_run
 from howlate.store.lock import locked
 from howlate.store.run_folder import KERNELS, RUN, SUMMARY, RunFolder, file_name
@@ -95,6 +95,7 @@ def begin_run(
 ) -> Session:
     """The same for a run without a target, which was measured elsewhere. `configs`: see `Prepared`."""
     path = out if out is not None else _new_name(run.id)
+    check_text(path)
     with storing(path):
         if not path.exists():
             path.mkdir(parents=True, exist_ok=True)

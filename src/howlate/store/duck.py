@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from howlate.errors import DamagedError
 from howlate.model.opening import check_regular, opened_folder
-from howlate.store.files import OUT, looking, measure_again, storage_error
+from howlate.store.files import OUT, check_text, looking, measure_again, storage_error
 from howlate.words.statement import rule
 
 UNREADABLE_TABLE = rule("store.unreadable-table", "{path} cannot be read: {reason}", remedy="{hint}")
@@ -49,7 +49,8 @@ def connection(spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def quoted(path: Path) -> str:
-    """A path as SQL text."""
+    """A path as SQL text; UsageError for one that is not UTF-8."""
+    check_text(path)
     return "'" + str(path).replace("'", "''") + "'"
 
 
@@ -62,6 +63,7 @@ def scan(*paths: Path) -> str:
     """read_parquet of these files, by exactly these names (no character of them is a pattern)."""
     names = []
     for path in paths:
+        check_text(path)
         with reading(path):
             check_regular(path)
         exact = "".join(f"[{c}]" if c in "*?[" else c for c in str(path))

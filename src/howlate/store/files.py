@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from howlate.errors import REMEDIED, DamagedError, StorageError
+from howlate.errors import REMEDIED, DamagedError, StorageError, UsageError
 from howlate.model.decode import parse_json, read_text
 from howlate.model.opening import opened_folder
 from howlate.words.statement import Statement, rule
@@ -32,6 +32,11 @@ UNREADABLE = rule(
 )
 NOT_WRITTEN = rule(
     "store.not-written", "{path} could not be written: {reason}", remedy="{way_out} with {option}"
+)
+NOT_UTF8 = rule(
+    "store.not-utf8",
+    "the path {path} is not UTF-8, in which files of samples are opened",
+    remedy="choose a name in UTF-8; a folder that is there can be entered, and named from there as `.`",
 )
 WAYS_OUT = {
     errno.ENOSPC: "make room there, or choose another place",
@@ -175,6 +180,14 @@ def storage_error(path: Path, number: int | None, text: str, option: str = OUT) 
     """The error about a file that could not be written. `option`: the command's option for another place."""
     way_out = WAYS_OUT.get(number or 0, "choose another place")
     return StorageError(NOT_WRITTEN(path=path, reason=text, way_out=way_out, option=option))
+
+
+def check_text(path: Path) -> None:
+    """UsageError for a path that DuckDB and Arrow cannot be told: one is opened by its text alone."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise UsageError(NOT_UTF8(path=path)) from None
 
 
 def check_place(path: Path | None, option: str = OUT) -> None:

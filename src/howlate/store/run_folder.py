@@ -24,6 +24,7 @@ from howlate.model.summary import SCHEMA, CellSummary
 from howlate.store.checksums import Checksum, changed, differences, read_checksums, write_checksums
 from howlate.store.elsewhere import JOB, measured_elsewhere
 from howlate.store.files import (
+    check_text,
     looking,
     make_folder,
     measure_again,
@@ -105,6 +106,9 @@ class RunFolder:
     """One run's folder. All paths of its files come from here."""
 
     path: Path
+
+    def __post_init__(self) -> None:
+        check_text(self.path)
 
     @classmethod
     def create(cls, path: Path, run: Run) -> RunFolder:

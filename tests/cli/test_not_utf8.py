@@ -1,0 +1,45 @@
+"""Names that are not UTF-8: refused before anything is measured or read, and worked with from within."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from hostile.harness import COMMANDS, words_of
+
+from .commands import STUDY, Run, is_a_sentence
+from .test_verdict import SAMPLES, measured
+
+NAME = os.fsdecode(b"r\xffn")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_run_below_such_a_name_is_refused_and_read_from_within(howlate: Run, command: str) -> None:
+    measured(Path("run"), "200us", none=SAMPLES)
+    Path("run").rename(NAME)
+    refused = howlate(*[NAME if word == "run" else word for word in words_of(command)])
+    assert refused.code == (2 if "left out" not in refused.err else refused.code)
+    assert "is not UTF-8" in refused.err and "fault in howlate" not in refused.err
+    os.chdir(NAME)
+    within = howlate(*["." if word == "run" else word for word in words_of(command)])
+    assert "is not UTF-8" not in within.err and "fault in howlate" not in within.err
+
+
+@pytest.mark.parametrize(
+    "words", [("run", "mine.toml", "--no-wait", "--out", NAME), ("check", "--seconds", "1s", "--out", NAME)]
+)
+def test_nothing_is_measured_into_such_a_name(howlate: Run, words: tuple[str, ...]) -> None:
+    Path("mine.toml").write_text(STUDY)
+    refused = howlate(*words)
+    assert refused.code == 2 and is_a_sentence(refused.err)
+    assert not Path(NAME).exists()
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "perfetto", "text3"])
+def test_an_output_of_such_a_name_is_written_or_refused(howlate: Run, form: str) -> None:
+    measured(Path("run"), "200us", none=SAMPLES)
+    done = howlate("export", "run", "--format", form, "-o", f"{NAME}.out")
+    assert "fault in howlate" not in done.err
+    assert (done.code == 0) == any(NAME in path.name for path in Path().iterdir())
