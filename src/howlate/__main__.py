@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import re
+import resource
 import signal
 import sys
 import tempfile
@@ -38,6 +39,18 @@ FAULT = rule(
 NO_CATALOGUE = rule(
     "main.no-catalogue", "{path} cannot be read: {reason}", remedy="howlate speaks English with --lang en"
 )
+OUT_OF_MEMORY = rule(
+    "main.out-of-memory",
+    "there is not enough memory",
+    remedy="end something else, or raise the limit (`ulimit -v`, memory.max of the cgroup)",
+)
+ADDRESS_SPACE = rule(
+    "main.address-space",
+    "the address space is limited to {limit_mib:count} MiB, and howlate needs {least_mib:count}",
+    remedy="raise the limit: `ulimit -v unlimited`",
+)
+LEAST_MIB = 2048
+"""With less, libraries end the process while they are loaded, with codes that mean something else here."""
 OUTPUT_NOT_WRITTEN = rule(
     "main.output-not-written",
     "standard output could not be written ({reason})",
@@ -73,6 +86,8 @@ def _main(argv: list[str] | None) -> int:
         if problem.filename is None and problem.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
             return _output_is_full(problem)
         return _unexpected(problem)
+    except MemoryError:
+        return _print(OUT_OF_MEMORY(), ExitCode.BROKEN)
     except Exception as problem:
         return _unexpected(problem)
 
@@ -187,6 +202,10 @@ def _end(code: int) -> NoReturn:
 
 def run() -> NoReturn:
     """The installed command."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each thread has buffers, and nothing here needs one
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if 0 <= limit < LEAST_MIB << 20:  # without one it is -1
+        _end(_print(ADDRESS_SPACE(limit_mib=limit >> 20, least_mib=LEAST_MIB), ExitCode.NOT_POSSIBLE))
     try:
         ended = main()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -123,7 +123,8 @@ def _with_contents(parts: Sequence[str]) -> list[str]:
     if len(headings) < FEWEST_LISTED:
         return list(parts)
     links = "".join(f'<li><a href="#{ident}">{title}</a></li>' for ident, title in headings[:MOST_CONTENTS])
-    contents = f'<nav class="contents" aria-label="{_("Contents")}"><ul>{links}</ul></nav>'
+    label = _("Contents")
+    contents = f'<nav class="contents" aria-label="{label}"><ul>{links}</ul></nav>'
     return [*parts[:first], contents, *parts[first:]]
 
 

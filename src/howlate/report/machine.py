@@ -174,9 +174,8 @@ def agreed(
         elif len(found) <= MOST_NAMED and all(who == [value] for value, who in found.items()):
             rows.append((key, "; ".join(found)))
         elif len(found) <= MOST_VALUES:
-            rows.append(
-                (key, "; ".join(f"{value or _('none')} ({_who(who)})" for value, who in found.items()))
-            )
+            none = _("none")
+            rows.append((key, "; ".join(f"{value or none} ({_who(who)})" for value, who in found.items())))
         else:
             rows.append((key, _("{found} different values").format(found=len(found))))
     return rows

@@ -1,0 +1,52 @@
+"""With too little memory howlate says so, with a code that means nothing else."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from howlate import __main__ as entry
+from howlate.places import ROOT
+from store.runs import a_folder
+from store.streams import stream
+
+COMMAND = [ROOT / "howlate", "--no-install"]
+
+
+@pytest.mark.parametrize("limit_mib", [24, 50, 100, 150, 200, 300, 500, 800, 1200, 2000])
+def test_a_limited_address_space_is_a_sentence(tmp_path: Path, limit_mib: int) -> None:
+    """Libraries end the process with 1, which is FAIL, or by a segmentation fault, where they cannot be loaded."""
+    run = a_folder(tmp_path / "run", {"none": stream([5, 2])}).path
+    limit = limit_mib << 20
+    done = subprocess.run(
+        [*COMMAND, "verdict", run, "--deadline", "1s"],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 3, done.stderr
+    assert done.stderr == (
+        f"howlate: the address space is limited to {limit_mib:,} MiB, and howlate needs {entry.LEAST_MIB:,}. "
+        "Raise the limit: `ulimit -v unlimited`.\n"
+    )
+
+
+def test_memory_that_ends_meanwhile_is_no_fault(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(_: object) -> int:
+        raise MemoryError
+
+    monkeypatch.setattr(entry, "_run", full)
+    assert entry.main(["show", "run"]) == 4
+    assert "there is not enough memory" in capsys.readouterr().err
+
+
+def test_a_launcher_that_can_start_nothing_does_not_say_that_a_verdict_failed() -> None:
+    done = subprocess.run(
+        ["/bin/bash", ROOT / "howlate", "verdict"], env={"PATH": "/nonexistent"}, capture_output=True
+    )
+    assert done.returncode in (4, 254)
