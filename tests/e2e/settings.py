@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from e2e.commands import PROBE
 from lacks import AS_ROOT, skip
+from processes import children_of, is_running, kill_unguarded, until, with_word
 
 
 @contextmanager
@@ -24,3 +26,33 @@ def put_back(setting: Path) -> Iterator[str]:
         subprocess.run([PROBE, "restore"], check=False)
         if setting.read_text() != text:
             setting.write_text(text.partition("[")[2].partition("]")[0] or text)
+
+
+def stopped_beside(setting: Path, before: str, knob: str, command: subprocess.Popen[str]) -> int:
+    """The probe of a command in mid-cell with the knob (a word of its command line), standing still: else the
+    cell may be over, and the setting back, before anything is done to it."""
+    caught: list[int] = []
+
+    def is_over() -> bool:
+        below = children_of(command.pid) if setting.read_text() != before else []
+        for probe in set(with_word(knob)) & set(below):
+            os.kill(probe, signal.SIGSTOP)
+            if setting.read_text() != before:
+                caught.append(probe)
+                return True
+            os.kill(probe, signal.SIGCONT)
+        return command.poll() is not None
+
+    until(is_over, within_s=600)
+    if not caught:
+        command.kill()
+        raise AssertionError(command.communicate())
+    return caught[0]
+
+
+def kill_with_probe(command: subprocess.Popen[str], probe: int) -> None:
+    """A command, its probe that stands still, and the guardian, so that nobody can put anything back."""
+    command.kill()
+    kill_unguarded(probe)
+    command.communicate(timeout=120)
+    assert until(lambda: not is_running(probe))

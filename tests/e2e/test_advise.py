@@ -3,7 +3,6 @@ else is measured."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
@@ -14,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from e2e.commands import howlate, start
-from e2e.settings import put_back
+from e2e.settings import kill_with_probe, put_back, stopped_beside
 from howlate.places import probe_path
-from processes import children_of, is_running, kill_unguarded, until, with_word
+from processes import until
 
 MIGRATION = Path("/proc/sys/kernel/timer_migration")
 ADVISE = (
@@ -24,6 +23,7 @@ ADVISE = (
     "--set=policy=other", "--out=r",
 )  # fmt: skip
 SIDES = 2 * 6
+KNOB = "--knob=timer_migration"
 LOGGING = """#!/bin/sh
 [ "$1" = cyclic ] && cat {setting} >> {log}
 exec {probe} "$@"
@@ -48,36 +48,20 @@ def seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[s
     return lambda: log.read_text().splitlines(keepends=True) if log.exists() else []
 
 
-def flipped(folder: Path, before: str) -> subprocess.Popen[str]:
-    """The command, in the middle of a cell with the knob."""
+def measuring(folder: Path, before: str) -> tuple[subprocess.Popen[str], int]:
+    """The command in the middle of a cell with the knob, and its probe, which stands still."""
     process = start(folder, *ADVISE)
-    changed = until(lambda: MIGRATION.read_text() != before or process.poll() is not None)
-    if not changed or process.poll() is not None:
-        process.kill()
-        raise AssertionError(process.communicate()[1])
-    return process
+    return process, stopped_beside(MIGRATION, before, KNOB, process)
 
 
-def measuring(process: subprocess.Popen[str]) -> int:
-    below = children_of(process.pid)
-    (probe,) = (pid for pid in with_word("--knob=timer_migration") if pid in below)
-    return probe
-
-
-def kill_all(process: subprocess.Popen[str]) -> None:
-    """With the probe and its guardian, so that nobody can put anything back."""
-    probe = measuring(process)
-    os.kill(probe, signal.SIGSTOP)
-    process.kill()
-    kill_unguarded(probe)
-    process.communicate(timeout=120)
-    assert until(lambda: not is_running(probe))
+def kill_all(folder: Path, before: str) -> None:
+    kill_with_probe(*measuring(folder, before))
 
 
 def test_a_killed_command_leaves_what_restore_puts_back(
     tmp_path: Path, before: str, seen: Callable[[], list[str]]
 ) -> None:
-    kill_all(flipped(tmp_path, before))
+    kill_all(tmp_path, before)
     assert MIGRATION.read_text() != before
     code, out, err = howlate(tmp_path, "doctor", "--restore")
     assert code == 0, out + err
@@ -87,7 +71,7 @@ def test_a_killed_command_leaves_what_restore_puts_back(
 def test_a_killed_command_that_is_continued_measures_nothing_with_the_knob_left_in_force(
     tmp_path: Path, before: str, seen: Callable[[], list[str]]
 ) -> None:
-    kill_all(flipped(tmp_path, before))
+    kill_all(tmp_path, before)
     assert MIGRATION.read_text() != before
     begun = len(seen())
     code, out, err = howlate(tmp_path, *ADVISE, "--json")
@@ -101,9 +85,8 @@ def test_a_killed_command_that_is_continued_measures_nothing_with_the_knob_left_
 def test_a_killed_probe_leaves_nothing_in_force_for_the_next_cell(
     tmp_path: Path, before: str, seen: Callable[[], list[str]]
 ) -> None:
-    process = flipped(tmp_path, before)
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(measuring(process), signal.SIGKILL)
+    process, probe = measuring(tmp_path, before)
+    os.kill(probe, signal.SIGKILL)
     _, err = process.communicate(timeout=600)
     assert process.returncode == 4, err
     assert len(seen()) >= SIDES and set(seen()) == {before}
@@ -111,7 +94,8 @@ def test_a_killed_probe_leaves_nothing_in_force_for_the_next_cell(
 
 
 def test_an_interrupted_command_puts_the_knob_back_and_says_how_to_go_on(tmp_path: Path, before: str) -> None:
-    process = flipped(tmp_path, before)
+    process, probe = measuring(tmp_path, before)
+    os.kill(probe, signal.SIGCONT)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 5, err
@@ -122,9 +106,7 @@ def test_an_interrupted_command_puts_the_knob_back_and_says_how_to_go_on(tmp_pat
 def test_a_probe_that_is_killed_while_it_stops_leaves_nothing_and_what_it_recorded_is_kept(
     tmp_path: Path, before: str
 ) -> None:
-    process = flipped(tmp_path, before)
-    probe = measuring(process)
-    os.kill(probe, signal.SIGSTOP)  # so that it cannot stop by itself
+    process, probe = measuring(tmp_path, before)  # stopped, so that it cannot stop by itself
     process.send_signal(signal.SIGINT)
     assert until(lambda: is_interrupted(probe))
     os.kill(probe, signal.SIGKILL)

@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from e2e.commands import PROBE, howlate, start
-from e2e.settings import put_back
+from e2e.settings import kill_with_probe, put_back, stopped_beside
 from howlate.analysis.cause import Cause
 from howlate.model.study import Value
 from howlate.places import probe_path
 from howlate.report.remedies import REMEDIES
 from made_trace import OWN, MadeTrace
-from processes import children_of, is_running, kill_unguarded, until, with_word
+from processes import until
 from store.runs import a_folder, a_run
 from store.streams import traced_stream
 
@@ -136,31 +136,8 @@ def killed_beside_the_knob(folder: Path, before: str, command: tuple[str, ...]) 
     """In the middle of a cell with the knob, the command with its probe and the guardian, so that nobody can put it
     back."""
     process = start(folder, *command)
-    caught: list[int] = []
-
-    def is_over() -> bool:
-        caught.extend(stopped_beside_the_knob(process.pid, before))
-        return bool(caught) or process.poll() is not None
-
-    until(is_over, within_s=600)
-    assert caught, process.communicate()
-    (probe,) = caught
-    process.kill()
-    kill_unguarded(probe)
-    process.communicate(timeout=120)
-    assert until(lambda: not is_running(probe))
+    kill_with_probe(process, stopped_beside(SETTING, before, KNOB, process))
     assert SETTING.read_text() != before
-
-
-def stopped_beside_the_knob(command: int, before: str) -> list[int]:
-    """The command's probe, which now stands still with the knob in force, if there is one."""
-    below = children_of(command) if SETTING.read_text() != before else []
-    for probe in set(with_word(KNOB)) & set(below):
-        os.kill(probe, signal.SIGSTOP)
-        if SETTING.read_text() != before:
-            return [probe]
-        os.kill(probe, signal.SIGCONT)
-    return []
 
 
 @pytest.mark.long
