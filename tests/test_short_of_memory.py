@@ -13,7 +13,7 @@ from howlate.places import ROOT
 from store.runs import a_folder
 from store.streams import stream
 
-COMMAND = [ROOT / "howlate", "--no-install"]
+COMMAND: list[str | Path] = [ROOT / "howlate", "--no-install"]
 
 
 @pytest.mark.parametrize("limit_mib", [24, 50, 100, 150, 200, 300, 500, 800, 1200, 2000])
