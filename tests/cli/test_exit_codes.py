@@ -49,6 +49,7 @@ CALLS: dict[str, dict[str, str]] = {
     },
     "calibrate": {
         "usage": "calibrate --count 1",
+        "impossible": "calibrate --kinds irqs-off",
     },
     "check": {
         "pass": f"steady: {CHECK} --deadline 200us",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from cli.test_exit_codes import CODES, GUESTS
-from howlate.places import probe_path
+from howlate.places import ROOT, probe_path
 from lab.guests import RT, STANDARD, warm_cache
 
 STUDY = """
@@ -38,7 +37,7 @@ def test_each_situation_has_its_code(
     monkeypatch.setenv("HOWLATE_CACHE", str(warm_cache(tmp_path / "cache", STANDARD, RT)))
     monkeypatch.setenv("HOWLATE_PROBE", str(probe_path()))
     codes = [
-        subprocess.run([sys.executable, "-m", "howlate", *words.split(" ")], cwd=tmp_path).returncode
+        subprocess.run([ROOT / "howlate", "--no-install", *words.split(" ")], cwd=tmp_path).returncode
         for words in GUESTS[name][situation].split(" && ")
     ]
     assert codes[-1] == CODES[situation]
