@@ -49,7 +49,6 @@ CALLS: dict[str, dict[str, str]] = {
     },
     "calibrate": {
         "usage": "calibrate --count 1",
-        "impossible": "calibrate --kinds irqs-off",
     },
     "check": {
         "pass": f"steady: {CHECK} --deadline 200us",
@@ -136,6 +135,7 @@ command, or is one of GUESTS."""
 GUESTS: dict[str, dict[str, str]] = {
     "calibrate": {
         "pass": "calibrate --kernels 6.1-rt --kinds irqs-off --count 200",
+        "impossible": "calibrate --kinds irqs-off",
     },
     "lab bisect": {
         "pass": "lab bisect mine.toml --good 6.1[preempt=full] --bad 6.1[preempt=none] --limit 330us "
@@ -151,7 +151,7 @@ GUESTS: dict[str, dict[str, str]] = {
         "pass": "lab run mine.toml --kernels 6.1[preempt=none] --seeds 1 --out r && lab why r",
     },
 }
-"""What tests/lab/test_exit_codes.py types, to real guests."""
+"""What tests/lab/test_exit_codes.py types, to real guests; the module is loaded nowhere else."""
 NO_OUTPUT = ("lab clean", "probe")
 """`lab clean` prints nothing where nothing is kept; `probe` becomes the probe, which has tests of its own."""
 
