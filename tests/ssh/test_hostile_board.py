@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from howlate.errors import HowlateError
 from howlate.targets import _flow, _link, _samples
 from howlate.targets._target import Outcome
 from howlate.targets.ssh import SshTarget
-from processes import until
+from processes import until, with_word
 from ssh.server import Server, alone_where_shared, serving
 from ssh.sessions import opened
 from targets.cells import cell_of, nothing
@@ -26,8 +26,8 @@ from targets.cells import cell_of, nothing
 pytestmark = alone_where_shared()
 ROOT = Path(__file__).parent.parent.parent
 ENDLESS = "exec head -c 3000000000 /dev/zero"
-LINES = "while :; do echo progress 1 1 1; done"
-SLOW = "while :; do printf x; sleep 20; done"
+LINES = "while echo progress 1 1 1; do :; done"
+SLOW = "while printf x; do sleep 20; done"
 _SCRIPT = """#!/bin/sh
 printf '%%s\\n' "$SSH_ORIGINAL_COMMAND" >>%(folder)s/asked
 case $SSH_ORIGINAL_COMMAND in
@@ -61,8 +61,15 @@ def made_board(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Board]
     force.chmod(0o755)
     (folder / "when").write_text("no such command")
     (folder / "answer").write_text("")
-    with serving(folder, monkeypatch, force=force) as server:
-        yield Board(server, folder)
+    try:
+        with serving(folder, monkeypatch, force=force) as server:
+            yield Board(server, folder)
+    finally:
+        for pid in with_word(
+            f"sh {folder / 'answer'}"
+        ):  # a board's command goes on where its reader has left
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 @pytest.fixture
@@ -228,12 +235,12 @@ def test_a_strange_plan_is_a_sentence(board: Board, answer: str) -> None:
 
 SIGTERM: dict[str, tuple[str, str, list[str]]] = {
     "slow answer": ("facts --json", SLOW, ["doctor"]),
-    "endless answer": ("uname -m", "while :; do head -c 100000 /dev/zero; sleep 1; done", ["doctor"]),
+    "endless answer": ("uname -m", "while head -c 100000 /dev/zero; do sleep 1; done", ["doctor"]),
     "slow start": ("session open", SLOW, ["doctor"]),
     "slow plan": ("howlate-probe plan", f"cat >/dev/null; {SLOW}", ["run"]),
     "slow follow": ("session follow", SLOW, ["run"]),
-    "endless follow": ("session follow", "while :; do head -c 100000 /dev/zero; sleep 1; done", ["run"]),
-    "endless progress": ("session follow", "while :; do echo progress 1 1 1; sleep 0.1; done", ["run"]),
+    "endless follow": ("session follow", "while head -c 100000 /dev/zero; do sleep 1; done", ["run"]),
+    "endless progress": ("session follow", "while echo progress 1 1 1; do sleep 0.1; done", ["run"]),
     "slow samples": ("session send", f"echo 1000000 5; {SLOW}", ["run"]),
 }
 STUDY = """schema = 1
