@@ -7,9 +7,17 @@ import math
 import numpy as np
 import pytest
 import scipy.integrate
+from hypothesis import given
+from hypothesis import strategies as st
 
 from howlate.analysis.bounds import rate_upper
-from howlate.analysis.sequential import shown_above, shown_below, trials_without_miss
+from howlate.analysis.sequential import (
+    rate_lower_always,
+    rate_upper_always,
+    shown_above,
+    shown_below,
+    trials_without_miss,
+)
 
 RATE = 1e-3
 RUNS, LOOKS, STEP = 300, 100, 500
@@ -70,3 +78,24 @@ def test_it_decides_where_there_is_something_to_decide() -> None:
         for misses in counted(3 * RATE, 5)[:200]
     )
     assert passed >= 198 and failed >= 198
+
+
+@given(st.integers(2, 10**9), st.floats(0, 1), st.floats(0, 1), st.sampled_from([0.9, 0.95, 0.999]))
+def test_more_misses_are_never_less_evidence(
+    trials: int, one: float, other: float, confidence: float
+) -> None:
+    """However far they are above the rate: the lower bound of 530 misses was a millionth of that of 525."""
+    few, many = sorted((round(one * trials), round(other * trials)))
+    assert rate_lower_always(few, trials, confidence) <= rate_lower_always(many, trials, confidence) * (
+        1 + 1e-9
+    )
+    assert rate_upper_always(few, trials, confidence) <= rate_upper_always(many, trials, confidence) * (
+        1 + 1e-9
+    )
+
+
+@pytest.mark.parametrize("trials", [60_000, 10**7])
+def test_the_lower_bound_follows_the_share_of_misses(trials: int) -> None:
+    for misses in (520, 525, 530, 1_200, 30_000):
+        share = misses / trials
+        assert share * (1 - 6 / misses**0.5) < rate_lower_always(misses, trials, 0.95) < share

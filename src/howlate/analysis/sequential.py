@@ -11,10 +11,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from howlate.analysis.special import beta_cdf, log_beta
+import numpy as np
 
 HIGHEST = 100
 """The mixture above a rate goes up to so many times that rate."""
+
+
+_LEAST, _MOST = 1e-300, 1 - 2.0**-53
+_NOTHING = 60.0
+"""What is less likely by so many powers of e adds nothing to a mean."""
+_PLACES, _SHARES = np.polynomial.legendre.leggauss(80)
+_NODES, _WEIGHTS = (_PLACES + 1) / 2, _SHARES / 2
+"""Of the integral from 0 to 1."""
 
 
 def shown_below(misses: float, trials: float, rate: float) -> float:
@@ -29,7 +37,7 @@ def shown_below(misses: float, trials: float, rate: float) -> float:
 def shown_above(misses: float, trials: float, rate: float) -> float:
     """How strongly they speak against a rate of `rate` or less: a mixture that is uniform on (rate, 100 rate)."""
     log_null = _log_likelihood(misses, trials, rate)
-    return _mixture(misses, trials, rate, min(1.0, HIGHEST * rate), log_null)
+    return _mixture(misses, trials, rate, min(_MOST, HIGHEST * rate), log_null)
 
 
 def _log_likelihood(misses: float, trials: float, rate: float) -> float:
@@ -37,13 +45,33 @@ def _log_likelihood(misses: float, trials: float, rate: float) -> float:
 
 
 def _mixture(misses: float, trials: float, low: float, high: float, log_null: float) -> float:
-    """The mean over the rates from low to high of the likelihood, over that of the null: B(k + 1, n - k + 1) times
-    the beta distribution's share of that stretch, over its length."""
-    a, b = misses + 1, trials - misses + 1
-    share = beta_cdf(high, a, b) - beta_cdf(low, a, b)
-    if share <= 0:
+    """The mean over the rates from low to high of the likelihood, over that of the null. In logarithms throughout:
+    where all of that stretch is unlikely, the null may be more so by far."""
+
+    def log_likelihood(rate: float) -> float:
+        return _log_likelihood(misses, trials, rate)
+
+    top = min(max(misses / trials if trials else 0.0, low, _LEAST), high)
+    most = log_likelihood(top)
+
+    def edge(outer: float) -> float:
+        """Between the top and an end of the stretch: where the likelihood, which falls all the way, is nothing."""
+        inner = top
+        if log_likelihood(outer) > most - _NOTHING:
+            return outer
+        for _ in range(60):
+            middle = (inner + outer) / 2
+            inner, outer = (middle, outer) if log_likelihood(middle) > most - _NOTHING else (inner, middle)
+        return outer
+
+    total = 0.0
+    for begin, end in ((edge(max(low, _LEAST)), top), (top, edge(high))):
+        rates = begin + (end - begin) * _NODES
+        logs = misses * np.log(rates) + (trials - misses) * np.log1p(-rates)
+        total += (end - begin) * float(_WEIGHTS @ np.exp(logs - most))
+    if total <= 0:
         return 0.0
-    log_value = log_beta(a, b) + math.log(share) - math.log(high - low) - log_null
+    log_value = most + math.log(total) - math.log(high - low) - log_null
     return math.exp(log_value) if log_value < 700 else math.inf
 
 
