@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -74,3 +75,19 @@ echo $(($(cpu_s) - before))
         ["bash", "-c", script, "bash", sys.executable], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert int(done.stdout) in (2, 3)
+
+
+def test_the_readme_names_the_systems_whose_rows_passed() -> None:
+    """Both commands ended with 0 there, and nothing was skipped that a command would bring."""
+    systems = tool()
+    page = systems.PAGE.read_text()
+    passed = {
+        system
+        for system, row in systems.rows_of(page).items()
+        if "**" not in row and "could not be reached" not in row
+    }
+    (line,) = (one for one in (ROOT / "README.md").read_text().splitlines() if one.startswith("| systems |"))
+    named = set()
+    for name, versions in re.findall(r"(Debian|Ubuntu) ((?:[\d.]+(?:, | and )?)+)", line.split("|")[2]):
+        named |= {f"{name} {version}" for version in re.findall(r"\d+(?:\.\d+)?", versions)}
+    assert named == passed

@@ -83,6 +83,8 @@ def _main(argv: list[str] | None) -> int:
     except HowlateError as problem:
         return _print(problem.statement, problem.exit_code)
     except OSError as problem:
+        if problem.errno == errno.EIO and _while_interrupted(problem):
+            return ExitCode.INCONCLUSIVE  # the terminal is gone, and nobody can be told
         if problem.filename is None and problem.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
             return _output_is_full(problem)
         return _unexpected(problem)
@@ -90,6 +92,12 @@ def _main(argv: list[str] | None) -> int:
         return _print(OUT_OF_MEMORY(), ExitCode.BROKEN)
     except Exception as problem:
         return _unexpected(problem)
+
+
+def _while_interrupted(problem: BaseException) -> bool:
+    """Whether it came while an interrupt was dealt with."""
+    before = problem.__context__
+    return before is not None and (isinstance(before, KeyboardInterrupt) or _while_interrupted(before))
 
 
 def _have_streams() -> None:

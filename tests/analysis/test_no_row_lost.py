@@ -23,6 +23,7 @@ US = 1_000
 MADE = made_cell("none", 1)
 DEADLINES = (None, 100 * US, 200 * US)
 
+HOLDS = (None, DROPPED(count=1))
 a_cell = st.fixed_dictionaries(
     {
         "row": st.sampled_from(["none", "disk", "cpu:50"]),
@@ -69,6 +70,8 @@ def test_each_row_with_a_deadline_is_judged_and_passes_only_with_all_its_repetit
         counts = {cell["deadline_ns"] for cell in cells}
         if row.verdict.outcome is Ruling.PASS:
             assert len(counts) == 1 and not any(cell["fault"] or cell["late"] for cell in cells)
+        certain = [cell for cell in cells if cell["late"] and cell["deadline_ns"] and cell["fault"] in HOLDS]
+        assert (row.verdict.outcome is Ruling.FAIL) == bool(certain)
         if len(counts) > 1 or any(cell["fault"] == "no reason" for cell in cells):
             assert row.verdict.evidence.failed_checks
     told = opening([row.verdict for row in judged.values()], content)
@@ -79,7 +82,7 @@ def test_each_row_with_a_deadline_is_judged_and_passes_only_with_all_its_repetit
 @pytest.mark.parametrize(
     ("made", "checks"),
     [
-        ([(100, None), (200, None)], ["verdict.unlike-deadlines", "verdict.uncounted-repetitions"]),
+        ([(100, None), (200, None)], ["verdict.unlike-deadlines"]),
         ([(100, None), (None, None)], ["verdict.uncounted-repetitions"]),
         ([(100, "no reason")], ["verdict.no-reason"]),
         ([(100, None), (100, "no reason")], ["verdict.no-reason"]),
@@ -119,3 +122,29 @@ def test_a_cpu_that_answered_nothing_has_its_line_and_its_entry() -> None:
         (1, None, 4_000),
         (2, 10 * US, 0),
     ]
+
+
+def test_of_two_cpus_the_one_that_answered_has_its_largest_value() -> None:
+    """Where one alone answered, the summary does not keep them apart."""
+    cell = MADE[0]
+    counts = DeadlineSummary(
+        100 * US, 8_000, 0, 4_000, by_cpu={"0": OfCpu(4_000), "1": OfCpu(4_000, 0, 4_000)}
+    )
+    column = replace(cell.columns["latency_ns"], max=20 * US, max_by_cpu={})
+    whole = replace(cell, columns={"latency_ns": column}, answers=("latency_ns",), deadline=counts)
+    (row,) = stated(made_run([(whole, MADE[1])]))
+    assert [(each["cpu"], each["max_ns"]) for each in verdict_json(row.verdict)["cpus"]] == [
+        (0, 20 * US),
+        (1, None),
+    ]
+    assert [told.rule for told in each_cpu(row.verdict)] == ["verdict.each-cpu", "verdict.each-cpu-none"]
+
+
+def test_a_measuring_cpu_without_a_release_forbids_a_pass() -> None:
+    cell = MADE[0]
+    counts = DeadlineSummary(100 * US, 12_000, by_cpu={"0": OfCpu(12_000), "1": OfCpu(0)})
+    column = replace(cell.columns["latency_ns"], max=20 * US, max_by_cpu={})
+    whole = replace(cell, columns={"latency_ns": column}, answers=("latency_ns",), deadline=counts)
+    (row,) = stated(made_run([(whole, MADE[1])]))
+    assert row.verdict.outcome is Ruling.INCONCLUSIVE
+    assert [check.rule for check in row.verdict.evidence.failed_checks] == ["verdict.no-release"]

@@ -135,7 +135,6 @@ command, or is one of GUESTS."""
 GUESTS: dict[str, dict[str, str]] = {
     "calibrate": {
         "pass": "calibrate --kernels 6.1-rt --kinds irqs-off --count 200",
-        "impossible": "calibrate --kinds irqs-off",
     },
     "lab bisect": {
         "pass": "lab bisect mine.toml --good 6.1[preempt=full] --bad 6.1[preempt=none] --limit 330us "

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from hostile.alter import reseal
 from made_evidence import quiet
 from store.runs import a_folder
 from store.streams import header, points_stream, stream
@@ -241,3 +242,19 @@ def test_each_test_of_a_mixed_run_has_the_sentence_that_is_its_own(howlate: Run)
 def test_check_without_a_deadline_cannot_be_until_decided(howlate: Run) -> None:
     done = howlate("check", "--until-decided", "--miss-rate", "1e-3", "--no-wait")
     assert done.code == 2 and "--deadline 200us" in done.err
+
+
+def test_a_repetition_without_a_deadline_keeps_its_row_from_passing(howlate: Run) -> None:
+    """As the command reads it: its samples are not read for a deadline, and it is not forgotten."""
+    one, other = (f"none-0123456789-{number}" for number in (1, 2))
+    streams = {
+        name: stream(SAMPLES, header_changes={"parameters": header()["parameters"] | more})
+        for name, more in ((one, {"deadline": "200us"}), (other, {}))
+    }
+    folder = a_folder(Path("run"), streams, {name: {"load": "none"} for name in streams})
+    summary = folder.cell_path(other) / "summary.json"
+    summary.write_text(json.dumps(json.loads(summary.read_text()) | {"repetition": 2}))
+    reseal(summary.parent)
+    judged = howlate("verdict", "run", "--json")
+    assert (judged.code, json.loads(judged.out)["outcome"]) == (5, "INCONCLUSIVE")
+    assert howlate("verdict", "run", "--deadline", "200us").code == 0

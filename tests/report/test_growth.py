@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 
 from howlate.model.loaded import RunContent
+from howlate.places import ROOT
 from howlate.report.html import render
 from made_cells import made_cell
 from made_runs import made_run
+
+SOURCES = str(ROOT / "src" / "howlate")
 
 
 def run_of(count: int) -> RunContent:
@@ -28,7 +31,7 @@ def lines_of(run: RunContent) -> Counter[tuple[str, int]]:
     lines: Counter[tuple[str, int]] = Counter()
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:
-        if "/howlate/" not in frame.f_code.co_filename:
+        if not frame.f_code.co_filename.startswith(SOURCES):
             return None
         if event == "line":
             lines[frame.f_code.co_filename, frame.f_lineno] += 1

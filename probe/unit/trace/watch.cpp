@@ -101,24 +101,25 @@ Sample sample_of(std::int64_t release, std::int64_t release_ns, std::int64_t lat
   return {release, release_ns, latency_ns, 0, 0, 0, 0};
 }
 
-constexpr std::int64_t milli_ns = 1'000'000;
-constexpr std::int64_t round_ns = 50 * milli_ns;
+constexpr std::int64_t millisecond_ns = 1'000'000;
+constexpr std::int64_t round_ns = 50 * millisecond_ns;
 
 TEST_CASE("nobody reads while no sample is a case, and before its stretch is over") {
   FakeRings rings(100);
   TraceWatch watch = watch_of(spec_of(1, {{0}}), rings, 16);
   const auto look = [&](std::int64_t now_ns) { watch.round(now_ns, [] {}); };
-  for (std::int64_t time_ns = 0; time_ns < 200 * milli_ns; time_ns += milli_ns) rings.record(0, time_ns);
+  for (std::int64_t time_ns = 0; time_ns < 200 * millisecond_ns; time_ns += millisecond_ns)
+    rings.record(0, time_ns);
   look(round_ns);
   CHECK(rings.reads == 0);
-  watch.note(0, sample_of(0, 45 * milli_ns, 100'000), 0);
+  watch.note(0, sample_of(0, 45 * millisecond_ns, 100'000), 0);
   look(round_ns);
   CHECK(rings.reads == 0);
   look(2 * round_ns);
   const int reads = rings.reads;
   CHECK(reads > 0);
   look(3 * round_ns);
-  watch.note(0, sample_of(1, 145 * milli_ns, 90'000), 0);  // less late
+  watch.note(0, sample_of(1, 145 * millisecond_ns, 90'000), 0);  // less late
   look(4 * round_ns);
   watch.finish();
   CHECK(rings.reads == reads);
@@ -127,8 +128,9 @@ TEST_CASE("nobody reads while no sample is a case, and before its stretch is ove
 TEST_CASE("each page waits for its moment") {
   FakeRings rings(100);
   TraceWatch watch = watch_of(spec_of(1, {{0}}), rings, 16);
-  for (std::int64_t time_ns = 0; time_ns < 100 * milli_ns; time_ns += milli_ns) rings.record(0, time_ns);
-  watch.note(0, sample_of(0, 45 * milli_ns, 100'000), 0);
+  for (std::int64_t time_ns = 0; time_ns < 100 * millisecond_ns; time_ns += millisecond_ns)
+    rings.record(0, time_ns);
+  watch.note(0, sample_of(0, 45 * millisecond_ns, 100'000), 0);
   int calls = 0;
   watch.round(2 * round_ns, [&] { ++calls; });
   CHECK(calls == rings.reads);
@@ -139,25 +141,25 @@ TEST_CASE("cases whose events stand behind one that cannot be read say that some
     CAPTURE(blocked);
     FakeRings rings(100);
     TraceWatch watch = watch_of(spec_of(5, {{0}}), rings, 16);
-    for (std::int64_t time_ns = 0; time_ns <= 30 * milli_ns; time_ns += milli_ns / 10)
+    for (std::int64_t time_ns = 0; time_ns <= 30 * millisecond_ns; time_ns += millisecond_ns / 10)
       rings.record(0, time_ns);
     rings.blocked_cpu = blocked;
-    watch.note(0, sample_of(0, 20 * milli_ns, 100'000), 0);
-    watch.note(0, sample_of(1, 25 * milli_ns, 100'000), 0);
-    watch.note(0, sample_of(2, 30 * milli_ns, 100'000), 0);  // its stretch ends behind what can be read
-    watch.note(0, sample_of(3, 90 * milli_ns, 100'000), 0);  // not over yet
-    watch.round(80 * milli_ns, [] {});
+    watch.note(0, sample_of(0, 20 * millisecond_ns, 100'000), 0);
+    watch.note(0, sample_of(1, 25 * millisecond_ns, 100'000), 0);
+    watch.note(0, sample_of(2, 30 * millisecond_ns, 100'000), 0);  // its stretch ends behind what can be read
+    watch.note(0, sample_of(3, 90 * millisecond_ns, 100'000), 0);  // not over yet
+    watch.round(80 * millisecond_ns, [] {});
     std::vector<int> states;
     for (const Case& one : decode(watch, plan_of_one()).cases) states.push_back(one.state);
     CHECK(states == std::vector<int>{0, 0, blocked == 0 ? case_events_lost : 0, 0});
   }
 }
 
-// Samples of each thread, one a millisecond, while events come; a round each 50 milli_ns.
+// Samples of each thread, one a millisecond, while events come; a round each 50 ms.
 void live(FakeRings& rings, TraceWatch& watch, SplitMix& random, std::int64_t until_ns,
           std::uint64_t gap_ns) {
   std::map<int, std::int64_t> next_ns;
-  for (std::int64_t now_ns = 0; now_ns < until_ns; now_ns += milli_ns) {
+  for (std::int64_t now_ns = 0; now_ns < until_ns; now_ns += millisecond_ns) {
     for (const auto& cpus : watch.spec().cpus)
       for (const int cpu : cpus)
         for (std::int64_t& at = next_ns[cpu]; at < now_ns;) {
@@ -165,9 +167,9 @@ void live(FakeRings& rings, TraceWatch& watch, SplitMix& random, std::int64_t un
           at += 1 + static_cast<std::int64_t>(random.below(gap_ns));
         }
     for (std::size_t thread = 0; thread < watch.cases().threads(); ++thread)
-      if (now_ns >= 2 * milli_ns)
+      if (now_ns >= 2 * millisecond_ns)
         watch.note(thread,
-                   sample_of(now_ns / milli_ns, now_ns - 2 * milli_ns,
+                   sample_of(now_ns / millisecond_ns, now_ns - 2 * millisecond_ns,
                              static_cast<std::int64_t>(random.below(900'000))),
                    0);
     rings.now_ns = now_ns;
@@ -197,7 +199,7 @@ TEST_CASE("all events of each case's stretch are kept, each once, by CPU and tim
         spec_of(5, pinned ? std::vector<std::vector<int>>{{0}, {1}} : std::vector<std::vector<int>>{{0, 1}});
     if (seed % 3 == 0) spec.cases.above_ns = 800'000;
     TraceWatch watch = watch_of(spec, rings, 4096);
-    live(rings, watch, random, 700 * milli_ns, seed % 4 == 0 ? 5'000'000 : 100'000);
+    live(rings, watch, random, 700 * millisecond_ns, seed % 4 == 0 ? 5'000'000 : 100'000);
     const EventPlan plan = plan_of_one();
     const Decoded decoded = decode(watch, plan);
     CHECK(decoded.cases.size() >= spec.cases.threads * 5);
@@ -220,7 +222,7 @@ TEST_CASE("what was overwritten before it was read is told, and what the tables 
     FakeRings rings(12 + random.below(40));
     rings.by_counter = seed % 2 == 0;
     TraceWatch watch = watch_of(spec_of(10, {{0}}), rings, 256);
-    live(rings, watch, random, 700 * milli_ns, 400'000);
+    live(rings, watch, random, 700 * millisecond_ns, 400'000);
     const Decoded decoded = decode(watch, plan_of_one());
     for (std::size_t i = 0; i < decoded.cases.size(); ++i) {
       const Case& one = decoded.cases[i];
@@ -249,7 +251,7 @@ TEST_CASE("where the memory does not suffice the cases say so, and the others ar
     FakeRings rings(4096);
     rings.by_counter = seed % 2 == 0;
     TraceWatch watch = watch_of(spec_of(20, {{0}}), rings, 12);
-    live(rings, watch, random, 300 * milli_ns, 40'000);
+    live(rings, watch, random, 300 * millisecond_ns, 40'000);
     const Decoded decoded = decode(watch, plan_of_one());
     CHECK(watch.store().pages().size() < 12);
     for (std::size_t i = 0; i < decoded.cases.size(); ++i) {

@@ -18,6 +18,12 @@ from howlate.model.tail import TailSummary
 from howlate.words.statement import Statement, rule
 
 NO_REASON = rule("verdict.no-reason", "a repetition is marked as not valid, and no reason is stored.")
+UNLIKE_DEADLINES = rule(
+    "verdict.unlike-deadlines",
+    "its repetitions have unlike deadlines, from {least_ns:asked} to {most_ns:asked}; `howlate verdict RUN "
+    "--deadline TIME` holds them against one.",
+)
+NO_RELEASE = rule("verdict.no-release", "CPU {cpu} was measured, and had no release.")
 UNCOUNTED = rule(
     "verdict.uncounted-repetitions",
     "the releases of {count:count} repetition were not held against the deadline.",
@@ -82,6 +88,12 @@ class Evidence:
         """Those that measured, in their order, where there are several; also one that answered nothing."""
         return sorted({*self.deadline.by_cpu, *self.max_by_cpu}, key=int)
 
+    def max_of(self, cpu: str) -> int | None:
+        """The largest answer of one of them; None where it had none. Where one alone had any, they are not kept
+        apart."""
+        answering = [name for name, count in self.deadline.by_cpu.items() if count.unserved < count.releases]
+        return self.max_ns if not self.max_by_cpu and answering == [cpu] else self.max_by_cpu.get(cpu)
+
     @property
     def most_ns(self) -> int | None:
         """As large as the largest answer may have been: a coarse value stands for more than itself."""
@@ -128,19 +140,18 @@ def views_of(summary: CellSummary) -> list[CellSummary]:
     if stated is None:
         return views
     return [
-        view
-        if view.deadline is not None
-        else replace(
-            view, deadline=misses_without_samples(view, stated.deadline_ns) or _one_at_least(view, stated)
-        )
+        replace(view, deadline=view.deadline or at_deadline(view, stated.deadline_ns, stated.releases))
         for view in views
     ]
 
 
-def _one_at_least(view: CellSummary, stated: DeadlineSummary) -> DeadlineSummary:
-    answers = answers_of(view)
-    late = int(answers is not None and (answers.max or 0) > stated.deadline_ns)
-    return DeadlineSummary(stated.deadline_ns, stated.releases, late, at_least=True)
+def at_deadline(summary: CellSummary, deadline_ns: int, releases: int) -> DeadlineSummary:
+    """The releases against a deadline, as far as the summary says: where a cell was later, one miss is certain."""
+    if (known := misses_without_samples(summary, deadline_ns)) is not None:
+        return known
+    answers = answers_of(summary)
+    late = int(answers is not None and (answers.max or 0) > deadline_ns)
+    return DeadlineSummary(deadline_ns, releases, late, at_least=True)
 
 
 def evidence_of(
@@ -196,7 +207,9 @@ def _failed(cells: Sequence[CellSummary], deadlines: Mapping[str, DeadlineSummar
     """Every reason for which a cell of the row does not count, so that none is left out without a word."""
     checks = [check for cell in cells if not cell.valid for check in cell.failed or (NO_REASON(),)]
     uncounted = sum(cell.valid and cell.id not in deadlines for cell in cells)
-    return tuple(dict.fromkeys([*checks, *([UNCOUNTED(count=uncounted)] if uncounted else [])]))
+    of_cpus = [pair for counts in deadlines.values() for pair in counts.by_cpu.items()]
+    idle = [NO_RELEASE(cpu=cpu) for cpu, count in of_cpus if not count.releases]
+    return tuple(dict.fromkeys([*checks, *idle, *([UNCOUNTED(count=uncounted)] if uncounted else [])]))
 
 
 def _largest(cell: CellSummary) -> int:

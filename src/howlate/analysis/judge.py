@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from howlate.analysis.evidence import Evidence, evidence_of, views_of
+from howlate.analysis.evidence import UNLIKE_DEADLINES, Evidence, at_deadline, evidence_of, views_of
 from howlate.analysis.gravity import gravity_ns
 from howlate.analysis.groups import Group, RowKey, groups_of
 from howlate.analysis.labels import row_names
@@ -32,11 +32,6 @@ UNTIL_DECIDED_RATE = rule(
 """No horizon was asked for (`--horizon 0`)."""
 LAB = "lab"
 """The target that boots its machine for each repetition."""
-UNLIKE_DEADLINES = rule(
-    "verdict.unlike-deadlines",
-    "its repetitions were held against unlike deadlines, from {least_ns:asked} to {most_ns:asked}; "
-    "--deadline holds them against one.",
-)
 NOT_ALL = rule(
     "verdict.not-all",
     "{missing:count} of its {planned:count} repetition was not measured.",
@@ -161,9 +156,9 @@ def _of_column(
         if asked is None:
             continue
         deadlines = {
-            cell.id: cell.deadline
+            cell.id: at_deadline(cell, asked.deadline_ns, cell.deadline.releases)
             for cell in group.cells
-            if cell.deadline is not None and cell.deadline.deadline_ns == asked.deadline_ns
+            if cell.deadline is not None
         }
         evidence = evidence_of(group, deadlines, seconds, names[group.key], run.virtual, run.target == LAB)
         evidence = replace(evidence, until_decided=looked, gravity_ns=gravity_ns(group.cells))

@@ -19,6 +19,7 @@ from howlate.words.statement import Statement, rule
 STEP = rule("ladder.step", "{deadline_ns:asked}: 1 in {one_in:count}")
 STEP_AT_LEAST = rule("ladder.step-at-least", "{deadline_ns:asked}: at least 1 in {one_in:count}")
 STEP_NONE = rule("ladder.step-none", "{deadline_ns:asked}: none")
+STEP_UNKNOWN = rule("ladder.step-unknown", "{deadline_ns:asked}: not known")
 STEP_GAPS = rule("ladder.step-gaps", "{deadline_ns:asked}: {misses:count}")
 STEP_GAPS_AT_LEAST = rule("ladder.step-gaps-at-least", "{deadline_ns:asked}: at least {misses:count}")
 LATER = rule("ladder.later", "Later, in {seconds:seconds} ({row}): {steps:items}.")
@@ -73,6 +74,8 @@ class Ladder:
         return kept or self.steps[-1:]
 
     def _step(self, step: DeadlineSummary) -> Statement:
+        if not step.misses and step.at_least:
+            return STEP_UNKNOWN(deadline_ns=step.deadline_ns)
         if not step.misses:
             return STEP_NONE(deadline_ns=step.deadline_ns)
         if self.gaps:

@@ -3,6 +3,7 @@ to do."""
 
 from __future__ import annotations
 
+from howlate.analysis.evidence import UNCOUNTED, UNLIKE_DEADLINES
 from howlate.analysis.extrapolate import as_statements
 from howlate.analysis.promise_bounds import assumptions, rate_line, stretch_line
 from howlate.analysis.promise_facts import facts
@@ -16,6 +17,8 @@ HOLDS = rule(
     "The row is not valid. That a miss was seen holds all the same; a PASS and bounds are withheld:",
 )
 AGAIN = rule("verdict.again", "Measure again once this no longer happens.")
+OF_SETTINGS = frozenset({UNLIKE_DEADLINES.id, UNCOUNTED.id})
+"""Failed checks that would be the same if it were measured once more."""
 NEEDED = rule("verdict.needed", "Measure {seconds:seconds} longer to decide it, if nothing else misses.")
 MORE_MAY_HELP = rule(
     "verdict.more-may-help",
@@ -29,7 +32,8 @@ def remaining(verdict: Verdict) -> list[Statement]:
     if verdict.outcome is not Ruling.INCONCLUSIVE:
         return []
     if no_verdict(verdict):
-        return [AGAIN()]
+        of_settings = all(check.rule in OF_SETTINGS for check in verdict.evidence.failed_checks)
+        return [] if of_settings and verdict.evidence.failed_checks else [AGAIN()]
     if needed_s := verdict.needed_s:
         return [NEEDED(seconds=needed_s)]
     return [MORE_MAY_HELP()] if too_few(verdict) else [NO_TIME_HELPS()]

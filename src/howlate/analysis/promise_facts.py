@@ -175,7 +175,7 @@ def each_cpu(verdict: Verdict) -> list[Statement]:
 
 
 def _of_cpu(evidence: Evidence, cpu: str) -> Statement:
-    of_cpu, max_ns = evidence.deadline.by_cpu.get(cpu), evidence.max_by_cpu.get(cpu)
+    of_cpu, max_ns = evidence.deadline.by_cpu.get(cpu), evidence.max_of(cpu)
     if of_cpu is None or not of_cpu.releases:
         return EACH_CPU_SILENT(cpu=cpu) if max_ns is None else EACH_CPU_MAX(cpu=cpu, max_ns=max_ns)
     values = {"misses": of_cpu.misses, "releases": of_cpu.releases, "things": things_of(evidence)}

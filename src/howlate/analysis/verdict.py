@@ -10,7 +10,7 @@ from howlate.analysis.diagnose import next_stretch_confidence
 from howlate.analysis.evidence import Evidence
 from howlate.analysis.extrapolate import Peaks, asked_share, extrapolated
 from howlate.analysis.forbids import TOO_FEW, TOO_SHORT, below_threshold
-from howlate.analysis.rate import lowers_of, rate_of, trials_of
+from howlate.analysis.rate import NOT_COUNTED, lowers_of, rate_of, trials_of
 from howlate.analysis.ruling import Question, RateVerdict, Ruling, StretchVerdict, Verdict, together
 from howlate.analysis.sequential import trials_without_miss
 from howlate.analysis.stretch import SEEN, asked_horizon_s, stretch_of
@@ -124,7 +124,8 @@ def _exact(evidence: Evidence, asked: Question) -> Verdict:
             needed_s = (seeds - evidence.repetitions) * evidence.seconds / evidence.repetitions
     forbids = (SEEN(),) if counts.misses else ()
     stretch = StretchVerdict(outcome, forbids, needed_s, horizon_s, confidence, "seeds")
-    if unseen := below_threshold(evidence):
+    uncounted = [NOT_COUNTED()] if counts.at_least and not counts.misses else []
+    if unseen := [*below_threshold(evidence), *uncounted]:
         why = tuple(unseen)
         blind = replace(stretch, outcome=Ruling.INCONCLUSIVE, forbids=why, needed_s=None, bound=False)
         return Verdict(Ruling.INCONCLUSIVE, asked, evidence, RateVerdict(Ruling.INCONCLUSIVE, why), blind)

@@ -60,9 +60,9 @@ def verdict_json(verdict: Verdict, others: Sequence[Verdict] = ()) -> dict[str, 
 
 def _cpus_json(verdict: Verdict) -> list[dict[str, Any]]:
     """Each measuring CPU, where there are several; its releases where samples were counted."""
-    counts, largest = verdict.evidence.deadline.by_cpu, verdict.evidence.max_by_cpu
+    counts = verdict.evidence.deadline.by_cpu
     return [
-        {"cpu": int(cpu), "max_ns": largest.get(cpu)}
+        {"cpu": int(cpu), "max_ns": verdict.evidence.max_of(cpu)}
         | ({} if (of := counts.get(cpu)) is None else {"releases": of.releases, "misses": of.misses})
         for cpu in verdict.evidence.cpus
     ]

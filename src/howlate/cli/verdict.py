@@ -292,8 +292,11 @@ def _against(run: Path, content: RunContent, deadline_ns: int) -> list[CellSumma
     summaries = []
     for whole in content.summaries:
         wanted_ns = deadline_ns or (whole.deadline.deadline_ns if whole.deadline is not None else 0)
-        for column in whole.judged if wanted_ns else ():
+        for column in whole.judged:
             summary = whole.of_column(column)
+            if not wanted_ns:
+                summaries.append(summary)
+                continue
             counted = misses_without_samples(summary, wanted_ns)
             if counted is not None and (summary.tail is not None or not summary.known.time_order):
                 summary = replace(summary, deadline=counted)

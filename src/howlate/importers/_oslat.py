@@ -55,7 +55,7 @@ def foreign_of(path: Path, cores: Sequence[Core], known: Foreign) -> Foreign:
         contradictions=contradictions,
         notes=(*known.notes, *([f"{path}: {FIRST_ALONE}"] if overflowed else [])),
         seconds=max(core.seconds for core in cores),
-        outcomes={WATCHED: watched_ns} if watched_ns else {},
+        outcomes={WATCHED: watched_ns},
     )
 
 

@@ -69,7 +69,9 @@ def _unasked(verdicts: Sequence[Verdict], content: RunContent) -> tuple[Statemen
     left = [
         name
         for group, name in zip(groups, names, strict=True)
-        if name not in judged and len(groups) > 1 and any(cell.judged for cell in group.cells)
+        if name not in judged
+        and len(groups) > 1
+        and any(cell.judged and cell.deadline is None for cell in group.cells)
     ]
     return (UNASKED(rows=left),) if left else ()
 
