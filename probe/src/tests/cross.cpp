@@ -143,7 +143,8 @@ Status move_there(PointsThread& thread, Inquiry& inquiry) {
     if (moved) thread.add(begin_ns - thread.t0_ns(), end_ns - begin_ns, inquiry.asked[number], 0);
   }
   if (!moved) return broken("the thread could not move to a CPU while it measured: " + errno_text(errno));
-  static_cast<void>(set_affinity(before));  // who loses a CPU has other ones afterwards: ThreadCounters::place
+  // Who loses a CPU has other ones afterwards (ThreadCounters::place).
+  static_cast<void>(set_affinity(before));
   return {};
 }
 
