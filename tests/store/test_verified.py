@@ -94,3 +94,13 @@ def test_pictures_are_compared_too(folder: RunFolder) -> None:
     assert verified(folder) == ["bins.json does not follow from the samples: histogram.counts"]
     path.write_text(before)
     reseal(path.parent)
+
+
+def test_labels_that_are_not_the_plans_are_named(folder: RunFolder) -> None:
+    path = folder.cell_path("none") / "summary.json"
+    before = path.read_text()
+    set_member(path, ("labels", "load"), "another")
+    assert verified(folder) == ["summary.json has other labels than the plan: load"]
+    path.write_text(before)
+    reseal(path.parent)
+    assert verified(folder) == []

@@ -83,6 +83,8 @@ def reading(path: Path) -> Iterator[None]:
         yield
     except RuntimeError as error:
         raise _told_of_interrupt(error) from None
+    except duckdb.OutOfMemoryException as error:
+        raise MemoryError from error
     except duckdb.Error as error:
         raise DamagedError(
             UNREADABLE_TABLE(path=path, reason=_first_line(error), hint=measure_again(path.parent))
@@ -100,6 +102,8 @@ def writing(path: Path, option: str = OUT) -> Iterator[None]:
         yield
     except RuntimeError as error:
         raise _told_of_interrupt(error) from None
+    except duckdb.OutOfMemoryException as error:
+        raise MemoryError from error
     except duckdb.Error as error:
         text = _first_line(error)
         full = "No space left" in text or "disk is full" in text.lower() or "Quota" in text

@@ -127,6 +127,8 @@ def ask(sql: str, runs: Sequence[KnownRun]) -> SqlAnswer:
             if zoned:
                 raise UsageError(WITH_ZONE(columns=zoned))
             rows = answered.fetchmany(MOST_ROWS + 1)
+        except duckdb.OutOfMemoryException as problem:
+            raise MemoryError from problem
         except duckdb.IOException as problem:
             raise DamagedError(UNREADABLE_SAMPLES(problem=_first_lines(problem))) from None
         except duckdb.Error as problem:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from howlate import __version__
+from howlate.analysis.groups import IN_FORCE
 from howlate.errors import DamagedError
 from howlate.model.run import Run
 from howlate.model.summary import SCHEMA
@@ -41,6 +42,14 @@ def _other_figures(folder: RunFolder, run: Run, cell_id: str) -> list[str]:
     stored = files.stored_summary()
     expected = stored.starved if planned is None else planned.starvation_expected
     repetition = stored.repetition if planned is None else planned.repetition
+    planned_labels = {} if planned is None else planned.labels
+    others = [
+        name
+        for name, text in planned_labels.items()
+        if name not in IN_FORCE and stored.labels.get(name) != text
+    ]
+    if others:
+        return [f"{SUMMARY} has other labels than the plan: {', '.join(others)}"]
     summary, bins = computed(files.folder, cell_id, stored.labels, expected, repetition)
     if run.versions.get("howlate") == __version__:
         pairs = {SUMMARY: (read_json(files.folder / SUMMARY), {"schema": SCHEMA, **summary.to_json()})}
