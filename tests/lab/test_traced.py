@@ -114,7 +114,9 @@ def test_a_folder_of_another_user_brings_no_code(tmp_path: Path, archive: MadeAr
     theirs = plant(tmp_path / "theirs", PLANTED)
     environment = {"HOWLATE_CACHE": str(tmp_path / "cache")}
     code, errors = traced(COMMANDS[command], theirs, archive, theirs, tmp_path / "log", environment)
-    assert code == {"kernels": 0, "fetch": 0, "clean": 0, "run": 3}.get(command, 2), errors
+    # An older QEMU than the lab wants is looked for before the kernel is.
+    codes = {"kernels": (0,), "fetch": (0,), "clean": (0,), "run": (2, 3)}.get(command, (2,))
+    assert code in codes, errors
     assert "fault" not in errors
 
 

@@ -207,7 +207,7 @@ def _failed(cells: Sequence[CellSummary], deadlines: Mapping[str, DeadlineSummar
     """Every reason for which a cell of the row does not count, so that none is left out without a word."""
     checks = [check for cell in cells if not cell.valid for check in cell.failed or (NO_REASON(),)]
     uncounted = sum(cell.valid and cell.id not in deadlines for cell in cells)
-    of_cpus = [pair for counts in deadlines.values() for pair in counts.by_cpu.items()]
+    of_cpus = [pair for counts in deadlines.values() if counts.releases for pair in counts.by_cpu.items()]
     idle = [NO_RELEASE(cpu=cpu) for cpu, count in of_cpus if not count.releases]
     return tuple(dict.fromkeys([*checks, *idle, *([UNCOUNTED(count=uncounted)] if uncounted else [])]))
 
