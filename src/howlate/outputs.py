@@ -8,7 +8,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TextIO
 
 from howlate.words.printable import for_terminal
@@ -24,8 +24,12 @@ def surviving_readers() -> Iterator[None]:
         yield
     finally:
         for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError):
+            try:
                 stream.flush()
+            except OSError:  # a terminal that is gone; what is detached would try once more
+                swallow(stream.fileno())
+            except ValueError:
+                pass  # closed
             if isinstance(stream, Escaping):
                 stream.detach()  # what it writes to is not its own
         sys.stdout, sys.stderr = before

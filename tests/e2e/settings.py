@@ -11,7 +11,7 @@ from pathlib import Path
 
 from e2e.commands import PROBE
 from lacks import AS_ROOT, skip
-from processes import children_of, is_running, kill_unguarded, until, with_word
+from processes import children_of, guardian_of, is_running, until, with_word
 
 
 @contextmanager
@@ -52,7 +52,10 @@ def stopped_beside(setting: Path, before: str, knob: str, command: subprocess.Po
 
 def kill_with_probe(command: subprocess.Popen[str], probe: int) -> None:
     """A command, its probe that stands still, and the guardian, so that nobody can put anything back."""
+    if guardian := guardian_of(probe):  # first: it puts things back where the probe ends with its command
+        os.kill(guardian, signal.SIGKILL)
+        assert until(lambda: not is_running(guardian))
     command.kill()
-    kill_unguarded(probe)
+    os.kill(probe, signal.SIGKILL)
     command.communicate(timeout=120)
     assert until(lambda: not is_running(probe))
