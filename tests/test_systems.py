@@ -78,7 +78,7 @@ echo $(($(cpu_s) - before))
 
 
 def test_the_readme_names_the_systems_whose_rows_passed() -> None:
-    """Both commands ended with 0 there, and nothing was skipped that a command would bring."""
+    """Both commands ended with 0 there."""
     systems = tool()
     page = systems.PAGE.read_text()
     passed = {

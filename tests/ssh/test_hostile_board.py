@@ -65,9 +65,8 @@ def made_board(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Board]
         with serving(folder, monkeypatch, force=force) as server:
             yield Board(server, folder)
     finally:
-        for pid in with_word(
-            f"sh {folder / 'answer'}"
-        ):  # a board's command goes on where its reader has left
+        # A board's command goes on where its reader has left.
+        for pid in with_word(f"sh {folder / 'answer'}"):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
