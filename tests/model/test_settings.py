@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,39 @@ def test_a_file_of_another_user_is_not_obeyed(tmp_path: Path, monkeypatch: pytes
     assert caught.value.statement.rule == "settings.anothers" and str(file) in caught.value.message
     monkeypatch.setenv("SUDO_UID", str(NOBODY))
     assert read_settings(files).count("seeds") == 3
+
+
+@needs_root
+def test_a_link_of_another_user_and_a_file_of_everybody_are_not_obeyed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SUDO_UID", raising=False)
+    own = tmp_path / "own.toml"
+    own.write_text("[lab]\nseeds = 3\n")
+    link = tmp_path / "howlate.toml"
+    link.symlink_to(own)
+    files = [tmp_path / "settings.toml", link]
+    assert read_settings(files).count("seeds") == 3
+    os.chown(link, NOBODY, -1, follow_symlinks=False)
+    with pytest.raises(UsageError) as caught:
+        read_settings(files)
+    assert caught.value.statement.rule == "settings.anothers"
+    os.chown(link, 0, -1, follow_symlinks=False)
+    own.chmod(0o666)
+    with pytest.raises(UsageError) as caught:
+        read_settings(files)
+    assert caught.value.statement.rule == "settings.anothers"
+
+
+@pytest.mark.parametrize("key", ["a." * 20_000 + "a", '"a" . ' * 20_000 + "b", "[" + "a." * 20_000 + "a]\nb"])
+def test_a_key_of_many_parts_is_refused_before_it_takes_memory(key: str) -> None:
+    tracemalloc.start()
+    with pytest.raises(UsageError) as caught:
+        parse_toml(f"{key} = 1\n", "mine.toml")
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert caught.value.statement.rule == "decode.too-long" and most < 1 << 20
+    assert parse_toml(f"x = '{'y' * 1_000_000}'\nv = '1.2.3'\n", "mine.toml").text("v") == "1.2.3"
 
 
 def test_what_a_file_sets_is_told_with_its_name() -> None:

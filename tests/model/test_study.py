@@ -42,10 +42,8 @@ def test_order_and_exclude() -> None:
     assert study.exclude == ({"load": ("none",)},)
 
 
-def test_what_holds_where_it_is_cut_short_survives_run_json_too() -> None:
-    study = decode("[scaled]\nwarm-up = 5\n")
-    assert study.scaled == {"warm-up": "5"} and decode("").scaled == {}
-    assert Study.from_json(json.loads(json.dumps(study.to_json())), "run.json") == study
+def test_the_warm_up_of_an_older_study_is_read_and_ignored() -> None:
+    assert decode("[scaled]\nwarm-up = 5\n") == decode("")
 
 
 @pytest.mark.parametrize("lab", ["kernels = ['6.1']\ncpus = 2\n", "cpus = 2\n", "kernels = ['6.1']\n", ""])
@@ -61,8 +59,6 @@ def test_what_a_study_asks_of_the_lab_survives_run_json(lab: str) -> None:
         ("[lab]\ncpus = 0\n", ["a.toml, lab", "cpus must be between 1 and ", "not 0"]),
         ('[lab]\ncpus = "2"\n', ['"cpus" must be a whole number']),
         ("[lab]\ncpu = 2\n", ['did you mean "cpus"']),
-        ("[scaled]\nwarmup = 5\n", ["a.toml, scaled", 'did you mean "warm-up"']),
-        ('[scaled]\nwarm-up = "some"\n', ['"warm-up": ', "a.toml, scaled"]),
         ("[setings]\na = 1\n", ['unknown key "setings"', 'did you mean "settings"', "a.toml"]),
         ("[order]\nrepetition = 2\n", ["a.toml, order", 'did you mean "repetitions"']),
         ('[order]\nkind = "rnd"\n', ["a.toml, order", "blocked, interleaved or random"]),

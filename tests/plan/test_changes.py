@@ -107,18 +107,9 @@ def test_what_set_asks_for_is_not_scaled() -> None:
         assert scale_study(points, 0.1, COUNTS, (name,)).settings == {"activations": "4", "duration": "1s"}
 
 
-def test_a_study_that_is_cut_short_warms_up_first_and_keeps_as_many_samples() -> None:
-    one = replace(study({"activations": "1000", "duration": "10s"}, {}), scaled={"warm-up": "5"})
-    short = {"activations": "105", "duration": "1s", "warm-up": "5"}
-    assert scale_study(one, 0.1, COUNTS).settings == short
-    assert scaled_words(one, scale_study(one, 0.1, COUNTS)) == (
-        "activations 105 for 1000, duration 1s for 10s, warm-up 5"
-    )
-    assert scale_study(one, 1.0, COUNTS) == one  # the study's own procedure
-    assert "warm-up" not in scale_study(one, 2.0, COUNTS).settings
-    assert scale_study(one, 0.1, COUNTS, ("warm-up",)).settings == {"activations": "100", "duration": "1s"}
-    own = replace(one, settings={**one.settings, "warm-up": "2"})
-    assert scale_study(own, 0.1, COUNTS).settings == {"activations": "100", "duration": "1s", "warm-up": "2"}
+def test_the_words_of_a_scale_name_each_count_that_it_changed() -> None:
+    one = study({"activations": "1000", "duration": "10s"}, {})
+    assert scaled_words(one, scale_study(one, 0.1, COUNTS)) == "activations 100 for 1000, duration 1s for 10s"
 
 
 def test_a_scale_of_one_changes_nothing_and_of_nothing_is_refused() -> None:

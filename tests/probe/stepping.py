@@ -79,14 +79,20 @@ class Steps:
         """Those that were over well before the next release."""
         return tuple(each for each in self.activations if each.awake_ns < self.period_ns / 2)
 
+    @cached_property
+    def ordinary(self) -> tuple[Activation, ...]:
+        """The punctual ones but for those that are later than all before: they read the clock once more."""
+        least = min(each.vdso for each in self.punctual)
+        return tuple(each for each in self.punctual if each.vdso <= 1.5 * least)
+
     @property
     def own(self) -> int:
-        """Instructions of the path that most punctual activations took."""
-        return statistics.mode(each.own for each in self.punctual)
+        """Instructions of the path that most ordinary activations took."""
+        return statistics.mode(each.own for each in self.ordinary)
 
     @property
     def vdso(self) -> int:
-        return statistics.mode(each.vdso for each in self.punctual)
+        return statistics.mode(each.vdso for each in self.ordinary)
 
     @property
     def calls(self) -> set[tuple[str, ...]]:

@@ -97,14 +97,6 @@ def test_a_stall_of_known_length_is_found_as_a_difference(probe: Path) -> None:
     assert found >= stall_ns
 
 
-def test_warm_up_is_kept_and_left_out_of_the_statistics(probe: Path, tmp_path: Path) -> None:
-    path = tmp_path / "stream"
-    summary = cell(run("clock", "--points", "1000", "--warm-up", "300", "--json", "--stream", path))
-    assert summary["columns"]["dt_ns"]["count"] == 700
-    assert summary["accounting"]["warm_up"] == 300
-    assert np.count_nonzero(read_stream(path).columns[0]["flags"] & 1) == 300
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -57,7 +57,7 @@ def test_the_worst_of_each_thread_are_kept_with_the_switch_to_them(
 ) -> None:
     stream = explained(
         tmp_path / "stream",
-        *("--activations=700", "--cpus=all", "--explain-worst=7", "--warm-up=20", f"--record={record}"),
+        *("--activations=700", "--cpus=all", "--explain-worst=7", "--warm-up=20ms", f"--record={record}"),
     )
     cases, events = table(stream, "trace_cases"), table(stream, "trace_events")
     names = stream.raw_header["in_force"]["trace"]["events"]

@@ -127,9 +127,10 @@ def test_every_point_among_many_tasks_is_a_row_or_a_failure(
     outcomes, account = stream.trailer["outcomes"], stream.trailer["accounting"][0]
     assert outcomes["passes"] == account["recorded"] and outcomes["failures"] == account["overruns"]
     assert outcomes["passes"] + outcomes["failures"] == 50
-    assert outcomes["passes"] > 0  # on a busy machine others come between most of them
+    # tasks of a busy machine may come between all pairs of fair ones
+    assert outcomes["passes"] > 0 or policy == "other"
     samples = stream.columns[0]
-    assert samples["wake_up_ns"].min() > 0 and samples["switch_ns"].min() > 0
+    assert samples["wake_up_ns"].min(initial=1) > 0 and samples["switch_ns"].min(initial=1) > 0
     assert (account["minor_faults"], account["major_faults"]) == (0, 0)
     # FIFO: between two points each of the others has had the CPU at least once.
     if state == "sleeping":

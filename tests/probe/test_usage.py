@@ -175,14 +175,24 @@ def test_both_record_modes_keep_the_same(probe: Path, tmp_path: Path) -> None:
         assert stream.trailer is not None and stream.trailer["accounting"][0]["recorded"] == 1500
 
 
-def test_warm_up_is_in_the_account_and_outside_the_statistics(probe: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("late_policy", ["skip", "backlog"])
+def test_the_warm_up_is_in_the_account_and_in_no_sample(
+    probe: Path, tmp_path: Path, late_policy: str
+) -> None:
+    """Of the grid of releases, a hundred before t0: none is a row, and there are as many rows as were asked for."""
     path = tmp_path / "stream"
-    summary = cell(run("cyclic", "--warm-up", "100", "--activations", "300", "--json", "--stream", path))
-    samples = read_stream(path).columns[0]
-    assert summary["accounting"]["warm_up"] == 100 and summary["accounting"]["recorded"] == 300
-    assert summary["columns"]["latency_ns"]["count"] == 200
-    assert np.array_equal(samples["flags"] & 1, np.arange(300) < 100)
-    assert summary["columns"]["latency_ns"]["max"] == samples["latency_ns"][100:].max()
+    words = ("cyclic", "--late-policy", late_policy, "--activations", "300", "--json", "--stream", path)
+    for warm_up, before in (((), 100), (("--warm-up=20ms",), 20), (("--warm-up=0ns",), 0)):
+        path.unlink(missing_ok=True)
+        summary = cell(run(*words, *warm_up))
+        stream = read_stream(path)
+        assert stream.trailer is not None
+        (own,) = stream.trailer["accounting"]
+        assert own["before_t0"]["releases"] == before
+        assert own["before_t0"]["activations"] + own["before_t0"]["overruns"] == before
+        assert own["recorded"] == stream.columns[0]["release"].size == 300
+        assert summary["columns"]["latency_ns"]["count"] == 300
+        assert stream.columns[0]["release_ns"].min() == 0 and not stream.columns[0]["flags"].any()
 
 
 def test_dither_draws_its_gaps_from_the_seed_that_is_recorded(probe: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ LaneAccount make_account(int table, const Lane& lane, const ThreadCounters& coun
   account.dropped = loop.dropped + counted.lost;
   account.late_starts = loop.late_starts;
   account.early = loop.early;
-  account.warm_up = std::min(loop.warm_up, loop.activations);
+  account.warm_up = loop.warm_up;
   account.latency_ns_max = loop.release_at_max < 0 ? 0 : loop.latency_ns_max;
   account.release_at_max = loop.release_at_max;
   account.deadline_misses = tally.deadline_misses();
@@ -37,6 +37,10 @@ std::vector<std::string> check_account(const LaneAccount& account, const Tally& 
     wrong.push_back(who + text(account.releases) + " releases are not " + text(account.recorded) +
                     " recorded and " + text(account.overruns) + " overruns and " + text(account.dropped) +
                     " dropped");
+  const WarmUp& warm = account.warm_up;
+  if (warm.releases != warm.activations + warm.overruns)
+    wrong.push_back(who + text(warm.releases) + " releases before t0 are not " + text(warm.activations) +
+                    " activations and " + text(warm.overruns) + " overruns");
   if (account.recorded != table.kept())
     wrong.push_back(who + text(account.recorded) + " activations left a sample, but the recorder kept " +
                     text(table.kept()));

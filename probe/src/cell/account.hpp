@@ -29,7 +29,7 @@ struct LaneAccount {
   std::int64_t dropped = 0;
   std::int64_t late_starts = 0;
   std::int64_t early = 0;
-  std::int64_t warm_up = 0;
+  WarmUp warm_up;  // before t0: in none of the others
   std::int64_t latency_ns_max = 0;
   std::int64_t release_at_max = -1;
   std::int64_t deadline_misses = 0;

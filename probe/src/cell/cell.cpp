@@ -174,7 +174,7 @@ Status RingCell::start_explain() {
     const ThreadInForce& in_force = run->thread.in_force();
     threads.push_back({in_force.cpus, in_force.tid, in_force.policy});
   }
-  auto explain = Explain::begin(cell_.root(), plan_.explain, threads, plan_.lanes.front()->loop.warm_up);
+  auto explain = Explain::begin(cell_.root(), plan_.explain, threads);
   if (!explain) return explain.error();
   explain_ = std::move(*explain);
   return {};

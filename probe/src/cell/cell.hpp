@@ -30,7 +30,7 @@ struct Lane {
   std::int64_t stagger_ns = 0;      // its first release minus the cell's t0
   std::int64_t timer_slack_ns = 0;  // 0: as found
   std::int64_t work_ns = 0;         // of each activation, calibrated on the thread itself; 0 = none
-  LoopContext loop;                 // late policy, activations wanted, work, warm-up
+  LoopContext loop;                 // late policy, activations wanted, work
   Status (*run)(LoopContext& loop) = nullptr;
   Status (*attach)() = nullptr;  // of a timer that has one: called on the thread before t0 is chosen
 };
@@ -50,6 +50,7 @@ struct CellPlan {
   Labels labels;                      // {"timer", "clock_nanosleep"}, ...: what tells this cell from others
   ScheduleSpec schedule;              // t0 is the cell's to choose
   std::int64_t first_ns = 1'000'000;  // distance of the first release
+  std::int64_t warm_up_ns = 0;        // from that one to t0: releases that are served and not recorded
   std::int64_t duration_ns = 0;       // 0: until the activations are done
   std::int64_t threshold_ns = 0;      // 0: none; else the run ends at the first latency above, exit code 1
   bool break_trace = false;           // then also mark and stop the kernel's trace

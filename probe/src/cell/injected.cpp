@@ -32,7 +32,7 @@ std::int64_t releases_of(const CellPlan& plan, const Lane& lane) {
 
 // Whether one of its releases is to have a delay, given a gap that has room for it.
 bool wants_delay(const InjectSpec& spec, std::int64_t releases) {
-  return releases - 1 - spec.warm_up >= spec.every;
+  return releases - 1 >= spec.every;
 }
 
 }  // namespace
@@ -59,7 +59,6 @@ Status Injected::set_up(CellPlan& plan, const std::vector<int>& allowed, const R
   for (const auto& lane : plan.lanes) {
     InjectSpec spec = wish_.spec;
     spec.seed += plan_.lanes.size();
-    spec.warm_up = lane->loop.warm_up;
     const std::int64_t releases = releases_of(plan, *lane);
     plan_.lanes.push_back({lane->cpu, lane->policy, lane->stagger_ns, plan_delays(spec, schedule, releases)});
     wanted = wanted || wants_delay(spec, releases);

@@ -47,6 +47,7 @@ void Lanes::open(const CellPlan& plan, std::int64_t t0_ns) {
     ScheduleSpec schedule = plan.schedule;
     schedule.t0_ns = t0_ns + run->lane.stagger_ns;
     loop.schedule = Schedule(schedule);
+    loop.warm_up_ns = plan.warm_up_ns;
     loop.ring = &run->ring;
     loop.stop = crew_.stop_flag();
     if (plan.duration_ns != 0) loop.end_ns = t0_ns + plan.duration_ns;

@@ -105,8 +105,8 @@ Recorder::Recorder(const CellPlan& plan, std::span<const ColumnSpec> columns, La
                    SystemSampler& sampler, Sink& sink, Bell& bell)
     : plan_(plan), lanes_(lanes), sampler_(sampler), sink_(sink), bell_(bell) {
   for (std::size_t lane = 0; lane < plan.lanes.size(); ++lane) {
-    const TallySpec tally{plan.schedule.period_ns, plan.lanes[lane]->loop.warm_up, plan.deadline_ns,
-                          plan.has_work, plan.lanes[lane]->stagger_ns};
+    const TallySpec tally{plan.schedule.period_ns, plan.deadline_ns, plan.has_work,
+                          plan.lanes[lane]->stagger_ns};
     lanes_record_.push_back({TableWriter(static_cast<std::uint16_t>(lane), columns, TableWriter::batch_rows),
                              Tally(tally),
                              0,
@@ -177,12 +177,12 @@ void Recorder::tell_if_near() {
 }
 
 void Recorder::open() {
-  if (near_ && plan_.first_ns <= near_ns) {
+  if (near_ && plan_.first_ns + plan_.warm_up_ns <= near_ns) {
     near_();
     near_ = nullptr;
   }
   const std::int64_t now_ns = monotonic_now_ns();
-  const std::int64_t t0_ns = now_ns + plan_.first_ns;
+  const std::int64_t t0_ns = now_ns + plan_.first_ns + plan_.warm_up_ns;
   for (std::size_t lane = 0; lane < lanes_record_.size(); ++lane) {
     ScheduleSpec schedule = plan_.schedule;
     schedule.t0_ns = t0_ns + plan_.lanes[lane]->stagger_ns;

@@ -41,7 +41,7 @@ void write_quantile(std::string& out, const Histogram& latency, const char* name
 void write_latency(std::string& out, const CellPlan& plan, const Statistics& all, std::int64_t duration_ns) {
   const Histogram& latency = all.latency;
   if (latency.count() == 0) {
-    print(out, "\n  no sample outside the warm-up\n");
+    print(out, "\n  no sample\n");
     return;
   }
   print(out, "\nWake-up latency of %llu activations\n", static_cast<unsigned long long>(latency.count()));

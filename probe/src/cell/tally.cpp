@@ -3,14 +3,13 @@
 namespace howlate {
 
 std::int64_t Tally::add(const Sample& sample) {
-  const bool warm_up = rows_ + sample.dropped_before < spec_.warm_up;
   ++rows_;
   release_ = sample.release;
   overruns_ = sample.overruns_before;
   dropped_ = sample.dropped_before;
   if (!totals().balanced()) ++unbalanced_;
-  if (!warm_up) add_value(sample);
-  return sample.flags | (warm_up ? row_warm_up : 0U);
+  add_value(sample);
+  return sample.flags;
 }
 
 void Tally::add_value(const Sample& sample) {

@@ -12,7 +12,6 @@ namespace howlate {
 
 struct TallySpec {
   std::int64_t period_ns = 0;
-  std::int64_t warm_up = 0;      // activations outside the statistics
   std::int64_t deadline_ns = 0;  // 0: none
   bool has_work = false;         // the deadline is the response's
   std::int64_t stagger_ns = 0;   // the lane's first release minus the cell's t0
@@ -31,7 +30,6 @@ class Tally {
   // Samples that did not fit the account: releases = recorded + overruns + dropped was wrong at them.
   [[nodiscard]] std::int64_t unbalanced() const { return unbalanced_; }
 
-  // Outside warm-up:
   [[nodiscard]] const Histogram& latency() const { return latency_; }
   [[nodiscard]] std::int64_t max_at_ns() const {
     return max_at_ns_;

@@ -49,10 +49,10 @@ void write_account_text(std::string& out, const LaneAccount& account) {
   const auto number = [](std::int64_t value) { return static_cast<long long>(value); };
   print(out,
         "  %-8s %lld releases = %lld recorded + %lld overruns + %lld dropped; late starts %lld, early %lld, "
-        "warm-up %lld\n",
+        "before t0 %lld\n",
         account.cpu < 0 ? "unpinned" : ("CPU " + std::to_string(account.cpu)).c_str(),
         number(account.releases), number(account.recorded), number(account.overruns), number(account.dropped),
-        number(account.late_starts), number(account.early), number(account.warm_up));
+        number(account.late_starts), number(account.early), number(account.warm_up.activations));
   print(out,
         "           faults %lld minor, %lld major; switched out %lld times against its will; migrations %s\n",
         number(account.counters.minor_faults), number(account.counters.major_faults),

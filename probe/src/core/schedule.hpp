@@ -108,6 +108,11 @@ class Schedule {
   std::int64_t steady_until_ns_ = INT64_MIN;
 };
 
+// The schedule of a warm-up of `warm_up_ns`: as many whole periods before t0 as fit into it, on the same grid, without dither and windows.
+[[nodiscard]] inline ScheduleSpec warm_up_schedule(const ScheduleSpec& spec, std::int64_t warm_up_ns) {
+  return {.t0_ns = spec.t0_ns - warm_up_ns / spec.period_ns * spec.period_ns, .period_ns = spec.period_ns};
+}
+
 // The first instant at or after `instant_ns` that is `clear_ns` away from every release, before and after it; between releases that
 // leave less room, the middle between two. Passes the schedule, so later calls are for later instants.
 inline std::int64_t clear_of_releases(Schedule& schedule, std::int64_t instant_ns, std::int64_t clear_ns) {

@@ -71,6 +71,7 @@ class GapHwlat : public GapRun {
   }
 
   Status wait(const GapPlan& plan, PointsThread& thread) {
+    thread.rest_until_t0();
     const std::int64_t offset_ns = realtime_minus_monotonic_ns();
     if (const Status started = tracer_->start(); !started) return started;
     const std::int64_t begin_ns = monotonic_now_ns();

@@ -94,6 +94,7 @@ class GapSpin : public GapRun {
  private:
   static void watch(const GapPlan& plan, int cpu, PointsThread& thread, Watched& watched) {
     Rate rate;
+    thread.rest_until_t0();
     std::int64_t begin_ns = monotonic_now_ns();
     while (thread.more(begin_ns)) {
       const std::int64_t before = watched.gaps;

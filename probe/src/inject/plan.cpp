@@ -56,7 +56,7 @@ std::vector<PlannedDelay> plan_delays(const InjectSpec& spec, const ScheduleSpec
   for (std::int64_t before_ns = at.offset_ns(); at.index() + 1 < releases;) {
     at.advance();
     const std::int64_t gap_ns = at.offset_ns() - before_ns;
-    const std::int64_t index = at.index() - spec.warm_up;
+    const std::int64_t index = at.index();
     if (index > 0 && index % spec.every == 0 && gap_ns > 2 * clear_ns) {
       PlannedDelay one{at.index(), at.offset_ns(), 0, draw.between(spec.sizes.least_ns, spec.sizes.most_ns),
                        true};

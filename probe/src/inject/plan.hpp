@@ -25,8 +25,7 @@ Result<InjectSizes> parse_inject_sizes(std::string_view text);
 
 struct InjectSpec {
   InjectSizes sizes;
-  std::int64_t every = 1;    // releases: one delay in so many
-  std::int64_t warm_up = 0;  // so many releases have none
+  std::int64_t every = 1;  // releases: one delay in so many
   std::uint64_t seed = 0;
   // Of the turns in which a virtual machine's CPUs execute: a delay keeps so much more distance, since all may be later by it.
   std::int64_t round_ns = 0;
@@ -41,7 +40,7 @@ struct PlannedDelay {
   bool aimed = true;
 };
 
-// One delay for each `every`-th of the first `releases` releases after the warm-up, in order. Its size is drawn evenly. It begins within its size
+// One delay for each `every`-th of the first `releases` releases, in order. Its size is drawn evenly. It begins within its size
 // before the release, evenly drawn too; one in eight is aimed at no release and lies between two, where there is room for it.
 std::vector<PlannedDelay> plan_delays(const InjectSpec& spec, const ScheduleSpec& schedule,
                                       std::int64_t releases);

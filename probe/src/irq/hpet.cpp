@@ -70,7 +70,7 @@ class IrqHpet : public IrqRun {
   }
 
   void tell(PointsOutcomes& outcomes) const override {
-    tell_irqs(account_, clock_.ns(account_.latency_max), outcomes);
+    tell_irqs(account_, outcomes);
     outcomes.figures.emplace_back("hpet_tick_fs", static_cast<std::int64_t>(start_.tick_fs));
     outcomes.figures.emplace_back("hpet_comparator", static_cast<std::int64_t>(start_.comparator));
     outcomes.figures.emplace_back("hpet_line", static_cast<std::int64_t>(start_.line));

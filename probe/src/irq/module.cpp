@@ -32,7 +32,7 @@ class IrqModule : public IrqRun {
     return take_irqs(device_.get(), plan, thread, Monotonic(), account_);
   }
 
-  void tell(PointsOutcomes& outcomes) const override { tell_irqs(account_, account_.latency_max, outcomes); }
+  void tell(PointsOutcomes& outcomes) const override { tell_irqs(account_, outcomes); }
 
  private:
   Status begin(const IrqPlan& plan) {

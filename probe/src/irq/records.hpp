@@ -42,11 +42,12 @@ Status each_irq(int device, const PointsThread& thread, const Clock& clock, Each
 template <class Clock>
 Status take_irqs(int device, const IrqPlan& plan, PointsThread& thread, const Clock& clock,
                  howlate_irq_account& account) {
-  const std::int64_t end_ns = plan.duration_ns > 0 ? monotonic_now_ns() + plan.duration_ns : INT64_MAX;
+  const std::int64_t end_ns = plan.duration_ns > 0 ? thread.t0_ns() + plan.duration_ns : INT64_MAX;
   Status status;
   if (plan.maximum_only) {
-    IrqMaxima maxima{.warm_up = plan.warm_up};
+    IrqMaxima maxima;
     status = each_irq(device, thread, clock, [&](std::uint64_t, const IrqTimes& irq) {
+      if (thread.was_before_t0(irq.due_ns)) return true;
       maxima.note(irq.due_ns, irq.irq_latency_ns, irq.wake_latency_ns);
       const bool timely = irq.due_ns + irq.wake_latency_ns < end_ns;
       if (!timely) thread.ran_out_of_time();
@@ -58,6 +59,10 @@ Status take_irqs(int device, const IrqPlan& plan, PointsThread& thread, const Cl
     std::uint64_t next = 0;
     status = each_irq(device, thread, clock, [&](std::uint64_t index, const IrqTimes& irq) {
       const std::int64_t now_ns = irq.due_ns + irq.wake_latency_ns;
+      if (thread.was_before_t0(irq.due_ns)) {
+        next = index + 1;
+        return true;
+      }
       for (; next < index && thread.more(now_ns); ++next) thread.missed();
       if (!thread.more(now_ns)) return false;
       ++next;
@@ -70,15 +75,14 @@ Status take_irqs(int device, const IrqPlan& plan, PointsThread& thread, const Cl
   return status;
 }
 
-inline void tell_irqs(const howlate_irq_account& account, std::int64_t latency_ns_max,
-                      PointsOutcomes& outcomes) {
+// Of all interrupts, the warm-up's among them.
+inline void tell_irqs(const howlate_irq_account& account, PointsOutcomes& outcomes) {
   const auto figure = [&](const char* name, auto value) {
     outcomes.figures.emplace_back(name, static_cast<std::int64_t>(value));
   };
   figure("interrupts", account.handled);
   figure("interrupts_missed", account.missed);
   figure("records_lost", account.lost);
-  if (account.handled > 0) figure("irq_latency_ns_max_of_all", latency_ns_max);
 }
 
 }  // namespace howlate

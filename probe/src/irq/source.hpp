@@ -19,7 +19,7 @@ struct IrqPlan {
   std::int64_t period_ns = 0;
   std::int64_t interrupts = 0;
   std::int64_t duration_ns = 0;  // 0: until the interrupts are there
-  std::int64_t warm_up = 0;      // with maximum_only: first interrupts that the maxima leave out
+  std::int64_t warm_up_ns = 0;   // before these: interrupts that are no rows
   bool maximum_only = false;     // one row at the end: the two maxima
   int cpu = 0;
 };
@@ -44,20 +44,19 @@ class IrqRun {
 
 // The maxima of a run that keeps only these.
 struct IrqMaxima {
-  std::int64_t warm_up = 0;  // first interrupts that are left out
   std::int64_t interrupts = 0;
   std::int64_t irq_latency_ns = INT64_MIN;
   std::int64_t wake_latency_ns = INT64_MIN;
   std::int64_t at_ns = 0;  // the expiry of the second
 
   void note(std::int64_t expiry_ns, std::int64_t irq_ns, std::int64_t wake_ns) {
-    if (++interrupts <= warm_up) return;
+    ++interrupts;
     if (irq_ns > irq_latency_ns) irq_latency_ns = irq_ns;
     if (wake_ns <= wake_latency_ns) return;
     wake_latency_ns = wake_ns;
     at_ns = expiry_ns;
   }
-  [[nodiscard]] bool any() const { return interrupts > warm_up; }
+  [[nodiscard]] bool any() const { return interrupts > 0; }
 };
 
 struct IrqSource {

@@ -31,7 +31,8 @@ class IrqTimerlat : public IrqRun {
     auto tracer = Tracer::make("timerlat", root_, {plan.cpu});
     if (!tracer) return tracer.error();
     tracer_ = std::make_unique<Tracer>(std::move(*tracer));
-    const std::int64_t kib = (plan.interrupts + more_interrupts) * bytes_of_interrupt / 1024 + 64;
+    const std::int64_t warm = plan.warm_up_ns / plan.period_ns;
+    const std::int64_t kib = (warm + plan.interrupts + more_interrupts) * bytes_of_interrupt / 1024 + 64;
     if (const Status set = tracer_->set("osnoise/cpus", std::to_string(plan.cpu)); !set) return set;
     if (const Status set = tracer_->set("osnoise/timerlat_period_us", std::to_string(plan.period_ns / 1000));
         !set)
@@ -47,7 +48,7 @@ class IrqTimerlat : public IrqRun {
     std::int64_t length_ns = (plan.interrupts + more_interrupts) * plan.period_ns;
     const bool timed = plan.duration_ns > 0 && plan.duration_ns < length_ns;
     if (timed) length_ns = plan.duration_ns;
-    const std::int64_t end_ns = monotonic_now_ns() + length_ns;
+    const std::int64_t end_ns = std::max(monotonic_now_ns(), thread.t0_ns()) + length_ns;
     while (!thread.stopped() && monotonic_now_ns() < end_ns) sleep_until_ns(end_ns);
     tracer_->stop();
     if (timed && !thread.stopped()) thread.ran_out_of_time();
@@ -85,6 +86,7 @@ class IrqTimerlat : public IrqRun {
     std::int64_t next = -1;
     return pairs([&](const TimerlatLine& irq, const TimerlatLine& woken) {
       // --duration is over when the trace is read: what was recorded counts.
+      if (thread.was_before_t0(irq.stamp_ns - irq.latency_ns)) return true;
       if (thread.rows() + thread.missed_points() >= thread.wanted()) return false;
       for (; next >= 0 && next < irq.number && thread.rows() + thread.missed_points() + 1 < thread.wanted();
            ++next)
@@ -96,8 +98,9 @@ class IrqTimerlat : public IrqRun {
   }
 
   Status keep_maxima(const IrqPlan& plan, PointsThread& thread) {
-    IrqMaxima maxima{.warm_up = plan.warm_up};
+    IrqMaxima maxima;
     const Status status = pairs([&](const TimerlatLine& irq, const TimerlatLine& woken) {
+      if (thread.was_before_t0(irq.stamp_ns - irq.latency_ns)) return true;
       maxima.note(irq.stamp_ns - irq.latency_ns, irq.latency_ns, woken.latency_ns);
       return maxima.interrupts < plan.interrupts;
     });

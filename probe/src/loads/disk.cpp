@@ -1,7 +1,8 @@
 // disk: writes at a given rate into a bounded file and syncs what it wrote.
 //
 // The file has no name from the moment it is opened (O_TMPFILE; where the file system lacks it, it is unlinked at once), so
-// nothing is left behind however the load ends. It is written from the beginning again when it is full. A write is `block`
+// nothing is left behind however the load ends. It is written whole before the load is ready, for ten seconds at most, since a file that
+// grows costs the kernel something else than one that is overwritten; then from the beginning again. A write is `block`
 // bytes; after each `sync` bytes there is one fsync(). The rate is kept over the life of the load, a second's worth of
 // arrears at most is made up for; with `max` the next write begins as soon as the last one is done. CPU time is the worker's own: what the kernel's writeback and block threads use is not in it.
 // Disturbs: page cache, file system, block layer, the device's interrupts.
@@ -34,7 +35,7 @@ constexpr std::int64_t margin_bytes = 64 * mib;
 
 constexpr ParamSpec options[] = {
     {"size", ParamType::bytes, "64MiB", "B", "",
-     "the file grows to this size and is then overwritten from its beginning"},
+     "of the file, which is written once before the load is ready and then again from its beginning"},
     {"directory", ParamType::text, "", "", "", "the folder for the file; by default $TMPDIR, else /var/tmp"},
     {"block", ParamType::bytes, "64KiB", "B", "", "size of a write"},
     {"sync", ParamType::bytes, "1MiB", "B", "", "bytes between two calls of fsync"},
@@ -154,6 +155,19 @@ class Writer {
       one = static_cast<char>((draw = draw * 6364136223846793005ULL + 1442695040888963407ULL) >> 56U);
   }
 
+  // Writes the file whole, so far as `until_ns` allows; none of it counts.
+  Status grow(std::int64_t until_ns) {
+    while (at_ + block_bytes() <= size_ && monotonic_now_ns() < until_ns)
+      if (const Status status = write_block(); !status) return status;
+    if (const Status status = unsynced_ > 0 ? sync() : Status(); !status) return status;
+    slot_.units.store(0, std::memory_order_relaxed);
+    slot_.deeds.store(0, std::memory_order_relaxed);
+    for (const Figure figure : {bytes_written, fsyncs, fsync_sum_ns, fsync_min_ns, fsync_max_ns})
+      put_figure(slot_, figure, 0);
+    at_ = 0;
+    return {};
+  }
+
   Status write_block() {
     const auto bytes = static_cast<std::int64_t>(block_.size());
     if (at_ + bytes > size_) at_ = 0;
@@ -207,6 +221,8 @@ Status work(Worker& worker) {
   if (const Status status = check_room(*fd, worker.params.integer("size"), directory); !status) return status;
   warn_of_memory(worker, *fd, directory);
   Writer writer(std::move(*fd), worker.params, worker.slot);
+  constexpr std::int64_t grow_ns_most = 10'000'000'000;
+  if (const Status status = writer.grow(monotonic_now_ns() + grow_ns_most); !status) return status;
   worker.say_ready();
   while (at_most(worker.params))
     if (const Status status = writer.write_block(); !status) return status;

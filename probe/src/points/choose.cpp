@@ -17,7 +17,8 @@ Result<std::vector<int>> choose_points_cpus(Cell& cell, PointsPlan& plan) {
                        "Choose from 1 to " + std::to_string(points_max));
   if (in.is_set("duration")) plan.duration_ns = in.integer("duration");
   if (in.is_set("duration") && plan.duration_ns <= 0) return usage_error("--duration must be more than 0");
-  plan.warm_up = in.integer("warm-up");
+  plan.first_ns = in.integer("first");
+  plan.warm_up_ns = in.integer("warm-up");
   if (in.given("record") && in.text("record") != "memory")
     return usage_error(std::string(cell.test().name) + " keeps its points in memory until its end",
                        "Leave --record out");

@@ -7,13 +7,14 @@
 //   3. returns measure_points(cell, plan).
 // The frame then does, in this order: memory that is needed is checked; knobs, loads (cell/surroundings.hpp); plan.set_up on the
 // main thread while there is no other thread (the place to fork, to make pipes and shared memory); rows are allocated and touched; the
-// threads are made and wait at a gate; all memory is locked and touched; the machine is read; the gate opens (t0); the bodies run;
+// threads are made and wait at a gate; all memory is locked and touched; the machine is read; the gate opens; the bodies run, and
+// from t0 on, when the warm-up is over, their points are kept;
 // plan.take_down; the machine is read again; loads end and knobs are restored; plan.conclude turns what was stored into what is
 // reported; rows are written. While the bodies run nothing is written, printed to a file or allocated by the frame, except the
 // live line and the table `cpus` once a second, from the main thread, off the measuring CPUs where there are others.
 //
-// Columns (Test::columns, or plan.columns): the first is `index` (i64, the frame fills it in), the last is `flags` (u8: bit 0
-// warm-up, the frame's; bit 1 switched out, the body's), `time_ns` (i64, an offset from t0) where it is sensible; all others are
+// Columns (Test::columns, or plan.columns): the first is `index` (i64, the frame fills it in), the last is `flags` (u8: bit 1
+// switched out, the body's), `time_ns` (i64, an offset from t0) where it is sensible; all others are
 // i64, and those that end in _ns get statistics. In memory every column is 64 bits a row.
 //
 // A body must look at more() or stopped() at least a few hundred times a second, and come back soon when they say so: the frame
@@ -40,6 +41,7 @@
 #include "sys/clock.hpp"
 #include "sys/sched.hpp"
 #include "sys/thread.hpp"
+#include "timers/timer.hpp"
 
 namespace howlate {
 
@@ -49,6 +51,7 @@ class PointsThread {
   // Whether to make another point. False when the wanted number is reached, when --duration has passed at `now_ns` (CLOCK_MONOTONIC),
   // or when stopped(). Only for a recording thread. `now_ns` may be an old reading: then the end comes that much later.
   [[nodiscard]] bool more(std::int64_t now_ns) {
+    if (warm_ && !over_at(now_ns)) return !stopped();
     if (rows_ + missed_ >= wanted_) return false;
     if (now_ns >= end_ns_) out_of_time_ = true;
     return !out_of_time_ && !stopped();
@@ -57,25 +60,44 @@ class PointsThread {
   [[nodiscard]] bool stopped() const { return stop_->load(std::memory_order_relaxed); }
   [[nodiscard]] const std::atomic<bool>* stop_flag() const { return stop_; }
 
-  // A point: one value for each column after `index`, in their order, `flags` last. Only after more() said yes.
+  // A point: one value for each column after `index`, in their order, `flags` last. Only after more() said yes. False: of the warm-up.
   template <class... Values>
-  void add(Values... values) {
+  bool add(Values... values) {
+    if (warm_) {
+      made_warm(warm_up_.activations);
+      return false;
+    }
     const auto row = static_cast<std::size_t>(rows_);
     std::int64_t* const* column = columns_.data();
     *(*column++ + row) = rows_ + missed_;
     ((*(*column++ + row) = static_cast<std::int64_t>(values)), ...);
     ++rows_;
     made();
+    return true;
   }
   // A wanted point could not be measured (a time-out): it counts as an overrun, and its index is left out.
   void missed() {
+    if (warm_) return made_warm(warm_up_.overruns);
     ++missed_;
     made();
   }
 
-  // What the thread had used when its set-up was over (faults, switches): that is not the run's. Without it the account begins with
-  // the body.
+  // Whether a point that began at this instant is of the warm-up, for those that come with an instant of their own.
+  [[nodiscard]] bool was_before_t0(std::int64_t begun_ns) {
+    if (!warm_ || over_at(begun_ns)) return begun_ns < t0_ns_;
+    ++warm_up_.releases;
+    ++warm_up_.activations;
+    return true;
+  }
+  // For bodies that write into the columns themselves: whether the warm-up goes on.
+  [[nodiscard]] bool is_warming_up() { return warm_ && !over_at(monotonic_now_ns()) && !stopped(); }
+
+  // For bodies that need nothing warm.
+  void rest_until_t0();
+
+  // What the thread had used at t0 (faults, switches): that is not the run's. By bodies that neither ask more() nor is_warming_up().
   void count_from(const ThreadCounters& before) { before_ = before; }
+  void served_before_t0(const WarmUp& warm_up) { warm_up_ = warm_up; }
 
   // For bodies that write into the columns themselves: the memory of one column (by its number in the columns, 1 is the first after
   // `index`) for all rows, and how many rows were written, from row 0 on. Not together with add().
@@ -91,6 +113,7 @@ class PointsThread {
   [[nodiscard]] std::int64_t t0_ns() const { return t0_ns_; }    // CLOCK_MONOTONIC
   [[nodiscard]] std::int64_t rows() const { return rows_; }      // so far
   [[nodiscard]] std::int64_t wanted() const { return wanted_; }  // points; as many rows there is room for
+  [[nodiscard]] const WarmUp& warm_up() const { return warm_up_; }
   [[nodiscard]] std::int64_t missed_points() const { return missed_; }
   [[nodiscard]] std::int64_t end_ns() const { return end_ns_; }  // of --duration; INT64_MAX without
   void ran_out_of_time() { out_of_time_ = true; }                // by a body that looks at end_ns() itself
@@ -101,6 +124,13 @@ class PointsThread {
 
  private:
   friend class PointsThreads;
+  // Whether t0 has passed, where the warm-up ends and the account begins.
+  [[gnu::cold, gnu::noinline]] bool over_at(std::int64_t now_ns);
+  [[gnu::cold, gnu::noinline]] void made_warm(std::int64_t& count) {
+    ++warm_up_.releases;
+    ++count;
+    over_at(monotonic_now_ns());
+  }
   void made() { live_.store(rows_ + missed_, std::memory_order_relaxed); }
 
   std::int64_t rows_ = 0;
@@ -108,9 +138,12 @@ class PointsThread {
   std::int64_t wanted_ = 0;
   std::int64_t end_ns_ = INT64_MAX;
   std::int64_t t0_ns_ = 0;
+  WarmUp warm_up_;
+  bool warm_ = false;  // t0 has not been seen to pass: points are counted and not kept
   bool out_of_time_ = false;
   bool numbered_ = true;  // `index` is written with the rows; else conclude fills it in
   const std::atomic<bool>* stop_ = nullptr;
+  const std::function<void()>* at_t0_ = nullptr;
   std::vector<std::int64_t*> columns_;
   std::optional<ThreadCounters> before_;
   std::atomic<std::int64_t> live_{0};  // for the live line and the watchdog
@@ -162,12 +195,13 @@ struct PointsOutcomes {
 };
 
 struct PointsPlan {
-  Labels labels;                          // what tells this cell from others: policy, cpu; `load` is added
-  std::vector<PointsThreadSpec> threads;  // the recording ones first
-  std::span<const ColumnSpec> columns;    // empty: Test::columns
-  std::int64_t points = 0;                // of each recording thread, warm-up included
-  std::int64_t duration_ns = 0;           // 0: until the points are there
-  std::int64_t warm_up = 0;
+  Labels labels;                           // what tells this cell from others: policy, cpu; `load` is added
+  std::vector<PointsThreadSpec> threads;   // the recording ones first
+  std::span<const ColumnSpec> columns;     // empty: Test::columns
+  std::int64_t points = 0;                 // of each recording thread
+  std::int64_t duration_ns = 0;            // 0: until the points are there
+  std::int64_t first_ns = 1'000'000;       // from the header's making to the opening of the gate
+  std::int64_t warm_up_ns = 0;             // from there to t0
   std::int64_t stall_ns = 30'000'000'000;  // the watchdog's
   std::vector<int>
       loads_beside;  // the CPUs that a load's cpus=same and cpus=other refer to; empty: those of all threads
@@ -177,19 +211,14 @@ struct PointsPlan {
   std::function<PointsOutcomes(std::vector<PointsTable>&)> conclude;
 };
 
-// --points, --duration, --warm-up, --cpus, --policy: what the tests have in common. A test's table of parameters begins with these.
+// --points, --duration, --first, --warm-up, --cpus, --policy: what the tests have in common. A test's table of parameters begins with these.
 constexpr ParamSpec points_param(std::string_view fallback) {
-  return {"points", ParamType::count,
-          fallback, "1",
-          "",       "end after this many data points, warm-up included",
-          false,    true};
+  return {"points", ParamType::count, fallback, "1", "", "end after this many data points", false, true};
 }
 inline constexpr ParamSpec points_duration = {
     "duration", ParamType::duration, "", "ns", "", "end after this time, if that comes first", false, true};
-inline constexpr ParamSpec points_warm_up = {
-    "warm-up", ParamType::count,
-    "0",       "1",
-    "",        "the first points, which are kept but are not in the statistics"};
+inline constexpr ParamSpec points_first = {
+    "first", ParamType::duration, "1000us", "ns", "", "when the warm-up begins, after the start"};
 inline constexpr ParamSpec points_cpus = {
     "cpus", ParamType::cpus, "", "", "", "the measuring CPUs; by default the highest CPU allowed"};
 inline constexpr ParamSpec points_policy = {"policy", ParamType::text,        "fifo:80", "",
@@ -197,7 +226,7 @@ inline constexpr ParamSpec points_policy = {"policy", ParamType::text,        "f
 inline constexpr ParamSpec points_occupy_all = {
     "occupy-all", ParamType::flag, "", "", "", "let the test take every CPU, although it spins"};
 
-// Those options read and checked, and put into `plan` (points, duration, warm-up, labels "policy" and "cpu").
+// Those options read and checked, and put into `plan` (points, duration, first, warm-up, labels "policy" and "cpu").
 struct PointsChoice {
   std::vector<int> cpus;
   SchedPolicy policy;  // OTHER with a warning where the right to the default lacks

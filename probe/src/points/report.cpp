@@ -14,19 +14,10 @@ std::vector<PointsColumn> points_statistics(std::span<const ColumnSpec> columns,
   for (std::size_t i = 1; i + 1 < columns.size(); ++i) {
     if (!columns[i].name.ends_with("_ns") || columns[i].name == "time_ns") continue;
     all.push_back({std::string(columns[i].name), {}});
-    for (const PointsTable& table : tables) {
-      const auto flags = table.columns.back();
-      for (std::size_t row = 0; row < flags.size(); ++row)
-        if ((flags[row] & row_warm_up) == 0) all.back().values.add(table.columns[i][row]);
-    }
+    for (const PointsTable& table : tables)
+      for (const std::int64_t value : table.columns[i]) all.back().values.add(value);
   }
   return all;
-}
-
-void mark_warm_up(std::vector<PointsTable>& tables, std::int64_t warm_up) {
-  for (PointsTable& table : tables)
-    for (std::int64_t row = 0; row < std::min(warm_up, table.rows); ++row)
-      table.columns.back()[static_cast<std::size_t>(row)] |= row_warm_up;
 }
 
 std::string outcomes_json(const PointsOutcomes& outcomes) {
@@ -55,7 +46,7 @@ void write_columns(std::string& out, const std::vector<PointsColumn>& columns) {
         "stddev");
   for (const auto& [name, values] : columns) {
     if (values.count() == 0) {
-      print(out, "  %-14s no point outside the warm-up\n", name.c_str());
+      print(out, "  %-14s no point\n", name.c_str());
       continue;
     }
     print(out, "  %-14s %10llu %12lld %14.2f %12lld %14.2f\n", name.c_str(),

@@ -12,7 +12,7 @@
 
 namespace howlate {
 
-// The statistics of one column, over all recording threads, outside warm-up.
+// The statistics of one column, over all recording threads.
 struct PointsColumn {
   std::string name;
   Histogram values;
@@ -30,8 +30,6 @@ struct PointsFindings {
 // Every column of times that are results: names that end in _ns, but not `time_ns`, where a point lies.
 std::vector<PointsColumn> points_statistics(std::span<const ColumnSpec> columns,
                                             const std::vector<PointsTable>& tables);
-// Sets the warm-up's bit in `flags` (the last column) of the first rows.
-void mark_warm_up(std::vector<PointsTable>& tables, std::int64_t warm_up);
 
 std::string outcomes_json(const PointsOutcomes& outcomes);
 

@@ -12,7 +12,6 @@ namespace howlate {
 
 namespace {
 
-constexpr std::int64_t first_ns = 1'000'000;  // from the header's making to t0
 constexpr std::size_t batch_rows = 1U << 16U;
 
 std::vector<int> cpus_of(const PointsPlan& plan, const std::function<bool(const PointsThreadSpec&)>& counts) {
@@ -106,9 +105,9 @@ void PointsRun::undo() {
 
 // The header is written before t0, so that whatever happens to the probe leaves a stream that can be read.
 void PointsRun::begin() {
-  t0_ns_ = monotonic_now_ns() + first_ns;
+  t0_ns_ = monotonic_now_ns() + plan_.first_ns + plan_.warm_up_ns;
   write_opening(t0_ns_);
-  sleep_until_ns(t0_ns_);
+  sleep_until_ns(t0_ns_ - plan_.warm_up_ns);
   sampler_->begin(t0_ns_, monotonic_now_ns());
   threads_->open(plan_, t0_ns_);
 }
@@ -163,7 +162,7 @@ LaneAccount PointsRun::write_rows(const PointsThreadRun& run, const PointsTable&
   account.dropped = writer.lost();
   account.releases = outcome_.reason == StopReason::activations ? plan_.points : points.rows + points.missed;
   account.overruns = account.releases - points.rows;
-  account.warm_up = std::min(plan_.warm_up, points.rows);
+  account.warm_up = run.seen.warm_up();
   account.counters = run.counters;
   if (account.cpu >= 0 && account.counters.migrations < 0) account.counters.migrations = 0;  // it is pinned
   return account;
@@ -181,7 +180,6 @@ void PointsRun::account() {
     tables.push_back(std::move(table));
   }
   if (plan_.conclude) found_.outcomes = plan_.conclude(tables);
-  mark_warm_up(tables, plan_.warm_up);
   found_.columns = points_statistics(plan_.columns, tables);
   outcome_.outcomes = outcomes_json(found_.outcomes);
   outcome_.reason = reason();

@@ -44,7 +44,8 @@ void PointsThreads::body(PointsThreadRun& run) {
   if (!crew_.pass()) return;
   touch_from_here(std::as_writable_bytes(std::span(&run, 1)));
   if (run.spec.records) touch_from_here(run.pages.as<std::byte>());
-  if (run.spec.records && !begun_.exchange(true, std::memory_order_acq_rel) && begins_) begins_();
+  run.seen.at_t0_ = &at_t0_;
+  if (run.spec.records && !run.seen.warm_) at_t0_();
   const std::int64_t migrations = before.migrations, place = before.place;
   before = read_thread_usage();
   run.status = run.spec.body(run.seen);
@@ -68,9 +69,23 @@ void PointsThreads::one_ended(const PointsThreadRun& run) {
 void PointsThreads::open(const PointsPlan& plan, std::int64_t t0_ns) {
   for (auto& run : runs_) {
     run->seen.t0_ns_ = t0_ns;
+    run->seen.warm_ = plan.warm_up_ns > 0;
     if (plan.duration_ns != 0) run->seen.end_ns_ = t0_ns + plan.duration_ns;
   }
   crew_.open();
+}
+
+bool PointsThread::over_at(std::int64_t now_ns) {
+  if (now_ns < t0_ns_) return false;
+  warm_ = false;
+  (*at_t0_)();
+  before_ = read_thread_usage();
+  return true;
+}
+
+void PointsThread::rest_until_t0() {
+  constexpr std::int64_t look_again_ns = 10'000'000;
+  while (is_warming_up()) sleep_until_ns(std::min(t0_ns_, monotonic_now_ns() + look_again_ns));
 }
 
 std::int64_t PointsThreads::points() const {

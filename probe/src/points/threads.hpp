@@ -32,10 +32,12 @@ class PointsThreads {
   static std::size_t memory_bytes(const PointsPlan& plan);
   Status make(const PointsPlan& plan);
   Status start();  // on return all wait at the gate
-  // Called on the measuring threads themselves, since the main thread may get no CPU for long: by the first that records right before
-  // it measures, and by the last right after. To be set before start().
+  // Called on the measuring threads themselves, since the main thread may get no CPU for long: by the first that records at t0, and by
+  // the last right after it has measured. To be set before start().
   void when_measuring(std::function<void()> begins, std::function<void()> over) {
-    begins_ = std::move(begins);
+    at_t0_ = [this, begins = std::move(begins)] {
+      if (!begun_.exchange(true, std::memory_order_acq_rel)) begins();
+    };
     over_ = std::move(over);
   }
   void open(const PointsPlan& plan, std::int64_t t0_ns);
@@ -51,7 +53,8 @@ class PointsThreads {
 
   Root root_;
   std::vector<std::unique_ptr<PointsThreadRun>> runs_;
-  std::function<void()> begins_, over_;
+  std::function<void()> at_t0_ = [] {};
+  std::function<void()> over_;
   std::atomic<bool> begun_{false};         // one that records has begun
   std::atomic<std::size_t> recording_{0};  // that have not ended
   Crew crew_;

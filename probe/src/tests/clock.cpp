@@ -34,7 +34,8 @@ constexpr ParamSpec params[] = {
      "count the differences above it, and give the deviation without them"},
     points_param("1000000"),
     points_duration,
-    points_warm_up,
+    points_first,
+    warm_up_param,
     points_cpus,
     points_policy,
     points_occupy_all,
@@ -44,7 +45,7 @@ constexpr ColumnSpec columns[] = {
     {"index", ColumnType::i64, "number of the difference"},
     {"time_ns", ColumnType::i64, "the later of the two readings, as an offset from t0"},
     {"dt_ns", ColumnType::i64, "difference from the previous reading"},
-    {"flags", ColumnType::u8, "bit 0: warm-up"},
+    {"flags", ColumnType::u8, "0"},
 };
 constexpr std::size_t time_column = 1;
 constexpr std::size_t dt_column = 2;
@@ -117,6 +118,9 @@ template <class Read>
 Status read_in_windows(PointsThread& thread, Reader& reader, Read read) {
   const std::span<std::int64_t> into = thread.column(dt_column);
   const std::int64_t in_window = readings_in_window(thread.wanted(), read);
+  const std::span<std::int64_t> warm = into.first(std::min<std::size_t>(into.size(), 1000));
+  while (thread.is_warming_up())
+    for (std::int64_t& one : warm) one = read();
   SpinWindow window(monotonic_now_ns());
   for (std::int64_t made = 0; thread.more(monotonic_now_ns());) {
     const std::int64_t upto = std::min(made + in_window, thread.wanted());
@@ -163,7 +167,7 @@ Result<std::function<Status(PointsThread&, Reader&)>> choose_reading(Params& in)
 }
 
 PointsOutcomes conclude(std::vector<PointsTable>& tables, const std::vector<std::unique_ptr<Reader>>& readers,
-                        std::int64_t above_ns, std::int64_t warm_up, bool cycles) {
+                        std::int64_t above_ns, bool cycles) {
   double step = 1;
   std::vector<std::int64_t> joined;
   for (std::size_t i = 0; i < tables.size(); ++i) {
@@ -173,8 +177,7 @@ PointsOutcomes conclude(std::vector<PointsTable>& tables, const std::vector<std:
     if (cycles) step = ns_per_step(first.at_ns, first.first, reader.last_ns, reader.last);
     PointsTable& table = tables[i];
     difference(table.columns[dt_column], table.columns[time_column], reader.windows, table.t0_ns, step);
-    const auto counted =
-        table.columns[dt_column].subspan(static_cast<std::size_t>(std::min(warm_up, table.rows)));
+    const auto counted = table.columns[dt_column];
     joined.insert(joined.end(), counted.begin(), counted.end());
   }
   const LongDifferences all = count_long(joined, above_ns);
@@ -209,8 +212,8 @@ Result<ExitCode> run(Cell& cell) {
   }
   const std::int64_t above_ns = in.integer("above");
   const bool cycles = in.text("clock") == "cycles";
-  plan.conclude = [&, warm_up = plan.warm_up](std::vector<PointsTable>& tables) {
-    return conclude(tables, readers, above_ns, warm_up, cycles);
+  plan.conclude = [&](std::vector<PointsTable>& tables) {
+    return conclude(tables, readers, above_ns, cycles);
   };
   return measure_points(cell, std::move(plan));
 }

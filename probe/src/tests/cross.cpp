@@ -49,7 +49,8 @@ constexpr ParamSpec params[] = {
      "with wake: arithmetic of the woken thread before its time stamp, included in the time"},
     points_param("10000"),
     points_duration,
-    points_warm_up,
+    points_first,
+    warm_up_param,
     {"cpus", ParamType::cpus, "", "", "", "the measuring CPU; by default the highest allowed"},
     points_policy,
 };
@@ -59,8 +60,7 @@ constexpr ColumnSpec columns[] = {
     {"time_ns", ColumnType::i64, "the question, as an offset from t0"},
     {"answer_ns", ColumnType::i64, "from before the question to its answer", true},
     {"asked", ColumnType::i64, "the CPU that was asked; -1 where all of several were asked at once"},
-    {"flags", ColumnType::u8,
-     "bit 0: warm-up; bit 1: the asking thread lost its CPU against its will within it"},
+    {"flags", ColumnType::u8, "bit 1: the asking thread lost its CPU against its will within it"},
 };
 
 constexpr std::int64_t pause_min_ns = 10'000, pause_max_ns = 1'000'000'000;

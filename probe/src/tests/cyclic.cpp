@@ -36,18 +36,17 @@ const std::string inject_help =
 const ParamSpec params[] = {
     {"timer", ParamType::text, "clock_nanosleep", "", "", "the way to sleep (howlate-probe list names them)"},
     {"period", ParamType::duration, "1ms", "ns", "", "distance between two releases, from 20us"},
-    {"activations", ParamType::count, "", "1", "", "end after this many activations, warm-up included", false,
-     true},
+    {"activations", ParamType::count, "", "1", "", "end after this many activations", false, true},
     {"duration", ParamType::duration, "", "ns", "", "end after this time (10s if neither is given)", false,
      true},
     {"first", ParamType::duration, "1000us", "ns", "",
-     "distance of the first release from the start (activations in the kernel: 100ms)"},
+     "distance of the first release, which begins the warm-up, from the start (activations in the kernel: "
+     "100ms)"},
     {"late-policy", ParamType::choice, "skip", "", "skip|backlog|as-published",
      "what happens to releases that pass during a late activation"},
     {"dither", ParamType::flag, "", "", "", "draw each gap from 0.5 to 1.5 periods"},
     {"seed", ParamType::count, "", "1", "", "seed of the dither; by default a random one, which is recorded"},
-    {"warm-up", ParamType::count, "0", "1", "",
-     "the first activations, which are counted but are not in the statistics"},
+    warm_up_param,
     {"cpus", ParamType::cpus, "", "", "",
      "one measuring thread on each CPU; by default the highest CPU allowed"},
     {"policy", ParamType::text, "fifo:80", "", "", "other, fifo:P, rr:P or deadline:RUNTIME:DEADLINE:PERIOD"},
@@ -102,7 +101,7 @@ constexpr ColumnSpec columns[] = {
     {"release_ns", ColumnType::i64, "the release, as an offset from t0"},
     {"latency_ns", ColumnType::i64, "first user-space time stamp minus release", true},
     {"response_ns", ColumnType::i64, "end of the activation's work minus release; 0 without work", true},
-    {"flags", ColumnType::u8, "bit 0: warm-up; bit 1: switched out before this time stamp (spinning)"},
+    {"flags", ColumnType::u8, "bit 1: switched out before this time stamp (spinning)"},
 };
 
 // The properties of each thread, from which the lanes are made.
@@ -314,6 +313,7 @@ void fill_schedule(Params& in, const Timer& timer, CellPlan& plan) {
   if (timer.in_kernel && !in.given("first"))
     in.put("first", "100ms");  // a million releases are handed over by then
   plan.first_ns = in.integer("first");
+  plan.warm_up_ns = in.flag("single") ? 0 : in.integer("warm-up");
   plan.duration_ns = or_zero(in, "duration");
   if (!in.is_set("activations") && !in.is_set("duration")) {
     plan.duration_ns = 10'000'000'000;
@@ -335,7 +335,6 @@ std::unique_ptr<Lane> make_lane(const Params& in, const Timer& timer, LatePolicy
   lane->run = in.flag("single") ? run_single : timer.run;
   lane->attach = timer.attach;
   lane->loop.late_policy = late_policy;
-  lane->loop.warm_up = in.integer("warm-up");
   if (in.is_set("activations")) lane->loop.activations_wanted = in.integer("activations");
   return lane;
 }

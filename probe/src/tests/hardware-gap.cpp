@@ -27,7 +27,8 @@ const ParamSpec params[] = {
      "end after this many gaps (with hwlat: windows with a gap)", false, true},
     {"duration", ParamType::duration, "10s", "ns", "", "end after this time, if that comes first", false,
      true},
-    points_warm_up,
+    points_first,
+    warm_up_param,
     points_cpus,
     points_policy,
     points_occupy_all,
@@ -44,8 +45,7 @@ constexpr ColumnSpec columns[] = {
     {"gap_ns", ColumnType::i64, "its length", true},
     {"in_window", ColumnType::i64, "hwlat: how many gaps its window had; spin: its number within its window"},
     {"cpu", ColumnType::i64, "where"},
-    {"flags", ColumnType::u8,
-     "bit 0: warm-up; bit 1: the kernel ran another task during the gap, so it is no hardware gap"},
+    {"flags", ColumnType::u8, "bit 1: the kernel ran another task during the gap, so it is no hardware gap"},
 };
 
 constexpr Need modules[] = {{"msr"}};

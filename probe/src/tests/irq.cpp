@@ -26,7 +26,8 @@ const std::string source_help = summaries_of(irq_sources());
 const ParamSpec params[] = {
     points_param("10000"),
     points_duration,
-    points_warm_up,
+    points_first,
+    warm_up_param,
     points_cpus,
     points_policy,
     {"source", ParamType::choice, "module", "", source_names, source_help},
@@ -41,7 +42,7 @@ constexpr ColumnSpec columns[] = {
      "first time stamp of the handler minus the instant at which it was due"},
     {"wake_latency_ns", ColumnType::i64,
      "first time stamp of the woken task minus the instant at which it was due", true},
-    {"flags", ColumnType::u8, "bit 0: warm-up"},
+    {"flags", ColumnType::u8, "0"},
 };
 
 std::vector<Need> needed_modules() {
@@ -80,11 +81,8 @@ Result<IrqPlan> choose_plan(const Params& in, const PointsChoice& choice, const 
   irq.period_ns = in.integer("period");
   irq.interrupts = plan.points;
   irq.duration_ns = plan.duration_ns;
+  irq.warm_up_ns = plan.warm_up_ns;
   irq.maximum_only = in.flag("maximum-only");
-  irq.warm_up = plan.warm_up;
-  if (irq.maximum_only && irq.warm_up >= irq.interrupts)
-    return usage_error("--warm-up leaves no interrupt of which there could be a maximum",
-                       "Give --points more than --warm-up");
   irq.cpu = choice.cpus.front();
   return irq;
 }
@@ -111,7 +109,6 @@ Result<ExitCode> run(Cell& cell) {
   if (irq->maximum_only) {
     plan.points = 1;
     plan.duration_ns = 0;  // the source ends by itself and gives its one row then
-    plan.warm_up = 0;      // of interrupts, not of rows
   }
   plan.labels.emplace_back("source", in.text("source"));
   plan.labels.emplace_back("period", in.text("period"));

@@ -33,7 +33,8 @@ constexpr ParamSpec params[] = {
     {"low", ParamType::count, "70", "1", "", "priority of P2, SCHED_FIFO"},
     points_param("10000"),
     points_duration,
-    points_warm_up,
+    points_first,
+    warm_up_param,
     points_cpus,
     points_occupy_all,
 };
@@ -45,8 +46,7 @@ constexpr ColumnSpec columns[] = {
     {"wait_ns", ColumnType::i64,
      "from P1 awake to its end, minus the time for which it spins: t3 - t2 - spin", true},
     {"cs2_ns", ColumnType::i64, "from P1's end to P2's first reading after it: t4 - t3", true},
-    {"flags", ColumnType::u8,
-     "bit 0: warm-up; bit 1: a third task took the CPU from P1 or, while P1 slept, from P2"},
+    {"flags", ColumnType::u8, "bit 1: a third task took the CPU from P1 or, while P1 slept, from P2"},
 };
 
 // What the two threads share. All of it on one CPU: the orders are for the compiler and for a P1 that was moved.
@@ -58,9 +58,8 @@ struct Meeting {
   std::int64_t sleep_ns = 0;
   std::int64_t spin_ns = 0;
   std::int64_t timeout_ns = 0;
-  std::int64_t passes = 0, failures = 0;
-  std::vector<std::int64_t>
-      p1_switches;  // against P1's will, so far, at each asking and at its end; room is had before
+  std::atomic<std::int64_t> asked{0};     // which point it is for
+  std::vector<std::int64_t> p1_switches;  // against P1's will, so far, at each asking and at its end
 
   Meeting() { ::sem_init(&begin, 0, 0); }
   ~Meeting() { ::sem_destroy(&begin); }
@@ -78,7 +77,8 @@ std::int64_t involuntary_switches() {
 Status preempt(PointsThread& thread, Meeting& meeting) {
   while (!thread.stopped()) {
     if (::sem_wait(&meeting.begin) != 0) continue;
-    meeting.p1_switches.push_back(involuntary_switches());
+    meeting.p1_switches[static_cast<std::size_t>(meeting.asked.load(std::memory_order_relaxed))] =
+        involuntary_switches();
     const std::int64_t wake_ns = monotonic_now_ns() + meeting.sleep_ns;
     while (!thread.stopped() && sleep_until(wake_ns) == -EINTR) {
     }
@@ -90,7 +90,8 @@ Status preempt(PointsThread& thread, Meeting& meeting) {
     meeting.t3_ns = monotonic_now_ns();
     meeting.served.fetch_add(1, std::memory_order_release);
   }
-  meeting.p1_switches.push_back(involuntary_switches());
+  meeting.p1_switches[static_cast<std::size_t>(meeting.asked.load(std::memory_order_relaxed)) + 1] =
+      involuntary_switches();
   return {};
 }
 
@@ -102,7 +103,7 @@ PointsOutcomes conclude(const Meeting& meeting, PointsTable& table) {
     if (asked + 1 < switches.size() && switches[asked + 1] != switches[asked])
       table.columns.back()[row] |= row_switched_out;
   }
-  return {meeting.passes, meeting.failures, {{"spin_ns", meeting.spin_ns}}};
+  return {table.rows, table.missed, {{"spin_ns", meeting.spin_ns}}};
 }
 
 // P2's spinning: from one reading to the next lies every preemption, whole. False when none came in time, or the run was stopped.
@@ -122,13 +123,9 @@ bool spin_until_preempted(const PointsThread& thread, const Meeting& meeting, st
 }
 
 // Readings that are not in order are those of two different preemptions: their differences mean nothing, and no statistic may hold them.
-void record(PointsThread& thread, Meeting& meeting, const PreemptionTimes& times, bool others) {
-  const Preemption point = judge(times, meeting.spin_ns);
-  if (!point.passed) {
-    ++meeting.failures;
-    return thread.missed();
-  }
-  ++meeting.passes;
+void record(PointsThread& thread, std::int64_t spin_ns, const PreemptionTimes& times, bool others) {
+  const Preemption point = judge(times, spin_ns);
+  if (!point.passed) return thread.missed();
   thread.add(times.t2 - thread.t0_ns(), point.cs1_ns, point.wait_ns, point.cs2_ns,
              others ? row_switched_out : 0);
 }
@@ -138,13 +135,13 @@ Status be_preempted(PointsThread& thread, Meeting& meeting) {
   SpinWindow window(monotonic_now_ns());
   while (thread.more(monotonic_now_ns())) {
     const std::int64_t served = meeting.served.load(std::memory_order_acquire);
+    meeting.asked.store(thread.rows() + thread.missed_points(), std::memory_order_relaxed);
     ::sem_post(&meeting.begin);
     const std::int64_t switches = involuntary_switches();
     PreemptionTimes times;
     if (spin_until_preempted(thread, meeting, served, times)) {
-      record(thread, meeting, times, involuntary_switches() - switches != 1);
+      record(thread, meeting.spin_ns, times, involuntary_switches() - switches != 1);
     } else if (!thread.stopped()) {
-      ++meeting.failures;
       thread.missed();
     }
     while (!thread.stopped() && meeting.served.load(std::memory_order_acquire) == served)
@@ -196,7 +193,7 @@ Result<ExitCode> run(Cell& cell) {
        [&](PointsThread& thread) { return be_preempted(thread, meeting); }},
       {"P1", *cpus, fifo(in, "high"), false, [&](PointsThread& thread) { return preempt(thread, meeting); }}};
   plan.switched_by_design = true;
-  meeting.p1_switches.reserve(static_cast<std::size_t>(plan.points) + 1);
+  meeting.p1_switches.resize(static_cast<std::size_t>(plan.points) + 1);
   plan.conclude = [&](std::vector<PointsTable>& tables) { return conclude(meeting, tables.front()); };
   return measure_points(cell, std::move(plan));
 }

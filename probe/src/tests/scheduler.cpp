@@ -63,7 +63,8 @@ constexpr ParamSpec params[] = {
     {"work", ParamType::duration, "1ms", "ns", "", "sleeper: how long it works after each sleep"},
     points_param("20"),
     points_duration,
-    points_warm_up,
+    points_first,
+    warm_up_param,
     points_cpus,
     points_policy,
     points_occupy_all,
@@ -74,21 +75,21 @@ constexpr ColumnSpec syscall_columns[] = {
     {"time_ns", ColumnType::i64, "when, as an offset from t0"},
     {"user_ns", ColumnType::i64, "wake-up while another task computes", true},
     {"syscall_ns", ColumnType::i64, "wake-up while another task is inside a long system call", true},
-    {"flags", ColumnType::u8, "bit 0: warm-up"},
+    {"flags", ColumnType::u8, "0"},
 };
 constexpr ColumnSpec inversion_columns[] = {
     {"index", ColumnType::i64, "number of the data point"},
     {"time_ns", ColumnType::i64, "when, as an offset from t0"},
     {"inherit_ns", ColumnType::i64, "wait for a mutex with priority inheritance", true},
     {"plain_ns", ColumnType::i64, "wait for a mutex without", true},
-    {"flags", ColumnType::u8, "bit 0: warm-up"},
+    {"flags", ColumnType::u8, "0"},
 };
 constexpr ColumnSpec throttling_columns[] = {
     {"index", ColumnType::i64, "number of the data point"},
     {"time_ns", ColumnType::i64, "when the CPU was taken, as an offset from t0"},
     {"ran_ns", ColumnType::i64, "from the begin of the spinning to that"},
     {"gap_ns", ColumnType::i64, "until the CPU was given back", true},
-    {"flags", ColumnType::u8, "bit 0: warm-up; bit 1: switched out (all of them)"},
+    {"flags", ColumnType::u8, "bit 1: switched out (all of them)"},
 };
 
 struct Question {

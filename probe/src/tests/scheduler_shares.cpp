@@ -27,7 +27,7 @@ constexpr ColumnSpec columns[] = {
     {"window_ns", ColumnType::i64, "its length"},
     {"nice0_ns", ColumnType::i64, "CPU time in it of the task at nice 0"},
     {"niced_ns", ColumnType::i64, "CPU time in it of the task at --nice"},
-    {"flags", ColumnType::u8, "bit 0: warm-up; bit 1: switched out (all of them)"},
+    {"flags", ColumnType::u8, "bit 1: switched out (all of them)"},
 };
 enum ColumnNumber : std::size_t { nice0 = 3, niced = 4 };
 
@@ -83,9 +83,9 @@ Status ask(PointsThread& thread, const Competitor& competitor, std::int64_t wind
   return {};
 }
 
-PointsOutcomes conclude(const PointsTable& table, std::int64_t warm_up, int nice) {
+PointsOutcomes conclude(const PointsTable& table, int nice) {
   std::int64_t own_ns = 0, other_ns = 0;
-  for (auto row = static_cast<std::size_t>(warm_up); row < static_cast<std::size_t>(table.rows); ++row) {
+  for (std::size_t row = 0; row < static_cast<std::size_t>(table.rows); ++row) {
     own_ns += table.columns[nice0][row];
     other_ns += table.columns[niced][row];
   }
@@ -135,9 +135,7 @@ Result<ExitCode> ask_about_shares(Cell& cell, PointsPlan plan, int cpu) {
                   {"scheduler/niced", {cpu}, other, false, [&](PointsThread& thread) {
                      return compete(thread, competitor);
                    }}};
-  plan.conclude = [&, warm_up = plan.warm_up](std::vector<PointsTable>& tables) {
-    return conclude(tables.front(), warm_up, nice);
-  };
+  plan.conclude = [nice](std::vector<PointsTable>& tables) { return conclude(tables.front(), nice); };
   return measure_points(cell, std::move(plan));
 }
 

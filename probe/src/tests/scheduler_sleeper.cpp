@@ -29,7 +29,7 @@ constexpr ColumnSpec columns[] = {
     {"timer_ns", ColumnType::i64, "lateness after a sleep until an instant", true},
     {"pipe_ns", ColumnType::i64, "from before the write() into a pipe until the sleeping reader runs", true},
     {"runnable_ns", ColumnType::i64, "the longest that a task that never sleeps waited for the CPU"},
-    {"flags", ColumnType::u8, "bit 0: warm-up"},
+    {"flags", ColumnType::u8, "0"},
 };
 
 struct Sleeper {

@@ -26,7 +26,7 @@ constexpr ColumnSpec columns[] = {
     {"run_ns", ColumnType::i64, "how long the task had the CPU before an equal took over"},
     {"away_ns", ColumnType::i64, "from there until it had the CPU again", true},
     {"stolen_ns", ColumnType::i64, "time within the run in which neither it nor an equal had the CPU"},
-    {"flags", ColumnType::u8, "bit 0: warm-up; bit 1: switched out (all of them)"},
+    {"flags", ColumnType::u8, "bit 1: switched out (all of them)"},
 };
 
 struct Equals {

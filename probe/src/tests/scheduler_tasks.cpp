@@ -33,8 +33,7 @@ constexpr ColumnSpec columns[] = {
     {"time_ns", ColumnType::i64, "its start, as an offset from t0"},
     {"wake_up_ns", ColumnType::i64, "the call that makes a sleeping task runnable"},
     {"switch_ns", ColumnType::i64, "from before the call that waits to the next task's first clock reading"},
-    {"flags", ColumnType::u8,
-     "bit 0: warm-up; bit 1: the leader was switched out against its will within it"},
+    {"flags", ColumnType::u8, "bit 1: the leader was switched out against its will within it"},
 };
 
 // The partner: woken, it wakes the leader and waits again.
@@ -58,7 +57,6 @@ struct Leader {
   bool runnable = false;
   bool paced = false;
   bool fair = false;
-  std::int64_t passes = 0, failures = 0;
 
   TaskTimes round(const PointsThread& thread) const;
   void settle(const PointsThread& thread) const;
@@ -120,11 +118,9 @@ Status Leader::lead(PointsThread& thread) {
     const TaskTimes times = round(thread);
     if (thread.stopped()) break;
     if (!times.in_order()) {
-      ++failures;
       thread.missed();
       continue;
     }
-    ++passes;
     const bool others = read_thread_usage().involuntary_switches != switches;
     thread.add(times.before_ns - thread.t0_ns(), times.woken_ns - times.before_ns,
                times.first_ns - times.leaves_ns, others ? row_switched_out : 0);
@@ -252,10 +248,10 @@ Result<ExitCode> ask_about_tasks(Cell& cell, PointsPlan plan, int cpu, const Sch
       {"scheduler/answ", {cpu}, partners(policy), false, [&](PointsThread& thread) {
          return answer(thread, meeting);
        }}};
-  plan.conclude = [&](std::vector<PointsTable>&) {
+  plan.conclude = [&](std::vector<PointsTable>& tables) {
     PointsOutcomes outcomes;
-    outcomes.passes = leader.passes;
-    outcomes.failures = leader.failures;
+    outcomes.passes = tables.front().rows;
+    outcomes.failures = tables.front().missed;
     outcomes.figures = {{"tasks", tasks}, {"crowd_turns", crowd.turns()}};
     return outcomes;
   };

@@ -33,7 +33,8 @@ constexpr ParamSpec params[] = {
      "arithmetic of each task in each of its turns, included in the times"},
     points_param("10000"),
     points_duration,
-    points_warm_up,
+    points_first,
+    warm_up_param,
     {"cpus", ParamType::cpus, "", "", "",
      "the CPU, or two with --place across; by default the highest allowed"},
     points_policy,
@@ -44,7 +45,7 @@ constexpr ColumnSpec columns[] = {
     {"time_ns", ColumnType::i64, "its start, as an offset from t0"},
     {"switch_ns", ColumnType::i64, "point_ns divided by the number of switches, rounded"},
     {"point_ns", ColumnType::i64, "from before the first switch of the point to after its last"},
-    {"flags", ColumnType::u8, "bit 0: warm-up; bit 1: another task had the CPU during the point"},
+    {"flags", ColumnType::u8, "bit 1: another task had the CPU during the point"},
 };
 
 constexpr std::int64_t switches_max = 100'000'000;
@@ -90,11 +91,11 @@ void make_points(PointsThread& thread, Duel& duel) {
     now_ns = monotonic_now_ns();
     if (!going) break;
     const std::int64_t switched = switches_so_far() - switched_before;
-    duel.counted += switched;
     const std::int64_t took_ns = now_ns - begin_ns;
     const std::int64_t made = 2 * duel.rounds;
-    thread.add(begin_ns - thread.t0_ns(), (took_ns + made / 2) / made, took_ns,
-               duel.one_cpu && switched > duel.rounds ? row_switched_out : 0);
+    if (thread.add(begin_ns - thread.t0_ns(), (took_ns + made / 2) / made, took_ns,
+                   duel.one_cpu && switched > duel.rounds ? row_switched_out : 0))
+      duel.counted += switched;
   }
 }
 

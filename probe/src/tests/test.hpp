@@ -34,6 +34,12 @@ struct Test {
   std::vector<Need> (*modules_of_plugins)() = nullptr;
 };
 
+// From the first activation or point to t0: while caches, timers and loads settle, nothing is kept.
+inline constexpr ParamSpec warm_up_param = {
+    "warm-up", ParamType::duration,
+    "100ms",   "ns",
+    "",        "measure for so long first, which is counted and is in no sample"};
+
 // What the tests need that fall back to SCHED_OTHER.
 inline constexpr std::string_view needs_fifo_or_rr =
     "for fifo and rr the right to real-time scheduling (CAP_SYS_NICE or ulimit -r); without "

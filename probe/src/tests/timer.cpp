@@ -26,7 +26,8 @@ constexpr ParamSpec params[] = {
     {"sleep", ParamType::duration, "5us", "ns", "", "length of each sleep, from 1us to 10s"},
     points_param("100000"),
     points_duration,
-    points_warm_up,
+    points_first,
+    warm_up_param,
     points_cpus,
     points_policy,
     points_occupy_all,
@@ -36,7 +37,7 @@ constexpr ColumnSpec columns[] = {
     {"index", ColumnType::i64, "number of the sleep"},
     {"time_ns", ColumnType::i64, "the planned end of the sleep, as an offset from t0"},
     {"delay_ns", ColumnType::i64, "first user-space time stamp minus the planned end", true},
-    {"flags", ColumnType::u8, "bit 0: warm-up; bit 1: switched out before this time stamp (spinning)"},
+    {"flags", ColumnType::u8, "bit 1: switched out before this time stamp (spinning)"},
 };
 constexpr std::size_t time_column = 1;
 constexpr std::size_t delay_column = 2;
@@ -48,6 +49,7 @@ Status sleep_and_compare(PointsThread& thread, const Timer& timer, std::int64_t 
   delays.planned_ns = thread.column(time_column);
   delays.delay_ns = thread.column(delay_column);
   delays.flags = thread.column(flags_column);
+  delays.t0_ns = thread.t0_ns();
   delays.end_ns = thread.end_ns();
   delays.windows = timer.windows;
   delays.made = [](void* context, std::int64_t count) { static_cast<PointsThread*>(context)->wrote(count); };
@@ -57,6 +59,7 @@ Status sleep_and_compare(PointsThread& thread, const Timer& timer, std::int64_t 
   loop.delays = &delays;
   const Status status = timer.run(loop);
   thread.count_from(loop.before);
+  thread.served_before_t0(loop.warm_up);
   if (loop.stop_reason == StopReason::duration) thread.ran_out_of_time();
   const auto rows = static_cast<std::size_t>(thread.rows());
   for (std::int64_t& planned : delays.planned_ns.first(rows)) planned -= thread.t0_ns();

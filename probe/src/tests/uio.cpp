@@ -23,7 +23,8 @@ namespace {
 constexpr ParamSpec params[] = {
     points_param("10000"),
     points_duration,
-    points_warm_up,
+    points_first,
+    warm_up_param,
     points_cpus,
     points_policy,
     {"source", ParamType::choice, "hrtimer", "", "hrtimer|edu",
@@ -41,7 +42,7 @@ constexpr ColumnSpec columns[] = {
     {"user_latency_ns", ColumnType::i64, "first time stamp of the task minus that of the handler"},
     {"answer_latency_ns", ColumnType::i64,
      "first time stamp of the task minus the instant at which the timer was due", true},
-    {"flags", ColumnType::u8, "bit 0: warm-up"},
+    {"flags", ColumnType::u8, "0"},
 };
 
 constexpr Need modules[] = {{"uio"}, {"howlate_uio"}};
@@ -85,6 +86,10 @@ class UioReader {
 
  private:
   bool row(const howlate_uio_record& record, std::int64_t now_ns) {
+    if (thread_.was_before_t0(record.due_ns)) {
+      next_ = record.index + 1;
+      return true;
+    }
     for (; next_ < record.index && thread_.more(now_ns); ++next_) thread_.missed();
     if (!thread_.more(now_ns)) return false;
     ++next_;

@@ -57,7 +57,9 @@ class Shared {
 };
 
 Status prepare(int device, Shared& shared, const LoopContext& loop) {
-  const std::int64_t releases = CoreActivations::releases_needed(loop);
+  Schedule warm(warm_up_schedule(loop.schedule.spec(), loop.warm_up_ns));
+  std::int64_t early = CoreActivations::warm_up_releases(loop);
+  const std::int64_t releases = early + CoreActivations::releases_needed(loop);
   if (releases > HOWLATE_CORE_RELEASES_MAX)
     return not_possible("an activation in the kernel is planned before the start, and " +
                             std::to_string(releases) + " of them are more than the " +
@@ -71,8 +73,9 @@ Status prepare(int device, Shared& shared, const LoopContext& loop) {
   if (Status mapped = shared.map(device, static_cast<std::size_t>(releases)); !mapped) return mapped;
   Schedule schedule = loop.schedule;
   for (howlate_activation& activation : shared.activations()) {
-    activation.release_ns = schedule.release_ns();
-    schedule.advance();
+    Schedule& next = early-- > 0 ? warm : schedule;
+    activation.release_ns = next.release_ns();
+    next.advance();
   }
   return {};
 }
@@ -118,17 +121,25 @@ std::int64_t CoreActivations::releases_needed(const LoopContext& loop) {
   return std::max<std::int64_t>(releases, 1);
 }
 
+std::int64_t CoreActivations::warm_up_releases(const LoopContext& loop) {
+  return loop.warm_up_ns / loop.schedule.spec().period_ns;
+}
+
 StopReason CoreActivations::reason_at_end(std::size_t planned) const {
-  const auto over = static_cast<std::size_t>(schedule_.index());
+  const auto over = static_cast<std::size_t>(schedule_.index() + warm_up_releases(loop_));
   if (over < planned || loop_.end_ns == INT64_MAX) return StopReason::failed;
   const std::int64_t due = Schedule(loop_.schedule.spec()).due_by(loop_.end_ns - 1);
-  return over < static_cast<std::size_t>(due) ? StopReason::failed : StopReason::duration;
+  return schedule_.index() < due ? StopReason::failed : StopReason::duration;
 }
 
 bool CoreActivations::take(std::span<const howlate_activation> over) {
   for (const howlate_activation& activation : over) {
     if (ended_) return false;
-    if (activation.started_ns == 0) {
+    if (warm_up_left_ > 0) {
+      --warm_up_left_;
+      ++loop_.warm_up.releases;
+      ++(activation.started_ns == 0 ? loop_.warm_up.overruns : loop_.warm_up.activations);
+    } else if (activation.started_ns == 0) {
       ++loop_.overruns;
       schedule_.advance();
     } else {
@@ -156,9 +167,7 @@ bool CoreActivations::serve(std::int64_t started_ns) {
   schedule_.advance();
   loop_.live_activations.store(++loop_.activations, std::memory_order_relaxed);
   loop_.stop_reason = StopReason::threshold;
-  if (sample.latency_ns > loop_.latency_ns_max && loop_.activations > loop_.warm_up &&
-      note_maximum(loop_, sample))
-    return false;
+  if (sample.latency_ns > loop_.latency_ns_max && note_maximum(loop_, sample)) return false;
   loop_.stop_reason = StopReason::activations;
   return loop_.activations < loop_.activations_wanted;
 }

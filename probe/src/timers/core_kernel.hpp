@@ -45,7 +45,8 @@ constexpr Timer kernel_timer(std::string_view name, std::string_view summary) {
 // The account of activations that are over, as the loop of user space would have it.
 class CoreActivations {
  public:
-  explicit CoreActivations(LoopContext& loop) : loop_(loop), schedule_(loop.schedule) {}
+  explicit CoreActivations(LoopContext& loop)
+      : loop_(loop), schedule_(loop.schedule), warm_up_left_(warm_up_releases(loop)) {}
 
   // The next of them, in order. False when the run ends with one of them, after which none is looked at.
   bool take(std::span<const howlate_activation> over);
@@ -55,7 +56,9 @@ class CoreActivations {
   // Releases that are due by then and were not served are overruns.
   void close(std::int64_t now_ns, StopReason reason);
 
-  // The releases to hand over: as many as the run can need, and some more for those that are left out.
+  // Those before t0, which come first.
+  static std::int64_t warm_up_releases(const LoopContext& loop);
+  // The releases to hand over from t0 on: as many as the run can need, and some more for those that are left out.
   static std::int64_t releases_needed(const LoopContext& loop);
 
  private:
@@ -63,6 +66,7 @@ class CoreActivations {
 
   LoopContext& loop_;
   Schedule schedule_;
+  std::int64_t warm_up_left_;
   std::int64_t last_ns_ = INT64_MIN;  // the start of the latest activation, or its release if that is later
   bool ended_ = false;
 };

@@ -16,7 +16,7 @@
 
 namespace howlate {
 
-// A new maximum outside the warm-up: kept, published, held against the threshold. True when the run shall end
+// A new maximum: kept, published, held against the threshold. True when the run shall end
 // for it.
 [[gnu::cold]] bool note_maximum(LoopContext& loop, const Sample& sample);
 
@@ -54,9 +54,8 @@ template <class Sleep>
 // when it was stopped before its end: that activation has no response, and its release counts as not served.
 // A latency above the threshold is marked before: the kernel's trace must not run on through the work.
 template <class Sleep>
-[[gnu::cold, gnu::noinline]] bool work_off(LoopContext& loop, Sleep& sleep, const Sample& sample,
-                                           bool warm_up) {
-  if (!warm_up) mark_threshold(loop, sample);
+[[gnu::cold, gnu::noinline]] bool work_off(LoopContext& loop, Sleep& sleep, const Sample& sample) {
+  mark_threshold(loop, sample);
   if (loop.on_work != nullptr) loop.on_work(loop.on_work_context, sample);
   constexpr std::int64_t piece = std::int64_t{1} << 20U;
   for (std::int64_t left = loop.work_iterations; left > 0; left -= piece) {
@@ -101,7 +100,7 @@ template <LatePolicy policy, class Sleep>
     };
     std::int64_t response = 0;
     if (loop.work_iterations != 0) [[unlikely]] {
-      if (!work_off(loop, sleep, sample(0), activations < loop.warm_up)) break;
+      if (!work_off(loop, sleep, sample(0))) break;
       now = sleep.now();
       response = now - release;
     }
@@ -110,7 +109,7 @@ template <LatePolicy policy, class Sleep>
     else
       ++loop.dropped;
     loop.live_activations.store(++activations, std::memory_order_relaxed);
-    if (latency > loop.latency_ns_max && activations > loop.warm_up) [[unlikely]] {
+    if (latency > loop.latency_ns_max) [[unlikely]] {
       reason = StopReason::threshold;
       if (note_maximum(loop, sample(response))) break;
       now = sleep.now();
@@ -129,6 +128,23 @@ template <LatePolicy policy, class Sleep>
   close_account(loop, schedule, sleep.end_of_loop(), sleep.error != 0 ? StopReason::failed : reason);
 }
 
+// The releases before t0, which are served as all others are and counted apart: by `skip`, so that a stall among them is over at t0.
+template <class Sleep>
+void warm_up(LoopContext& loop, Sleep& sleep) {
+  const ScheduleSpec& measured = loop.schedule.spec();
+  const ScheduleSpec warm = warm_up_schedule(measured, loop.warm_up_ns);
+  if (warm.t0_ns == measured.t0_ns) return;
+  Ring<Sample> nowhere{std::span<Sample>()};
+  LoopContext before;
+  before.schedule = Schedule(warm);
+  before.ring = &nowhere;
+  before.end_ns = measured.t0_ns;
+  before.stop = loop.stop;
+  before.work_iterations = loop.work_iterations;
+  measure<LatePolicy::skip>(before, sleep);
+  loop.warm_up = {Schedule(warm).due_by(before.due_ns), before.activations, before.overruns};
+}
+
 // Sleeps without a schedule: plan, wait, clock, subtract.
 template <class Sleep>
 [[gnu::noinline]] void measure_delays(LoopContext& loop, Sleep& sleep) {
@@ -137,8 +153,13 @@ template <class Sleep>
   const auto wanted = static_cast<std::int64_t>(run.delay_ns.size());
   std::int64_t window_ns = sleep.now() + spin_window_ns;
   std::int64_t count = 0;
+  bool warm = run.t0_ns != 0;
   loop.stop_reason = StopReason::activations;
   while (count < wanted) {
+    if (warm && sleep.now() >= run.t0_ns) {
+      warm = false;
+      begin_account(loop);
+    }
     const std::int64_t planned = sleep.now() + run.sleep_ns;
     loop.stop_reason = StopReason::stopped;
     if (stopped(loop)) break;
@@ -150,6 +171,11 @@ template <class Sleep>
     loop.stop_reason = sleep.error != 0 ? StopReason::failed : StopReason::stopped;
     if (sleep.error != 0 || sleep.early(planned, now)) [[unlikely]]
       break;
+    if (warm) {
+      ++loop.warm_up.releases;
+      ++loop.warm_up.activations;
+      continue;
+    }
     run.planned_ns[static_cast<std::size_t>(count)] = planned;
     run.delay_ns[static_cast<std::size_t>(count)] = now - planned;
     run.flags[static_cast<std::size_t>(count)] = sleep.flags();
@@ -165,6 +191,7 @@ template <class Sleep>
 template <class Sleep>
 void measure(LoopContext& loop, Sleep& sleep) {
   if (loop.delays != nullptr) return measure_delays(loop, sleep);
+  warm_up(loop, sleep);
   if (loop.late_policy == LatePolicy::backlog) return measure<LatePolicy::backlog>(loop, sleep);
   measure<LatePolicy::skip>(loop, sleep);
 }

@@ -53,7 +53,8 @@ class Setitimer : public SignalSleep {
     drain();
     const ScheduleSpec& spec = loop.schedule.spec();
     const std::int64_t before_ns = now();
-    first_ns_ = spec.t0_ns + loop.schedule.due_by(before_ns) * spec.period_ns;
+    const ScheduleSpec warm = warm_up_schedule(spec, loop.warm_up_ns);
+    first_ns_ = warm.t0_ns + Schedule(warm).due_by(before_ns) * spec.period_ns;
     const std::int64_t away_us = std::max<std::int64_t>((first_ns_ - before_ns + 999) / 1000, 1);
     const struct itimerval repeated = {to_timeval(spec.period_ns / 1000), to_timeval(away_us)};
     const int returned = setitimer(ITIMER_REAL, &repeated, nullptr);
@@ -117,6 +118,7 @@ Status run(LoopContext& loop) {
   if (Status alone = check_other_threads(); !alone) return alone;
   if (loop.late_policy == LatePolicy::as_published) {
     SetitimerAsPublished sleep(loop);
+    warm_up(loop, sleep);
     measure<LatePolicy::as_published>(loop, sleep);
     return outcome(sleep, "setitimer() or sigwait()");
   }

@@ -38,10 +38,18 @@ struct DelayRun {
   std::span<std::int64_t> planned_ns;  // CLOCK_MONOTONIC; room for all
   std::span<std::int64_t> delay_ns;
   std::span<std::int64_t> flags;  // SampleFlag
+  std::int64_t t0_ns = 0;  // sleeps that are planned before it are the warm-up's: counted, and not kept
   std::int64_t end_ns = INT64_MAX;
   bool windows = false;                                       // half a second in each second
   void (*made)(void* context, std::int64_t count) = nullptr;  // after each
   void* context = nullptr;
+};
+
+// What was served before t0.
+struct WarmUp {
+  std::int64_t releases = 0;
+  std::int64_t activations = 0;
+  std::int64_t overruns = 0;
 };
 
 // What a real-time core beside Linux (Cobalt, EVL) says of a loop that slept by the core's calls.
@@ -60,7 +68,7 @@ struct LoopContext {
   Ring<Sample>* ring = nullptr;  // where samples go; never null
   LatePolicy late_policy = LatePolicy::skip;
   std::int64_t end_ns = INT64_MAX;              // CLOCK_MONOTONIC: releases at or after it are not due
-  std::int64_t activations_wanted = INT64_MAX;  // the run ends at this many activations (warm-up included)
+  std::int64_t activations_wanted = INT64_MAX;  // the run ends at this many activations
   const std::atomic<bool>* stop =
       nullptr;  // never null; set, then the thread is kicked with kick_signal() until it ends
   std::int64_t work_iterations = 0;  // calibrated work of each activation; 0 = none
@@ -70,7 +78,7 @@ struct LoopContext {
   bool stop_at_threshold = false;
   OnThreshold on_threshold = nullptr;
   void* on_threshold_context = nullptr;
-  std::int64_t warm_up = 0;  // activations that neither threshold nor maximum sees
+  std::int64_t warm_up_ns = 0;  // before t0 releases are served for so long and not recorded
   const DelayRun* delays = nullptr;
 
   // out: what the thread had used when the loop began, after the timer was set up
@@ -79,10 +87,11 @@ struct LoopContext {
   std::int64_t due_ns = INT64_MIN;  // releases up to it, itself included, were due (CLOCK_MONOTONIC)
   std::int64_t activations = 0;
   std::int64_t overruns = 0;
+  WarmUp warm_up;  // in none of the others
   std::int64_t dropped = 0;
   std::int64_t late_starts = 0;
   std::int64_t early = 0;
-  std::int64_t latency_ns_max = INT64_MIN;  // outside warm-up, so that no drop hides the worst
+  std::int64_t latency_ns_max = INT64_MIN;  // kept here, so that no drop hides the worst
   std::int64_t release_at_max = -1;
   // Timers that the kernel repeats: their expiries come between these two after the releases, by clock reads
   // just before and after arming (zero where the timer is armed for each activation).

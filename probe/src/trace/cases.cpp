@@ -22,7 +22,6 @@ void Cases::note(std::size_t index, const Sample& sample, std::int64_t t0_ns) {
   Thread& thread = threads_[index];
   if (sample.release <= thread.last_release) return;
   thread.last_release = sample.release;
-  if (thread.noted++ + sample.dropped_before < spec_.warm_up) return;
   const bool above = spec_.above_ns != 0 && sample.latency_ns > spec_.above_ns;
   const bool among_worst = thread.ranked < spec_.worst ||
                            (spec_.worst != 0 && sample.latency_ns > thread.cases.front().latency_ns);

@@ -15,7 +15,6 @@ struct CaseSpec {
   std::size_t worst = 20;        // of each thread
   std::int64_t above_ns = 0;     // 0: no threshold
   std::size_t above_max = 2048;  // of each thread: more are counted as lost, unless they are among the worst
-  std::int64_t warm_up = 0;      // activations of each thread that are no cases
   std::int64_t margin_ns = 200'000;  // before the release and after the time stamp
 };
 
@@ -55,7 +54,6 @@ class Cases {
   struct Thread {
     std::vector<Case> cases;
     std::size_t ranked = 0;
-    std::int64_t noted = 0;  // samples
     std::int64_t last_release = -1;
     std::int64_t lost = 0;
   };

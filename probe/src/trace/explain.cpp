@@ -92,13 +92,12 @@ Status Explain::possible(const Root& root, const ExplainOptions& options, std::s
 }
 
 Result<std::unique_ptr<Explain>> Explain::begin(const Root& root, const ExplainOptions& options,
-                                                const std::vector<TracedThread>& threads,
-                                                std::int64_t warm_up) {
+                                                const std::vector<TracedThread>& threads) {
   remove_left_instances(root);
   auto chosen = choose_source(root, options);
   if (!chosen) return chosen.error();
   std::unique_ptr<Explain> explain(new Explain(root, options, std::move(*chosen)));
-  const Status set = explain->set_up(threads, warm_up);
+  const Status set = explain->set_up(threads);
   if (set) return explain;
   if (options.with != ExplainWith::automatic || explain->source_->name() != "bpf") return set.error();
   // What the kernel was asked before was little: it may refuse the whole.
@@ -106,11 +105,11 @@ Result<std::unique_ptr<Explain>> Explain::begin(const Root& root, const ExplainO
   auto ring = choose_ring(root, options, set.error().message);
   if (!ring) return ring.error();
   explain.reset(new Explain(root, options, std::move(*ring)));
-  if (const Status again = explain->set_up(threads, warm_up); !again) return again.error();
+  if (const Status again = explain->set_up(threads); !again) return again.error();
   return explain;
 }
 
-Status Explain::set_up(const std::vector<TracedThread>& threads, std::int64_t warm_up) {
+Status Explain::set_up(const std::vector<TracedThread>& threads) {
   threads_ = threads;
   WatchSpec spec;
   std::vector<pid_t> ours;
@@ -126,8 +125,7 @@ Status Explain::set_up(const std::vector<TracedThread>& threads, std::int64_t wa
       !set)
     return set;
   spec.layout = source_->plan().layout;
-  spec.cases = {threads.size(), static_cast<std::size_t>(options_.worst), options_.above_ns,
-                CaseSpec{}.above_max, warm_up};
+  spec.cases = {threads.size(), static_cast<std::size_t>(options_.worst), options_.above_ns};
   const std::size_t page = spec.layout.page_bytes();
   auto memory = TouchedPages::make(pages_for(options_, threads.size(), cpus_.size(), page) * page);
   if (!memory) return memory.error();

@@ -35,8 +35,7 @@ class Explain {
                          std::size_t cpus, std::int64_t memory_available);
   // Records from now on.
   static Result<std::unique_ptr<Explain>> begin(const Root& root, const ExplainOptions& options,
-                                                const std::vector<TracedThread>& threads,
-                                                std::int64_t warm_up);
+                                                const std::vector<TracedThread>& threads);
   Explain(const Explain&) = delete;
   Explain& operator=(const Explain&) = delete;
   ~Explain() { end(); }
@@ -62,7 +61,7 @@ class Explain {
         source_(std::move(chosen.source)),
         events_(chosen.events),
         no_bpf_(std::move(chosen.no_bpf)) {}
-  Status set_up(const std::vector<TracedThread>& threads, std::int64_t warm_up);
+  Status set_up(const std::vector<TracedThread>& threads);
   void write(Sink& sink, std::uint16_t first_table, std::int64_t t0_ns);
   void end();
 

@@ -29,17 +29,6 @@ TEST_CASE("a release that nobody accounted for is seen") {
   CHECK(tally.unbalanced() == 1);
 }
 
-TEST_CASE("warm-up is flagged, counted by activations with the dropped ones, and outside the statistics") {
-  Tally tally({.period_ns = 1000, .warm_up = 3});
-  CHECK(tally.add(sample(0, 5000)) == row_warm_up);
-  CHECK(tally.add(sample(2, 5000, 0, 1)) == row_warm_up);  // the activation between was dropped
-  CHECK(tally.add(sample(3, 700, 0, 1)) == 0);
-  CHECK(tally.rows() == 3);
-  CHECK(tally.latency().count() == 1);
-  CHECK(tally.latency().max() == 700);
-  CHECK(tally.period_exceeded() == 0);
-}
-
 TEST_CASE("a deadline is the latency's, or the response's where there is work") {
   Sample one = sample(0, 100);
   one.response_ns = 900;

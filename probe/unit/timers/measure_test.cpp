@@ -250,8 +250,8 @@ TEST_CASE("with work the threshold is told before the work begins, and once") {
   FakeClock clock(0);
   FakeRun run(clock, every_1000);
   FakeSleep sleep(clock);
-  clock.stalls = {{10'500, 600}, {12'500, 551}, {14'500, 900}};
-  run.loop.warm_up = 2;
+  clock.stalls = {{8'500, 600}, {12'500, 551}, {14'500, 900}};
+  run.loop.warm_up_ns = 2'000;  // the first stall is in it
   run.loop.threshold_ns = 50;
   run.loop.activations_wanted = 8;
   run.loop.work_iterations = 300;
@@ -266,7 +266,7 @@ TEST_CASE("with work the threshold is told before the work begins, and once") {
     CHECK(sample.latency_ns == 51);
   };
   run.loop.on_threshold_context = &told;
-  measure<LatePolicy::skip>(run.loop, sleep);
+  measure(run.loop, sleep);
   CHECK(told.at_ns == Numbers{13'051});
   CHECK(run.samples()[3].response_ns == 351);
 }
@@ -276,20 +276,22 @@ TEST_CASE("the first latency above the threshold is told once, and ends the run 
     FakeClock clock(0);
     FakeRun run(clock, every_1000);
     FakeSleep sleep(clock);
-    clock.stalls = {{10'500, 600}, {12'500, 550}, {13'500, 551}, {15'500, 900}};
-    run.loop.warm_up = 2;  // the first stall is in it
+    clock.stalls = {{8'500, 600}, {12'500, 550}, {13'500, 551}, {15'500, 900}};
+    run.loop.warm_up_ns = 2'000;  // the first stall is in it
     run.loop.threshold_ns = 50;
     run.loop.stop_at_threshold = stop;
     run.loop.activations_wanted = 8;
     Seen seen{&clock, 0, {}};
     run.loop.on_threshold = Seen::take;
     run.loop.on_threshold_context = &seen;
-    measure<LatePolicy::skip>(run.loop, sleep);
+    measure(run.loop, sleep);
     REQUIRE(seen.samples.size() == 1);
     CHECK(seen.samples[0].release == 4);
     CHECK(seen.samples[0].latency_ns == 51);
     CHECK(run.loop.stop_reason == (stop ? StopReason::threshold : StopReason::activations));
     CHECK(run.loop.activations == (stop ? 5 : 8));
+    CHECK(run.loop.warm_up.releases == 2);
+    CHECK(run.loop.warm_up.activations == 2);
     CHECK(count_releases(run.loop) == run.loop.activations + run.loop.overruns);
     CHECK(run.loop.latency_ns_max == (stop ? 51 : 400));
   }

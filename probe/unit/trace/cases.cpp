@@ -69,13 +69,6 @@ TEST_CASE("a sample that was noted before is passed over") {
   CHECK(latencies(cases) == std::vector<std::int64_t>{10, 11, 13});
 }
 
-TEST_CASE("warm-up is no case") {
-  Cases cases({.worst = 5, .above_ns = 1, .warm_up = 2});
-  for (std::int64_t release = 0; release < 4; ++release)
-    cases.note(0, sample_of(release, 10 + release), t0_ns);
-  CHECK(latencies(cases) == std::vector<std::int64_t>{12, 13});
-}
-
 TEST_CASE("a case's stretch is from the margin before the release to the margin after the time stamp") {
   Cases cases({.worst = 1, .margin_ns = 10});
   cases.note(0, sample_of(2, 500), t0_ns);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -83,6 +83,10 @@ class Plan:
     def expected_s(self) -> float:
         """The expected time of the measurements of all possible cells."""
         return sum(c.expected_s for c in self.cells if not c.impossible)
+
+    def unmeasured(self, there: Set[str]) -> tuple[str, ...]:
+        """Ids of the cells that are not there, but those that are not possible on the machine."""
+        return tuple(cell.id for cell in self.cells if not cell.impossible and cell.id not in there)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -4,8 +4,10 @@ earlier ones (docs/settings.md). Each value knows the file that it came from."""
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from howlate.errors import UsageError
@@ -25,8 +27,8 @@ LOAD_NOT_A_TABLE = rule(
 )
 ANOTHERS = rule(
     "settings.anothers",
-    "{file} belongs to another user, and would decide what is measured and where",
-    remedy="call howlate in another folder, or make the file your own: chown $(id -u) {file}",
+    "{file} belongs to another user or may be written by any, and would decide what is measured and where",
+    remedy="call howlate in another folder, or make the file your own: chown -h $(id -u) {file}; chmod o-w {file}",
 )
 UNKNOWN = rule("settings.unknown", '{file}, {place}: "{name}" is not known', remedy="{hint}")
 
@@ -87,20 +89,20 @@ def read_settings(files: Iterable[Path]) -> Settings:
         except OSError:
             there = False  # in a folder that this user may not search
         if there:
-            if number:
-                _must_be_own(file)
-            name = str(file) if number else PROGRAM
-            settings = over(settings, decode_settings(parse_toml(read_text(file, UsageError), name)))
+            name, check = (str(file), partial(_must_be_own, file)) if number else (PROGRAM, None)
+            text = read_text(file, UsageError, check)
+            settings = over(settings, decode_settings(parse_toml(text, name)))
     return settings
 
 
-def _must_be_own(file: Path) -> None:
-    """UsageError for a file of another user than root, the caller, or whoever called sudo."""
+def _must_be_own(file: Path, opened: os.stat_result) -> None:
+    """UsageError for a file, or a link to it, of another user than root, the caller, or whoever called sudo, and for
+    a file that any user may write to."""
     users = {0, os.geteuid()}
     behind_sudo = os.environ.get("SUDO_UID", "")
     if os.geteuid() == 0 and behind_sudo.isdecimal():
         users.add(int(behind_sudo))
-    if file.stat().st_uid not in users:
+    if not {opened.st_uid, file.lstat().st_uid} <= users or opened.st_mode & stat.S_IWOTH:
         raise UsageError(ANOTHERS(file=file))
 
 

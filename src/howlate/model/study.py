@@ -10,7 +10,6 @@ from typing import Any
 
 from howlate.errors import HowlateError, UsageError
 from howlate.model.decode import Table, kind_of, parse_toml, read_text
-from howlate.model.units import parse_count
 from howlate.words.printable import one_line
 from howlate.words.statement import rule
 
@@ -143,8 +142,6 @@ class Part:
     settings: Mapping[str, Value] = field(default_factory=dict)
     axes: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     exclude: tuple[Mapping[str, tuple[Value, ...]], ...] = ()
-    scaled: Mapping[str, Value] = field(default_factory=dict)
-    """Settings for runs that `--scale` cuts short: a warm-up."""
     starvation: str = ""
     """EXPECTED if the measurement may starve the load; "" if the study's own value applies."""
 
@@ -177,8 +174,6 @@ class Study:
     """CPUs of the lab's guests unless told otherwise; 0: the usual number."""
     part: str = ""
     """The part that a study from `pieces` is."""
-    scaled: Mapping[str, Value] = field(default_factory=dict)
-    """Settings for runs that `--scale` cuts short: a warm-up."""
     starvation: str = ""
     """EXPECTED if the measurement may starve the load: such cells are valid, and no conclusion calls them
     "under load"."""
@@ -207,7 +202,6 @@ class Study:
                 exclude=part.exclude,
                 parts=(),
                 part=part.id,
-                scaled=part.scaled,
                 starvation=part.starvation or self.starvation,
             )
             for part in self.parts
@@ -250,13 +244,11 @@ class Study:
 
 
 def _matrix_json(of: Study | Part) -> dict[str, Any]:
-    scaled = {"scaled": {k: _plain(v) for k, v in of.scaled.items()}} if of.scaled else {}
     return {
         "test": of.test,
         "settings": {k: _plain(v) for k, v in of.settings.items()},
         "axes": {k: [_plain(v) for v in values] for k, values in of.axes.items()},
         "exclude": [{k: [_plain(v) for v in values] for k, values in e.items()} for e in of.exclude],
-        **scaled,
     }
 
 
@@ -266,6 +258,7 @@ def read_study(path: Path) -> Study:
 
 
 OF_MATRIX = ("test", "axes", "exclude", "scaled")
+"""`scaled` held a warm-up, in studies of older howlates; now every cell has one."""
 OF_STUDY = ("schema", "id", "title", "question", "settings", "order", "published", "lab", "starvation")
 
 
@@ -296,7 +289,6 @@ def decode_study(table: Table) -> Study:
         reference=_reference(table.table("published")),
         kernels=_kernels(lab),
         cpus=_cpus(lab),
-        scaled=_scaled(table.table("scaled")),
         starvation=_starvation(table),
     )
     if study.kernels and (KERNEL in study.axes or KERNEL in study.settings):
@@ -341,7 +333,6 @@ def _part(table: Table) -> Part:
         {name: _setting(settings, name) for name in settings.values},
         _axes(axes, settings),
         tuple(_exclude(t, axes) for t in table.tables("exclude")),
-        _scaled(table.table("scaled")),
         _starvation(table),
     )
 
@@ -358,17 +349,6 @@ def _axes(axes: Table, settings: Table) -> dict[str, tuple[Value, ...]]:
         if name in settings.values:
             raise axes.fail(AXIS_AND_SETTING(name=name))
     return {name: _axis(axes, name) for name in axes.values}
-
-
-def _scaled(table: Table) -> dict[str, Value]:
-    table.only("warm-up")
-    found = {name: _setting(table, name) for name in table.values}
-    for name, value in found.items():
-        try:
-            parse_count(spell(value))
-        except ValueError as problem:
-            raise table.fail(BAD_VALUE(name=name, reason=problem)) from None
-    return found
 
 
 def _reference(table: Table) -> str:

@@ -13,7 +13,6 @@ UNDISTURBED, INJECTED = "undisturbed", "injected"
 KIND, ABOVE, ROUND = "inject", "explain-above", "inject-round"
 EVERY = 3
 """Releases for one delay."""
-WARM_UP = 30
 UNDISTURBED_SAMPLES = 2000
 """Without a delay, all of them explained: as many as there is room for. The sizes of a thousand delays are held
 against the spread of these."""
@@ -31,15 +30,14 @@ def calibration_study(
         "period": "1ms",
         "dither": True,
         "late-policy": "backlog",
-        "warm-up": str(WARM_UP),
         "explain": True,
         "explain-events": events,
         "explain-worst": "0",
     }
-    calm = {**settings, "activations": str(WARM_UP + UNDISTURBED_SAMPLES), ABOVE: LEAST_ABOVE}
+    calm = {**settings, "activations": str(UNDISTURBED_SAMPLES), ABOVE: LEAST_ABOVE}
     delayed = {
         **settings,
-        "activations": str(WARM_UP + count * EVERY + 1),
+        "activations": str(count * EVERY + 1),
         ABOVE: above,
         "inject-every": str(EVERY),
         "inject-seed": str(seed),

@@ -66,9 +66,6 @@ NOT_SCALABLE = rule("plan.not-scalable", "{name}: {reason}")
 
 Takes = Callable[[str, str], bool]
 """Whether the test has the parameter."""
-WARM_UP = "warm-up"
-COUNTED = ("activations", "points")
-"""The counts that include a warm-up."""
 
 
 def parse_change(text: str) -> tuple[str, tuple[str | bool, ...]]:
@@ -210,11 +207,7 @@ def scale_study(
 ) -> Study:
     """Multiply counts by the factor, to at least one. `counts`: the parameters of the test that are scaled,
     with the probe's defaults. `changed`: the names that `--set` gave; a part whose length is among them keeps
-    it, because its cells end with whichever count comes first. The study has no parts.
-
-    A study that is cut short gets the warm-up of its [scaled], unless it or `--set` names one. The warm-up is
-    added to the counts, so that as many samples count as the scale says.
-    """
+    it, because its cells end with whichever count comes first. The study has no parts."""
     if not 0 < factor <= 1000:
         raise UsageError(SCALE_RANGE(factor=factor))
     if factor == 1 or is_length_set(study, counts, changed):
@@ -222,11 +215,9 @@ def scale_study(
     settings, axes = dict(study.settings), dict(study.axes)
     if not any(name in settings or name in axes for name in counts):
         settings.update({name: default for name, default in counts.items() if default})
-    own = _settings_when_scaled(study, changed) if factor < 1 else {}
-    more = parse_count(spell(own.get(WARM_UP, "0")))
 
     def shorter(name: str, value: Value) -> str:
-        return _scaled(name, value, factor, more)
+        return _scaled(name, value, factor)
 
     for name in counts:
         if name in settings:
@@ -240,7 +231,7 @@ def scale_study(
         }
         for entry in study.exclude
     )
-    return replace(study, settings={**settings, **own}, axes=axes, exclude=exclude)
+    return replace(study, settings=settings, axes=axes, exclude=exclude)
 
 
 def is_length_set(study: Study, counts: Iterable[str], changed: Collection[str]) -> bool:
@@ -251,17 +242,6 @@ def is_length_set(study: Study, counts: Iterable[str], changed: Collection[str])
 def _named(study: Study, names: Iterable[str]) -> set[str]:
     """The names under which `--set` may change these parameters of the part."""
     return {spelling for name in names for spelling in (name, f"{study.part}.{name}")}
-
-
-def _settings_when_scaled(study: Study, changed: Collection[str]) -> dict[str, Value]:
-    """The study's [scaled], without settings that it has elsewhere or that `--set` named."""
-    return {
-        name: value
-        for name, value in study.scaled.items()
-        if name not in study.settings
-        and name not in study.axes
-        and _named(study, (name,)).isdisjoint(changed)
-    }
 
 
 def scaled_words(before: Study, after: Study) -> str:
@@ -279,14 +259,14 @@ def _listed(values: Iterable[Value]) -> str:
     return " and ".join(spell(value) for value in values)
 
 
-def _scaled(name: str, value: Value, factor: float, more: int) -> str:
-    """The value times the factor; `more` is added to a count of activations or points."""
+def _scaled(name: str, value: Value, factor: float) -> str:
+    """The value times the factor."""
     text = value if isinstance(value, str) else str(value)
     exact = Fraction(factor).limit_denominator(10**9)
     try:
         if name == "duration":
             return format_duration(max(1000, int(parse_duration_ns(text) * exact) // 1000 * 1000))
-        return str(max(1, int(parse_count(text) * exact)) + (more if name in COUNTED else 0))
+        return str(max(1, int(parse_count(text) * exact)))
     except ValueError as problem:
         raise UsageError(NOT_SCALABLE(name=name, reason=problem)) from None
 

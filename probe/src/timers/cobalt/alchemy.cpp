@@ -79,7 +79,8 @@ class PeriodicTask : public CoreSleep<Alchemy> {
   // The first expiry is the first release to come.
   void arm() {
     const ScheduleSpec& spec = loop_.schedule.spec();
-    first_ns_ = spec.t0_ns + loop_.schedule.due_by(now()) * spec.period_ns;
+    const ScheduleSpec warm = warm_up_schedule(spec, loop_.warm_up_ns);
+    first_ns_ = warm.t0_ns + Schedule(warm).due_by(now()) * spec.period_ns;
     const int failed =
         rt_task_set_periodic(nullptr, static_cast<RTIME>(first_ns_), static_cast<RTIME>(spec.period_ns));
     if (failed != 0) error = -failed;
