@@ -5,14 +5,12 @@
 Fixed seeds, so equal figures each time (of one numpy), and of a part as of the whole. For each kind of series: how
 often a stated bound held, and how often it was withheld. Exit code 1 if a limit is not kept. The limits are what is
 promised, not what was measured: 95 % less twice the binomial error of the repetitions; 93 % for the next stretch;
-90 % of drifts withheld; 5 % of false differences; 90 % of factors of two found. A cause that mostly stays unseen has
-none: no bound can know of it. Independent samples must not be kept from their bound in more than 5 % (each of four
-diagnostics forbids in 1 %).
+90 % of drifts withheld. A cause that mostly stays unseen has none: no bound can know of it. Independent samples must
+not be kept from their bound in more than 5 % (each of four diagnostics forbids in 1 %).
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 import sys
 from collections.abc import Callable
@@ -23,13 +21,11 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
-from figures import Figure, Part, add_option, all_kept  # noqa: E402
+from figures import Figure, Measure, Part, asked_of, simulated  # noqa: E402
 
 from howlate.analysis.extrapolate import REACH, extrapolated  # noqa: E402
 from howlate.analysis.rate import rate_of  # noqa: E402
 from howlate.analysis.ruling import Question  # noqa: E402
-from howlate.analysis.sequential import shown_above, shown_below  # noqa: E402
-from howlate.analysis.sides import holm, margin_p  # noqa: E402
 from howlate.analysis.stretch import stretch_of  # noqa: E402
 from made_evidence import made_evidence, made_peaks  # noqa: E402
 from made_series import (  # noqa: E402
@@ -48,9 +44,6 @@ PARTS = (Part("coverage", "how often the verdict's bounds hold, on series whose 
 CONFIDENCE = 0.95
 RATES = (1e-3, 1e-4, 3e-5)
 MOST_WITHHELD = 5
-PAIRS = 12
-FIGURES_NOISE = {"median": 0.3, "max": 0.5, "stddev": 0.4}
-"""Of the logarithm of one run's figure; the pairs' is larger by the root of two."""
 
 
 def least(promised: float, repetitions: int) -> float:
@@ -200,56 +193,6 @@ def second_modes_refused(
     return [Figure(f"{label}: refused", round(100 * refused / seen, 1), "%", at_least=100)]
 
 
-def sequential_level(repetitions: int, random: np.random.Generator) -> list[Figure]:
-    """How often a verdict is wrong that is looked for a hundred times, at the tolerated rate itself."""
-    found = []
-    for name, test in (("PASS", shown_below), ("FAIL", shown_above)):
-        counts = np.cumsum(random.binomial(500, 1e-3, (repetitions, 100)), axis=1)
-        wrong = sum(
-            any(test(int(k), (look + 1) * 500, 1e-3) >= 20 for look, k in enumerate(misses))
-            for misses in counts
-        )
-        limit = round(100 * (0.05 + 2 * math.sqrt(0.05 * 0.95 / repetitions)), 1)
-        found.append(
-            Figure(f"until decided, a wrong {name}", round(100 * wrong / repetitions, 1), "%", at_most=limit)
-        )
-    return found
-
-
-def comparisons(repetitions: int, random: np.random.Generator) -> list[Figure]:
-    """How often `compare` finds a difference in any of its three figures: between equals, and of a factor of two."""
-    found = []
-    for factor, name, low, high in (
-        (1.0, "A/A: a false difference", None, 5.0),
-        (2.0, "a factor of two is found", 90.0, None),
-    ):
-        seen = 0
-        for _ in range(repetitions):
-            tried = []
-            for noise in FIGURES_NOISE.values():
-                first = factor * np.exp(random.normal(0, noise, PAIRS))
-                tried.append(margin_p(list(first), list(np.exp(random.normal(0, noise, PAIRS)))))
-            sure = holm([p for p, _ in tried])
-            seen += any(rejected and side for rejected, (_, side) in zip(sure, tried, strict=True))
-        share = round(100 * seen / repetitions, 1)
-        found.append(Figure(f"{PAIRS} pairs, {name}", share, "%", at_least=low, at_most=high))
-    return found
-
-
-def figures(repetitions: int, samples: int, seed: int, only: str = "") -> list[Figure]:
-    """All of them, or those of which the name contains `only`; each with a generator of its own, so that none moves
-    another."""
-    found: list[Figure] = []
-    seeds = np.random.SeedSequence(seed).spawn(100)
-    for (name, measure), own in zip(measures(repetitions, samples), seeds, strict=False):
-        if only in name:
-            found += measure(np.random.default_rng(own))
-    return found
-
-
-Measure = Callable[[np.random.Generator], list[Figure]]
-
-
 def measures(repetitions: int, samples: int) -> list[tuple[str, Measure]]:
     """What is measured, by name. New ones go to the end, so that the others keep their generators."""
     found: list[tuple[str, Measure]] = []
@@ -283,8 +226,6 @@ def measures(repetitions: int, samples: int) -> list[tuple[str, Measure]]:
             samples,
         )
     add("drift", drift_withheld, repetitions, samples)
-    add("sequential", sequential_level, repetitions)
-    add("comparison", comparisons, repetitions)
     for name, series in {**INDEPENDENT, **AUTOCORRELATED}.items():
         add(f"extrapolation, {name}", extrapolation_coverage, name, series, repetitions, samples)
     for share in MIXTURES:
@@ -296,27 +237,6 @@ def measures(repetitions: int, samples: int) -> list[tuple[str, Measure]]:
     return found
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--repetitions", type=int, default=1_000)
-    parser.add_argument("--samples", type=int, default=20_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument(
-        "--only", default="", metavar="TEXT", help="what is measured whose name contains this"
-    )
-    add_option(parser)
-    asked = parser.parse_args()
-    found = figures(asked.repetitions, asked.samples, asked.seed, asked.only)
-    for figure in found:
-        limits = [f"at least {figure.at_least:g}"] if figure.at_least is not None else []
-        limits += [f"at most {figure.at_most:g}"] if figure.at_most is not None else []
-        bracket = f" ({', '.join(limits)})" if limits else ""
-        kept = "" if figure.kept else "  NOT KEPT"
-        print(f"{figure.value:6.1f} {figure.unit}  {figure.name}{bracket}{kept}")
-    return 0 if all_kept(found, asked.figures) else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    asked = asked_of(__doc__, repetitions=1_000, samples=20_000)
+    sys.exit(simulated(measures(asked.repetitions, asked.samples), asked))

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -38,11 +40,47 @@ class Figure:
         return self.at_most is not None or self.at_least is not None
 
     @property
+    def line(self) -> str:
+        """For people."""
+        limits = [f"at least {self.at_least:g}"] if self.at_least is not None else []
+        limits += [f"at most {self.at_most:g}"] if self.at_most is not None else []
+        bracket = f" ({', '.join(limits)})" if limits else ""
+        return f"{self.value:6.1f} {self.unit}  {self.name}{bracket}{'' if self.kept else '  NOT KEPT'}"
+
+    @property
     def kept(self) -> bool:
         """Whether its limits are kept; true without any."""
         above = self.at_most is not None and not self.value <= self.at_most
         below = self.at_least is not None and not self.value >= self.at_least
         return not above and not below
+
+
+Measure = Callable[[np.random.Generator], list[Figure]]
+"""A part of a simulation, with its own generator."""
+
+
+def asked_of(about: str | None, repetitions: int, **more: int) -> argparse.Namespace:
+    """The command line of a simulation: --repetitions, --seed, --only, --figures, and `more` whole numbers."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, default in {"repetitions": repetitions, "seed": 1, **more}.items():
+        parser.add_argument(f"--{name}", type=int, default=default)
+    only = "what is measured whose name contains this"
+    parser.add_argument("--only", default="", metavar="TEXT", help=only)
+    add_option(parser)
+    return parser.parse_args()
+
+
+def simulated(measures: Sequence[tuple[str, Measure]], asked: argparse.Namespace) -> int:
+    """Measure what is asked for and print it. Each has a generator of its own, so that none moves another: new ones
+    go to the end. The exit code says whether the limits are kept."""
+    found: list[Figure] = []
+    seeds = np.random.SeedSequence(asked.seed).spawn(len(measures))
+    for (name, measure), own in zip(measures, seeds, strict=True):
+        if asked.only in name:
+            figures = measure(np.random.default_rng(own))
+            print("".join(f"{figure.line}\n" for figure in figures), end="", flush=True)
+            found += figures
+    return 0 if all_kept(found, asked.figures) else 1
 
 
 def add_option(parser: argparse.ArgumentParser) -> None:

@@ -1,10 +1,10 @@
-"""The lab's proofs: windows beside memory-alloc:100, searched anew.
+"""The lab searches windows beside memory-alloc:100 anew.
 
     ./dev bench prove [--only within|deadline|near|sampling] [--releases 400]
 
-within: 200 ms of preempt=none and of preempt=full, each bounded within 5 %. The limit: 600 s together on two cores.
-deadline: no release in 200 ms of 6.1-rt misses 100 us. The limit: 600 s.
-near: 5 ms of 6.1-rt bounded within 2 us and eps. The limit: 600 s.
+within: 200 ms of preempt=none and of preempt=full, each searched within 5 %. The limit: 600 s together on two cores.
+deadline: 200 ms of 6.1-rt, searched for a release that misses 100 us. The limit: 600 s.
+near: 5 ms of 6.1-rt searched within 2 us and eps. The limit: 600 s.
 Their CPU time, guests included, has no limit; beside other work the time on the clock is longer.
 sampling: 20 ms of preempt=none, searched, and then released into at random instants: how many of them come within
 1 % of what the search found, and the host's CPU time of both. How many it takes for one is bounded from the
@@ -36,9 +36,13 @@ from howlate.prove import Prober, prove  # noqa: E402
 from howlate.targets.lab import open_lab  # noqa: E402
 
 PARTS = (
-    Part("prove within", "time of bounding 200 ms of two kernels within 5 %", ("--only", "within")),
-    Part("prove deadline", "time of showing that 200 ms of 6.1-rt keep 100 us", ("--only", "deadline")),
-    Part("prove near", "time of bounding 5 ms of 6.1-rt within 2 us and eps", ("--only", "near")),
+    Part("prove within", "time of searching 200 ms of two kernels within 5 %", ("--only", "within")),
+    Part(
+        "prove deadline",
+        "time of searching 200 ms of 6.1-rt for a release that misses 100 us",
+        ("--only", "deadline"),
+    ),
+    Part("prove near", "time of searching 5 ms of 6.1-rt within 2 us and eps", ("--only", "near")),
     Part("prove sampling", "the search against releases at random instants", ("--only", "sampling")),
 )
 QUESTIONS = {
@@ -70,10 +74,10 @@ def figures_of(question: str) -> list[Figure]:
         Figure(f"{question}, CPU time", round(spent_s), "s"),
     ]
     for landscape in landscapes:
-        kernel, bound_ns = landscape["kernel"], landscape["bound_ns"]
+        kernel, bound_ns = landscape["kernel"], landscape["conditional_bound_ns"]
         print(f"{seconds:.0f} s (limit {MOST_S:.0f}), {spent_s:.0f} s of CPU time: {landscape['sentence']}")
         figures += [
-            Figure(f"{kernel}: bounds claimed", float(bound_ns is not None), at_least=1),
+            Figure(f"{kernel}: bounds", float(bound_ns is not None), at_least=1),
             Figure(f"{kernel}: found", landscape["found_ns"] / 1000, "us"),
             Figure(f"{kernel}: probes", landscape["probes"]),
         ]

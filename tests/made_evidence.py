@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from howlate.analysis.deadline import together, with_clusters
 from howlate.analysis.describe import Int64s, ValueCounts
 from howlate.analysis.drawn import BlockBins, block_width_ns, time_blocks
 from howlate.analysis.evidence import Evidence
@@ -29,20 +30,26 @@ def tail_of(values: Int64s) -> TailSummary:
     return summary_of_tail(above, np.flatnonzero(values > above), len(values), blocks)
 
 
+def counts_of(deadline_ns: int, values: Int64s) -> DeadlineSummary:
+    """The releases of one repetition against a deadline, as store/summarise.py counts them."""
+    late = np.flatnonzero(values > deadline_ns)
+    counted = DeadlineSummary(deadline_ns, len(values), len(late))
+    if not 0 < len(late) <= MANY_MISSES:
+        return counted
+    clusters = clusters_of_misses(late, late, len(values), None)
+    return with_clusters(counted, [clusters], len(values))
+
+
 def made_evidence(deadline_ns: int, *runs: Int64s, **changes: Any) -> Evidence:
     """Of one row whose repetitions have these samples."""
-    late = [np.flatnonzero(values > deadline_ns) for values in runs]
+    rounds = [counts_of(deadline_ns, values) for values in runs]
     samples = [len(values) for values in runs]
-    misses = sum(map(len, late))
-    looked = all(len(places) <= MANY_MISSES for places in late)
-    clusters = [clusters_of_misses(places, places, None) for places in late if looked]
     given: dict[str, Any] = {
-        "deadline": DeadlineSummary(
-            deadline_ns, sum(samples), misses, 0, sum(clusters) if misses and looked else None
-        ),
+        "deadline": together(rounds),
         "seconds": sum(samples) * PERIOD_NS / 1e9,
         "max_ns": max(int(values.max()) for values in runs),
         "repetitions": len(runs),
+        "rounds": tuple(rounds),
         "tails": tuple(map(tail_of, runs)),
         "samples": tuple(samples),
         "p999_ns": tuple(int(np.quantile(values, 0.999)) for values in runs if len(values)),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,6 +30,9 @@ PLACES = {
             "entry_SYSCALL_64",
             "asm_exc_page_fault",
             "_raw_spin_lock",
+            "finish",
+            "free_page",
+            "schedule",
             "end",
         )
     )
@@ -52,12 +56,15 @@ def execution(
     flags: Sequence[tuple[int, bool]] = ((0, True),),
     switches: Sequence[Switch] = (),
     counts: Sequence[tuple[int, int]] = (),
+    named: Mapping[str, str] | None = None,
 ) -> Execution:
     """Instructions as function, offset and bytes; by the clock one takes 1 ns, from 1000 ns on. Anchors as
-    `model.execution.Anchor`; all that is logged before one has been executed where it does not say how much."""
+    `model.execution.Anchor`; all that is logged before one has been executed where it does not say how much.
+    `named`: what functions are called instead."""
     addresses = [at(function, offset) for function, offset, _code in steps]
     code = {address: step[2] for address, step in zip(addresses, steps, strict=True)}
     noted = anchors if anchors is not None else [(0, 1000), (len(steps), 1000 + len(steps))]
     whole = [Anchor(*(each if len(each) == 3 else (*each, each[0]))) for each in noted]
     log = ExecutionLog(np.array(addresses, dtype=np.uint64), code, whole, flags, switches, counts)
-    return Execution("amd64", log, SYMBOLS)
+    symbols = replace(SYMBOLS, names=tuple((named or {}).get(name, name) for name in SYMBOLS.names))
+    return Execution("amd64", log, symbols)

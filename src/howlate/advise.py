@@ -12,8 +12,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from howlate.analysis.advice import FIGURES, Advice, Standing, advice_of, fewest_pairs
-from howlate.analysis.sides import FEWEST_PAIRS
+from howlate.analysis.advice import FIGURES, Advice, Standing, advice_of
+from howlate.analysis.sides import fewest_pairs
 from howlate.errors import ExitCode, NotPossibleError, UsageError
 from howlate.execute import Tally
 from howlate.model.facts import Facts
@@ -102,8 +102,9 @@ class AdviceAsked:
 
 def must_be_pairs(pairs: int) -> None:
     """UsageError if so many can show nothing, or are too many."""
-    if pairs < FEWEST_PAIRS:
-        raise UsageError(FEW_PAIRS(needed=FEWEST_PAIRS, pairs=pairs, why=NO_INTERVAL()))
+    needed = fewest_pairs(1)
+    if pairs < needed:
+        raise UsageError(FEW_PAIRS(needed=needed, pairs=pairs, why=NO_INTERVAL()))
     if pairs > MOST_PAIRS:
         raise UsageError(MANY_PAIRS(most=MOST_PAIRS, pairs=pairs))
 

@@ -46,11 +46,8 @@ class ExplainedRun:
         return self.content.findings
 
 
-def explained_run(path: Path, wanted: str = "") -> ExplainedRun:
+def explained_run(path: Path, content: RunContent, wanted: str = "") -> ExplainedRun:
     """The cells that are named by their id or a part of it; all cells for ""."""
-    from howlate.store.loaded import load_run
-
-    content = load_run(path)
     ids = [cell.summary.id for cell in content.cells]
     if not ids:
         raise UsageError(NO_CELL(run=path))

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from howlate.analysis.advice import Standing, advice_of, counted_statement, fewest_pairs, is_advice
+from howlate.analysis.advice import Standing, advice_of, counted_statement, is_advice
+from howlate.analysis.sides import fewest_pairs
 from howlate.charts._advice import draw
 from howlate.model.flip import ADVISE, AGAIN, START, TOGETHER, Flip
 from howlate.model.loaded import CellContent, RunContent

@@ -48,7 +48,7 @@ def test_a_start_that_makes_both_figures_is_told_with_what_they_are_without_it()
     assert english(warning) == (
         "one sample makes the maximum and the deviation of latency: activation 0, the first of all. Without it the "
         "maximum is 8.99 µs and not 21.9 µs, the deviation 288 ns and not 826 ns. A start is not a latency: give it "
-        "a warm-up (--set warm-up=5)."
+        "a longer warm-up (--set warm-up=1s)."
     )
 
 

@@ -25,8 +25,8 @@ from howlate.analysis.premises import Witness
 from howlate.analysis.proof import Landscape, Proof
 from howlate.model.summary import CellSummary
 from howlate.words.say import english
+from made_prober import proved as made_proof
 from made_sides import Made, planned, summary_of
-from test_prove import proved as made_proof
 
 LIMIT_NS = 100_000
 LOADS = ("none", "cpu:50")
@@ -129,7 +129,7 @@ def test_a_proof_that_claims_nothing_decides_nothing_unless_it_found_a_release_b
 
 
 def broken(proof: Proof) -> Proof:
-    return replace(proof, checks=8, above=(Probed(1, 60_000), Probed(2, 70_000)))
+    return replace(proof, beside=8, above=(Probed(1, 60_000), Probed(2, 70_000)))
 
 
 def uncovered(proof: Proof) -> Proof:
@@ -139,7 +139,7 @@ def uncovered(proof: Proof) -> Proof:
 @pytest.mark.parametrize(
     ("spoilt", "reason"),
     [
-        (broken, "2 of 8 check instants were above their bound"),
+        (broken, "2 of 8 releases that it did not choose were above their bound"),
         (uncovered, "no bound for 25 % of the instants"),
     ],
 )

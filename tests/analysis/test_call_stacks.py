@@ -176,3 +176,32 @@ def test_instructions_that_were_not_counted_or_time_that_none_took_refuse_the_lo
     steps = [("work", number, PLAIN) for number in range(6)]
     with pytest.raises(DamagedError, match="not explained"):
         _ = execution(steps, noted).times_ns
+
+
+FILLS = {
+    "onto the next instruction": [("__switch_to", 5 * at, CALL) for at in range(4)],
+    "over an int3": [("__switch_to", 6 * at, CALL) for at in range(4)],
+    "over a loop that is never entered": [("__switch_to", 12 * at, CALL) for at in range(4)],
+}
+
+
+@pytest.mark.parametrize("calls", FILLS.values(), ids=FILLS)
+def test_calls_that_fill_the_buffer_of_return_addresses_push_no_frames(
+    calls: list[tuple[str, int, bytes]],
+) -> None:
+    """Nothing returns from them: the function itself does."""
+    steps = [
+        ("work", 1, CALL), ("__switch_to", 0, PLAIN), *[(name, at + 1, code) for name, at, code in calls],
+        ("__switch_to", 90, RETURN), ("work", 6, PLAIN),
+    ]  # fmt: skip
+    assert stacks(execution(steps)) == ["work 1", "work > __switch_to 6", "work 1"]
+
+
+def test_a_function_that_calls_itself_is_in_itself() -> None:
+    steps = [
+        ("work", 1, CALL), ("lock", 0, PLAIN), ("lock", 1, CALL), ("lock", 0, PLAIN), ("lock", 8, RETURN),
+        ("lock", 6, RETURN), ("work", 6, PLAIN),
+    ]  # fmt: skip
+    assert stacks(execution(steps)) == [
+        "work 1", "work > lock 2", "work > lock > lock 2", "work > lock 1", "work 1",
+    ]  # fmt: skip

@@ -28,6 +28,8 @@ from howlate.analysis.relations import (
     ANSWERS,
     AS_SEEN,
     CONTRARY,
+    EQUAL,
+    EQUAL_AT,
     INDISTINCT,
     MIXED,
     SAME_SEEN,
@@ -36,9 +38,7 @@ from howlate.analysis.relations import (
     SOONER,
     STEADIER,
     UNDECIDED,
-    judge,
 )
-from howlate.analysis.sides import Direction
 from howlate.analysis.trends import AS_SEEN as RUN_TIME_AS_SEEN
 from howlate.analysis.trends import FALLS, NEITHER, RISES
 from howlate.model.loaded import RunContent
@@ -97,8 +97,8 @@ def test_the_steadier_side_is_named_whichever_it_is() -> None:
         for made_by in (STEADIER[0], SMALLER_MAXIMUM[0]):
             (values,) = of_rule(statements, made_by)
             assert (values["a"], values["b"], values["smaller"], values["points"]) == (ahead, behind, 2, 3)
-        undecided = [texts(values["places"]) for values in of_rule(statements, UNDECIDED)]
-        assert undecided == [["without load"]] * 2
+        alike = [texts(values["places"]) for values in of_rule(statements, EQUAL_AT)]
+        assert alike == [["without load"]] * 2 and of_rule(statements, UNDECIDED) == []
     assert [s.rule for s in first if "6.1-rt" in s.values.values()][:3] == [
         s.rule for s in turned if "6.1-rt" in s.values.values()
     ][:3]
@@ -186,8 +186,8 @@ def test_a_side_that_is_ahead_at_few_points_is_ahead_there_alone() -> None:
     (values,) = of_rule(statements, STEADIER[1])
     assert (values["a"], values["b"], values["smaller"], values["points"]) == ("6.1-rt", "6.1", 1, 3)
     assert of_rule(statements, STEADIER[0]) == []
-    undecided = of_rule(statements, UNDECIDED)
-    assert texts(undecided[0]["places"]) == ["without load", "under cpu:50"]
+    alike = of_rule(statements, EQUAL_AT)
+    assert texts(alike[0]["places"]) == ["without load", "under cpu:50"]
 
 
 def test_a_tie_is_neither() -> None:
@@ -199,11 +199,31 @@ def test_a_tie_is_neither() -> None:
     assert of_rule(statements, *STEADIER) == []
 
 
+def scattered(factor: float) -> Points:
+    """Repetitions too far apart for any statement."""
+    factors = [factor ** (i - 3.5) for i in range(8)]
+    return {at(load="none"): [Made(4 * each, 10 * each, each) for each in factors]}
+
+
 def test_no_difference_is_not_called_equal() -> None:
-    statements = stated(lab_run({"6.1": STANDARD, "6.1-rt": STANDARD}))
+    statements = stated(lab_run({"6.1": scattered(1.3), "6.1-rt": scattered(0.8)}))
     assert rules_of(statements, "against") == [INDISTINCT.id] * 3
     (indistinct, *_) = [s for s in statements if s.rule == INDISTINCT.id]
     assert "That is not to say that they are equal." in english(indistinct)
+
+
+def test_equal_within_the_margin_is_a_conclusion_of_its_own() -> None:
+    statements = stated(lab_run({"6.1": STANDARD, "6.1-rt": STANDARD}))
+    assert rules_of(statements, "against") == [EQUAL.id] * 3
+    (alike, *_) = of_rule(statements, EQUAL)
+    assert (alike["points"], alike["margin"]) == (3, pytest.approx(0.1))
+
+
+def test_a_point_that_shows_equality_and_one_that_shows_nothing_are_told_apart() -> None:
+    points = [{**scattered(factor), at(load="cpu:50"): seeds(9)} for factor in (1.3, 0.8)]
+    statements = stated(lab_run({"6.1": points[0], "6.1-rt": points[1]}))
+    assert [texts(values["places"]) for values in of_rule(statements, EQUAL_AT)] == [["under cpu:50"]] * 3
+    assert [texts(values["places"]) for values in of_rule(statements, UNDECIDED)] == [["without load"]] * 3
 
 
 def test_typically_later_and_yet_steadier() -> None:
@@ -378,44 +398,6 @@ def test_overruns_are_told_by_side_and_load() -> None:
 def test_one_period_has_no_boundary() -> None:
     statements = stated(real_run(periods(p100us=3)), real_run(periods(p100us=0), RT, "b"))
     assert rules_of(statements, "overruns") == []
-
-
-# --- Judging ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("directions", "judged"),
-    [
-        (["smaller"] * 3, "first"),
-        (["smaller", "smaller", "larger"], "mixed"),
-        (["larger", "larger", "smaller"], "mixed"),
-        (["smaller"] * 99 + ["larger"], "mixed"),
-        (["smaller", "smaller", "indistinct"], "first"),
-        (["smaller", "larger"], "mixed"),
-        (["smaller", "indistinct"], "first where told"),
-        (["larger", "indistinct", "indistinct"], "second where told"),
-        (["smaller", "larger", "indistinct"], "mixed"),
-        (["smaller", "smaller", "larger", "indistinct", "indistinct"], "mixed"),
-        (["indistinct"], "indistinct"),
-        (["unstated", "unstated"], "unstated"),
-        (["unstated", "smaller"], "first"),
-        ([], "unstated"),
-    ],
-)
-def test_one_side_is_ahead_where_it_is_at_more_than_half_and_nowhere_behind(
-    directions: list[Direction], judged: str
-) -> None:
-    assert judge(directions) == judged
-
-
-@given(st.lists(st.sampled_from(["smaller", "larger", "indistinct", "unstated"])))
-def test_judging_is_fair_to_both(directions: list[Direction]) -> None:
-    turn: dict[Direction, Direction] = {"smaller": "larger", "larger": "smaller"}
-    one, other = judge(directions), judge([turn.get(d, d) for d in directions])
-    swapped = {"first": "second", "second": "first"}
-    assert other == " ".join(swapped.get(word, word) for word in one.split())
-    told_apart = {"smaller", "larger"} & set(directions)
-    assert (one == "mixed") == (len(told_apart) == 2)
 
 
 # --- Loads with a number ------------------------------------------------------------------------------------

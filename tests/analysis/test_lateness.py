@@ -2,8 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from howlate.analysis.execution import Execution
 from howlate.analysis.lateness import PartKind, Reason, explain
+from howlate.analysis.release_path import release_path
 from howlate.model.execution import Switch
 from made_execution import CALL, CLI, IRET, PLAIN, RDTSC, RETURN, STI, SYSRET, execution
 
@@ -94,3 +97,88 @@ def test_a_release_while_the_cpu_was_halted_begins_with_the_rest_of_the_halt() -
     found = explain(idle, 1400, stamp + 500 - 400, stamp)
     assert (found.parts[0].kind, found.parts[0].ns, found.halted_ns) == (PartKind.HALTED, 102, 102)
     assert sum(part.ns for part in found.parts) == stamp + 100
+
+
+ENDED = next(number for number, step in enumerate(STEPS) if step[0] == "__switch_to") + 1
+"""Of the switch."""
+FREES = [*(("free_page", 0, PLAIN),) * 50, ("free_page", 1, RETURN)]
+CLEANS_UP = [("finish", 0, PLAIN), ("finish", 1, CALL), *FREES, ("finish", 6, RETURN)]
+FINISHES = (
+    "finish_task_switch",
+    "finish_task_switch.isra.0",
+    "finish_task_switch.constprop.0",
+    "finish_lock_switch",
+    "finish_arch_post_lock_switch",
+    "__mmdrop",
+)
+
+
+@pytest.mark.parametrize("name", [*FINISHES, "a_function_of_a_later_kernel"])
+def test_what_is_cleaned_up_after_the_switch_to_the_task_holds_the_cpu_and_is_no_part_of_the_switch(
+    name: str,
+) -> None:
+    steps = [
+        *STEPS[:ENDED],
+        ("__schedule", 6, CALL),
+        *CLEANS_UP,
+        ("__schedule", 11, RETURN),
+        *STEPS[ENDED + 1 :],
+    ]
+    stamp = len(steps) - 2
+    switch = ENDED - 1
+    made_it = execution(
+        steps, flags=[(0, True), (24, True), (stamp - 1, True)], switches=[Switch(switch, 1, 2)],
+        counts=[(0, 0), (switch, 2)], named={"finish": name},
+    )  # fmt: skip
+    found = explain(made_it, 1000 + RELEASE, stamp - RELEASE, stamp)
+    cleaned = len(CLEANS_UP)
+    assert [(part.kind, part.ns) for part in found.parts[4:]] == [
+        (PartKind.SCHEDULER, 5),
+        (PartKind.SWITCH, 2),
+        (PartKind.HELD, cleaned),
+        (PartKind.SWITCH, 1),
+        (PartKind.RETURN, 4),
+        (PartKind.PROGRAM, 1),
+    ]
+    assert (found.parts[6].function, dict(found.parts[6].reasons)) == ("free_page", {Reason.COUNT: cleaned})
+    path = release_path(made_it, 1000 + RELEASE, stamp - RELEASE, stamp)
+    plain = release_path(made(), 1000 + RELEASE, STAMP - RELEASE, STAMP)
+    assert (path.own_ns, path.held_ns) == (plain.own_ns + 1, plain.held_ns + cleaned)
+    assert path.interruptions == plain.interruptions
+
+
+def by_another_task(caller: str, name: str) -> list[tuple[PartKind, int]]:
+    """Parts from the scheduler's on, where a task runs between the holder and the measuring one: it cleans up for
+    `caller`, and gives the CPU away."""
+    cleans_up = [(caller, 6, CALL), *CLEANS_UP, (caller, 11, RETURN)]
+    first_switch = ENDED - 1
+    away = [("__schedule", 0, PLAIN)] * 4 + [("__schedule", 1, CALL), ("__switch_to", 0, RETURN)]
+    steps = [*STEPS[:ENDED], *cleans_up, ("schedule", 0, PLAIN), ("schedule", 1, CALL), *away]
+    switches = [Switch(first_switch, 1, 3), Switch(len(steps) - 1, 3, 2)]
+    steps += STEPS[ENDED:]
+    stamp = len(steps) - 2
+    found = execution(
+        steps, flags=[(0, True), (24, True), (stamp - 1, True)], switches=switches,
+        counts=[(0, 0), (first_switch, 2)], named={"finish": name, "lock": "ret_from_fork"},
+    )  # fmt: skip
+    return [(part.kind, part.ns) for part in explain(found, 1000 + RELEASE, stamp - RELEASE, stamp).parts[4:]]
+
+
+@pytest.mark.parametrize("name", FINISHES)
+def test_another_task_that_is_switched_to_cleans_up_first_and_asks_the_scheduler_again(name: str) -> None:
+    """What calls the scheduler again is no other task that was executed."""
+    assert by_another_task("__schedule", name) == [
+        (PartKind.SCHEDULER, 7),
+        (PartKind.HELD, len(CLEANS_UP)),
+        (PartKind.SCHEDULER, 8),
+        (PartKind.SWITCH, 2),
+        (PartKind.RETURN, 4),
+        (PartKind.PROGRAM, 1),
+    ]
+
+
+@pytest.mark.parametrize("name", ["schedule_tail", "finish_task_switch.isra.0"])
+def test_a_new_task_cleans_up_without_having_called_the_scheduler(name: str) -> None:
+    found = by_another_task("lock", name)
+    assert (PartKind.HELD, len(CLEANS_UP)) in found
+    assert sum(ns for kind, ns in found if kind is PartKind.OTHER_TASK) == 2  # ret_from_fork

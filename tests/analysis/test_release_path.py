@@ -117,6 +117,19 @@ def test_another_task_is_an_interruption_by_its_outermost_function() -> None:
     assert [(one.name, one.ns) for one in made.interruptions] == [("run_ktimerd", 40)]
 
 
+def test_what_is_cleaned_up_after_a_switch_is_the_holders_also_where_the_task_was_preempted_in_an_interrupt() -> (
+    None
+):
+    """Else one release that waits for 229 us of freed pages makes eps so large."""
+    preempted = ("work", ENTRY, "preempt_schedule_irq", "__schedule", "finish_task_switch.isra.0", "__mmdrop")
+    made = path(
+        (PartKind.INTERRUPT, 20, ("work", *WAKE_UP)), (PartKind.HELD, 229_000, preempted), *AFTERWARDS
+    )
+    assert (made.held_ns, made.own_ns, made.interruptions) == (229_000, 57, ())
+    short = Probed(500_000, 157, path((PartKind.INTERRUPT, 20, ("work", *WAKE_UP)), *AFTERWARDS))
+    assert eps_of([[Probed(0, 229_057, made), short]]).own_ns == 0
+
+
 def test_a_path_is_kept_and_read_again() -> None:
     made = path((PartKind.INTERRUPT, 20, ("work", *WAKE_UP)), (PartKind.INTERRUPT, 12, ("work", *TICK)))
     assert ReleasePath.from_json(made.to_json()) == made

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,19 +16,23 @@ from howlate.analysis.paired import ratio_interval
 from howlate.analysis.sides import (
     IN_THE_MARGIN,
     MARGIN,
+    NO_MISSES,
+    NO_PAIRS,
     NOT_POSITIVE,
-    ONLY_ALONE,
+    OTHER_DEADLINES,
     TOO_FEW_PAIRS,
     Once,
     SideRow,
+    decided_together,
     decisions,
+    fewest_pairs,
     holm,
     margin_p,
     over_points,
 )
 from howlate.analysis.spread import Spread, spread_of
 from howlate.analysis.statistics import QUANTILES
-from howlate.model.summary import ColumnSummary
+from howlate.model.summary import ColumnSummary, DeadlineSummary
 from howlate.words.statement import Statement
 
 VALUES = st.lists(st.floats(0.5, 2.0), min_size=6, max_size=12)
@@ -105,8 +111,8 @@ def test_holm_errs_as_seldom_as_promised() -> None:
 
 def test_a_difference_is_told_in_both_directions() -> None:
     slow, fast = row(0, [20 + i for i in range(8)]), row(1, [5 + i / 10 for i in range(8)])
-    assert directions(slow, fast) == {"0.5": "indistinct", "max": "larger", "stddev": "larger"}
-    assert directions(fast, slow) == {"0.5": "indistinct", "max": "smaller", "stddev": "smaller"}
+    assert directions(slow, fast) == {"0.5": "equal", "max": "larger", "stddev": "larger"}
+    assert directions(fast, slow) == {"0.5": "equal", "max": "smaller", "stddev": "smaller"}
     for one, other in zip(decisions(slow, fast), decisions(fast, slow), strict=True):
         back = other.turned()
         assert (one.figure, one.direction) == (back.figure, back.direction)
@@ -115,26 +121,116 @@ def test_a_difference_is_told_in_both_directions() -> None:
 
 
 def test_a_factor_inside_the_margin_is_no_difference() -> None:
+    """An interval wholly inside the margin shows that the sides are equal; one that reaches out shows nothing."""
     found = decisions(row(0, [10.5 + i / 100 for i in range(12)]), row(1, [10 + i / 100 for i in range(12)]))
     largest = next(v for v in found if v.figure == "max")
-    assert largest.direction == "indistinct" and largest.why == IN_THE_MARGIN(margin=MARGIN)
-    assert largest.interval is not None and largest.interval.low > 1, (
-        "the interval itself tells them apart from 1"
-    )
+    assert (largest.direction, largest.why) == ("equal", None)
+    assert largest.interval is not None and 1 < largest.interval.low <= largest.interval.high < MARGIN
+    apart = decisions(row(0, [9 + i / 2 for i in range(12)]), row(1, [10.0] * 12))
+    largest = next(v for v in apart if v.figure == "max")
+    assert largest.interval is not None and largest.interval.low < MARGIN < largest.interval.high
+    assert (largest.direction, largest.why) == ("indistinct", IN_THE_MARGIN(margin=MARGIN))
 
 
-def test_five_pairs_state_nothing_and_six_cannot_carry_three_figures() -> None:
-    five = decisions(row(0, [20.0] * 5), row(1, [5.0] * 5))
-    assert {v.direction for v in five} == {"unstated"} and five[0].why == TOO_FEW_PAIRS(needed=6, pairs=5)
-    six = next(v for v in decisions(row(0, [20.0] * 6), row(1, [5.0] * 6)) if v.figure == "max")
-    assert six.direction == "indistinct" and six.why == ONLY_ALONE(figures=3)
-    seven = next(v for v in decisions(row(0, [20.0] * 7), row(1, [5.0] * 7)) if v.figure == "max")
-    assert seven.direction == "larger"
+@pytest.mark.parametrize("figures", range(1, 13))
+def test_the_fewest_pairs_show_what_one_pair_fewer_cannot(figures: int) -> None:
+    """Of any number of figures, each a thousand times as large on one side."""
+    needed = fewest_pairs(figures)
+    for pairs, direction in ((needed - 1, "unstated"), (needed, "larger")):
+        values = {
+            str(name): ([1000.0] * pairs, [1 + i / 100 for i in range(pairs)]) for name in range(figures)
+        }
+        found = decided_together(values).values()
+        assert {each.direction for each in found} == {direction}
+        assert all(each.seen is not None and each.seen > 900 for each in found)
+        too_few = TOO_FEW_PAIRS(needed=needed, pairs=pairs, figures=figures)
+        assert {each.why for each in found} == ({too_few} if direction == "unstated" else {None})
+        assert all((each.interval is None) == (pairs < fewest_pairs(1)) for each in found)
+
+
+@given(st.integers(1, 8), st.integers(1, 14), st.floats(1.3, 1000))
+def test_too_few_pairs_are_never_called_indistinct(figures: int, pairs: int, factor: float) -> None:
+    values = {str(name): ([factor] * pairs, [1.0] * pairs) for name in range(figures)}
+    found = {each.direction for each in decided_together(values).values()}
+    assert found == ({"unstated"} if pairs < fewest_pairs(figures) else {"larger"})
 
 
 def test_only_repetitions_that_both_sides_have_are_pairs() -> None:
     found = decisions(row(0, [20.0] * 8, first=1), row(1, [5.0] * 8, first=4))
-    assert found[0].why == TOO_FEW_PAIRS(needed=6, pairs=5)
+    largest = next(v for v in found if v.figure == "max")
+    assert largest.why == TOO_FEW_PAIRS(needed=7, pairs=5, figures=3) and largest.seen == pytest.approx(4)
+    apart = decisions(row(0, [20.0] * 8), row(1, [5.0] * 8, first=9))
+    assert {v.why for v in apart} == {NO_PAIRS()}
+
+
+def with_misses(side: int, misses: list[int], deadline_ns: int = 1000, **known: Any) -> SideRow:
+    """A side whose repetitions of 12,000 releases missed so many deadlines, with a p99.9."""
+    whole = row(side, [10.0] * len(misses))
+    once = {
+        number: replace(
+            whole.once[number],
+            column=replace(whole.once[number].column, quantiles={"0.5": 4000, "0.999": 9000}),
+            misses=missed,
+            deadline=DeadlineSummary(deadline_ns, 12_000, missed, **known),
+        )
+        for number, missed in enumerate(misses, 1)
+    }
+    return replace(whole, once=once)
+
+
+def test_misses_and_the_tail_are_compared_where_they_are_there() -> None:
+    few, many = with_misses(0, [10 + i % 3 for i in range(8)]), with_misses(1, [40 + i % 5 for i in range(8)])
+    assert directions(few, many) == {
+        "0.5": "equal", "0.999": "equal", "max": "equal", "stddev": "equal", "deadline_misses": "smaller",
+    }  # fmt: skip
+    assert set(directions(row(0, [5.0] * 8), row(1, [5.0] * 8))) == {"0.5", "max", "stddev"}
+    assert directions(few, row(1, [10.0] * 8))["deadline_misses"] == "unstated"
+
+
+def test_no_miss_on_either_side_is_not_called_equal_and_costs_the_others_nothing() -> None:
+    found = {v.figure: v for v in decisions(with_misses(0, [0] * 7), with_misses(1, [0] * 7))}
+    assert found["deadline_misses"].why == NO_MISSES()
+    slow = with_misses(0, [0] * 8)
+    slow = replace(
+        slow, once={n: replace(o, column=replace(o.column, max=90_000)) for n, o in slow.once.items()}
+    )
+    assert {v.figure: v for v in decisions(slow, with_misses(1, [0] * 8))}["max"].direction == "larger"
+
+
+@pytest.mark.parametrize("late", range(4))
+def test_a_handful_of_misses_is_never_called_equal(late: int) -> None:
+    """None in most repetitions: the ratio of the true rates may be anything."""
+    one, other = [0] * 12, [0] * 12
+    for number in range(late + 1):
+        one[number], other[11 - number] = 1, 1
+    found = {v.figure: v for v in decisions(with_misses(0, one), with_misses(1, other))}["deadline_misses"]
+    assert found.direction == "indistinct" and found.interval is not None
+    assert found.interval.low < 1 / MARGIN and found.interval.high > MARGIN
+
+
+def test_misses_of_unlike_or_uncertain_deadlines_are_not_compared() -> None:
+    found = {v.figure: v for v in decisions(with_misses(0, [9] * 8), with_misses(1, [9] * 8, 2000))}
+    assert found["deadline_misses"].why == OTHER_DEADLINES()
+    found = {v.figure: v for v in decisions(with_misses(0, [9] * 8), with_misses(1, [9] * 8, at_least=True))}
+    assert found["deadline_misses"].direction == "unstated"
+
+
+@given(st.integers(1, 40), st.integers(1, 40), st.floats(0, 0.999), st.floats(0, 0.999), st.integers(8, 14))
+def test_what_was_rounded_off_makes_no_difference_and_no_equality(
+    first: int, second: int, more: float, still: float, pairs: int
+) -> None:
+    """Of values in whole microseconds nothing is said that the values before rounding contradict."""
+    true = (first + more) / (second + still)
+    values = {"max": ([first * 1e3] * pairs, [second * 1e3] * pairs)}
+    found = decided_together(values, steps={"max": (999.0, 999.0)})["max"]
+    assert (
+        found.interval is not None
+        and found.interval.low <= true * 1.001
+        and found.interval.high >= true * 0.999
+    )
+    assert found.direction != "larger" or true > MARGIN
+    assert found.direction != "smaller" or true < 1 / MARGIN
+    assert found.direction != "equal" or 1 / MARGIN <= true <= MARGIN
 
 
 def test_what_may_not_be_paired_is_not() -> None:
@@ -156,7 +252,7 @@ def test_over_points_each_counts_the_same_and_a_repetition_is_one_pair() -> None
 
 def test_over_points_a_gain_and_an_equal_loss_are_neither() -> None:
     one, other = row(0, [10.0] * 8), row(1, [40.0] * 8)
-    assert over_points({"max": [(one, other), (other, one)]})["max"].direction == "indistinct"
+    assert over_points({"max": [(one, other), (other, one)]})["max"].direction == "equal"
 
 
 def test_over_points_only_repetitions_count_that_all_of_them_have() -> None:

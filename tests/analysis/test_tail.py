@@ -10,7 +10,7 @@ from howlate.analysis.describe import ValueCounts
 from howlate.analysis.diagnose import declustered, dispersion, same_distribution
 from howlate.analysis.tail import (
     BLOCKS,
-    clusters_by_cpu,
+    clusters_by_thread,
     clusters_of_misses,
     summary_of_tail,
     theta_by_cpu,
@@ -71,15 +71,36 @@ def test_each_cpu_has_clusters_of_its_own() -> None:
     assert theta.keys() == {"4", "7"} and theta["4"] == 1 / 30 and theta["7"] > 0.9
     assert theta_by_cpu(every, 3, dict.fromkeys(range(3), 4)) == {}
     assert theta_by_cpu(burst[:5], 3, cpus) == {"4": 1 / 5}
-    assert clusters_by_cpu(every, np.ones_like(every), None, 3, cpus) == {"4": 1, "7": 30, "9": 0}
+    by_thread = clusters_by_thread(every, np.ones_like(every), 3_200, None, 3)
+    assert {thread: list(of.sizes) for thread, of in by_thread.items()} == {0: [30], 1: [1] * 30}
 
 
 def test_clusters_of_misses_by_hand() -> None:
-    """Ten kept releases end a cluster; a stall reaches as far as it swallowed."""
-    short = int64s(0, 0, 0, 0)
-    assert clusters_of_misses(int64s(3, 13, 24, 99), short, None) == 3
-    assert clusters_of_misses(int64s(3, 13, 24, 99), int64s(0, 1_000_000, 0, 0), 1_000_000) == 2
-    assert clusters_of_misses(int64s(), int64s(), None) == 0
+    """Ten kept releases end a cluster; a stall reaches as far as it swallowed, and what it swallowed missed too."""
+    late, short = int64s(3, 13, 24, 99), int64s(0, 0, 0, 0)
+    clusters = clusters_of_misses(late, short, 100, None)
+    assert (list(clusters.starts), list(clusters.sizes)) == ([3, 24, 99], [2, 1, 1])
+    stalled = clusters_of_misses(late, int64s(0, 1_000_000, 0, 2_000_000), 100, 1_000_000)
+    assert (list(stalled.starts), list(stalled.sizes)) == ([3, 99], [4, 1])
+    assert not len(clusters_of_misses(int64s(), int64s(), 9, None).starts)
+    by_stretch = clusters.figures(4, 100)["by_stretch"]
+    assert by_stretch[:13] == (0, 1, *[0] * 10, 1) and sum(by_stretch) == 3
+
+
+def test_above_the_period_only_those_miss_that_are_later_than_the_deadline() -> None:
+    """A stall of 60.5 ms at 1 ms and a deadline of 50 ms: eleven releases, those due in its first 10.5 ms."""
+    stalled = clusters_of_misses(int64s(3), int64s(60_500_000), 1_000, 1_000_000, 1, 50_000_000)
+    assert list(stalled.sizes) == [11]
+    assert list(clusters_of_misses(int64s(3), int64s(60_500_000), 1_000, 1_000_000, 1, 500).sizes) == [61]
+
+
+def test_misses_that_no_late_answer_explains_are_one_cluster() -> None:
+    """Sizes 2, 1, 1: squares 6; five misses more: another cluster, and 25 more."""
+    clusters = clusters_of_misses(int64s(3, 13, 24, 99), int64s(0, 0, 0, 0), 100, None)
+    for misses, expected in ((4, (3, 6, 2)), (9, (4, 31, 5))):
+        figures = clusters.figures(misses, 100)
+        assert tuple(figures[name] for name in ("clusters", "squares", "largest")) == expected
+        assert sum(figures["by_stretch"]) == 3
 
 
 def test_declustering_by_hand() -> None:

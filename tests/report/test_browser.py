@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,52 +12,25 @@ from typing import Any
 import numpy as np
 import pytest
 
+from browsing import NEEDS_BROWSER, drag, mouse, shown, size, started, ticks, tip, visit
 from howlate.analysis.describe import ValueCounts
 from howlate.analysis.histogram import histogram
 from howlate.model.bins import CellBins
 from howlate.model.loaded import RunContent
 from howlate.report import html
-from lacks import lack
 from made_cells import blocks_of, column_of, scatter_of, tail_of
 from made_points import SWEEP, made_points, virtual_run
 from made_runs import five_cells, made_run
 from made_trace import late_samples
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver") or shutil.which("chromium.chromedriver")
-pytestmark = pytest.mark.skipif(
-    not (BROWSER and DRIVER),
-    reason=lack(
-        "chromium or chromedriver", "apt-get install chromium-driver (Ubuntu: snap install chromium)"
-    ),
-)
+pytestmark = NEEDS_BROWSER
 CELLS = five_cells()
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    from selenium import webdriver
-    from selenium.webdriver.chrome.options import Options
-    from selenium.webdriver.chrome.service import Service
-
-    options = Options()
-    options.binary_location = BROWSER or ""
-    for flag in (
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        "--no-first-run",
-        f"--user-data-dir={tmp_path_factory.mktemp('browser')}",
-    ):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    yield driver
-    driver.quit()
+    with started(tmp_path_factory.mktemp("browser")) as driver:
+        yield driver
 
 
 @pytest.fixture(scope="module")
@@ -68,65 +40,11 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def size(browser: Any, width: int, dark: bool = False) -> None:
-    feature = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
-    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-
-
 @pytest.fixture
 def opened(browser: Any, page: Path) -> Any:
     size(browser, 1400)
-    browser.get(page.as_uri())
+    visit(browser, page)
     return browser
-
-
-def mouse(browser: Any, ident: str, kind: str, x: float, y: float = 0.5, clicks: int = 0) -> None:
-    """A real mouse event at a place (shares) of a plot."""
-    box = browser.execute_script(
-        "const e = document.querySelector(arguments[0] + ' .lens'); e.scrollIntoView({block: 'center'});"
-        "const b = e.getBoundingClientRect(); return [b.left, b.top, b.width, b.height]",
-        f"#{ident}",
-    )
-    event = {"type": kind, "x": box[0] + x * box[2], "y": box[1] + y * box[3], "clickCount": clicks}
-    if clicks:
-        event |= {"button": "left"}
-    if kind == "mouseMoved":
-        event |= {"buttons": 1 if clicks else 0}
-    browser.execute_cdp_cmd("Input.dispatchMouseEvent", event)
-
-
-def drag(browser: Any, ident: str, begin: float, end: float) -> None:
-    mouse(browser, ident, "mouseMoved", begin)
-    mouse(browser, ident, "mousePressed", begin, clicks=1)
-    mouse(browser, ident, "mouseMoved", (begin + end) / 2, clicks=1)
-    mouse(browser, ident, "mouseMoved", end, clicks=1)
-    mouse(browser, ident, "mouseReleased", end, clicks=1)
-
-
-def tip(browser: Any) -> str | None:
-    """What the tooltip says, if it is there."""
-    said = browser.execute_script(
-        "const t = document.getElementById('tip'); return t.hidden ? null : t.innerText"
-    )
-    return None if said is None else " ".join(str(said).replace("\u202f", " ").split())
-
-
-def ticks(browser: Any, ident: str) -> list[str]:
-    found = browser.execute_script(
-        "return Array.from(document.querySelectorAll(arguments[0] + ' .x text'), t => t.textContent)",
-        f"#{ident}",
-    )
-    return [str(text).replace("\u202f", " ") for text in found]
-
-
-def shown(browser: Any, ident: str) -> tuple[float, float]:
-    """The range of the x axis that a plot shows."""
-    low, high = browser.execute_script(
-        "const d = document.querySelector(arguments[0]).dataset; return [d.low, d.high]", f"#{ident}"
-    )
-    return float(low), float(high)
 
 
 def exact(ns: int) -> str:
@@ -157,9 +75,9 @@ def test_the_scripts_ticks_are_those_of_the_page_as_written(browser: Any, page: 
     begin = text.rindex("<script>")
     bare.write_text(text[:begin] + "</body></html>", encoding="utf-8")
     idents = [f"{name}-0" for name in ("overview", "histogram", "course", "tail", "achieved")]
-    browser.get(bare.as_uri())
+    visit(browser, bare)
     written = {ident: ticks(browser, ident) for ident in idents}
-    browser.get(page.as_uri())
+    visit(browser, page)
     assert {ident: ticks(browser, ident) for ident in idents} == written
     assert all(len(texts) >= 3 for texts in written.values())
 
@@ -193,10 +111,10 @@ def test_the_scripts_axis_around_zero_is_the_one_as_written(browser: Any, tmp_pa
     page.write_text(text, encoding="utf-8")
     bare.write_text(text[: text.rindex("<script>")] + "</body></html>", encoding="utf-8")
     idents = [f"{name}-0" for name in ("overview", "histogram", "tail")]
-    browser.get(bare.as_uri())
+    visit(browser, bare)
     written = {ident: ticks(browser, ident) for ident in idents}
     bars = browser.execute_script("return document.querySelector('#histogram-0 .bars').getBBox().width")
-    browser.get(page.as_uri())
+    visit(browser, page)
     assert {ident: ticks(browser, ident) for ident in idents} == written
     assert all("0" in texts and any(t.startswith("-") for t in texts) for texts in written.values())
     zoom, back = "+", "0"
@@ -288,7 +206,7 @@ def test_linked_plots_show_the_same_times_where_their_axes_differ(browser: Any, 
         halves.append((summary, replace(bins, loads=loads)))
     (tmp_path / "halves.html").write_text(html.render([made_run(halves)]), encoding="utf-8")
     size(browser, 1400)
-    browser.get((tmp_path / "halves.html").as_uri())
+    visit(browser, (tmp_path / "halves.html"))
     whole = shown(browser, "achieved-2")
     assert whole[1] < 7
     drag(browser, "course-2", 0.1, 0.25)
@@ -336,7 +254,7 @@ def test_every_chart_has_a_name_for_those_who_cannot_see_it(opened: Any) -> None
 @pytest.mark.parametrize("dark", [False, True])
 def test_no_width_makes_the_page_scroll_sideways(browser: Any, page: Path, width: int, dark: bool) -> None:
     size(browser, width, dark)
-    browser.get(page.as_uri())
+    visit(browser, page)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     rows = browser.execute_script("return document.querySelectorAll('table.summary tbody tr').length")
     assert rows == len(CELLS)
@@ -345,7 +263,7 @@ def test_no_width_makes_the_page_scroll_sideways(browser: Any, page: Path, width
 @pytest.mark.parametrize("dark", [False, True])
 def test_text_and_lines_stand_out_from_the_paper(browser: Any, page: Path, dark: bool) -> None:
     size(browser, 1400, dark)
-    browser.get(page.as_uri())
+    visit(browser, page)
     style = (
         "const s = getComputedStyle(document.documentElement);"
         "return arguments[0].map(n => s.getPropertyValue('--' + n))"
@@ -377,7 +295,7 @@ CLOSED = "return document.querySelectorAll('details:not([open])').length"
 
 
 def test_it_prints_and_what_is_folded_is_open_on_paper(browser: Any, lab_page: Path) -> None:
-    browser.get(lab_page.as_uri())
+    visit(browser, lab_page)
     closed = browser.execute_script(CLOSED)
     assert closed > 0
     browser.execute_script("dispatchEvent(new Event('beforeprint'))")
@@ -404,7 +322,7 @@ def test_kernel_versions_keep_their_names_and_tell_their_spread(
     from selenium.webdriver.common.keys import Keys
 
     size(browser, width)
-    browser.get(lab_page.as_uri())
+    visit(browser, lab_page)
     assert ticks(browser, "versions-0") == ["5.10", "6.1", "6.12", "7.2"]
     plot = browser.find_element("css selector", "#versions-0")
     plot.send_keys(Keys.HOME)
@@ -428,7 +346,7 @@ def test_sides_stand_beside_each_other_and_are_read(browser: Any, sides_page: Pa
     from selenium.webdriver.common.keys import Keys
 
     size(browser, width)
-    browser.get(sides_page.as_uri())
+    visit(browser, sides_page)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     rules = browser.execute_script(
         "return Array.from(document.querySelectorAll('#compare .said li'), e => e.dataset.rule)"
@@ -454,7 +372,7 @@ def test_the_tail_of_data_points_counts_no_wake_ups(browser: Any, tmp_path: Path
     run = made_run([(summary, replace(bins, column="cs1_ns"))])
     (tmp_path / "points.html").write_text(html.render([run]), encoding="utf-8")
     size(browser, 1400)
-    browser.get((tmp_path / "points.html").as_uri())
+    visit(browser, (tmp_path / "points.html"))
     mouse(browser, "tail-0", "mouseMoved", 0.99, 0.99)
     said = tip(browser) or ""
     assert "data points" in said and "wake-ups" not in said
@@ -484,7 +402,7 @@ def late_page(browser: Any, tmp_path: Path) -> Any:
     traced = replace(run, cells=(replace(run.cells[0], trace=late_samples(6)), *run.cells[1:]))
     (tmp_path / "late.html").write_text(html.render([traced]), encoding="utf-8")
     size(browser, 1400)
-    browser.get((tmp_path / "late.html").as_uri())
+    visit(browser, (tmp_path / "late.html"))
     return browser
 
 

@@ -162,7 +162,7 @@ def test_the_command_reads_folders_and_says_what_it_refuses(tmp_path: Path) -> N
     one, other = write(tmp_path / "a", real_run(TWO)), write(tmp_path / "b", real_run(FAST, RT, "run-b"))
     done = CliRunner().invoke(command, [str(one), str(other), "--json"], standalone_mode=False)
     assert done.exception is None
-    value = json.loads(done.output)
+    value = json.loads(done.stdout)
     assert [side["preemption"] for side in value["sides"]] == ["none", "rt"]
     assert {s["rule"] for s in value["summary"]} >= {"largest", "typical", "against"}
     from howlate.cli.show import command as show

@@ -44,7 +44,7 @@ def test_the_smallest_median_and_maximum_are_named_for_each_load() -> None:
     )
     assert second.values["place"] == ("load cpu:100",)
     assert second.values["medians"][0] == WAY(timer="futex", time_ns=9_000)
-    assert caution == TOO_FEW(count=1, needed=6)
+    assert caution == TOO_FEW(count=1, needed=8)
 
 
 def test_policies_are_not_ranked_among_each_other() -> None:

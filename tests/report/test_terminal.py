@@ -270,3 +270,9 @@ def test_of_several_cpus_the_one_with_the_maximum_is_told() -> None:
     assert f"none, largest of each CPU in us: CPU 0: 7.0, CPU 3: {largest / 1000:.1f}" in words_of(text)
     assert CellSummary.from_json(summaries[0].to_json()) == summaries[0]
     assert "max_by_cpu" not in cells()[0].to_json()["columns"]["latency_ns"]
+
+
+def test_a_label_of_a_hundred_thousand_characters_is_folded_at_once() -> None:
+    """Each line looked at all that was left once for each of its characters: minutes for a forged label."""
+    lines = folded("x" * 100_000, 10)
+    assert len(lines) == 12_500 and "".join(line.strip() for line in lines) == "x" * 100_000

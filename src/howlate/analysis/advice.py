@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from howlate.analysis.paired import Steps
 from howlate.analysis.sides import (
-    FEWEST_PAIRS,
     LEVEL,
     Decision,
     Once,
     PairedValues,
     decided_together,
     paired_values,
+    steps_of,
 )
 from howlate.analysis.spread import Spread, spread_of
 from howlate.errors import ExitCode
@@ -283,15 +284,6 @@ def _not_yet(content: RunContent, cells: Sequence[Cell]) -> int:
     return sum(not cell.impossible and cell.id not in whole | ended for cell in cells)
 
 
-def fewest_pairs(comparisons: int) -> int:
-    """How many pairs it takes until so many comparisons can show anything at all: with n pairs the smallest p is
-    2 / 2^n, which Holm first holds against the level divided by their number."""
-    pairs = FEWEST_PAIRS
-    while 2 / 2**pairs > LEVEL / comparisons:
-        pairs += 1
-    return pairs
-
-
 @dataclass(frozen=True)
 class _Measured:
     """The valid cells of a run by part and load, each by its repetition."""
@@ -343,21 +335,22 @@ class _Measured:
         cells are not measured yet; then nothing is stated."""
         decisions: dict[tuple[str, str, str], Decision] = {}
         values: dict[tuple[str, str, str], PairedValues] = {}
+        steps: dict[tuple[str, str, str], Steps] = {}
         keys = [
             (part, load, name) for part in parts for load in self.loads for name in figures
             if (part, load) in self.once
         ]  # fmt: skip
         for key in keys:
             part, load, name = key
-            paired: PairedValues | Statement
-            paired = paired_values(self.once[part, load], self.once.get((base, load), {}), name)
+            once, start = self.once[part, load], self.once.get((base, load), {})
+            paired: PairedValues | Statement = paired_values(once, start, name)
             if missing:
                 paired = INCOMPLETE(count=missing)
             if isinstance(paired, Statement):
                 decisions[key] = Decision(name, "unstated", why=paired)
             else:
-                values[key] = paired
-        decisions |= decided_together(values, lambda key: key[2])
+                values[key], steps[key] = paired, steps_of(once, start, name)
+        decisions |= decided_together(values, lambda key: key[2], steps)
         by_part = {
             part: tuple(
                 Trial(load, tuple(decisions[part, load, name] for name in figures))

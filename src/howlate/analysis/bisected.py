@@ -23,8 +23,8 @@ NAMED = rule(
 )
 NAMED_BY_PROOF = rule(
     "bisect.named-by-proof",
-    "{change} makes the difference: {good} keeps {limit_ns:asked} in each of 8 windows, {bad} in none of them, and 8 "
-    "other windows confirm both.",
+    "{change} makes the difference: in each of 8 windows no release of {good} was found that misses {limit_ns:asked},"
+    " and one of {bad} was; 8 other windows confirm both.",
 )
 NOT_CONFIRMED = rule(
     "bisect.not-confirmed",
@@ -49,13 +49,15 @@ ENDS_SCATTERED = rule(
     "{said} With a margin of 10 % both were, but the windows of one end are {margin:percent} apart, and that became "
     "the margin. Choose a limit further from both ends, or a longer window.",
 )
-WITHHELD = rule("bisect.withheld", "a proof claims no bound: {reason}")
+WITHHELD = rule("bisect.withheld", "the search of a window gives no bound: {reason}")
 BROKEN = rule(
     "bisect.broken",
-    "a proof claims nothing: {above:count} of {checks:count} check instants were above their bound, so a premise "
-    "does not hold",
+    "the search of a window says nothing: {above:count} of {beside:count} releases that it did not choose were above "
+    "their bound, so a premise does not hold",
 )
-UNCOVERED = rule("bisect.uncovered", "a proof has no bound for {share:percent} of the instants")
+UNCOVERED = rule(
+    "bisect.uncovered", "the search of a window has no bound for {share:percent} of the instants"
+)
 GOOD = rule("bisect.good", "good")
 BAD = rule("bisect.bad", "bad")
 SKIPPED = rule("bisect.skipped", "skipped")
@@ -269,7 +271,7 @@ def _of_window(prove: Callable[[Goal], Sequence[Proof]], limit_ns: int, how: Ask
     """On which side of the limit one window is, and the latest release that was found in it."""
     good_ns, bad_ns = (max(1, round(limit_ns * (1 + share))) for share in (-how.margin, how.margin))
     proofs = prove(Goal(deadline_ns=good_ns))
-    if all(proof.ruling is ProofRuling.KEPT for proof in proofs):
+    if all(proof.is_bounded for proof in proofs):
         half_ns = _half(limit_ns)
         is_near = how.scatter and _found_ns(prove(Goal(deadline_ns=half_ns))) > half_ns
         found_ns = _found_ns(prove(Goal(within=SCATTER_WITHIN)) if is_near else proofs)
@@ -293,7 +295,7 @@ def _why_undecided(proofs: Sequence[Proof]) -> Statement | None:
     for proof in proofs:
         match proof.ruling:
             case ProofRuling.BROKEN:
-                return BROKEN(above=len(proof.above), checks=proof.checks)
+                return BROKEN(above=len(proof.above), beside=proof.beside)
             case ProofRuling.WITHHELD:
                 return WITHHELD(reason=proof.objections[0])
             case ProofRuling.OPEN:

@@ -24,6 +24,11 @@ def rate_lower(misses: float, trials: float, confidence: float) -> float:
     return beta_quantile(1 - confidence, min(misses, trials), max(trials - misses, 0) + 1)
 
 
+def events_upper(events: int, confidence: float) -> float:
+    """The upper bound of how many events are expected where so many came: chi2(c, 2k + 2) / 2 (F. Garwood 1936)."""
+    return chi2_quantile(confidence, 2 * events + 2) / 2
+
+
 def rule_of_three(trials: float, confidence: float = 0.95) -> float:
     """What the upper bound comes to where none of n missed: -ln(1 - c) / n, at 95 % about 3 / n."""
     return -math.log1p(-confidence) / trials

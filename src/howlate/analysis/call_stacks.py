@@ -13,6 +13,7 @@ import numpy as np
 
 from howlate.analysis.execution import EXCEPTION, INTERRUPT, Execution
 from howlate.analysis.instructions import InstructionKind
+from howlate.analysis.symbols import NO_NAME
 from howlate.model.execution import Switch
 
 _THUNK = "__x86_indirect_thunk"
@@ -185,13 +186,28 @@ class _Walk:
         if (entry := execution.entered.get(at)) is not None:
             self._enter(at, kind, entry, name)
         elif kind == InstructionKind.CALL:
-            task.push(name, after)
+            if self._goes_on(at, name):
+                task.become(name)
+            else:
+                task.push(name, after)
         elif kind == InstructionKind.RETURN:
             task.return_to(target, name)
         elif kind == InstructionKind.LEAVE:
             task.leave(name)
         elif target != here:
             task.become(name)
+
+    def _goes_on(self, at: int, name: str) -> bool:
+        """Whether a call leads on within its own function, as those do that fill the CPU's buffer of return addresses
+        after a switch: nothing returns from it. A call of the function's first instruction is a recursion."""
+        execution = self._execution
+        target = int(execution.addresses[at + 1])
+        if target == int(execution.following[at]):
+            return True
+        here, there = int(execution.functions[at]), int(execution.functions[at + 1])
+        if here != there or here < 0 or name == NO_NAME or name.startswith(_THUNK):
+            return False
+        return target != int(execution.symbols.starts[here])
 
     def _enter(self, at: int, kind: InstructionKind, entry: str, name: str) -> None:
         """An interrupt that comes right after a call or a return finds the one made and the other done; so does an

@@ -1,4 +1,4 @@
-"""What a proof states, with what it does not cover in the same sentence (docs/lab/prove.md). Pure."""
+"""What a searched landscape states, with what that does not cover in the same sentence (docs/lab/prove.md). Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CLAIM_ARMED = rule(
 
 
 def claim_of(proof: Proof) -> Statement:
-    """The sentence of a proof, inside what it is about."""
+    """The sentence of a searched landscape, inside what it is about."""
     ahead_ns = least_ahead_ns(proof)
     if ahead_ns is None:
         return CLAIM(claim=proof.sentence())
@@ -32,7 +32,7 @@ def least_ahead_ns(proof: Proof) -> int | None:
 
 
 def claim_to_json(proof: Proof) -> dict[str, Any]:
-    """A proof for `--json`, with that sentence."""
+    """A searched landscape for `--json`, with that sentence."""
     claim = claim_of(proof)
     said = {"sentence": english(claim), "statement": to_json(claim)}
     return {**proof.to_json(), "armed_ahead_ns": least_ahead_ns(proof), **said}

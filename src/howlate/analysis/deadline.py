@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
+import numpy as np
+
+from howlate.analysis.tail import Clusters
 from howlate.model.summary import CellSummary, DeadlineSummary, OfCpu
 
 FIRST_STEP_NS = 1_000
@@ -70,14 +74,26 @@ def ladder_steps(largest_ns: int) -> list[int]:
 
 
 def _plus(one: OfCpu, other: OfCpu) -> OfCpu:
-    clusters = [count.clusters for count in (one, other) if count.misses]
-    known = [count for count in clusters if count is not None]
     return OfCpu(
         one.releases + other.releases,
         one.late + other.late,
         one.unserved + other.unserved,
-        sum(known) if known and len(known) == len(clusters) else None,
+        **_clusters([one, other]),
     )
+
+
+Counted = TypeVar("Counted", DeadlineSummary, OfCpu)
+
+
+def with_clusters(count: Counted, every: Sequence[Clusters], length: int) -> Counted:
+    """The counts with the clusters of their misses: of several threads those of each, in series of this length."""
+    if not count.misses:
+        return count
+    none = np.empty(0, np.int64)
+    starts = np.concatenate([none, *(of.starts for of in every)])
+    sizes = np.concatenate([none, *(of.sizes for of in every)])
+    figures: dict[str, Any] = Clusters(starts, sizes).figures(count.misses, length)
+    return replace(count, **figures)
 
 
 def together(counts: Iterable[DeadlineSummary]) -> DeadlineSummary | None:
@@ -91,10 +107,10 @@ def together(counts: Iterable[DeadlineSummary]) -> DeadlineSummary | None:
         sum(cell.releases for cell in cells),
         sum(cell.late for cell in cells),
         sum(cell.unserved for cell in cells),
-        _clusters(cells),
-        sum(cell.skipped for cell in cells),
-        any(cell.at_least for cell in cells),
-        _by_cpu(cells),
+        skipped=sum(cell.skipped for cell in cells),
+        at_least=any(cell.at_least for cell in cells),
+        by_cpu=_by_cpu(cells),
+        **_clusters(cells),
     )
 
 
@@ -106,11 +122,14 @@ def _by_cpu(cells: Sequence[DeadlineSummary]) -> dict[str, OfCpu]:
     return every
 
 
-def _clusters(cells: Sequence[DeadlineSummary]) -> int | None:
-    """Of all misses; None where one of the cells has misses and does not say it."""
-    clusters = [cell.clusters for cell in cells if cell.misses]
-    known = [count for count in clusters if count is not None]
-    return sum(known) if known and len(known) == len(clusters) else None
+def _clusters(counts: Sequence[DeadlineSummary] | Sequence[OfCpu]) -> dict[str, Any]:
+    """Those of all misses; None where one of them has misses and does not say it. `by_stretch` is a cell's alone."""
+    found: dict[str, Any] = {}
+    for name, of_all in (("clusters", sum), ("squares", sum), ("largest", max)):
+        values = [getattr(count, name) for count in counts if count.misses]
+        known = [value for value in values if value is not None]
+        found[name] = of_all(known) if known and len(known) == len(values) else None
+    return found
 
 
 def by_deadline(summaries: Sequence[CellSummary]) -> dict[int, list[CellSummary]]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,11 @@ import numpy.typing as npt
 
 from howlate.analysis.describe import Int64s
 from howlate.analysis.special import chi2_sf
+
+DRAWS = 2_000
+"""Of the p of few events."""
+COARSE = 5
+"""So many stretches are taken together at the second scale."""
 
 
 def extremal_index(positions: npt.ArrayLike) -> float | None:
@@ -37,7 +43,7 @@ def extremal_index(positions: npt.ArrayLike) -> float | None:
 def declustered(positions: npt.ArrayLike, theta: float, longest: float = math.inf) -> Int64s:
     """The first position of each cluster: the floor(theta N) - 1 largest gaps between N exceedances separate them; of
     equal gaps at the edge all or none, whichever is nearer to that number. (Ferro and Segers 2003, section 4: the run
-    length is estimated, not chosen.) A gap above `longest` always does."""
+    length is estimated, not chosen.) A gap above `longest` always does; neighbours, as a stall makes them, never."""
     at = np.asarray(positions, np.int64)
     gaps = np.diff(at)
     wanted = min(int(theta * len(at)) - 1, len(gaps))
@@ -46,7 +52,7 @@ def declustered(positions: npt.ArrayLike, theta: float, longest: float = math.in
     edge = np.sort(gaps)[::-1][wanted - 1]
     beyond, with_edge = gaps > edge, gaps >= edge
     apart = beyond if wanted - beyond.sum() < with_edge.sum() - wanted else with_edge
-    return np.concatenate((at[:1], at[1:][apart | (gaps > longest)]))
+    return np.concatenate((at[:1], at[1:][(apart & (gaps > 1)) | (gaps > longest)]))
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,40 @@ def dispersion(counts: npt.ArrayLike) -> Dispersion | None:
         return None
     squares = float(((numbers - numbers.mean()) ** 2).sum() / numbers.mean())
     return Dispersion(squares / (len(numbers) - 1), chi2_sf(squares, len(numbers) - 1))
+
+
+def clustering(counts: npt.ArrayLike, expected: npt.ArrayLike | None = None) -> Dispersion | None:
+    """The same of events that may be few, counted in stretches of time that may be of unlike length (`expected`: in
+    proportion to it), at two scales: the counts as they are, and five neighbours taken together, since what comes
+    and goes slowly hides from short stretches. Below two events a stretch the p is simulated (DRAWS draws of as many
+    events, with a fixed seed); twice the smaller of both. None of fewer than two events."""
+    fine = np.asarray(counts, np.float64)
+    weights = np.ones_like(fine) if expected is None else np.asarray(expected, np.float64)
+    if len(fine) < 2 or fine.sum() < 2:
+        return None
+    coarse = np.arange(0, len(fine), COARSE)
+    both = [(fine, weights), (np.add.reduceat(fine, coarse), np.add.reduceat(weights, coarse))]
+    found = [_against_chance(numbers, share / share.sum()) for numbers, share in both if len(numbers) > 1]
+    return Dispersion(max(one.index for one in found), min(1.0, len(found) * min(one.p for one in found)))
+
+
+def _against_chance(counts: npt.NDArray[np.float64], shares: npt.NDArray[np.float64]) -> Dispersion:
+    """sum (c - e)^2 / e, where e are as many events in proportion to the shares."""
+    total, free = int(counts.sum()), len(counts) - 1
+    squares = float((counts**2 / shares).sum() / total - total)
+    if total >= 2 * len(counts):
+        return Dispersion(squares / free, chi2_sf(squares, free))
+    drawn = _drawn(total, shares.tobytes())
+    reached = len(drawn) - int(np.searchsorted(drawn, squares - 1e-9))
+    return Dispersion(squares / free, (reached + 1) / (len(drawn) + 1))
+
+
+@lru_cache(maxsize=64)
+def _drawn(total: int, shares: bytes) -> npt.NDArray[np.float64]:
+    """That figure of so many events that fall by chance, sorted."""
+    share, random = np.frombuffer(shares), np.random.default_rng(DRAWS)
+    sums = [float((random.multinomial(total, share) ** 2 / share).sum()) for _ in range(DRAWS)]
+    return np.sort(np.array(sums) / total - total)
 
 
 def same_distribution(groups: Sequence[npt.ArrayLike]) -> float | None:

@@ -66,6 +66,8 @@ class Evidence:
     the events, so a rate of misses has no meaning."""
     threshold_ns: int | None = 0
     """Up to this length a test that waits for gaps sees none; None where nobody says it."""
+    rounds: tuple[DeadlineSummary, ...] = ()
+    """`deadline` of each valid repetition, in the order in which they were measured."""
     tails: tuple[TailSummary | None, ...] = ()
     """Of each valid repetition; None where nobody looked."""
     samples: tuple[int, ...] = ()
@@ -80,8 +82,15 @@ class Evidence:
     """Others used the CPUs meanwhile."""
     until_decided: bool = False
     """It was looked at again and again while it was measured, and ended when it was decided."""
+    apart: bool = False
+    """Its repetitions are rounds far apart, each of them a unit of what is stated."""
     gravity_ns: int = 0
     """By how much a real-time core programs its timers ahead of the release; the largest of its cells."""
+
+    @property
+    def by_rounds(self) -> bool:
+        """Whether the bounds of its rate are bets on the count of each repetition, whatever happens within."""
+        return self.until_decided or self.apart
 
     @property
     def cpus(self) -> list[str]:
@@ -191,6 +200,7 @@ def evidence_of(
         **of_row,
         repetitions=len(cells),
         boots=len(cells) if boots or virtual else 1,
+        rounds=tuple(deadlines[cell.id] for cell in cells if cell.id in deadlines),
         threshold_ns=_threshold_ns(cells),
         tails=tuple(cell.tail for cell in cells),
         samples=tuple((column.count or 0) if column is not None else 0 for column in columns),

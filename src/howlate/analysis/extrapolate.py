@@ -12,6 +12,7 @@ import numpy as np
 from howlate.analysis.describe import Int64s
 from howlate.analysis.diagnose import declustered, extremal_index, kendall_trend
 from howlate.analysis.evidence import Evidence
+from howlate.analysis.forbids import drifts
 from howlate.analysis.pareto import Floats, Pareto, fits, fitted, highest_level
 from howlate.words.statement import Statement, rule
 
@@ -200,7 +201,7 @@ def extrapolated(
     stated; it keeps the model from it as well."""
     if evidence.virtual or evidence.failed_checks:
         return Extrapolation((VIRTUAL() if evidence.virtual else NO_VERDICT(),))
-    refused = list(forbids)
+    refused = list(dict.fromkeys((*forbids, *drifts(evidence))))
     if unserved := evidence.deadline.unserved:
         refused.append(UNSERVED(count=unserved))
     too_rare = share * REACH * peaks.samples < 1 - 1e-9

@@ -6,42 +6,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from howlate.analysis.change_points import FEWEST, LEVEL, change_points
-from howlate.analysis.diagnose import Trend, kendall_trend, next_stretch_confidence
+from howlate.analysis.courses import MARGIN, Change, Course, PastRun, Series, searches, stating
+from howlate.analysis.diagnose import next_stretch_confidence
 from howlate.analysis.labels import row_names
+from howlate.analysis.level_shifts import FEWEST, LEVEL
 from howlate.analysis.statistics import STATISTICS
 from howlate.model.catalogue import KnownCell, KnownRun
 from howlate.model.run import VIRTUAL
 from howlate.words.statement import Statement, rule
 
-WORSE_SINCE = rule(
-    "history.worse-since",
-    "{series}: {statistic} is worse since run {run}: {after_ns:time} in the {after} runs from there on, "
-    "{before_ns:time} in the {before} before (medians).",
+_SINCE = (
+    "since run {run} of {date}: {size}, {after_ns:time} in the {after} runs from there on, {before_ns:time} in the "
+    "{before} before (medians; p = {p:probability})."
 )
-BETTER_SINCE = rule(
-    "history.better-since",
-    "{series}: {statistic} is better since run {run}: {after_ns:time} in the {after} runs from there on, "
-    "{before_ns:time} in the {before} before (medians).",
+WORSE_SINCE = rule("history.worse-since", f"{{series}}: {{statistic}} is worse {_SINCE}")
+BETTER_SINCE = rule("history.better-since", f"{{series}}: {{statistic}} is better {_SINCE}")
+_EXACTLY = (
+    "since run {run} of {date}: {after_ns:time} in the {after} runs from there on, {before_ns:time} in the {before} "
+    "before, in virtual time, where equal runs give equal values."
 )
-CHANGED_THEN = rule("history.changed-then", "What changed with it: {facts:items}.")
-CHANGED_NEARBY = rule(
-    "history.changed-nearby",
-    "No recorded fact changed with that run; near it, with run {run}, these did: {facts:items}.",
-)
-NOTHING_CHANGED = rule(
-    "history.nothing-changed",
-    "No recorded fact of the machine changed about then; what howlate does not record may have, such as other "
-    "software, firmware or the temperature.",
-)
-FACTS_UNKNOWN = rule(
-    "history.facts-unknown", "These runs do not say what the machine was, so nothing can be named."
-)
-FACT_CHANGED = rule("history.fact-changed", "{fact} from {before} to {after}")
+WORSE_EXACTLY = rule("history.worse-exactly", f"{{series}}: {{statistic}} is worse {_EXACTLY}")
+BETTER_EXACTLY = rule("history.better-exactly", f"{{series}}: {{statistic}} is better {_EXACTLY}")
+PLACE = rule("history.place", "It may have begun with run {first} already, or only with run {last}.")
 RISES = rule(
     "history.rises",
     "{series}: {statistic} rises from run to run (Kendall's tau {tau:significant}, p = {p:probability}).",
@@ -50,7 +39,10 @@ FALLS = rule(
     "history.falls",
     "{series}: {statistic} falls from run to run (Kendall's tau {tau:significant}, p = {p:probability}).",
 )
-NO_CHANGE = rule("history.no-change", "No change was found; {tested} series of values were searched.")
+NO_CHANGE = rule(
+    "history.no-change",
+    "No change of more than {margin:percent} was found; {tested} series of values were searched.",
+)
 TOO_FEW = rule(
     "history.too-few", "No configuration has {fewest} valid runs, so none was searched for a change."
 )
@@ -58,68 +50,8 @@ TOO_FEW = rule(
 DEFAULT_STATISTICS = ("max", "0.999")
 CONFIDENCE = 0.95
 """Of the bound whose hit rate is looked at."""
-NEARBY = 10
-"""The place of a change is an estimate: facts that changed so many runs before or after are named where none changed
-with the run itself."""
-_FIRST_FACTS = ("kernel.release", "kernel.version", "kernel.cmdline", "howlate", "probe")
 _OF_PARAMETERS = re.compile(r"-([0-9a-f]{10})-[0-9]+")
 """In a cell's id: the digest of its test and parameters."""
-
-
-@dataclass(frozen=True)
-class PastRun:
-    """What a series has of one run."""
-
-    run: KnownRun
-    facts: Mapping[str, Any]
-    count: int
-    """Samples, of all repetitions."""
-    figures: Mapping[str, float]
-    """By statistic: the largest maximum and the smallest minimum of the repetitions, of the others the median. What a
-    repetition does not state is not there."""
-
-
-@dataclass(frozen=True)
-class Series:
-    """The runs of one configuration on one machine, the oldest first."""
-
-    machine: str
-    test: str
-    labels: Mapping[str, str]
-    parameters: str
-    """A digest; "" where the runs do not have one."""
-    column: str
-    virtual: bool
-    runs: tuple[PastRun, ...]
-    name: str = ""
-    """What tells it from the others."""
-
-
-@dataclass(frozen=True)
-class Change:
-    """From this run on a statistic has another level."""
-
-    at: int
-    p: float
-    before: int
-    after: int
-    """Runs between it and the changes next to it."""
-    before_ns: float
-    after_ns: float
-    then: Statement
-    """The facts that changed with it."""
-
-
-@dataclass(frozen=True)
-class Course:
-    """One statistic of a series, over the runs that state it."""
-
-    series: Series
-    statistic: str
-    runs: tuple[PastRun, ...]
-    values: tuple[float, ...]
-    trend: Trend | None
-    changes: tuple[Change, ...]
 
 
 @dataclass(frozen=True)
@@ -143,8 +75,13 @@ class History:
     """Courses that were searched for a change."""
     level: float
     """Of each search: LEVEL, divided by their number."""
+    margin: float = MARGIN
     statements: tuple[tuple[Statement, ...], ...] = field(default=())
     """What is said first; each is a sentence with those that belong to it."""
+
+    @property
+    def is_worse(self) -> bool:
+        return any(course.is_worse for course in self.courses)
 
 
 def history(
@@ -152,15 +89,25 @@ def history(
     statistics: Sequence[str] = DEFAULT_STATISTICS,
     machine: str = "",
     labels: Mapping[str, str] | None = None,
+    margin: float = MARGIN,
 ) -> History:
-    """Of the runs of machines whose name has `machine` in it, and of the cells with these labels."""
+    """Of the runs of machines whose name has `machine` in it, and of the cells with these labels. `margin`: of a
+    smaller change of a level nothing is said."""
     known = tuple(runs)
     series = _named(_series(known, machine.lower(), labels or {}))
-    stated = [(each, statistic, _stating(each, statistic)) for each in series for statistic in statistics]
-    tested = sum(_is_searched(each, len(past)) for each, _, past in stated)
+    searched = [search for each in series for search in searches(each, statistics)]
+    tested = sum(search.is_tested for search in searched)
     level = LEVEL / max(1, tested)
-    courses = tuple(_course(each, statistic, past, level) for each, statistic, past in stated if past)
-    return History(known, series, courses, tested, level, tuple(_statements(courses, tested, level)))
+    courses = tuple(course for search in searched for course in search.courses(level, margin))
+    in_order = tuple(
+        sorted(courses, key=lambda course: (series.index(course.series), _rank(course, statistics)))
+    )
+    told = tuple(_statements(in_order, tested, margin))
+    return History(known, series, in_order, tested, level, margin, told)
+
+
+def _rank(course: Course, statistics: Sequence[str]) -> int:
+    return list(statistics).index(course.statistic)
 
 
 def machine_of(run: KnownRun, facts: Mapping[str, Any]) -> str:
@@ -234,75 +181,7 @@ def _named(series: Sequence[Series]) -> tuple[Series, ...]:
     )
 
 
-def _stating(series: Series, statistic: str) -> list[PastRun]:
-    return [past for past in series.runs if statistic in past.figures]
-
-
-def _is_searched(series: Series, runs: int) -> bool:
-    return runs >= FEWEST and not series.virtual
-
-
-def _course(series: Series, statistic: str, runs: Sequence[PastRun], level: float) -> Course:
-    values = tuple(past.figures[statistic] for past in runs)
-    if series.virtual:  # exact: equal runs give equal values
-        places = [(i, 0.0) for i, (before, after) in enumerate(pairwise(values), 1) if before != after]
-    else:
-        searched = _is_searched(series, len(runs))
-        places = [(d.at, d.p) for d in change_points(values, level)] if searched else []
-    edges = [0, *(at for at, _ in places), len(values)]
-    changes = []
-    for i, (at, p) in enumerate(places, 1):
-        before, after = values[edges[i - 1] : at], values[at : edges[i + 1]]
-        changes.append(
-            Change(
-                at=at,
-                p=p,
-                before=len(before),
-                after=len(after),
-                before_ns=median(before),
-                after_ns=median(after),
-                then=_changed_then(runs, at, edges[i - 1], edges[i + 1]),
-            )
-        )
-    trend = None if series.virtual else kendall_trend(values)
-    return Course(series, statistic, tuple(runs), values, trend, tuple(changes))
-
-
-def _changed_then(runs: Sequence[PastRun], at: int, start: int, end: int) -> Statement:
-    """The facts that changed with a run, else with the nearest run of the segments beside it."""
-    if not (runs[at - 1].facts and runs[at].facts):
-        return FACTS_UNKNOWN()
-    for distance in range(NEARBY + 1):
-        for place in (at - distance, at + distance):
-            facts = facts_changed(runs[place - 1], runs[place]) if start < place < end else ()
-            if facts:
-                run = runs[place].run.id
-                return CHANGED_NEARBY(run=run, facts=facts) if distance else CHANGED_THEN(facts=facts)
-    return NOTHING_CHANGED()
-
-
-def facts_changed(earlier: PastRun, later: PastRun) -> tuple[Statement, ...]:
-    """Facts and versions that are not the same in two runs: kernel, command line and howlate first. Of a long text
-    only the words that differ are named."""
-    before, after = ({**past.facts, **past.run.versions} for past in (earlier, later))
-    names = [name for name in before if name in after and before[name] != after[name]]
-    ranked = {name: place for place, name in enumerate(_FIRST_FACTS)}
-    ordered = sorted(names, key=lambda name: (ranked.get(name, len(ranked)), name))
-    return tuple(
-        FACT_CHANGED(fact=name, **_differing(str(before[name]), str(after[name]))) for name in ordered
-    )
-
-
-def _differing(before: str, after: str) -> dict[str, str]:
-    """Two texts, without the words that both have where there are several."""
-    old, new = before.split(), after.split()
-    only_old, only_new = [w for w in old if w not in new], [w for w in new if w not in old]
-    if len(old) > 1 and len(new) > 1 and (only_old or only_new):
-        before, after = " ".join(only_old), " ".join(only_new)
-    return {"before": before or "nothing", "after": after or "nothing"}
-
-
-def _statements(courses: Sequence[Course], tested: int, level: float) -> Iterable[tuple[Statement, ...]]:
+def _statements(courses: Sequence[Course], tested: int, margin: float) -> Iterable[tuple[Statement, ...]]:
     """Changes and trends, the newest changes first."""
     said = [
         (course.runs[change.at].run.started, _of_change(course, change))
@@ -310,33 +189,40 @@ def _statements(courses: Sequence[Course], tested: int, level: float) -> Iterabl
         for change in course.changes
     ]
     yield from (statements for _, statements in sorted(said, key=lambda pair: pair[0], reverse=True))
-    trends = [_of_trend(course, level) for course in courses if not course.changes]
+    trends = [_of_trend(course) for course in courses if course.has_trend]
     yield from ((trend,) for trend in trends if trend is not None)
     if not said and not any(trends):
-        yield (NO_CHANGE(tested=tested),) if tested else (TOO_FEW(fewest=FEWEST),)
+        yield (NO_CHANGE(tested=tested, margin=margin),) if tested else (TOO_FEW(fewest=FEWEST),)
 
 
 def _of_change(course: Course, change: Change) -> tuple[Statement, ...]:
-    made = WORSE_SINCE if change.after_ns > change.before_ns else BETTER_SINCE
-    said = made(
-        series=course.series.name,
-        statistic=heading_of(course.statistic),
-        run=course.runs[change.at].run.id,
-        before=change.before,
-        after=change.after,
-        before_ns=change.before_ns,
-        after_ns=change.after_ns,
-    )
-    return said, change.then
+    run = course.runs[change.at].run
+    values = {
+        "series": course.series.name,
+        "statistic": heading_of(course.statistic),
+        "run": run.id,
+        "date": run.started.partition("T")[0],
+        "before": change.before,
+        "after": change.after,
+        "before_ns": change.before_ns,
+        "after_ns": change.after_ns,
+    }
+    if course.series.virtual:
+        return (WORSE_EXACTLY if change.is_worse else BETTER_EXACTLY)(**values), change.then
+    made = WORSE_SINCE if change.is_worse else BETTER_SINCE
+    told = [made(**values, size=change.size.statement, p=change.p)]
+    if change.first < change.last:
+        ends = (course.runs[place].run.id for place in (change.first, change.last))
+        told.append(PLACE(**dict(zip(("first", "last"), ends, strict=True))))
+    return *told, change.then
 
 
-def _of_trend(course: Course, level: float) -> Statement | None:
+def _of_trend(course: Course) -> Statement | None:
     trend = course.trend
-    if trend is None or trend.p > level or not _is_searched(course.series, len(course.values)):
+    if trend is None:
         return None
     made = RISES if trend.tau > 0 else FALLS
-    name = heading_of(course.statistic)
-    return made(series=course.series.name, statistic=name, tau=trend.tau, p=trend.p)
+    return made(series=course.series.name, statistic=heading_of(course.statistic), tau=trend.tau, p=trend.p)
 
 
 def heading_of(statistic: str) -> str:
@@ -349,7 +235,7 @@ def hit_rate(series: Series, confidence: float = 0.0) -> HitRate:
     """The bound on the next stretch (analysis/diagnose.py), applied to the past: before each run it is the largest
     value of as few of the latest runs as give at least `confidence` for as many samples as that run has; 0: of the
     one run before it. It held where the run has no larger value."""
-    runs = _stating(series, "max")
+    runs = stating(series, "max")
     stated, held = [], 0
     for place in range(1, len(runs)):
         for first in range(place - 1, -1, -1):

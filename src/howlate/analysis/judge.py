@@ -29,7 +29,15 @@ UNTIL_DECIDED_RATE = rule(
     "{miss_rate:number} alone, {confidence:level} confidence. It was looked at after each round; the bounds of its "
     "rate are those that hold at all looks together.",
 )
-"""No horizon was asked for (`--horizon 0`)."""
+"""No horizon was asked for."""
+UNTIL_CLUSTER = rule(
+    "run.until-cluster",
+    "Its bounds hold where {cluster:number} misses come together at most (--cluster).",
+)
+ROUNDS_APART = rule(
+    "run.rounds-apart",
+    "Measured in rounds, of which one began {every_s:seconds} after the other. Each is a unit of what is stated.",
+)
 LAB = "lab"
 """The target that boots its machine for each repetition."""
 NOT_ALL = rule(
@@ -61,25 +69,26 @@ def stated(content: RunContent) -> list[Judged]:
 
 def question_of(content: RunContent) -> Question:
     """What was to be decided while the run was measured; else that no release misses. Without its deadline."""
-    notes = looked_at(content.run)
-    if not notes:
+    values = {name: value for note in looked_at(content.run) for name, value in note.values.items()}
+    if not values:
         return Question(0)
-    asked = notes[-1].values
-    horizon_s = 0.0 if notes[-1].rule == UNTIL_DECIDED_RATE.id else asked["horizon_s"] or None
-    return Question(0, asked["miss_rate"], horizon_s, asked["confidence"])
+    horizon_s = values.get("horizon_s") or None
+    return Question(0, values["miss_rate"], horizon_s, values["confidence"], values.get("cluster", 1.0))
 
 
-def until_decided(asked: Question, at_most_s: float) -> Statement:
+def until_decided(asked: Question, at_most_s: float) -> list[Statement]:
     """What a run notes that is measured until this is decided."""
     values = {"at_most_s": at_most_s, "miss_rate": asked.miss_rate, "confidence": asked.confidence}
-    if asked.horizon_s == 0:
-        return UNTIL_DECIDED_RATE(**values)
-    return UNTIL_DECIDED(**values, horizon_s=asked.horizon_s or 0.0)
+    note = UNTIL_DECIDED_RATE(**values)
+    if asked.judges_stretch:
+        note = UNTIL_DECIDED(**values, horizon_s=asked.horizon_s or 0.0)
+    return [note, *([UNTIL_CLUSTER(cluster=asked.cluster)] if asked.cluster != 1 else [])]
 
 
 def looked_at(run: Run) -> list[Statement]:
     """What it notes of having been measured until a verdict was decided."""
-    return [note for note in run.warnings if note.rule in (UNTIL_DECIDED.id, UNTIL_DECIDED_RATE.id)]
+    ids = (UNTIL_DECIDED.id, UNTIL_DECIDED_RATE.id, UNTIL_CLUSTER.id)
+    return [note for note in run.warnings if note.rule in ids]
 
 
 def on_own_deadlines(
@@ -150,18 +159,21 @@ def _of_column(
     seconds = {cell.summary.id: cell.looked_s for cell in content.cells}
     planned = _planned(run.plan.cells)
     looked = bool(looked_at(run))
+    note_cluster = max((note.values.get("cluster", 1.0) for note in looked_at(run)), default=1.0)
+    apart = any(note.rule == ROUNDS_APART.id for note in run.warnings)
     rows = []
     for group in groups:
         asked = question(group)
         if asked is None:
             continue
+        asked = replace(asked, cluster=max(asked.cluster, note_cluster))
         deadlines = {
             cell.id: at_deadline(cell, asked.deadline_ns, cell.deadline.releases)
             for cell in group.cells
             if cell.deadline is not None
         }
         evidence = evidence_of(group, deadlines, seconds, names[group.key], run.virtual, run.target == LAB)
-        evidence = replace(evidence, until_decided=looked, gravity_ns=gravity_ns(group.cells))
+        evidence = replace(evidence, until_decided=looked, apart=apart, gravity_ns=gravity_ns(group.cells))
         evidence = replace(evidence, failed_checks=(*_unlike(group), *evidence.failed_checks))
         evidence = _with_missing(evidence, len(group.cells), planned.get(group.point, 0))
         ids = tuple(cell.id for cell in group.cells)

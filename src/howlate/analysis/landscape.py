@@ -194,6 +194,9 @@ class Search:
     """A part of eps that is measured beside the probes (`Eps.ticks_ns`)."""
     ticks_met: int = 0
     """How many ticks it was measured at, and releases met on purpose."""
+    beside: dict[int, Probed] = field(default_factory=dict)
+    """Answers by instant that the search does not use, because what was executed is not known of them: they may be
+    later than what it finds, and above what it bounds them by."""
     _asked: set[int] = field(default_factory=set)
     _unlike: dict[tuple[int, int], bool] = field(default_factory=dict)
 
@@ -203,6 +206,13 @@ class Search:
         at = bisect_left(self.probes, (probe.at_ns,), key=lambda one: (one.at_ns,))
         if at == len(self.probes) or self.probes[at].at_ns != probe.at_ns:
             insort(self.probes, probe)
+
+    def know(self, probe: Probed) -> None:
+        """An answer that was kept."""
+        if probe.path is not None:
+            self.add(probe)
+        else:
+            self.beside[probe.at_ns] = probe
 
     def assume(self, eps_ns: int) -> None:
         """A larger eps."""
@@ -260,8 +270,9 @@ class Search:
 
     @property
     def refuted(self) -> bool:
-        """Whether a probe missed the deadline: nothing more is needed."""
-        return bool(self.goal.deadline_ns) and self.found_ns > self.goal.deadline_ns
+        """Whether a release missed the deadline: nothing more is needed."""
+        latest_ns = max([self.found_ns, *(probe.latency_ns for probe in self.beside.values())])
+        return bool(self.goal.deadline_ns) and latest_ns > self.goal.deadline_ns
 
     def open_stretches(self) -> list[Unprobed]:
         """Those above the aim, the highest bound first, and those of which nothing is claimed."""

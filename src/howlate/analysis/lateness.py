@@ -38,11 +38,12 @@ class PartKind(StrEnum):
     """Interrupts were on, and the timer's had not come yet."""
     INTERRUPT = "interrupt"
     HELD = "held"
-    """What was interrupted, or another task, went on before the scheduler was called."""
+    """What was interrupted, or another task, went on before the scheduler was called; or the kernel cleaned up after
+    a task that it had switched away from."""
     OTHER_TASK = "other task"
     SCHEDULER = "scheduler"
     SWITCH = "switch"
-    """From the switch of tasks to where the task had called the scheduler."""
+    """From the switch of tasks to where the task had called the scheduler, without what is cleaned up there."""
     RETURN = "return"
     """The rest of the system call, and back to the program."""
     PROGRAM = "program"
@@ -188,6 +189,18 @@ class _Explained:
         self._arrived = self._last_arrival()
         self._interrupted_task = self._segment_of(self._first).call.task
         self._counted = [first for first, _ in execution.log.counts]
+        self._resumed = self._calls_resumed()
+
+    def _calls_resumed(self) -> dict[Call, int]:
+        """The calls of the scheduler to which tasks were switched back, and from which instruction on."""
+        resumed: dict[Call, int] = {}
+        for switch in self._execution.log.switches:
+            if switch.at < self._stamp:
+                chain = self._segment_of(switch.at).call.chain()
+                call = next((each for each in chain if each.name in _SCHEDULERS), None)
+                if call is not None:
+                    resumed[call] = switch.at
+        return resumed
 
     def _last_arrival(self) -> int:
         """From which instruction on only the measuring task was executed."""
@@ -278,20 +291,41 @@ class _Explained:
         if at >= self._arrived and call.task is self._own_task and self._arrived > self._first:
             if is_program:
                 return PartKind.PROGRAM, None
+            if self._cleans_up(at, call):
+                return PartKind.HELD, self._reason(at, names, is_program)
             if in_interrupt:
                 return PartKind.INTERRUPT, None
             return (PartKind.SWITCH if "__schedule" in names else PartKind.RETURN), None
         if at < self._interrupted:
             return (PartKind.MASKED if self._masked[at] else PartKind.UNTIL_INTERRUPT), None
+        if self._cleans_up(at, call):
+            return PartKind.HELD, self._reason(at, names, is_program)
         if _in_scheduler(call):
             return PartKind.SCHEDULER, None
         if in_interrupt and not _in_softirq(names):
             return PartKind.INTERRUPT, None
         if call.task is not self._interrupted_task and call.task is not self._own_task:
-            return PartKind.OTHER_TASK, None
+            return (PartKind.SCHEDULER if call.name in _AROUND_SCHEDULER else PartKind.OTHER_TASK), None
         if call.task is self._own_task:  # it was never switched away from: the way back from the interrupt
             return (PartKind.PROGRAM if is_program else PartKind.RETURN), None
         return PartKind.HELD, self._reason(at, names, is_program)
+
+    def _cleans_up(self, at: int, call: Call) -> bool:
+        """Whether it is executed after a switch for the sake of the task before it, and in no interrupt that came
+        there: some kernels have functions for it, in others it is a part of the scheduler's own."""
+        callee = ""
+        for each in call.chain():
+            if each.name.startswith(_FINISH_SWITCH):
+                return True
+            if each.name in _SCHEDULERS:
+                is_resumed = at >= self._resumed.get(each, len(self._execution))
+                return callee.startswith(_OF_LEFT_TASK) or (
+                    is_resumed and bool(callee) and not callee.startswith(_SWITCH)
+                )
+            if each.kind == INTERRUPT:
+                return False
+            callee = each.name
+        return False
 
     def _reason(self, at: int, names: Sequence[str], is_program: bool) -> Reason:
         if is_program:
@@ -311,6 +345,19 @@ HALT = "(halted)"
 _COUNTED = 0x7FFFFFFF
 """The highest bit of the count is no count: it says that nobody wants the CPU."""
 _SCHEDULERS = frozenset(("__schedule", "schedule_idle"))
+_AROUND_SCHEDULER = frozenset(
+    (
+        *("schedule", "preempt_schedule_common", "preempt_schedule_irq", "schedule_preempt_disabled"),
+        *("__switch_to", "__switch_to_asm", "cpu_switch_to"),
+    )
+)
+"""The first ones call the scheduler again where it was asked for meanwhile. A new task begins in one of the rest."""
+_FINISH_SWITCH = ("finish_task_switch", "finish_lock_switch", "finish_arch_post_lock_switch", "schedule_tail")
+"""What the kernel calls in the following task; the last one where that is new. Compilers add to the names."""
+_OF_LEFT_TASK = ("__mmdrop", "put_task_stack", "put_task_struct", "__put_task_struct")
+"""What the scheduler itself calls only after a switch, where it has no function for all of it."""
+_SWITCH = ("__switch_to", "cpu_switch_to", "__x86_")
+"""The switch itself, and how functions return."""
 SOFTIRQS = frozenset(("__do_softirq", "handle_softirqs", "do_softirq_own_stack"))
 LOCKS = ("_raw_spin_", "_raw_read_", "_raw_write_", "queued_spin_", "queued_read_", "queued_write_")
 """Functions of the kernel's locks begin so; in each of them preemption is off."""

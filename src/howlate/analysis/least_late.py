@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from howlate.analysis.groups import Group, groups_of
-from howlate.analysis.sides import FEWEST_PAIRS
+from howlate.analysis.sides import COMPARED, fewest_pairs
 from howlate.model.columns import LATENCY
 from howlate.model.summary import CellSummary
 from howlate.words.statement import Statement, rule
@@ -91,6 +91,7 @@ def _best(ranked: Ranked) -> Statement | tuple[Statement, ...]:
 
 def _caution(places: Sequence[Sequence[Group]], run: str) -> Statement:
     fewest = min(len(group.counted) for groups in places for group in groups)
-    if fewest < FEWEST_PAIRS:
-        return TOO_FEW(count=fewest, needed=FEWEST_PAIRS)
+    needed = fewest_pairs(len(COMPARED))
+    if fewest < needed:
+        return TOO_FEW(count=fewest, needed=needed)
     return COMPARE_RUN(run=run) if run else COMPARE()

@@ -14,6 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
 
+Reals = npt.NDArray[np.float64]
+Steps = tuple[float, float]
+NO_STEPS: Steps = (0.0, 0.0)
+"""By how much the true values of each side may be larger than those that are given, which are rounded down."""
+
 
 @dataclass(frozen=True)
 class RatioInterval:
@@ -36,7 +41,7 @@ class RatioInterval:
         return (self.high - self.low) / 2
 
 
-def signed_rank_tails(n: int) -> npt.NDArray[np.float64]:
+def signed_rank_tails(n: int) -> Reals:
     """P(W <= w) of the signed-rank statistic for w = 0 .. n(n+1)/2, each of the 2^n sign patterns as likely.
 
     Up to 52 pairs the probabilities are exact, beyond to 1e-12 of themselves; those below 1e-300 are less so, or 0.
@@ -51,29 +56,49 @@ def signed_rank_tails(n: int) -> npt.NDArray[np.float64]:
     return np.cumsum(chances)
 
 
-def ratio_interval(first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> RatioInterval | None:
-    """The Hodges-Lehmann ratio of two series of positive numbers that were measured in pairs.
-
-    None if the pairs are too few for an interval of that confidence (five have none of 95 %, and none has all of it).
-    """
+def log_ratios(first: ArrayLike, second: ArrayLike, steps: Steps = NO_STEPS) -> tuple[Reals, Reals]:
+    """The logarithms of first / second: the smallest and the largest that rounded values allow."""
     firsts, seconds = np.asarray(first, float), np.asarray(second, float)
     if firsts.shape != seconds.shape or firsts.ndim != 1:
         raise ValueError("pairs need two series of the same length")
     if not (np.all(firsts > 0) and np.all(seconds > 0)):
         raise ValueError("a ratio needs positive numbers")
-    n = len(firsts)
+    lows: Reals = np.log(firsts / (seconds + steps[1]))
+    highs: Reals = np.log((firsts + steps[0]) / seconds)
+    return lows, highs
+
+
+def walsh_averages(logs: Reals) -> Reals:
+    """The means of all pairs of values, each with itself too; of each row, where there are rows."""
+    i, j = np.triu_indices(logs.shape[-1])
+    averages: Reals = (logs[..., i] + logs[..., j]) / 2
+    return averages
+
+
+def hodges_lehmann(first: ArrayLike, second: ArrayLike) -> float:
+    """The estimate of first / second alone."""
+    return float(np.exp(np.median(walsh_averages(log_ratios(first, second)[0]))))
+
+
+def ratio_interval(
+    first: ArrayLike, second: ArrayLike, confidence: float = 0.95, steps: Steps = NO_STEPS
+) -> RatioInterval | None:
+    """The Hodges-Lehmann ratio of two series of positive numbers that were measured in pairs. Of rounded values the
+    interval holds whatever was rounded off.
+
+    None if the pairs are too few for an interval of that confidence (five have none of 95 %, and none has all of it).
+    """
+    lows, highs = log_ratios(first, second, steps)
+    n = len(lows)
     missed = 2 * signed_rank_tails(n)
     # The largest k whose lower tail P(W < k) stays within half of what may be missed.
     k = int(np.searchsorted(missed, 1 - confidence, side="right"))
     if k == 0 or not missed[k - 1]:
         return None
-    logs = np.log(firsts / seconds)
-    i, j = np.triu_indices(n)
-    walsh = np.sort((logs[i] + logs[j]) / 2)
     return RatioInterval(
-        ratio=float(np.exp(np.median(walsh))),
-        low=float(np.exp(walsh[k - 1])),
-        high=float(np.exp(walsh[len(walsh) - k])),
+        ratio=hodges_lehmann(first, second),
+        low=float(np.exp(np.sort(walsh_averages(lows))[k - 1])),
+        high=float(np.exp(np.sort(walsh_averages(highs))[-k])),
         confidence=1 - float(missed[k - 1]),
         pairs=n,
     )

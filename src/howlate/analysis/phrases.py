@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from howlate.model.columns import LATENCY, RESPONSE, column_title
+from howlate.model.summary import MISSES
 from howlate.words.statement import Rule, Statement, rule
 
 UNDER = rule("place.under", "under {load}")
@@ -31,8 +32,10 @@ SO_MANY_REPETITIONS = rule(
 )
 FIGURES: Mapping[str, Rule] = {
     "0.5": rule("figure.median", "median"),
+    "0.999": rule("figure.p999", "p99.9"),
     "max": rule("figure.maximum", "maximum"),
     "stddev": rule("figure.standard-deviation", "standard deviation"),
+    MISSES: rule("figure.misses", "share of missed deadlines"),
 }
 """The compared figures."""
 

@@ -12,6 +12,14 @@ from howlate.model.facts import Facts
 from howlate.model.preemption import kernel_version
 from howlate.words.statement import Statement, rule
 
+HOLDER = rule(
+    "proof.premise-holder",
+    "what has the CPU goes on in the same way whether or not a task waits for it",
+)
+INDEPENDENT = rule("proof.premise-independent", "nothing before a release depends on when the release is")
+SUPREMUM = rule(
+    "proof.premise-eps", "no release differs from its neighbours by more than eps, the most that was seen"
+)
 ABOVE = rule(
     "proof.above",
     "{name} ({policy}) is above the measuring task (FIFO {measuring})",
@@ -51,6 +59,8 @@ SERVED_BY_KERNEL = rule(
 )
 LIMIT_UNKNOWN = rule("proof.limit-unknown", "how much CPU time the kernel leaves them is not known")
 
+SAMPLED = (HOLDER(), INDEPENDENT(), SUPREMUM())
+"""What every bound rests on and no probe watches: the probes, pairs of guests and check instants sample it."""
 MEASURING = 80
 """The measuring task's priority."""
 STOP_THREADS = ("migration/", "stopper/")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from howlate.analysis.evidence import UNCOUNTED, UNLIKE_DEADLINES
 from howlate.analysis.extrapolate import as_statements
-from howlate.analysis.promise_bounds import assumptions, rate_line, stretch_line
+from howlate.analysis.promise_bounds import assumptions, events_line, rate_line, stretch_line
 from howlate.analysis.promise_facts import facts
 from howlate.analysis.promise_sentence import no_verdict, sentence
 from howlate.analysis.ruling import Ruling, Verdict
@@ -19,10 +19,17 @@ HOLDS = rule(
 AGAIN = rule("verdict.again", "Measure again once this no longer happens.")
 OF_SETTINGS = frozenset({UNLIKE_DEADLINES.id, UNCOUNTED.id})
 """Failed checks that would be the same if it were measured once more."""
-NEEDED = rule("verdict.needed", "Measure {seconds:seconds} longer to decide it, if nothing else misses.")
+NEEDED = rule(
+    "verdict.needed", "Measure {seconds:seconds} longer to decide it, if misses keep coming at this rate."
+)
 MORE_MAY_HELP = rule(
     "verdict.more-may-help",
     "Measuring longer may decide it: how much longer cannot be said before there are enough samples.",
+)
+RATE_ALONE = rule(
+    "verdict.rate-alone",
+    "The rate passes. That none will miss in the next stretch cannot be shown after a miss: leave out --horizon to "
+    "ask for the rate alone.",
 )
 NO_TIME_HELPS = rule("verdict.no-time-helps", "Measuring longer under these conditions will not decide it.")
 
@@ -34,9 +41,13 @@ def remaining(verdict: Verdict) -> list[Statement]:
     if no_verdict(verdict):
         of_settings = all(check.rule in OF_SETTINGS for check in verdict.evidence.failed_checks)
         return [] if of_settings and verdict.evidence.failed_checks else [AGAIN()]
+    misses = verdict.evidence.deadline.misses
     if needed_s := verdict.needed_s:
         return [NEEDED(seconds=needed_s)]
-    return [MORE_MAY_HELP()] if too_few(verdict) else [NO_TIME_HELPS()]
+    if misses and verdict.rate.outcome is Ruling.PASS:
+        return [RATE_ALONE()]
+    by_rounds = verdict.evidence.by_rounds and not verdict.rate.forbids and not misses
+    return [MORE_MAY_HELP()] if too_few(verdict) or by_rounds else [NO_TIME_HELPS()]
 
 
 def statements(verdict: Verdict) -> list[Statement]:
@@ -52,6 +63,7 @@ def statements(verdict: Verdict) -> list[Statement]:
     return [
         sentence(verdict),
         rate_line(verdict),
+        *events_line(verdict),
         stretch_line(verdict),
         *facts(verdict),
         *assumptions(verdict),
@@ -69,5 +81,13 @@ def standing_in_the_way(verdict: Verdict) -> list[Statement]:
     """Of one that is open: why, and what to do."""
     if verdict.outcome is not Ruling.INCONCLUSIVE:
         return []
-    why = verdict.rate.forbids if no_verdict(verdict) else (rate_line(verdict), stretch_line(verdict))
+    why = (
+        verdict.rate.forbids
+        if no_verdict(verdict)
+        else (
+            rate_line(verdict),
+            *events_line(verdict),
+            stretch_line(verdict),
+        )
+    )
     return [*why, *remaining(verdict)]

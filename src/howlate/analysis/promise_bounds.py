@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from howlate.analysis.promise_sentence import how_together, things_of
 from howlate.analysis.ruling import Ruling, Verdict
 from howlate.analysis.stretch import SEEN
 from howlate.words.statement import Statement, rule
 
 RATE_STATED = rule(
     "verdict.rate-stated",
-    "Rate of misses: at most {upper:at-most} with {confidence:level} confidence. That none ever misses can "
+    "Rate of misses: at most {upper:at-most} with {confidence:level} confidence, {how}. That none ever misses can "
     "never be shown.",
 )
 RATE_JUDGED = {
     Ruling.PASS: rule(
         "verdict.rate-pass",
-        "Rate of misses: PASS. At most {upper:at-most} with {confidence:level} confidence; "
+        "Rate of misses: PASS. At most {upper:at-most} with {confidence:level} confidence, {how}; "
         "{tolerated:number} is tolerated.",
     ),
     Ruling.INCONCLUSIVE: rule(
         "verdict.rate-inconclusive",
-        "Rate of misses: INCONCLUSIVE. At most {upper:at-most} with {confidence:level} confidence; "
+        "Rate of misses: INCONCLUSIVE. At most {upper:at-most} with {confidence:level} confidence, {how}; "
         "{tolerated:number} is tolerated.",
     ),
     Ruling.FAIL: rule(
@@ -42,6 +43,13 @@ RATE_EXACT = rule(
     "verdict.rate-exact",
     "Rate of misses: {outcome}. Exactly {share:probability} in these seeds.",
 )
+EVENTS = rule(
+    "verdict.events",
+    "Late events: with {confidence:level} confidence fewer than {per_h:rate} an hour, if they come by themselves. "
+    "{events:count} came in "
+    "{seconds:seconds}; an event is a group of late {things}.",
+)
+NOT_JUDGED = rule("verdict.not-judged", "not judged")
 STRETCH = rule(
     "verdict.stretch",
     "Next stretch: {outcome}. With {confidence:level} confidence nothing is later than {max_ns:time} in the next "
@@ -49,7 +57,7 @@ STRETCH = rule(
 )
 STRETCH_SHORT = rule(
     "verdict.stretch-short",
-    "Next stretch: INCONCLUSIVE. That nothing is later than {max_ns:time} in the next {horizon_s:seconds} has a "
+    "Next stretch: {outcome}. That nothing is later than {max_ns:time} in the next {horizon_s:seconds} has a "
     "confidence of {confidence:level} only; {asked:level} is asked for ({blocks}).",
 )
 STRETCH_NOT_STATED = rule("verdict.stretch-not-stated", "Next stretch: not stated, for {reasons:items}.")
@@ -108,9 +116,24 @@ def rate_line(verdict: Verdict) -> Statement:
         return RATE_JUDGED[Ruling.FAIL](**values, lower=rate.lower)
     if rate.upper is None:
         return RATE_NOT_STATED(reasons=rate.forbids)
+    how = how_together(verdict)
     if rate.outcome is None:
-        return RATE_STATED(confidence=asked.confidence, upper=rate.upper)
-    return RATE_JUDGED[rate.outcome](**values, upper=rate.upper)
+        return RATE_STATED(confidence=asked.confidence, upper=rate.upper, how=how)
+    return RATE_JUDGED[rate.outcome](**values, upper=rate.upper, how=how)
+
+
+def events_line(verdict: Verdict) -> list[Statement]:
+    """How many groups of late releases come an hour at most, of a row that says it."""
+    rate, evidence = verdict.rate, verdict.evidence
+    if rate.events_per_h is None:
+        return []
+    values = {
+        "confidence": verdict.asked.confidence,
+        "per_h": rate.events_per_h,
+        "seconds": evidence.seconds,
+        "things": things_of(evidence),
+    }
+    return [EVENTS(**values, events=rate.events)]
 
 
 def stretch_line(verdict: Verdict) -> Statement:
@@ -118,6 +141,7 @@ def stretch_line(verdict: Verdict) -> Statement:
     stretch, max_ns = verdict.stretch, verdict.evidence.bound_ns
     if verdict.asked.horizon_s == 0:
         return STRETCH_NOT_ASKED()
+    outcome = stretch.outcome or NOT_JUDGED()
     values: dict[str, Any] = {
         "confidence": stretch.confidence,
         "max_ns": max_ns,
@@ -125,18 +149,18 @@ def stretch_line(verdict: Verdict) -> Statement:
         "blocks": _blocks(verdict),
     }
     if not stretch.bound:
-        reasons = tuple(told for told in stretch.forbids if told.rule != SEEN.id)
+        reasons = tuple(told for told in (*stretch.forbids, *stretch.rises) if told.rule != SEEN.id)
         if verdict.evidence.seconds <= 0:
             return STRETCH_NOT_STATED(reasons=reasons)
-        return STRETCH_LABELLED(**values, outcome=stretch.outcome, reasons=reasons)
+        return STRETCH_LABELLED(**values, outcome=outcome, reasons=reasons)
     unserved = verdict.evidence.deadline.unserved
-    if stretch.outcome is None:
+    if stretch.outcome is None and verdict.evidence.virtual:
         return SEED_UNSERVED(unserved=unserved) if unserved else STRETCH_UNJUDGED(**values)
     if unserved:
-        return STRETCH_UNSERVED(outcome=stretch.outcome, horizon_s=stretch.horizon_s, unserved=unserved)
+        return STRETCH_UNSERVED(outcome=outcome, horizon_s=stretch.horizon_s, unserved=unserved)
     if stretch.confidence < verdict.asked.confidence - 1e-9:
-        return STRETCH_SHORT(**values, asked=verdict.asked.confidence)
-    return STRETCH(**values, outcome=stretch.outcome)
+        return STRETCH_SHORT(**values, outcome=outcome, asked=verdict.asked.confidence)
+    return STRETCH(**values, outcome=outcome)
 
 
 def _blocks(verdict: Verdict) -> Statement:
@@ -161,4 +185,5 @@ def _states_a_bound(verdict: Verdict) -> bool:
     of_rate = rate.upper is not None or (rate.outcome is Ruling.FAIL and verdict.asked.miss_rate > 0)
     asks = verdict.asked.horizon_s != 0
     of_stretch = asks and stretch.bound and not verdict.evidence.deadline.unserved
+    of_stretch = of_stretch or stretch.outcome is Ruling.PASS
     return of_rate or of_stretch

@@ -6,7 +6,7 @@ from howlate.analysis.bounds import rate_upper
 from howlate.analysis.evidence import Evidence
 from howlate.analysis.promise_sentence import has_releases, things_of, uncounted
 from howlate.analysis.ruling import Verdict
-from howlate.analysis.sequential import rate_upper_always
+from howlate.analysis.starts import halves
 from howlate.words.statement import Statement, rule
 
 FACT_COUNT = rule(
@@ -80,10 +80,23 @@ FACT_AT_LEAST = rule(
 )
 FACT_MAX_ALONE = rule("verdict.fact-max-alone", "The largest value was {max_ns:time}.")
 FACT_AT_LEAST_ALONE = rule("verdict.fact-at-least-alone", "The largest value was at least {max_ns:time}.")
+FACT_START = rule(
+    "verdict.fact-start",
+    "It lies in the first 4 % of its repetition, where chance puts 1 in 25: the start may have made it. Afterwards "
+    "the largest was {rest_ns:time}.",
+)
 FACT_THETA = rule(
     "verdict.fact-theta",
     "Late samples come in clusters of {size:significant} on average (extremal index {theta:significant}), so "
     "{releases:count} {things} tell as much as {effective:count} independent ones.",
+)
+FACT_GROUPS = rule(
+    "verdict.fact-groups",
+    "The misses came in {events:count} group, so {releases:count} {things} tell as much as {effective:count} "
+    "independent ones.",
+    "The misses came in {events:count} groups, so {releases:count} {things} tell as much as {effective:count} "
+    "independent ones.",
+    by="events",
 )
 FACT_QUANTILE = rule(
     "verdict.fact-quantile",
@@ -126,6 +139,7 @@ def facts(verdict: Verdict) -> list[Statement]:
     told += _worst_cpu(evidence)
     if evidence.max_ns is not None:
         told.append(_largest(evidence))
+        told += _at_start(evidence)
         told += _quantile(verdict)
     told += _of_rate(verdict)
     if len(evidence.p999_ns) > 1:
@@ -154,8 +168,12 @@ def _of_rate(verdict: Verdict) -> list[Statement]:
         told.append(FACT_RATE_CPU(cpu=rate.cpu, **counted))
     if rate.theta is not None and rate.theta < 0.995:
         releases = rate.releases or verdict.evidence.deadline.releases
-        values = {"size": 1 / rate.theta, "theta": rate.theta, "effective": int(rate.theta * releases)}
-        told.append(FACT_THETA(**values, releases=releases, things=things_of(verdict.evidence)))
+        values = {"effective": int(rate.theta * releases), "releases": releases}
+        things = things_of(verdict.evidence)
+        if rate.events and rate.cluster > 1:
+            told.append(FACT_GROUPS(**values, events=rate.events, things=things))
+        elif not rate.misses and verdict.asked.cluster == 1:
+            told.append(FACT_THETA(**values, size=1 / rate.theta, theta=rate.theta, things=things))
     return told
 
 
@@ -193,12 +211,22 @@ def _largest(evidence: Evidence) -> Statement:
     return states(max_ns=evidence.max_ns, seconds=evidence.seconds)
 
 
+def _at_start(evidence: Evidence) -> list[Statement]:
+    """Where the largest value of all is of the first stretches of its repetition."""
+    split = [None if tail is None else halves(tail) for tail in evidence.tails]
+    known = [pair for pair in split if pair is not None]
+    if not known or len(known) < len(split):
+        return []
+    rest_ns = max(rest for _first, rest in known)
+    return [FACT_START(rest_ns=rest_ns)] if max(first for first, _rest in known) > rest_ns else []
+
+
 def _quantile(verdict: Verdict) -> list[Statement]:
     """Of which quantile the largest value is a bound (Wilks): 1 - (1 - c)^(1 / n)."""
     rate, counts = verdict.rate, verdict.evidence.deadline
-    if rate.theta is None or rate.forbids or counts.unserved or verdict.evidence.virtual:
+    evidence = verdict.evidence
+    if rate.theta is None or rate.forbids or counts.unserved or evidence.virtual or evidence.by_rounds:
         return []
-    above = rate_upper_always if verdict.evidence.until_decided else rate_upper
     releases = rate.releases or counts.releases
-    left = above(0, rate.theta * releases, verdict.asked.confidence)
+    left = rate_upper(0, rate.theta * releases, verdict.asked.confidence)
     return [FACT_QUANTILE(confidence=verdict.asked.confidence, left=left)]

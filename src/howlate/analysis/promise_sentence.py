@@ -20,20 +20,21 @@ DATA_POINTS = rule("verdict.data-points", "data points")
 OF_CPU = rule("verdict.of-cpu", "{subject} on CPU {cpu}")
 PASS_STRETCH = rule(
     "verdict.pass-stretch",
-    "PASS: {subject} keeps the deadline of {deadline_ns:asked}. None of {releases:count} {things} missed it in "
-    "{seconds:seconds}, and with {confidence:level} confidence none will in the next {horizon_s:seconds}.",
+    "PASS, as far as {seconds:seconds} show: {subject} keeps the deadline of {deadline_ns:asked}. None of "
+    "{releases:count} {things} missed it, and with {confidence:level} confidence none will in the next "
+    "{horizon_s:seconds}.",
 )
 PASS_BOTH = rule(
     "verdict.pass-both",
-    "PASS: {subject} keeps the deadline of {deadline_ns:asked}. None of {releases:count} {things} missed it in "
-    "{seconds:seconds}; with {confidence:level} confidence at most a share of {upper:at-most} does "
-    "({tolerated:number} is tolerated), and none in the next {horizon_s:seconds}.",
+    "PASS, as far as {seconds:seconds} show: {subject} keeps the deadline of {deadline_ns:asked}. None of "
+    "{releases:count} {things} missed it; each with {confidence:level} confidence, at most a share of "
+    "{upper:at-most} does, {how} ({tolerated:number} is tolerated), and none in the next {horizon_s:seconds}.",
 )
 PASS_RATE = rule(
     "verdict.pass-rate",
-    "PASS: of {subject} at most a share of {upper:at-most} misses the deadline of {deadline_ns:asked}, with "
-    "{confidence:level} confidence; {tolerated:number} is tolerated. {misses:count} of {releases:count} "
-    "{things} missed it.",
+    "PASS, as far as {releases:count} {things} of {subject} show: at most a share of {upper:at-most} misses the "
+    "deadline of {deadline_ns:asked}, with {confidence:level} confidence, {how}; {tolerated:number} is tolerated. "
+    "{misses:count} missed it.",
 )
 PASS_EXACT = rule(
     "verdict.pass-exact",
@@ -48,8 +49,8 @@ PASS_EXACT_RATE = rule(
 )
 PASS_GAP = rule(
     "verdict.pass-gap",
-    "PASS: {subject} keeps the deadline of {deadline_ns:asked}. No gap was longer in {seconds:seconds} of watching, "
-    "and with {confidence:level} confidence none will be in the next {horizon_s:seconds}.",
+    "PASS, as far as {seconds:seconds} of watching show: {subject} keeps the deadline of {deadline_ns:asked}. No gap "
+    "was longer, and with {confidence:level} confidence none will be in the next {horizon_s:seconds}.",
 )
 PASS_GAP_EXACT = rule(
     "verdict.pass-gap-exact",
@@ -179,6 +180,22 @@ RUN_EACH = rule(
     "The bounds of each row hold with {confidence:level} confidence; those of all {rows} rows together hold with at "
     "least {all:level}.",
 )
+RUN_AS_FAR = rule("verdict.run-as-far", "That is as far as {seconds:seconds} of each show.")
+
+
+SINGLY = rule("verdict.singly", "if misses come singly")
+TOGETHER = rule("verdict.together", "if at most {cluster:number} misses come together")
+AS_SEEN = rule("verdict.as-seen", "if misses go on coming together as they did")
+FEWEST_EVENTS = 10
+"""Of fewer groups of misses nobody has seen how large they are."""
+
+
+def how_together(verdict: Verdict) -> Statement:
+    """What the bound of the rate takes for granted of how misses come together."""
+    rate = verdict.rate
+    if rate.events >= FEWEST_EVENTS and not verdict.evidence.by_rounds and verdict.asked.cluster == 1:
+        return AS_SEEN()
+    return SINGLY() if rate.cluster == 1 else TOGETHER(cluster=rate.cluster)
 
 
 def sentence(verdict: Verdict) -> Statement:
@@ -285,14 +302,16 @@ def _pass(verdict: Verdict) -> Statement:
     common["confidence"] = asked.confidence
     if verdict.stretch.outcome is None:
         of_rate = _of_rate(verdict) | {"confidence": asked.confidence}
-        return PASS_RATE(**of_rate, upper=verdict.rate.upper, tolerated=asked.miss_rate)
+        decided = {"upper": verdict.rate.upper, "tolerated": asked.miss_rate, "how": how_together(verdict)}
+        return PASS_RATE(**of_rate, **decided)
     stretch = {"seconds": evidence.seconds, "horizon_s": verdict.stretch.horizon_s}
     common |= stretch
     if not evidence.trials:
         return PASS_GAP(**about, **stretch, confidence=asked.confidence)
     if not asked.miss_rate:
         return PASS_STRETCH(**common)
-    return PASS_BOTH(**common, upper=verdict.rate.upper, tolerated=asked.miss_rate)
+    decided = {"upper": verdict.rate.upper, "tolerated": asked.miss_rate, "how": how_together(verdict)}
+    return PASS_BOTH(**common, **decided)
 
 
 def _open(verdicts: Sequence[Verdict], outcome: Ruling) -> list[Statement]:
@@ -318,4 +337,7 @@ def run_sentence(verdicts: Sequence[Verdict]) -> list[Statement]:
     if verdicts[0].evidence.virtual:
         return [states(**values)]
     together = max(0.0, 1 - len(verdicts) * (1 - confidence))
-    return [states(**values), RUN_EACH(confidence=confidence, rows=len(verdicts), all=together)]
+    seconds = min(verdict.evidence.seconds for verdict in verdicts)
+    each = RUN_EACH(confidence=confidence, rows=len(verdicts), all=together)
+    as_far = [RUN_AS_FAR(seconds=seconds)] if seconds > 0 else []
+    return [states(**values), *as_far, each]

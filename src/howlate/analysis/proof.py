@@ -1,10 +1,10 @@
-"""What a searched landscape states (docs/lab/prove.md). A proof is another kind of statement than a bound from
-samples: it is about every release of one window, in one course of one guest, and has no confidence. Pure."""
+"""What a searched landscape states (docs/lab/prove.md): the latest release that was found in one window of one course
+of one guest, and a bound that holds if its premises do. Pure."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
@@ -13,20 +13,29 @@ from typing import Any
 from howlate.analysis.eps import Eps, eps_of
 from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search, divided, wait_together
 from howlate.analysis.lateness import Lateness
-from howlate.analysis.premises import ComparedPair, Witness, of_order, witness_to_json
+from howlate.analysis.premises import SAMPLED, ComparedPair, Witness, of_order, witness_to_json
 from howlate.words.say import english, to_json
 from howlate.words.statement import Statement, rule
 
 WHERE = "{kernel}, {load}, one release between {first_ns:exact} and {end_ns:exact}: "
 WITHIN = rule(
     "proof.within",
-    WHERE + "{found_ns:exact} is reached at {at_ns:exact}; none is later than {bound_ns:exact} ({terms}).",
+    WHERE + "{found_ns:exact} is reached at {at_ns:exact}; no later release was found; {bound} ({terms}).",
 )
 KEPT = rule(
     "proof.kept",
     WHERE
-    + "none misses {deadline_ns:exact}; {found_ns:exact} is reached at {at_ns:exact}, and none is later than "
-    "{bound_ns:exact} ({terms}).",
+    + "no release was found that misses {deadline_ns:exact}; {found_ns:exact} is reached at {at_ns:exact}; {bound} "
+    "({terms}).",
+)
+BOUND_IF = rule(
+    "proof.bound-if",
+    "the bound {bound_ns:exact} holds if these premises do, which were sampled, not watched: {premises:list}",
+)
+BOUND_BY_WORD = rule(
+    "proof.bound-by-word",
+    "the bound {bound_ns:exact} holds by the word of the caller, who accepts by {option} these premises, which were "
+    "sampled, not watched: {premises:list}",
 )
 MISSED = rule(
     "proof.missed",
@@ -36,14 +45,14 @@ MISSED = rule(
 OPEN = rule(
     "proof.open",
     WHERE
-    + "{found_ns:exact} is reached at {at_ns:exact}, and {share:percent} of the instants could be later than "
-    "{aim_ns:exact} ({terms}).",
+    + "{found_ns:exact} is reached at {at_ns:exact}; even if the premises hold, which were sampled, not watched, "
+    "{share:percent} of the instants could be later than {aim_ns:exact} ({terms}).",
 )
 BROKEN = rule(
     "proof.broken",
     WHERE
-    + "nothing is claimed. {found_ns:exact} is reached at {at_ns:exact}; {above:count} of {checks:count} check "
-    "instants were above their bound, so a premise does not hold.",
+    + "nothing is claimed. {found_ns:exact} is reached at {at_ns:exact}; {above:count} of {beside:count} releases "
+    "that the search did not choose were above their bound, so a premise does not hold.",
 )
 WITHHELD = rule(
     "proof.withheld",
@@ -68,10 +77,17 @@ SCOPE = rule(
 )
 
 
+ACCEPTS = "--accept-sampled-premises"
+"""Whoever gives this option answers for what no probe watches."""
+
+
 class ProofRuling(Enum):
     """What became of the question."""
 
+    CONDITIONAL = "conditional"
+    """Searched to the end. The bound holds if the premises do that were only sampled, so it is not claimed."""
     WITHIN = "within"
+    """The same, and the caller accepts these premises; so with KEPT."""
     KEPT = "kept"
     MISSED = "missed"
     OPEN = "open"
@@ -88,8 +104,8 @@ def _eps_parts(search: Search) -> Eps:
     return eps_of((probes for _, probes in search.parts()), search.ticks_ns)
 
 
-def above_bound(search: Search, checks: Sequence[Probed]) -> list[Probed]:
-    """Check instants that were later than the search bounds them."""
+def above_bound(search: Search, checks: Iterable[Probed]) -> list[Probed]:
+    """Releases that were later than the search bounds them."""
     return [check for check in checks if check.latency_ns > search.limit_ns(check.at_ns)]
 
 
@@ -106,7 +122,7 @@ class Landscape:
 
 @dataclass(frozen=True)
 class Proof:
-    """A searched landscape."""
+    """A searched landscape, with what was found in it."""
 
     of: Landscape
     window: ReleaseWindow
@@ -121,7 +137,11 @@ class Proof:
     """At how many ticks releases were asked that meet one; 0 where none was found in the window."""
     probes: tuple[Probed, ...]
     checks: int
+    beside: int
+    """How many releases that the search did not choose were compared with its bounds: check instants, and what was
+    asked before and is kept."""
     above: tuple[Probed, ...]
+    """Those of them that were later."""
     open_ns: int
     """How many instants have a bound above the aim."""
     tiles: tuple[ReleaseWindow, ...]
@@ -132,6 +152,8 @@ class Proof:
     """Guests that waited for different releases, compared."""
     why: Lateness | None = None
     """Where the time of the found release went."""
+    accepted: bool = False
+    """Whether the caller answers for the premises that were only sampled."""
 
     @classmethod
     def of_search(
@@ -143,9 +165,11 @@ class Proof:
         pairs: Sequence[ComparedPair] = (),
     ) -> Proof:
         """From a search that is over, and releases at instants that it did not choose."""
-        inside = [*search.probes, *checks]
+        searched = {probe.at_ns for probe in search.probes}
+        asked = search.beside | {probe.at_ns: probe for probe in checks}
+        beside = [probe for at_ns, probe in sorted(asked.items()) if at_ns not in searched]
         found = max(
-            (probe for probe in inside if search.window.holds(probe.at_ns)),
+            (probe for probe in [*search.probes, *beside] if search.window.holds(probe.at_ns)),
             key=lambda probe: (probe.latency_ns, -probe.at_ns),
         )
         open_ns = 0 if search.refuted else sum(stretch.length_ns for stretch in search.open_stretches())
@@ -162,7 +186,8 @@ class Proof:
             ticks_met=search.ticks_met,
             probes=tuple(search.probes),
             checks=len(checks),
-            above=tuple(above_bound(search, checks)),
+            beside=len(beside),
+            above=tuple(above_bound(search, beside)),
             open_ns=open_ns,
             tiles=search.tiles or (search.window,),
             witnesses=tuple(witnesses),
@@ -176,9 +201,19 @@ class Proof:
         return 3 / self.checks if self.checks > 3 and not self.above else None
 
     @property
+    def is_bounded(self) -> bool:
+        """Whether there is a bound, which holds if the premises do that were sampled."""
+        return self.ruling in (ProofRuling.CONDITIONAL, ProofRuling.WITHIN, ProofRuling.KEPT)
+
+    @property
     def claims(self) -> bool:
         """Whether the bound is claimed."""
-        return self.ruling in (ProofRuling.WITHIN, ProofRuling.KEPT)
+        return self.is_bounded and self.accepted
+
+    @property
+    def conditional_bound_ns(self) -> float | None:
+        """The bound, which holds if the premises do; None if there is none."""
+        return self.bound_ns if self.is_bounded and math.isfinite(self.bound_ns) else None
 
     @property
     def holder(self) -> str:
@@ -218,6 +253,8 @@ class Proof:
             return ProofRuling.WITHHELD
         if self.open_ns:
             return ProofRuling.OPEN
+        if not self.accepted:
+            return ProofRuling.CONDITIONAL
         return ProofRuling.KEPT if self.goal.deadline_ns else ProofRuling.WITHIN
 
     def sentence(self) -> Statement:
@@ -238,27 +275,32 @@ class Proof:
             checked=self._checked_sentence(),
         )
         match self.ruling:
-            case ProofRuling.WITHIN:
-                return WITHIN(**where, bound_ns=self.bound_ns, terms=terms)
-            case ProofRuling.KEPT:
-                deadline_ns = self.goal.deadline_ns
-                return KEPT(**where, deadline_ns=deadline_ns, bound_ns=self.bound_ns, terms=terms)
+            case ProofRuling.CONDITIONAL | ProofRuling.WITHIN | ProofRuling.KEPT if self.goal.deadline_ns:
+                return KEPT(**where, deadline_ns=self.goal.deadline_ns, bound=self._bound(), terms=terms)
+            case ProofRuling.CONDITIONAL | ProofRuling.WITHIN | ProofRuling.KEPT:
+                return WITHIN(**where, bound=self._bound(), terms=terms)
             case ProofRuling.MISSED:
                 return MISSED(**where, deadline_ns=self.goal.deadline_ns, probes=len(self.probes))
             case ProofRuling.OPEN:
                 open_share = self.open_ns / self.window.length_ns
                 return OPEN(**where, share=open_share, aim_ns=self.aim_ns, terms=terms)
             case ProofRuling.BROKEN:
-                return BROKEN(**where, above=len(self.above), checks=self.checks)
+                return BROKEN(**where, above=len(self.above), beside=self.beside)
             case ProofRuling.WITHHELD:
                 return WITHHELD(**where, reasons=tuple(self.objections))
+
+    def _bound(self) -> Statement:
+        """The bound, and who answers for what it rests on."""
+        if self.accepted:
+            return BOUND_BY_WORD(bound_ns=self.bound_ns, option=ACCEPTS, premises=SAMPLED)
+        return BOUND_IF(bound_ns=self.bound_ns, premises=SAMPLED)
 
     def _checked_sentence(self) -> Statement:
         share = self.share_above_at_most
         return FEW_ABOVE(checks=self.checks, share=share) if share else NONE_ABOVE(checks=self.checks)
 
     def to_json(self) -> dict[str, Any]:
-        """For `--json`; a bound stands there only where it is claimed."""
+        """For `--json`; `bound_ns` stands there only where it is claimed."""
         return {
             "kernel": self.of.kernel,
             "load": self.of.load,
@@ -266,7 +308,10 @@ class Proof:
             "ruling": self.ruling.value,
             "found_ns": self.found.latency_ns,
             "found_at_ns": self.of.first_ns + self.found.at_ns,
-            "bound_ns": self.bound_ns if self.claims and math.isfinite(self.bound_ns) else None,
+            "bound_ns": self.conditional_bound_ns if self.claims else None,
+            "conditional_bound_ns": self.conditional_bound_ns,
+            "sampled_premises": list(map(english, SAMPLED)),
+            "premises_accepted_by": ACCEPTS if self.accepted else None,
             "eps_ns": self.eps_ns,
             "eps_parts_ns": vars(self.eps_parts),
             "logged": self.logged,
@@ -275,7 +320,8 @@ class Proof:
             "probes": len(self.probes),
             "waiting_neighbours": self.waiting_neighbours,
             "checks": self.checks,
-            "checks_above": len(self.above),
+            "compared_beside": self.beside,
+            "beside_above": len(self.above),
             "share_above_at_most": self.share_above_at_most,
             "uncovered_ns": self.open_ns,
             "objections": [english(one) for one in self.objections],

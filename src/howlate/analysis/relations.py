@@ -8,12 +8,13 @@ from typing import Literal
 
 from howlate.analysis import phrases
 from howlate.analysis.compare import Block
-from howlate.analysis.sides import Decision, Direction, SideRow, over_points
+from howlate.analysis.sides import MARGIN, NO_MISSES, P999, Decision, Direction, SideRow, over_points
 from howlate.analysis.topics import MOST_SAID, Topic
+from howlate.model.summary import MISSES
 from howlate.words.statement import Rule, Statement, rule
 
 Judged = Literal[
-    "first", "second", "first where told", "second where told", "mixed", "indistinct", "unstated"
+    "first", "second", "first where told", "second where told", "mixed", "equal", "indistinct", "unstated"
 ]
 RT = "rt"
 Answer = Literal["confirmed", "contradicted", "neither"]
@@ -24,11 +25,12 @@ def judge(directions: Sequence[Direction]) -> Judged:
 
     "first": larger at no point, and smaller at more than half of the tested points. "first where told":
     larger at none, smaller at some but at no more than half. "mixed": smaller at some and larger at others.
-    "indistinct": no point distinguishes them. Likewise for the second. "unstated" if no point could be
+    "equal": every tested point shows that they are equal within the margin. "indistinct": no point distinguishes
+    them, and not every one shows that. Likewise for the second. "unstated" if no point could be
     tested.
     """
-    smaller, larger = directions.count("smaller"), directions.count("larger")
-    tried = smaller + larger + directions.count("indistinct")
+    smaller, larger, equal = (directions.count(each) for each in ("smaller", "larger", "equal"))
+    tried = smaller + larger + equal + directions.count("indistinct")
     if not tried:
         return "unstated"
     if smaller and larger:
@@ -37,7 +39,7 @@ def judge(directions: Sequence[Direction]) -> Judged:
         return "first" if 2 * smaller > tried else "first where told"
     if larger:
         return "second" if 2 * larger > tried else "second where told"
-    return "indistinct"
+    return "equal" if equal == tried else "indistinct"
 
 
 def answer(directions: Sequence[Direction], over_all: Direction) -> Answer:
@@ -80,6 +82,20 @@ SOONER = _ahead("sooner", "{a} is typically sooner than {b}: its median is small
 SMALLER_MEDIAN = _ahead("smaller-median", "{a} is typically smaller than {b}: its median is smaller")
 SMALLER_MAXIMUM = _ahead("smaller-maximum", "{a} has a smaller maximum than {b}: it is smaller")
 STEADIER = _ahead("steadier", "{a} is steadier than {b}: its standard deviation is smaller")
+SMALLER_TAIL = _ahead("smaller-tail", "{a} has a smaller p99.9 than {b}: it is smaller")
+FEWER_MISSES = _ahead("fewer-misses", "{a} misses fewer deadlines than {b}: its share of them is smaller")
+EQUAL = rule(
+    "against.equal",
+    "{a} and {b} are equal within {margin:percent} in their {figure} ({ratios}).",
+    "{a} and {b} are equal within {margin:percent} in their {figure} at all of {points} points ({ratios}).",
+    by="points",
+)
+EQUAL_AT = rule(
+    "against.equal-at",
+    "{a} and {b} are equal within {margin:percent} in their {figure} at {count} point: {places:items}.",
+    "{a} and {b} are equal within {margin:percent} in their {figure} at {count} points: {places:items}.",
+    by="count",
+)
 INDISTINCT = rule(
     "against.indistinct",
     "{a} and {b} are not distinguishable in their {figure} ({ratios}). That is not to say that they are equal.",
@@ -199,7 +215,7 @@ def _relation(topic: Topic, first: int, second: int) -> tuple[list[Statement], l
     seen = [
         AS_SEEN(figures=compared, why=why)
         for why, figures in refusals.items()
-        if why is not None and (compared := _as_seen(topic, first, second, figures))
+        if why is not None and why != NO_MISSES() and (compared := _as_seen(topic, first, second, figures))
     ]
     return stated, seen
 
@@ -208,29 +224,36 @@ def _told(
     topic: Topic, sides: tuple[int, int], figure: str, kind: Judged, judgements: Judgements
 ) -> list[Statement]:
     """The decision about one figure, with the points at which there is none."""
-    smaller, larger, unclear = (
+    smaller, larger, unclear, equal = (
         [(block, decision) for block, decision in judgements if decision.direction == direction]
-        for direction in ("smaller", "larger", "indistinct")
+        for direction in ("smaller", "larger", "indistinct", "equal")
     )
-    points = len(smaller) + len(larger) + len(unclear)
+    points = len(smaller) + len(larger) + len(unclear) + len(equal)
     who = {"a": topic.sides[sides[0]], "b": topic.sides[sides[1]]}
     of_figure = {**who, "figure": phrases.FIGURES[figure]()}
-    if kind == "indistinct":
-        return [INDISTINCT(**of_figure, points=points, ratios=_ratios(unclear))]
-    if kind == "mixed":
-        decided = MIXED(
-            **of_figure,
-            smaller=len(smaller),
-            smaller_at=_places(topic, smaller),
-            points=points,
-            larger=len(larger),
-            larger_at=_places(topic, larger),
-        )
-    else:
+    within = {**of_figure, "margin": MARGIN - 1}
+    statements = []
+    if kind == "equal":
+        statements, equal = [EQUAL(**within, points=points, ratios=_ratios(equal))], []
+    elif kind == "indistinct" and not equal:
+        statements, unclear = [INDISTINCT(**of_figure, points=points, ratios=_ratios(unclear))], []
+    elif kind == "mixed":
+        statements = [
+            MIXED(
+                **of_figure,
+                smaller=len(smaller),
+                smaller_at=_places(topic, smaller),
+                points=points,
+                larger=len(larger),
+                larger_at=_places(topic, larger),
+            )
+        ]
+    elif smaller:
         everywhere, where_told = _rules_of(topic, figure)
         ahead = everywhere if kind == "first" else where_told
-        decided = ahead(**who, smaller=len(smaller), points=points, ratios=_ratios(smaller))
-    statements = [decided]
+        statements = [ahead(**who, smaller=len(smaller), points=points, ratios=_ratios(smaller))]
+    if equal:
+        statements.append(EQUAL_AT(**within, count=len(equal), places=_places(topic, equal)))
     if unclear:
         statements.append(UNDECIDED(**of_figure, count=len(unclear), places=_places(topic, unclear)))
     if points < len(judgements):
@@ -244,6 +267,8 @@ def _rules_of(topic: Topic, figure: str) -> Rules:
         return SMALLER_MAXIMUM
     if figure == STEADY:
         return STEADIER
+    if figure in (P999, MISSES):
+        return SMALLER_TAIL if figure == P999 else FEWER_MISSES
     return SOONER if topic.are_wake_ups else SMALLER_MEDIAN
 
 
@@ -276,7 +301,7 @@ def _answered(
     answered = answer([decision.direction for _, decision in judgements], over_all.direction)
     by_direction = {
         direction: [(block, decision) for block, decision in judgements if decision.direction == direction]
-        for direction in ("smaller", "larger", "indistinct")
+        for direction in ("smaller", "larger", "indistinct", "equal")
     }
     interval = over_all.interval
     assert interval is not None
@@ -289,7 +314,7 @@ def _answered(
             points=sum(map(len, by_direction.values())),
             smaller=len(by_direction["smaller"]),
             larger=len(by_direction["larger"]),
-            undecided=len(by_direction["indistinct"]),
+            undecided=len(by_direction["indistinct"]) + len(by_direction["equal"]),
         )
     ]
     contrary = by_direction[{"confirmed": "larger", "contradicted": "smaller"}.get(answered, "indistinct")]

@@ -13,7 +13,7 @@ from howlate.analysis.call_stacks import Call
 from howlate.analysis.execution import INTERRUPT, Execution
 from howlate.analysis.lateness import SOFTIRQS, PartKind, Slice, slices
 
-PATH_FORMAT = 3
+PATH_FORMAT = 4
 """Counted up when a log is divided in another way: what was kept of a log before cannot be compared with it."""
 _TIMERS, _WAKES = "__hrtimer_run_queues", "hrtimer_wakeup"
 _REAL_TIME = "_rt"
@@ -146,7 +146,10 @@ def _is_interrupted(piece: Slice) -> bool:
     names = [call.name for call in piece.call.chain()]
     if piece.kind in _AFTER:
         return False
-    return any(call.kind == INTERRUPT for call in piece.call.chain()) or not SOFTIRQS.isdisjoint(names)
+    if not SOFTIRQS.isdisjoint(names):
+        return True
+    # What is cleaned up after a switch may stand on an interrupt that a task was preempted in.
+    return piece.kind is not PartKind.HELD and any(call.kind == INTERRUPT for call in piece.call.chain())
 
 
 def _interruption(piece: Slice, is_own: bool) -> str:

@@ -29,6 +29,13 @@ class Question:
     horizon_s: float | None = None
     """How long the next stretch is; None: as long as what was measured can bound; 0: it is not asked for."""
     confidence: float = CONFIDENCE
+    cluster: float = 1.0
+    """How many misses come together at most, where too few were seen to say it."""
+
+    @property
+    def judges_stretch(self) -> bool:
+        """Whether the next stretch decides: not where a rate is tolerated, unless a horizon is asked for."""
+        return bool(self.horizon_s) or not self.miss_rate
 
 
 @dataclass(frozen=True)
@@ -50,12 +57,18 @@ class RateVerdict(PartVerdict):
     upper: float | None = None
     lower: float = 0.0
     theta: float | None = None
-    """The extremal index that is reckoned with; None where it is not known."""
+    """Which part of the releases tells as much as independent ones; None where it is not known."""
     cpu: str = ""
     """Of several CPUs the worst, which the bounds are about; "" where one alone measured."""
     releases: int = 0
     """Of that CPU."""
     misses: int = 0
+    cluster: float = 1.0
+    """How many misses come together at most, as stated or seen."""
+    events: int = 0
+    """Groups of misses, of all CPUs together."""
+    events_per_h: float | None = None
+    """The upper bound of how many come an hour; None where it is not stated."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +82,8 @@ class StretchVerdict(PartVerdict):
     """What is taken to be exchangeable: stretches of "time", "runs", or "boots"; in virtual time "seeds"."""
     bound: bool = True
     """Whether it may be stated: False where something forbids it."""
+    rises: tuple[Statement, ...] = ()
+    """Why the largest value bounds nothing, where the deadline is so far above that it is judged all the same."""
 
 
 @dataclass(frozen=True)

@@ -1,114 +1,151 @@
 """Deciding while measuring: whether a rate is above or below what is tolerated, looked at as often as one likes.
 
-A bound for a fixed number of samples does not survive that one looks until it holds. The mixture of likelihood
-ratios does: under the hypothesis that is to be rejected it is a supermartingale that begins at 1, so it ever reaches
-1 / alpha with a probability of alpha at most (J. Ville 1939; H. Robbins: Statistical methods related to the law of
-the iterated logarithm, Annals of Mathematical Statistics 41, 1970). docs/verdict.md has the mixtures.
+A bound for a fixed number of samples does not survive that one looks until it holds. A bet does: a player who stakes
+on the misses of the next round, at odds that are fair if the rate is the one that is to be rejected, multiplies the
+stake by 20 with a probability of a twentieth at most, whenever one looks (J. Ville 1939; I. Waudby-Smith, A. Ramdas:
+Estimating means of bounded random variables by betting, Journal of the Royal Statistical Society B 86, 2024). It
+needs nothing but the mean of a round, given the rounds before: within a round misses may depend on each other as they
+like. docs/verdict.md has the stakes.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
-HIGHEST = 100
-"""The mixture above a rate goes up to so many times that rate."""
+CUT_OFF = 0.01
+"""This part of a round's misses lies beyond its cap, at the rate that is to be rejected."""
+STAKES_BELOW = np.array([1.0, 0.97, 0.92, 0.85, 0.7, 0.5, 0.3, 0.15, 0.07, 0.03])
+"""In parts of the largest possible stake. Half of the money is on the first, so that rounds without a miss need
+little more than one look would; the rest is spread evenly."""
+STAKES_ABOVE = np.geomspace(1e-3, 100.0, 24)
+"""For each miss; spread evenly."""
+MOST_ABOVE = 0.98
+"""Of the stake, the most that a round without a miss loses."""
+MANY_GROUPS = 500
+STEP = 1.1
+"""Rates are tried from 1 downwards in such steps before the last one is halved."""
 
-
-_LEAST, _MOST = 1e-300, 1 - 2.0**-53
-_NOTHING = 60.0
-"""What is less likely by so many powers of e adds nothing to a mean."""
-_PLACES, _SHARES = np.polynomial.legendre.leggauss(80)
-_NODES, _WEIGHTS = (_PLACES + 1) / 2, _SHARES / 2
-"""Of the integral from 0 to 1."""
-
-
-def shown_below(misses: float, trials: float, rate: float) -> float:
-    """How strongly the samples speak against a rate of misses of `rate` or more (an e-value; 20 is 95 % confidence).
-    Half of the mixture is the rate 0, so that samples without a miss need little more than without repeated looks;
-    half is uniform on (0, rate)."""
-    log_null = _log_likelihood(misses, trials, rate)
-    never = math.exp(-log_null) if not misses and -log_null < 700 else math.inf if not misses else 0.0
-    return 0.5 * never + 0.5 * _mixture(misses, trials, 0.0, rate, log_null)
+Floats = npt.NDArray[np.float64]
 
 
-def shown_above(misses: float, trials: float, rate: float) -> float:
-    """How strongly they speak against a rate of `rate` or less: a mixture that is uniform on (rate, 100 rate)."""
-    log_null = _log_likelihood(misses, trials, rate)
-    return _mixture(misses, trials, rate, min(_MOST, HIGHEST * rate), log_null)
+@dataclass(frozen=True)
+class Rounds:
+    """Of one CPU, in the order in which they were measured."""
+
+    releases: tuple[int, ...]
+    misses: tuple[int, ...]
+
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[int, int]]) -> Rounds:
+        """(releases, misses) of each; those without a release are left out."""
+        held = [pair for pair in pairs if pair[0]]
+        return cls(tuple(pair[0] for pair in held), tuple(pair[1] for pair in held))
 
 
-def _log_likelihood(misses: float, trials: float, rate: float) -> float:
-    return misses * math.log(rate) + (trials - misses) * math.log1p(-rate)
+def cap(mean: float, cluster: float) -> float:
+    """The most misses that are counted in a round with `mean` of them: a multiple of `cluster`, so that CUT_OFF of
+    them at most lie beyond if they come in groups of that size, each by itself."""
+    groups, held = mean / cluster, 1.0
+    if groups > MANY_GROUPS:
+        return (groups + math.sqrt(groups) / 2) * cluster  # of a normal distribution less is beyond
+    beyond = groups - 1 + math.exp(-groups) if groups > 1e-4 else groups**2 / 2
+    term = math.exp(-groups)  # of exactly `held - 1` groups
+    below = term
+    while beyond > CUT_OFF * groups and held < 10 * groups + 100:
+        term *= groups / held
+        below += term
+        beyond -= 1 - below
+        held += 1
+    return held * cluster
 
 
-def _mixture(misses: float, trials: float, low: float, high: float, log_null: float) -> float:
-    """The mean over the rates from low to high of the likelihood, over that of the null. In logarithms throughout:
-    where all of that stretch is unlikely, the null may be more so by far."""
+def shown_below(rounds: Rounds, rate: float, cluster: float = 1.0) -> float:
+    """How strongly the rounds speak against a rate of misses of `rate` or more (an e-value; 20 is 95 % confidence),
+    where at most `cluster` misses come together."""
+    means = {count: count * rate for count in set(rounds.releases)}
+    caps = {count: cap(mean, cluster) for count, mean in means.items()}
+    mean = np.array([(1 - CUT_OFF) * means[count] for count in rounds.releases])
+    most = np.array([caps[count] for count in rounds.releases])
+    counted = np.minimum(np.array(rounds.misses, np.float64), most)
+    gains = np.log1p(np.outer(STAKES_BELOW, (mean - counted) / most).clip(min=-1 + 1e-12))
+    rest = 0.5 / (len(STAKES_BELOW) - 1)
+    return _mixture(gains.sum(axis=1), np.array([0.5, *[rest] * (len(STAKES_BELOW) - 1)]))
 
-    def log_likelihood(rate: float) -> float:
-        return _log_likelihood(misses, trials, rate)
 
-    top = min(max(misses / trials if trials else 0.0, low, _LEAST), high)
-    most = log_likelihood(top)
+def shown_above(rounds: Rounds, rate: float) -> float:
+    """How strongly they speak against a rate of `rate` or less, however many come together."""
+    mean = np.array(rounds.releases, np.float64) * rate
+    stakes = np.minimum(STAKES_ABOVE[:, None], MOST_ABOVE / mean[None, :])
+    gains = np.log1p(stakes * (np.array(rounds.misses) - mean))
+    return _mixture(gains.sum(axis=1), np.full(len(STAKES_ABOVE), 1 / len(STAKES_ABOVE)))
 
-    def edge(outer: float) -> float:
-        """Between the top and an end of the stretch: where the likelihood, which falls all the way, is nothing."""
-        inner = top
-        if log_likelihood(outer) > most - _NOTHING:
-            return outer
-        for _ in range(60):
-            middle = (inner + outer) / 2
-            inner, outer = (middle, outer) if log_likelihood(middle) > most - _NOTHING else (inner, middle)
-        return outer
 
-    total = 0.0
-    for begin, end in ((edge(max(low, _LEAST)), top), (top, edge(high))):
-        rates = begin + (end - begin) * _NODES
-        logs = misses * np.log(rates) + (trials - misses) * np.log1p(-rates)
-        total += (end - begin) * float(_WEIGHTS @ np.exp(logs - most))
-    if total <= 0:
-        return 0.0
-    log_value = most + math.log(total) - math.log(high - low) - log_null
+def beyond_cap(rounds: Rounds, rate: float, cluster: float) -> int:
+    """The most misses of a round that had more than its cap at this rate; 0 of none: then nothing contradicts that so
+    few come together."""
+    pairs = zip(rounds.releases, rounds.misses, strict=True)
+    return max((k for n, k in pairs if k > cap(n * rate, cluster)), default=0)
+
+
+def _mixture(logs: Floats, weights: Floats) -> float:
+    most = float(logs.max(initial=0.0))
+    log_value = most + math.log(float(weights @ np.exp(logs - most)) or 1e-300)
     return math.exp(log_value) if log_value < 700 else math.inf
 
 
-def rate_upper_always(misses: float, trials: float, confidence: float) -> float:
-    """The upper end of the confidence sequence: the smallest rate that is rejected. It holds at all looks."""
-    if trials <= misses:
-        return 1.0
-    return _edge(lambda rate: shown_below(misses, trials, rate) >= 1 / (1 - confidence), misses / trials, 1.0)
+def rate_upper_always(rounds: Rounds, confidence: float, cluster: float = 1.0) -> float:
+    """The upper end of the confidence sequence: all rates above are rejected. It holds at all looks."""
+    needed = 1 / (1 - confidence)
+
+    def rejected(rate: float) -> bool:
+        return shown_below(rounds, rate, cluster) >= needed
+
+    high = 1.0
+    while high > 1e-15 and rejected(high / STEP):
+        high /= STEP
+    return _edge(rejected, high / STEP, high) if rejected(high) else 1.0
 
 
-def rate_lower_always(misses: float, trials: float, confidence: float) -> float:
-    """Its lower end: the largest rate that is rejected."""
-    if misses <= 0 or trials <= 0:
+def rate_lower_always(rounds: Rounds, confidence: float) -> float:
+    """Its lower end: all rates below are rejected."""
+    if not sum(rounds.misses):
         return 0.0
-    share = min(misses / trials, 1 - 1e-12)
-    return _edge(lambda rate: shown_above(misses, trials, rate) < 1 / (1 - confidence), share * 1e-6, share)
+    share = sum(rounds.misses) / sum(rounds.releases)
+    return _edge(lambda rate: shown_above(rounds, rate) < 1 / (1 - confidence), share * 1e-6, share)
 
 
 def _edge(beyond: Callable[[float], bool], low: float, high: float) -> float:
     """Where a condition begins to hold, by bisection of the logarithm."""
     low, high = math.log(max(low, 1e-15)), math.log(min(high, 1 - 1e-12))
-    for _ in range(60):
+    for _ in range(40):
         middle = (low + high) / 2
         low, high = (low, middle) if beyond(math.exp(middle)) else (middle, high)
     return math.exp(high)
 
 
-def trials_without_miss(rate: float, confidence: float = 0.95, theta: float = 1.0) -> int:
-    """How many samples without a miss show that a rate is below `rate` in spite of repeated looks: at 95 % about
-    3.4 / rate, where one look needs 3.0."""
-    low, high = 0.0, 1.0
-    while shown_below(0, high / rate, rate) < 1 / (1 - confidence):
+@lru_cache(maxsize=256)
+def trials_without_miss(
+    rate: float, confidence: float = 0.95, theta: float = 1.0, round_trials: float = 0.0
+) -> int:
+    """How many releases without a miss show that a rate is below `rate` in spite of repeated looks, in rounds of
+    `round_trials` (0: as short as one likes): at 95 % about 3.4 / rate for misses that come singly, where one look
+    needs 3.0, and as many times more as come together (1 / theta)."""
+    per_round = round_trials or 0.01 / rate / theta
+    gain = (1 - CUT_OFF) * per_round * rate / cap(per_round * rate, 1 / theta)
+    logs = np.log1p(STAKES_BELOW * gain)
+    weights = np.array([0.5, *[0.5 / (len(logs) - 1)] * (len(logs) - 1)])
+    low, high = 0, 1
+    while _mixture(high * logs, weights) < 1 / (1 - confidence):
         low, high = high, 2 * high
-    for _ in range(60):
-        middle = (low + high) / 2
-        if shown_below(0, middle / rate, rate) < 1 / (1 - confidence):
-            low = middle
-        else:
-            high = middle
-    return math.ceil(high / rate / theta)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (
+            (middle, high) if _mixture(middle * logs, weights) < 1 / (1 - confidence) else (low, middle)
+        )
+    return math.ceil(high * per_round)

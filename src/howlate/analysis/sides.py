@@ -7,22 +7,40 @@ supports it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import median
 from typing import Any, Literal, TypeVar
 
 import numpy as np
+import numpy.typing as npt
+from numpy.typing import ArrayLike
 
-from howlate.analysis.paired import RatioInterval, ratio_interval, signed_rank_tails
+from howlate.analysis.paired import (
+    NO_STEPS,
+    RatioInterval,
+    Reals,
+    Steps,
+    hodges_lehmann,
+    log_ratios,
+    ratio_interval,
+    signed_rank_tails,
+    walsh_averages,
+)
 from howlate.analysis.spread import Spread, spread_of
-from howlate.model.summary import MISSES, CellSummary, ColumnSummary
+from howlate.model.summary import MISSES, CellSummary, ColumnSummary, DeadlineSummary
 from howlate.words.say import english, to_json
 from howlate.words.statement import Statement, rule
 
 FIGURES = ("minimum", "mean", "p99", "maximum", "deviation", "overruns", "exceeded", "deadline_misses")
 """The published layout, in its order, plus the p99 and the misses of a stated deadline."""
-COMPARED = ("0.5", "max", "stddev")
-"""The figures compared in pairs: the typical wake-up, the largest, and the spread of each repetition."""
+P999 = "0.999"
+COMPARED = ("0.5", P999, "max", "stddev", MISSES)
+"""The figures compared in pairs: the typical wake-up, the tail, the largest, the spread of each repetition, and the
+share of releases that missed a deadline."""
+WHERE_THERE = (P999, MISSES)
+"""Many cells do not have them: too few samples, or no deadline. They are left out where no repetition has one."""
 LOAD = "load"
 """The figure that shows what the loads achieved of what was expected of them, as a share."""
 RUN_TIME = "run_ns_mean"
@@ -32,15 +50,21 @@ RUN = "run:"
 MARGIN = 1.1
 """A ratio between 1 / 1.1 and 1.1 is not called a difference."""
 LEVEL = 0.05
-FEWEST_PAIRS = 6
-"""Five pairs have no 95 % interval at all."""
+HALF_A_MISS = 0.5
+"""What a count of misses is short of, and what it is uncertain by: none was seen does not say that there are none."""
 
 STARVED = rule(
     "pairs.starved", "the load was starved, as the study expects: nothing is said of it under load"
 )
 TOO_FEW_PAIRS = rule(
-    "pairs.too-few", "an interval needs {needed} pairs of repetitions or more; number of pairs here: {pairs}"
+    "pairs.too-few",
+    "{pairs} pair of repetitions cannot show any difference among {figures} figures: measure {needed} or more",
+    "{pairs} pairs of repetitions cannot show any difference among {figures} figures: measure {needed} or more",
+    by="pairs",
 )
+NO_PAIRS = rule("pairs.none", "no repetition is valid on both sides")
+OTHER_DEADLINES = rule("pairs.other-deadlines", "their deadlines are not the same")
+NO_MISSES = rule("pairs.no-misses", "no release missed the deadline on either side")
 TOO_FEW_SAMPLES = rule("pairs.too-few-samples", "some repetition has too few samples to state it")
 NOT_POSITIVE = rule("pairs.not-positive", "a ratio needs values above zero")
 ONLY_ALONE = rule(
@@ -48,7 +72,7 @@ ONLY_ALONE = rule(
 )
 IN_THE_MARGIN = rule("pairs.in-the-margin", "the interval reaches into the margin of {margin:number}")
 
-Direction = Literal["smaller", "larger", "indistinct", "unstated"]
+Direction = Literal["smaller", "larger", "equal", "indistinct", "unstated"]
 PairedValues = tuple[list[float], list[float]]
 """The first side's values of a figure, and the second's of the same repetitions."""
 Key = TypeVar("Key", bound=Hashable)
@@ -72,6 +96,10 @@ class Once:
     """What the weakest of its loads achieved of what was expected of it; None without such a load."""
     starved: bool = False
     """A load was not there, as the study expects: no statement is made about it."""
+    deadline: DeadlineSummary | None = None
+    """Of the misses."""
+    resolution_ns: int = 1
+    """A value v stands for a time from v up to, not including, v + resolution_ns."""
 
     @classmethod
     def of(cls, cell: CellSummary, column: str) -> Once | None:
@@ -86,8 +114,16 @@ class Once:
         }
         summary = cell.columns[column] if column else NOTHING
         deadline = (cell.of_column(column) if column in cell.by_column else cell).deadline
-        misses = deadline.misses if deadline is not None else None
-        return cls(summary, cell.overruns, results, misses, cell.load_share, cell.starved)
+        return cls(
+            summary,
+            cell.overruns,
+            results,
+            None if deadline is None else deadline.misses,
+            cell.load_share,
+            cell.starved,
+            deadline,
+            cell.known.resolution_ns,
+        )
 
     def figure(self, name: str) -> float | None:
         """One of FIGURES or COMPARED, another quantile, or RUN and a load's own figure."""
@@ -108,6 +144,21 @@ class Once:
             value: float | None = getattr(self.column, field)
             return value
         return self.column.quantiles.get(field)
+
+    def compared(self, name: str) -> float | None:
+        """The figure as it is compared: of misses the share, with half a miss more."""
+        if name != MISSES:
+            return self.figure(name)
+        of = self.deadline
+        if of is None or of.at_least or not of.releases:
+            return None
+        return (of.misses + HALF_A_MISS) / of.releases
+
+    def step(self, name: str) -> float:
+        """By how much the true value may be larger than `compared`."""
+        if name == MISSES:
+            return HALF_A_MISS / max(1, self.deadline.releases) if self.deadline is not None else 0.0
+        return 0.0 if name.startswith(RUN) else float(self.resolution_ns - 1)
 
 
 @dataclass(frozen=True)
@@ -154,26 +205,31 @@ class Decision:
 
     figure: str
     direction: Direction
-    """The first relative to the second."""
+    """The first relative to the second; "equal": within the margin."""
     interval: RatioInterval | None = None
     """first / second; None if there is none."""
     p: float = 1.0
     """The p-value of a ratio outside the margin, in the direction of the data; two-sided, exact."""
     why: Statement | None = None
     """Why it is unstated, or not distinguishable."""
+    seen: float | None = None
+    """first / second as it was seen, also where there is no interval."""
 
     def turned(self) -> Decision:
         """The same for the second relative to the first."""
         interval = None if self.interval is None else self.interval.turned()
         other: dict[Direction, Direction] = {"smaller": "larger", "larger": "smaller"}
-        return Decision(self.figure, other.get(self.direction, self.direction), interval, self.p, self.why)
+        direction = other.get(self.direction, self.direction)
+        return replace(
+            self, direction=direction, interval=interval, seen=None if not self.seen else 1 / self.seen
+        )
 
     def to_json(self) -> dict[str, Any]:
         interval = self.interval
         return {
             "figure": self.figure,
             "direction": self.direction,
-            "ratio": None if interval is None else interval.ratio,
+            "ratio": self.seen,
             "low": None if interval is None else interval.low,
             "high": None if interval is None else interval.high,
             "confidence": None if interval is None else interval.confidence,
@@ -184,7 +240,18 @@ class Decision:
         }
 
 
-def margin_p(first: Sequence[float], second: Sequence[float], margin: float = MARGIN) -> tuple[float, int]:
+def fewest_pairs(comparisons: int) -> int:
+    """How many pairs it takes until so many comparisons can show anything at all: with n pairs the smallest p is
+    2 / 2^n, which Holm first holds against the level divided by their number."""
+    pairs = 1
+    while 2 / 2**pairs > LEVEL / comparisons:
+        pairs += 1
+    return pairs
+
+
+def margin_p(
+    first: ArrayLike, second: ArrayLike, margin: float = MARGIN, steps: Steps = NO_STEPS
+) -> tuple[float, int]:
     """How likely so extreme a signed-rank statistic is where the true ratio is at the margin's edge, and the
     direction (-1: the first is smaller, 1: larger, 0: neither, then 1).
 
@@ -192,25 +259,34 @@ def margin_p(first: Sequence[float], second: Sequence[float], margin: float = MA
     the wrong side: W. p = 2 P(W' <= W) with the exact distribution; it is below a level exactly where the interval of
     that level lies outside the margin.
     """
-    logs = np.log(np.asarray(first, float) / np.asarray(second, float))
-    n = len(logs)
-    i, j = np.triu_indices(n)
-    walsh = (logs[i] + logs[j]) / 2
-    edge = float(np.log(margin))
-    larger, smaller = int((walsh <= edge).sum()), int((walsh >= -edge).sum())
-    wrong, direction = (larger, 1) if larger < smaller else (smaller, -1)
-    p = min(1.0, 2 * float(signed_rank_tails(n)[wrong]))
-    return (p, direction) if p < 1 else (1.0, 0)
+    lows, highs = log_ratios(first, second, steps)
+    p, direction = margin_ps(lows[np.newaxis], highs[np.newaxis], margin)
+    return float(p[0]), int(direction[0])
+
+
+def margin_ps(lows: Reals, highs: Reals, margin: float = MARGIN) -> tuple[Reals, npt.NDArray[np.int64]]:
+    """The same of each row of log ratios, of which the smallest and the largest possible are given."""
+    tails = signed_rank_tails(lows.shape[1])
+    edge = math.log(margin)
+    averages = walsh_averages(lows)
+    larger = (averages <= edge).sum(axis=1)
+    smaller = ((averages if highs is lows else walsh_averages(highs)) >= -edge).sum(axis=1)
+    p = np.minimum(1.0, 2 * tails[np.minimum(larger, smaller)])
+    return p, np.where(p == 1, 0, np.where(larger < smaller, 1, -1))
 
 
 def holm(values: Sequence[float], level: float = LEVEL) -> list[bool]:
     """Which of several hypotheses are rejected: the smallest p at level / m, the next at level / (m - 1),
     until one is not rejected. (Holm 1979.)"""
-    rejected = [False] * len(values)
-    for rank, place in enumerate(sorted(range(len(values)), key=lambda k: values[k])):
-        if values[place] > level / (len(values) - rank):
-            break
-        rejected[place] = True
+    return [bool(rejected) for rejected in holm_rows(np.asarray(values, float)[np.newaxis], level)[0]]
+
+
+def holm_rows(ps: Reals, level: float = LEVEL) -> npt.NDArray[np.bool_]:
+    """The same of each row."""
+    order = np.argsort(ps, axis=1, kind="stable")
+    within = np.take_along_axis(ps, order, 1) <= level / np.arange(ps.shape[1], 0, -1)
+    rejected = np.zeros(ps.shape, np.bool_)
+    np.put_along_axis(rejected, order, np.logical_and.accumulate(within, axis=1), 1)
     return rejected
 
 
@@ -219,20 +295,38 @@ def decisions(
 ) -> tuple[Decision, ...]:
     """The decision about each figure of the first relative to the second, with Holm over the figures.
     `refused`: why these may not be paired."""
+    figures = [name for name in figures if name not in WHERE_THERE or _is_there(first, second, name)]
     if first.starved or second.starved:
         refused = refused or STARVED()
     if refused:
-        return tuple(Decision(name, "unstated", why=refused) for name in figures)
+        return tuple(
+            Decision(name, "unstated", why=refused, seen=_seen(first, second, name)) for name in figures
+        )
     decided: dict[str, Decision] = {}
     values: dict[str, PairedValues] = {}
     for name in figures:
         paired = paired_values(first.once, second.once, name)
         if isinstance(paired, Statement):
-            decided[name] = Decision(name, "unstated", why=paired)
+            decided[name] = Decision(name, "unstated", why=paired, seen=_seen(first, second, name))
         else:
             values[name] = paired
-    decided |= decided_together(values)
+    decided |= decided_together(
+        values, steps={name: steps_of(first.once, second.once, name) for name in values}
+    )
     return tuple(decided[name] for name in figures)
+
+
+def _is_there(first: SideRow, second: SideRow, name: str) -> bool:
+    return any(once.compared(name) is not None for row in (first, second) for once in row.once.values())
+
+
+def _seen(first: SideRow, second: SideRow, name: str) -> float | None:
+    """The ratio of the medians over all repetitions, where both sides state them."""
+    medians = []
+    for row in (first, second):
+        values = [value for once in row.once.values() if (value := once.compared(name)) is not None]
+        medians.append(median(values) if values and len(values) == len(row.once) else 0.0)
+    return medians[0] / medians[1] if min(medians) > 0 else None
 
 
 def paired_values(
@@ -240,8 +334,12 @@ def paired_values(
 ) -> PairedValues | Statement:
     """Both sides' values of a figure in the repetitions that both have, or why they cannot be compared."""
     pairs = sorted(set(first) & set(second))
-    if len(pairs) < FEWEST_PAIRS:
-        return TOO_FEW_PAIRS(needed=FEWEST_PAIRS, pairs=len(pairs))
+    if not pairs:
+        return NO_PAIRS()
+    if name == MISSES and (
+        why := _incomparable_misses([side[r].deadline for side in (first, second) for r in pairs])
+    ):
+        return why
     first_values, second_values = _stated(first, pairs, name), _stated(second, pairs, name)
     if len(first_values) < len(pairs) or len(second_values) < len(pairs):
         return TOO_FEW_SAMPLES()
@@ -250,27 +348,56 @@ def paired_values(
     return first_values, second_values
 
 
+def _incomparable_misses(deadlines: Sequence[DeadlineSummary | None]) -> Statement | None:
+    """That no side has a miss does not depend on which side is which, so Holm need not count that figure."""
+    stated = [each for each in deadlines if each is not None]
+    if len({each.deadline_ns for each in stated}) > 1:
+        return OTHER_DEADLINES()
+    whole = len(stated) == len(deadlines) and not any(each.at_least for each in stated)
+    return NO_MISSES() if whole and not any(each.misses for each in stated) else None
+
+
+def steps_of(first: Mapping[int, Once], second: Mapping[int, Once], name: str) -> Steps:
+    """By how much the values of each side may be larger."""
+    pairs = set(first) & set(second)
+    return max(first[r].step(name) for r in pairs), max(second[r].step(name) for r in pairs)
+
+
 def _stated(once: Mapping[int, Once], pairs: Sequence[int], name: str) -> list[float]:
-    values = [once[r].figure(name) for r in pairs]
+    values = [once[r].compared(name) for r in pairs]
     return [value for value in values if value is not None]
 
 
 def decided_together(
-    values: Mapping[Key, PairedValues], figure_of: Callable[[Key], str] = str
+    values: Mapping[Key, PairedValues],
+    figure_of: Callable[[Key], str] = str,
+    steps: Mapping[Key, Steps] | None = None,
 ) -> dict[Key, Decision]:
     """By key: the first side's values relative to the second's, with Holm over all of them. `figure_of`: the figure
-    that a key stands for."""
+    that a key stands for; `steps`: how coarse its values are. Counts of misses are as they are in a test of whether
+    there is a difference, and coarse in the interval, which else would be narrow where hardly any are counted."""
+    coarse = {key: (steps or {}).get(key, NO_STEPS) for key in values}
     tried = {
-        key: margin_p(first_values, second_values) for key, (first_values, second_values) in values.items()
+        key: margin_p(*pair, MARGIN, NO_STEPS if figure_of(key) == MISSES else coarse[key])
+        for key, pair in values.items()
     }
+    needed = fewest_pairs(len(values)) if values else 0
     decisions = {}
     for key, sure in zip(tried, holm([p for p, _ in tried.values()]), strict=True):
-        (p, side), figure = tried[key], figure_of(key)
-        interval = ratio_interval(*values[key], 1 - LEVEL)
+        (p, side), pairs = tried[key], len(values[key][0])
+        interval = ratio_interval(*values[key], 1 - LEVEL, coarse[key])
+        seen = hodges_lehmann(*values[key])
+        direction: Direction = "indistinct"
+        why: Statement | None = None
         if sure and side:
-            decisions[key] = Decision(figure, "smaller" if side < 0 else "larger", interval, p)
+            direction = "smaller" if side < 0 else "larger"
+        elif interval is not None and interval.low >= 1 / MARGIN and interval.high <= MARGIN:
+            direction = "equal"
+        elif pairs < needed:
+            direction, why = "unstated", TOO_FEW_PAIRS(needed=needed, pairs=pairs, figures=len(values))
         else:
-            decisions[key] = Decision(figure, "indistinct", interval, p, _why(interval, len(values)))
+            why = _why(interval, len(values))
+        decisions[key] = Decision(figure_of(key), direction, interval, p, why, seen)
     return decisions
 
 
@@ -282,7 +409,7 @@ def over_points(points: Mapping[str, Sequence[tuple[SideRow, SideRow]]]) -> dict
     for name, rows in points.items():
         shared = [set(first.once) & set(second.once) for first, second in rows]
         pairs = sorted(set.intersection(*shared)) if shared else []
-        if len(pairs) >= FEWEST_PAIRS:
+        if len(pairs) >= fewest_pairs(len(points)):
             values[name] = (
                 _mean_over([_stated(first.once, pairs, name) for first, _ in rows]),
                 _mean_over([_stated(second.once, pairs, name) for _, second in rows]),

@@ -16,6 +16,7 @@ from howlate.analysis.forbids import (
     below_threshold,
     between_values,
     beyond_range,
+    rises,
     runs_differ,
     too_short,
     trends,
@@ -28,9 +29,12 @@ SEEN = rule("verdict.seen", "the deadline was missed already, so what was seen b
 
 
 def asked_horizon_s(evidence: Evidence, asked: Question) -> float:
-    """What was asked for, else what the time that was measured can bound: T (1 - c) / c, at 95 % a nineteenth."""
+    """What was asked for, else what the time that was measured can bound: T (1 - c) / c, at 95 % a nineteenth; of
+    rounds far apart the next one."""
     if asked.horizon_s is not None:
         return asked.horizon_s
+    if evidence.apart:
+        return evidence.seconds / evidence.repetitions
     return evidence.seconds * (1 - asked.confidence) / asked.confidence
 
 
@@ -60,10 +64,11 @@ def stretch_of(evidence: Evidence, asked: Question) -> StretchVerdict:
     if evidence.deadline.misses:
         outcome, needed_s = Ruling.INCONCLUSIVE if asked.miss_rate else Ruling.FAIL, None
         forbids = [SEEN(), *forbids]
-    if asked.horizon_s == 0:
+    if not asked.judges_stretch:
         outcome, needed_s = None, None
-    stated = not forbids or forbids == [SEEN()]
-    return StretchVerdict(outcome, tuple(forbids), needed_s, horizon_s, confidence, blocks, stated)
+    risen = () if forbids else tuple(rises(evidence))
+    stated = (not forbids or forbids == [SEEN()]) and not risen
+    return StretchVerdict(outcome, tuple(forbids), needed_s, horizon_s, confidence, blocks, stated, risen)
 
 
 def _needs_s(evidence: Evidence, asked: Question, blocks: str, horizon_s: float) -> float:
@@ -83,7 +88,7 @@ def _confidence(evidence: Evidence, asked: Question, horizon_s: float) -> tuple[
     boots, runs = (_over(number, evidence, horizon_s) for number in (evidence.boots, evidence.repetitions))
     if evidence.boots > 1 and boots >= asked.confidence - 1e-9:
         return "boots", boots
-    if runs_differ(evidence):
+    if evidence.apart or runs_differ(evidence):
         return "runs", runs
     return "time", evidence.seconds / (evidence.seconds + horizon_s)
 

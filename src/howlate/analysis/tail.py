@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -45,14 +47,48 @@ def threshold(counts: ValueCounts) -> int | None:
     return value if exceedances(counts, value) >= FEWEST_FOR_THETA else None
 
 
-def clusters_of_misses(positions: Int64s, latency_ns: Int64s, step_ns: int | None, threads: int = 1) -> int:
-    """How many clusters late answers make, with the releases that each of them swallowed: the runs estimator, with
-    RUN kept releases between two clusters (R. L. Smith, I. Weissman 1994)."""
+@dataclass(frozen=True)
+class Clusters:
+    """Of misses: late answers with the releases that they swallowed."""
+
+    starts: Int64s
+    """The positions of their first late answers, increasing."""
+    sizes: Int64s
+    """In misses."""
+
+    def figures(self, misses: int, length: int) -> dict[str, Any]:
+        """`clusters`, `squares`, `largest` and `by_stretch` of a summary: how many begin in each of BLOCKS equal
+        parts of a series. Misses that no late answer explains are one cluster, of unknown place."""
+        sizes = np.append(self.sizes, max(0, misses - int(self.sizes.sum())))
+        squares = sum(int(size) ** 2 for size in sizes)
+        return {
+            "clusters": int((sizes > 0).sum()),
+            "squares": squares,
+            "largest": int(sizes.max()),
+            "by_stretch": _by_block(self.starts, length),
+        }
+
+
+def clusters_of_misses(
+    positions: Int64s,
+    latency_ns: Int64s,
+    length: int,
+    step_ns: int | None,
+    threads: int = 1,
+    deadline_ns: int = 0,
+) -> Clusters:
+    """The clusters that late answers make, with the releases that each of them swallowed: the runs estimator, with
+    RUN kept releases between two clusters (R. L. Smith, I. Weissman 1994). Above the period only those swallowed
+    releases miss `deadline_ns` that are later than it when the answer comes."""
     if not len(positions):
-        return 0
-    reach = positions + (np.maximum(latency_ns // step_ns, 0) * threads if step_ns else 0)
-    apart = positions[1:] - np.maximum.accumulate(reach)[:-1]
-    return 1 + int((apart > RUN * threads).sum())
+        return Clusters(positions, positions)
+    swallowed = _swallowed(positions, latency_ns, length, step_ns, threads)
+    missed = swallowed
+    if step_ns and deadline_ns > step_ns:
+        missed = np.clip((latency_ns - deadline_ns - 1) // step_ns, 0, swallowed)
+    apart = positions[1:] - np.maximum.accumulate(positions + swallowed * threads)[:-1]
+    first = np.concatenate(([0], np.flatnonzero(apart > RUN * threads) + 1))
+    return Clusters(positions[first], np.add.reduceat(1 + missed, first))
 
 
 def with_swallowed(
@@ -63,16 +99,23 @@ def with_swallowed(
 
     Positions are increasing and below `length`; those of several threads take turns. `step_ns`: the period, None
     where none is swallowed."""
-    if not step_ns or not len(positions):
-        return positions
-    most = (_next_of_thread(positions, length, threads) - 1 - positions) // threads
-    swallowed = np.clip(latency_ns // step_ns, 0, most)
+    swallowed = _swallowed(positions, latency_ns, length, step_ns, threads)
     total = int(swallowed.sum())
     if not total:
         return positions
     first = np.repeat(np.cumsum(swallowed) - swallowed, swallowed)
     offsets = (np.arange(total) - first + 1) * threads
     return np.sort(np.concatenate((positions, np.repeat(positions, swallowed) + offsets)))
+
+
+def _swallowed(
+    positions: Int64s, latency_ns: Int64s, length: int, step_ns: int | None, threads: int
+) -> Int64s:
+    """How many releases passed unserved during each."""
+    if not step_ns or not len(positions):
+        return np.zeros_like(positions)
+    most = (_next_of_thread(positions, length, threads) - 1 - positions) // threads
+    return np.clip(latency_ns // step_ns, 0, most)
 
 
 def _next_of_thread(positions: Int64s, length: int, threads: int) -> Int64s:
@@ -93,21 +136,28 @@ def theta_by_cpu(positions: Int64s, threads: int, cpus: Mapping[int, int]) -> di
     for thread, cpu in cpus.items() if len(set(cpus.values())) > 1 else ():
         own = positions[positions % threads == thread] // threads
         if len(own) > 1:
-            runs = clusters_of_misses(own, own, None) / len(own)
+            runs = len(clusters_of_misses(own, own, int(own[-1]) + 1, None).starts) / len(own)
             intervals = extremal_index(own) if len(own) >= FEWEST_FOR_THETA else None
             found[str(cpu)] = min(runs, 1.0 if intervals is None else intervals, found.get(str(cpu), 1.0))
     return found
 
 
-def clusters_by_cpu(
-    positions: Int64s, latency_ns: Int64s, step_ns: int | None, threads: int, cpus: Mapping[int, int]
-) -> dict[str, int]:
-    """How many clusters the late answers of each CPU make. `cpus`: of each thread."""
-    found: dict[str, int] = {}
-    for thread, cpu in cpus.items():
+def clusters_by_thread(
+    positions: Int64s,
+    latency_ns: Int64s,
+    length: int,
+    step_ns: int | None,
+    threads: int,
+    deadline_ns: int = 0,
+) -> dict[int, Clusters]:
+    """The clusters that the late answers of each thread make."""
+    found = {}
+    for thread in np.unique(positions % threads):
         own = positions % threads == thread
-        clusters = clusters_of_misses(positions[own] // threads, latency_ns[own], step_ns)
-        found[str(cpu)] = found.get(str(cpu), 0) + clusters
+        places = positions[own] // threads
+        found[int(thread)] = clusters_of_misses(
+            places, latency_ns[own], -(-length // threads), step_ns, 1, deadline_ns
+        )
     return found
 
 
@@ -119,8 +169,12 @@ def summary_of_tail(threshold_ns: int, positions: Int64s, length: int, blocks: T
     if theta is None:
         return TailSummary(threshold_ns, len(positions), block_max_ns=maxima)
     starts = declustered(positions, theta, length / BLOCKS * LONGEST)
-    counts = np.bincount(np.minimum(starts * BLOCKS // max(length, 1), BLOCKS - 1), minlength=BLOCKS)
-    return TailSummary(threshold_ns, len(positions), theta, tuple(int(count) for count in counts), maxima)
+    return TailSummary(threshold_ns, len(positions), theta, _by_block(starts, length), maxima)
+
+
+def _by_block(starts: Int64s, length: int) -> tuple[int, ...]:
+    block = np.minimum(starts * BLOCKS // max(length, 1), BLOCKS - 1)
+    return tuple(int(count) for count in np.bincount(block, minlength=BLOCKS))
 
 
 def _merged_maxima(blocks: TimeBlocks) -> Int64s:

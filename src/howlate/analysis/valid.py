@@ -128,7 +128,7 @@ _ALONE = (
 )
 ALONE = rule("cell.alone", _ALONE)
 ALONE_AT_START = rule(
-    "cell.alone-at-start", f"{_ALONE} A start is not a latency: give it a warm-up (--set warm-up=5)."
+    "cell.alone-at-start", f"{_ALONE} A start is not a latency: give it a longer warm-up (--set warm-up=1s)."
 )
 UNORDERED = rule(
     "cell.unordered",

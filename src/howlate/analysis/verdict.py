@@ -51,7 +51,8 @@ def _in_spite_of(checks: tuple[Statement, ...], evidence: Evidence, asked: Quest
     evidence = replace(evidence, deadline=seen)
     too_many = seen.misses > 0
     trials = trials_of(evidence)
-    lowers = lowers_of(evidence, asked, trials, is_dependent=True)
+    once = replace(evidence, until_decided=False, apart=False)
+    lowers = lowers_of(once, asked, trials, is_dependent=True)
     worst = trials[lowers.index(max(lowers))]
     if asked.miss_rate:
         too_many = evidence.trials and max(lowers) > asked.miss_rate
@@ -59,7 +60,8 @@ def _in_spite_of(checks: tuple[Statement, ...], evidence: Evidence, asked: Quest
         too_many = False
     outcome = Ruling.FAIL if too_many else Ruling.INCONCLUSIVE
     nothing = StretchVerdict(Ruling.INCONCLUSIVE, checks, None, asked_horizon_s(evidence, asked), bound=False)
-    rate = RateVerdict(outcome, checks, cpu=worst.cpu, releases=worst.releases, misses=worst.misses)
+    counts = worst.counts
+    rate = RateVerdict(outcome, checks, cpu=worst.cpu, releases=counts.releases, misses=counts.misses)
     return Verdict(outcome, asked, evidence, rate, nothing, valid=False)
 
 
@@ -82,12 +84,13 @@ def too_few(verdict: Verdict) -> bool:
     return bool(why) and why <= {TOO_FEW.id, TOO_SHORT.id}
 
 
-def reach_s(asked: Question, period_s: float) -> float:
-    """How long a row must be measured at least, until it is decided while it is measured."""
+def reach_s(asked: Question, period_s: float, round_s: float) -> float:
+    """How long a row must be measured at least, until it is decided while it is measured in rounds."""
     horizon_s = (asked.horizon_s or 0.0) * asked.confidence / (1 - asked.confidence)
     if not asked.miss_rate:
         return horizon_s
-    return max(horizon_s, trials_without_miss(asked.miss_rate, asked.confidence) * period_s)
+    trials = trials_without_miss(asked.miss_rate, asked.confidence, 1 / asked.cluster, round_s / period_s)
+    return max(horizon_s, trials * period_s)
 
 
 def _failed_checks(evidence: Evidence) -> tuple[Statement, ...]:
@@ -108,7 +111,8 @@ def _exact(evidence: Evidence, asked: Question) -> Verdict:
     share = worst.share
     kept = not counts.misses if not asked.miss_rate else share <= asked.miss_rate
     outcome_of_rate = Ruling.PASS if kept else Ruling.FAIL
-    rate = RateVerdict(outcome_of_rate, (), None, share, share, None, worst.cpu, worst.releases, worst.misses)
+    of = worst.counts
+    rate = RateVerdict(outcome_of_rate, (), None, share, share, None, worst.cpu, of.releases, of.misses)
     ahead = 1
     if asked.horizon_s and evidence.seconds > 0:
         ahead = max(1, math.ceil(asked.horizon_s * evidence.repetitions / evidence.seconds - 1e-9))

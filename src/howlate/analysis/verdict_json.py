@@ -24,6 +24,7 @@ def verdict_json(verdict: Verdict, others: Sequence[Verdict] = ()) -> dict[str, 
         "deadline_ns": verdict.asked.deadline_ns,
         "miss_rate": verdict.asked.miss_rate,
         "confidence": verdict.asked.confidence,
+        "cluster": verdict.asked.cluster,
         "clock": "virtual" if evidence.virtual else "real",
         "releases": evidence.deadline.releases,
         "late": evidence.deadline.late,
@@ -76,6 +77,8 @@ def _rate_json(rate: RateVerdict, exact: bool) -> dict[str, Any]:
         "lower": rate.lower,
         "theta": rate.theta,
         "cpu": int(rate.cpu) if rate.cpu else None,
+        "events": rate.events,
+        "events_per_h": rate.events_per_h,
         "forbidden_by": [to_json(statement) for statement in rate.forbids],
     }
 
@@ -87,7 +90,7 @@ def _stretch_json(stretch: StretchVerdict, max_ns: int | None) -> dict[str, Any]
         "confidence": stretch.confidence,
         "horizon_s": stretch.horizon_s,
         "blocks": stretch.blocks,
-        "forbidden_by": [to_json(statement) for statement in stretch.forbids],
+        "forbidden_by": [to_json(statement) for statement in (*stretch.forbids, *stretch.rises)],
     }
 
 

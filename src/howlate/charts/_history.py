@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from howlate.analysis.history import Course, History, heading_of
+from howlate.analysis.courses import Course
+from howlate.analysis.history import History, heading_of
 from howlate.charts._data import pack
 from howlate.charts._figure import Figure, Key, Note, Panel
 from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of

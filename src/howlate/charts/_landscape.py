@@ -35,15 +35,15 @@ def draw(proofs: Sequence[Proof]) -> Figure:
         title=Caption("Lateness of a single release, by its instant"),
         reading=Caption(
             "Each tooth of the lower line begins with a release that was tried; after it the lateness falls by one "
-            "nanosecond per nanosecond at most. No release is later than the upper line, which stands where a bound "
-            "is claimed."
+            "nanosecond per nanosecond at most. No release is later than the upper line if the premises hold that "
+            "were sampled, not watched; where one was seen to fail, there is no such line."
         ),
         x_title=Caption("Instant of the release, after the start of the cell"),
         y_title=Caption("Latency"),
         panels=tuple(_panel(proof, y) for proof in proofs),
         keys=(
             Key(FOUND, Caption("reached, by the probes"), series=0),
-            Key(BOUND, Caption("bound"), series=1),
+            Key(BOUND, Caption("bound, if the premises hold"), series=1),
         ),
         columns=1,
     )
@@ -59,7 +59,7 @@ def _panel(proof: Proof, y: Scale) -> Panel:
         _piece(
             _shifted(_reached(proof), first_ns), 3, FOUND, Caption("reached"), x, y, [note], _holders(proof)
         ),
-        _piece(_shifted(_bound(proof), first_ns), 2, BOUND, Caption("bound"), x, y, []),
+        _piece(_shifted(_bound(proof), first_ns), 2, BOUND, Caption("bound, if the premises hold"), x, y, []),
     ]
     return Panel(
         label=f"{proof.of.kernel}, {proof.of.load}",
@@ -127,8 +127,8 @@ def _reached(proof: Proof) -> Line:
 
 
 def _bound(proof: Proof) -> Line:
-    """What no release before a probe exceeds, two points a stretch; nothing where that is not claimed."""
-    if not proof.claims:
+    """What no release before a probe exceeds, two points a stretch; nothing where there is no bound."""
+    if not proof.is_bounded:
         return []
     line: Line = []
     for tile, probes in divided(proof.tiles, proof.probes):

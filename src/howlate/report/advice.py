@@ -38,7 +38,7 @@ STANDINGS = {
     Standing.HARMS: N_("harms"),
     Standing.UNMEASURED: N_("not measured"),
 }
-STATES = {"smaller": "smaller", "larger": "larger", "indistinct": "indistinct"}
+STATES = {"smaller": "smaller", "larger": "larger", "equal": "equal", "indistinct": "indistinct"}
 
 
 def sections(content: RunContent, style: Style, advice: Advice | None = None) -> Iterator[Section]:

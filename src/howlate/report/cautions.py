@@ -7,6 +7,7 @@ from typing import Any
 
 from howlate.analysis.groups import VIRTUAL_TIME, groups_of, kinds_of
 from howlate.analysis.resolution import below_resolution
+from howlate.analysis.starts import starts
 from howlate.charts._words import things_of
 from howlate.model.columns import LATENCY
 from howlate.model.loaded import RunContent
@@ -132,7 +133,7 @@ def of_rows(rows: Sequence[Named]) -> list[Statement]:
         for warning, many in kinds_of(warning for cell in cells for warning in cell.warnings):
             row = _row(name, many, len(cells), warning in invalid)
             named.setdefault(warning, []).append(row)
-        for caution in below_resolution(cells):
+        for caution in (*below_resolution(cells), *starts(cells)):
             named.setdefault(caution, []).append(name)
         if dropped := sum(cell.accounting.dropped for cell in cells):
             things = things_of(next(iter(cells[0].columns), LATENCY), dropped)
@@ -141,11 +142,11 @@ def of_rows(rows: Sequence[Named]) -> list[Statement]:
     return [*_with_rows(named, rows), *([AS_PUBLISHED()] if as_published else [])]
 
 
-def of_resolution(rows: Sequence[Named]) -> list[Statement]:
-    """Which rows of guests with several CPUs have times below the lab's resolution."""
+def of_figures(rows: Sequence[Named]) -> list[Statement]:
+    """Which rows have figures that say less than they seem to: below the lab's resolution, or of a start."""
     named: dict[Statement, list[str | Statement]] = {}
     for name, cells in rows:
-        for caution in below_resolution(cells):
+        for caution in (*below_resolution(cells), *starts(cells)):
             named.setdefault(caution, []).append(name)
     return _with_rows(named, rows)
 

@@ -43,6 +43,7 @@ HEADINGS = {
     MISSES: N_("deadline misses"),
     LOAD: N_("load achieved"),
     "0.5": N_("median"),
+    "0.999": "p99.9",
     "max": N_("max"),
     "stddev": N_("std dev"),
 }
@@ -50,7 +51,9 @@ TIMES = ("minimum", "mean", "p99", "maximum", "deviation")
 DIRECTIONS = {
     "smaller": N_("smaller"),
     "larger": N_("larger"),
+    "equal": N_("equal within 10 %"),
     "indistinct": N_("not distinguishable"),
+    "unstated": N_("not stated"),
 }
 
 IN_UNIT = rule("comparison.table", "{column} in {unit}")
@@ -112,7 +115,7 @@ def document(found: Comparison, equal: Sequence[Statement] = ()) -> Document:
             *(Texts("said", (text,)) for text in _first(found, equal)),
             *layouts(found),
             *(sheet for i, block in enumerate(found.blocks) for sheet in _sheets(found, block, i)),
-            *texts("warnings", [*found.joined.warnings, *_below_resolution(found)]),
+            *texts("warnings", [*found.joined.warnings, *_doubtful(found)]),
             *([differences(found.differences, found.names, options)] if found.differences else []),
             *(Texts("listed", tuple(said), say(title)) for title, said in conclusions(found)),
         ),
@@ -162,11 +165,11 @@ def _caution(found: Comparison, gravity: Statement | None = None) -> Text:
     return every_note(found.joined.virtual, [place.labels for place in found.joined.places], gravity)
 
 
-def _below_resolution(found: Comparison) -> list[Statement]:
+def _doubtful(found: Comparison) -> list[Statement]:
     """Of the places' valid repetitions, each by side and place."""
     places = found.joined.places
     labels = labels_that_vary(places)
-    return cautions.of_resolution(
+    return cautions.of_figures(
         [
             (", ".join([found.sides[side], *([described(place, labels)] if labels else [])]), counted)
             for place in places
@@ -372,8 +375,8 @@ def _load(block: Block) -> tuple[str, ...]:
 
 def ratios(found: Comparison, block: Block, number: int) -> Sheet | None:
     """A row a pair of sides: the ratio of each figure with its interval, and whether it is told apart; None where
-    no interval is stated."""
-    pairs = [pair for pair in block.pairs if any(decision.interval for decision in pair.decisions)]
+    nothing has a ratio."""
+    pairs = [pair for pair in block.pairs if any(decision.seen for decision in pair.decisions)]
     if not pairs:
         return None
     names = [say(RATIO(first=found.sides[p.first], second=found.sides[p.second])) for p in pairs]
@@ -396,17 +399,20 @@ def _ratio_column(figure: str, pairs: Sequence[Pair]) -> Column:
 
 
 def _ratio(decision: Decision | None) -> SheetCell:
-    if decision is None or decision.interval is None:
+    if decision is None or decision.seen is None:
         return SheetCell(
             _("not stated"), why="" if decision is None or decision.why is None else say(decision.why)
         )
-    interval = decision.interval
+    interval, told = decision.interval, _(DIRECTIONS[decision.direction])
+    whys = [] if decision.why is None else [say(decision.why)]
+    if interval is None:
+        return SheetCell(f"{decision.seen:.3g}", sign=told, state=decision.direction, why="; ".join(whys))
     why = say(INTERVAL(confidence=f"{interval.confidence:.1%}", pairs=interval.pairs))
     return SheetCell(
         f"{interval.ratio:.3g} [{interval.low:.3g}, {interval.high:.3g}]",
-        sign=_(DIRECTIONS[decision.direction]),
+        sign=told,
         state=decision.direction,
-        why=why if decision.why is None else f"{why}; {say(decision.why)}",
+        why="; ".join([why, *whys]),
     )
 
 

@@ -18,7 +18,7 @@ SITE = "HOWLATE_DOCS"
 DOCS = "docs"
 
 _STATISTICS, _ACCOUNT = "statistics.md#in-the-summary", "statistics.md#the-account"
-_PROOF, _WHY = "lab/prove.md#the-argument", "lab/why.md#"
+_PROOF, _WHY = "lab/prove.md#the-argument-if-the-premises-hold", "lab/why.md#"
 _LATE = "why.md#"
 _GRAVITY = "cores.md#gravity-what-anticipation-does-to-numbers"
 _MISSES, _REPEATED = "statistics.md#deadline-misses", "report.md#repetitions-and-kernels"

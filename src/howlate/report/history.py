@@ -8,8 +8,9 @@ from statistics import median
 from typing import Any
 
 from howlate import __version__
-from howlate.analysis.change_points import LEVEL
-from howlate.analysis.history import CONFIDENCE, Course, History, HitRate, PastRun, heading_of, hit_rate
+from howlate.analysis.courses import Course, PastRun
+from howlate.analysis.history import CONFIDENCE, History, HitRate, heading_of, hit_rate
+from howlate.analysis.level_shifts import LEVEL, RUNS
 from howlate.charts._history import draw
 from howlate.report import sheet as sheets
 from howlate.report.document import Document, Drawn, Section, Texts
@@ -25,8 +26,9 @@ MOST_RUNS = 12
 
 LEVEL_HELD = rule(
     "history.level",
-    "Each of {tested} series of values was searched for changes at a level of {level:percent}, so that in histories "
-    "without any change at most {all:percent} show one.",
+    "{tested} series of values were searched for changes. Of histories of {runs} runs without any change at most "
+    "{all:percent} show one, however often somebody looks; below {margin:percent} nothing is called a change. "
+    "Kendall's p is that of one look.",
 )
 HOW_BOUND = rule(
     "history.how-bound",
@@ -100,7 +102,7 @@ def _courses(history: History) -> Sheet:
 def _level_note(history: History) -> tuple[str, ...]:
     if not history.tested:
         return ()
-    return (say(LEVEL_HELD(tested=history.tested, level=history.level, all=LEVEL)),)
+    return (say(LEVEL_HELD(tested=history.tested, runs=RUNS, all=LEVEL, margin=history.margin)),)
 
 
 def _bound(history: History) -> Sheet:
@@ -178,8 +180,10 @@ def _unit(values: Sequence[float]) -> Unit:
 def to_json_value(history: History) -> dict[str, Any]:
     """Every series with every value (docs/history.md)."""
     return {
+        "worse": history.is_worse,
         "level": history.level,
         "tested": history.tested,
+        "margin": history.margin,
         "statements": [to_json(statement) for statements in history.statements for statement in statements],
         "series": [
             {
@@ -217,6 +221,11 @@ def _course_json(course: Course) -> dict[str, Any]:
     changes = [
         {
             "run": course.runs[change.at].run.id,
+            "started": course.runs[change.at].run.started,
+            "first_run": course.runs[change.first].run.id,
+            "last_run": course.runs[change.last].run.id,
+            "direction": "worse" if change.is_worse else "better",
+            **change.size.to_json(),
             "p": change.p,
             "before_ns": change.before_ns,
             "after_ns": change.after_ns,
@@ -224,4 +233,5 @@ def _course_json(course: Course) -> dict[str, Any]:
         }
         for change in course.changes
     ]
-    return {"statistic": course.statistic, "trend": trend, "changes": changes}
+    told = {"worse": course.is_worse, "trend": trend, "trend_stated": course.has_trend, "changes": changes}
+    return {"statistic": course.statistic, **told}

@@ -31,7 +31,11 @@ NO_PASS = rule(
 
 def missing_of(content: RunContent) -> tuple[Statement, ...]:
     """A sentence for those that are gone, and for those that were never measured."""
-    found = ((GONE, content.gone), (UNMEASURED, content.unmeasured))
+    return missing_named(content.gone, content.unmeasured)
+
+
+def missing_named(gone: tuple[str, ...], unmeasured: tuple[str, ...]) -> tuple[Statement, ...]:
+    found = ((GONE, gone), (UNMEASURED, unmeasured))
     return tuple(rule(cells=cells, count=len(cells)) for rule, cells in found if cells)
 
 

@@ -1,9 +1,8 @@
-"""The document of proofs (docs/lab/prove.md): a table of kernels and loads, what each landscape states, and on the
-page its picture."""
+"""The document of searched landscapes (docs/lab/prove.md): a table of kernels and loads, what each landscape states,
+and on the page its picture."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,8 +35,9 @@ FOUND = rule(
     "The release at {at_ns:exact}, {latency_ns:exact} late, played again, the same to the nanosecond.",
 )
 RULINGS = {
-    ProofRuling.WITHIN: N_("bounded"),
-    ProofRuling.KEPT: N_("deadline kept"),
+    ProofRuling.CONDITIONAL: N_("nothing later found"),
+    ProofRuling.WITHIN: N_("bounded by the caller's word"),
+    ProofRuling.KEPT: N_("bounded by the caller's word"),
     ProofRuling.MISSED: N_("deadline missed"),
     ProofRuling.OPEN: N_("open"),
     ProofRuling.BROKEN: N_("a premise broken"),
@@ -62,7 +62,9 @@ def _sections(proofs: Sequence[Proof], style: Style, title: str, others: Others 
     if style is PAGE:
         yield Section("head", (Texts("question", (title, "")),), kind="header")
     said = Texts("said", tuple(map(claim_of, proofs)))
-    yield Section("proofs", (sheet(proofs), said), _("Found and bounded") if style is PAGE else "")
+    yield Section(
+        "proofs", (sheet(proofs), said), _("Found, and bounded if the premises hold") if style is PAGE else ""
+    )
     if style is PAGE:
         yield Section("landscape", (Drawn(draw(proofs)),))
         yield from whys
@@ -130,7 +132,9 @@ def sheet(proofs: Sequence[Proof]) -> Sheet:
             sheets.labels("kernel", _("kernel"), (proof.of.kernel for proof in proofs)),
             sheets.labels("load", _("load"), (proof.of.load for proof in proofs)),
             sheets.times("found", _("found"), [proof.found.latency_ns for proof in proofs], LATENCY),
-            sheets.times("bound", _("bound"), [_claimed_ns(proof) for proof in proofs], LATENCY, strong=True),
+            sheets.times(
+                "bound", _("bound, if the premises hold"), [p.conditional_bound_ns for p in proofs], LATENCY
+            ),
             sheets.times(
                 "instant", _("instant"), [proof.of.first_ns + proof.found.at_ns for proof in proofs], INSTANT
             ),
@@ -145,10 +149,6 @@ def sheet(proofs: Sequence[Proof]) -> Sheet:
         kind="proofs",
         of="landscape",
     )
-
-
-def _claimed_ns(proof: Proof) -> float | None:
-    return proof.bound_ns if proof.claims and math.isfinite(proof.bound_ns) else None
 
 
 def to_json_value(proofs: Sequence[Proof], others: Others = ()) -> dict[str, Any]:

@@ -65,12 +65,12 @@ def folded(label: str, width: int) -> list[str]:
     line = ""
     for piece in re.split(r"(?<=[ ,·])|(?=\[)", label):
         rest = piece
-        while cell_len(line + rest.rstrip()) > width:
+        while _fitting(whole := line + rest.rstrip(), width) < len(whole):
             if line.strip():
                 lines.append(line.rstrip())
                 line = _indent(width)
                 continue
-            fits = _fitting(rest, max(1, width - cell_len(line)))
+            fits = max(1, _fitting(rest, max(1, width - cell_len(line))))
             lines.append(line + rest[:fits])
             line, rest = _indent(width), rest[fits:]
         line += rest
@@ -83,8 +83,13 @@ def _indent(width: int) -> str:
 
 
 def _fitting(text: str, width: int) -> int:
-    """How many characters of it fit, at least one."""
-    return max([1, *(n for n in range(1, len(text) + 1) if cell_len(text[:n]) <= width)])
+    """How many characters of it fit. No more are looked at: a label may have a hundred thousand."""
+    cells = 0
+    for number, character in enumerate(text):
+        cells += cell_len(character)
+        if cells > width:
+            return number
+    return len(text)
 
 
 def _pieces(text: str) -> Iterator[str]:

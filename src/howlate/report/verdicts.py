@@ -10,7 +10,7 @@ from howlate.analysis.gravity import anticipated
 from howlate.analysis.groups import groups_of
 from howlate.analysis.labels import row_names
 from howlate.analysis.promise import remaining, standing_in_the_way, statements
-from howlate.analysis.promise_bounds import rate_line, stretch_line
+from howlate.analysis.promise_bounds import events_line, rate_line, stretch_line
 from howlate.analysis.promise_facts import each_cpu
 from howlate.analysis.promise_sentence import no_verdict, run_sentence, sentence
 from howlate.analysis.ruling import Ruling, Verdict, worst
@@ -21,7 +21,7 @@ from howlate.report.sheet import NOTHING, Column, Row, Sheet, SheetCell, labels,
 from howlate.report.units import Unit
 from howlate.words.language import _
 from howlate.words.printable import printable, without_controls
-from howlate.words.quantities import seconds_text, share_text
+from howlate.words.quantities import rate_text, seconds_text, share_text
 from howlate.words.say import say
 from howlate.words.statement import Statement, rule
 
@@ -129,7 +129,15 @@ def briefly(verdicts: Sequence[Verdict], content: RunContent | None = None) -> I
     yield Texts("verdict", opening(verdicts, content))
     if len(verdicts) == 1:
         (only,) = verdicts
-        lines = statements(only)[1:] if no_verdict(only) else (rate_line(only), stretch_line(only))
+        lines = (
+            statements(only)[1:]
+            if no_verdict(only)
+            else (
+                rate_line(only),
+                *events_line(only),
+                stretch_line(only),
+            )
+        )
         yield Texts("more", tuple(lines if no_verdict(only) else (*lines, *remaining(only))))
         return
     for verdict in verdicts:
@@ -154,12 +162,7 @@ def sheet(verdicts: Sequence[Verdict]) -> Sheet:
             times("max", _("max"), maxima, US, strong=True),
             numbers("misses", _("misses"), [None if c is None else c.misses for c in counted]),
             numbers("releases", _("releases"), [None if c is None else c.releases for c in counted]),
-            numbers(
-                "rate",
-                _("share") if exact else _("share at most"),
-                [v.rate.upper for v in verdicts],
-                share_text,
-            ),
+            _rates(verdicts, exact),
             _horizons(verdicts),
         ),
         tuple(Row(kind="" if v.evidence.max_ns is not None else "invalid") for v in verdicts),
@@ -170,6 +173,14 @@ def sheet(verdicts: Sequence[Verdict]) -> Sheet:
 def _rulings(verdicts: Sequence[Verdict]) -> Column:
     cells = (SheetCell(verdict.outcome, state=verdict.outcome.lower()) for verdict in verdicts)
     return Column("verdict", _("verdict"), tuple(cells), words=True)
+
+
+def _rates(verdicts: Sequence[Verdict], exact: bool) -> Column:
+    """Which share misses; where none may, how many groups of late releases come an hour at most."""
+    if exact or verdicts[0].asked.miss_rate:
+        heading = _("share") if exact else _("share at most")
+        return numbers("rate", heading, [v.rate.upper for v in verdicts], share_text)
+    return numbers("events", _("late events/h below"), [v.rate.events_per_h for v in verdicts], rate_text)
 
 
 def _horizons(verdicts: Sequence[Verdict]) -> Column:

@@ -13,9 +13,11 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import PurePath
 from typing import Any
 
 from howlate.words.caption import Capitalised, Caption, Listed
+from howlate.words.printable import printable
 
 Value = "str | int | float | Statement | Caption | Listed | Capitalised | tuple[Value, ...]"
 """The values of a statement. A statement or caption inside another one is a phrase of it, a tuple is a list."""
@@ -60,6 +62,8 @@ def _plain(value: Any) -> Any:
     """A value in the form that a statement stores: paths, errors of the system and the like as text."""
     if isinstance(value, (list, tuple)):
         return tuple(map(_plain, value))
+    if isinstance(value, PurePath):
+        return printable(str(value))  # whoever named a file may have put line breaks into its name
     return (
         value if isinstance(value, (Statement, Caption, Listed, Capitalised, str, int, float)) else str(value)
     )
