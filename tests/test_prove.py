@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import random
-from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from howlate.analysis.landscape import Goal, Probed, ReleaseWindow
-from howlate.analysis.lateness import Lateness, LatePart, PartKind
 from howlate.analysis.premises import (
     ComparedPair,
     GuestMoment,
@@ -26,7 +23,7 @@ from howlate.analysis.premises import (
     witness_from_json,
     witness_to_json,
 )
-from howlate.analysis.proof import Landscape, Proof, ProofRuling
+from howlate.analysis.proof import Landscape, ProofRuling
 from howlate.analysis.release_path import Interruption, ReleasePath
 from howlate.cli.lab.prove import exit_code
 from howlate.errors import UsageError
@@ -34,79 +31,52 @@ from howlate.lab.cache import read_sealed, write_sealed
 from howlate.lab.forked_part import AROUND_NS
 from howlate.lab.kept_probes import KeptProbes
 from howlate.model.facts import Facts
-from howlate.prove import Prober, loads_of, prove
+from howlate.prove import loads_of, prove
 from howlate.studies import find_study
-
-WINDOW = ReleaseWindow(0, 400_000)
-STOPPER = RealTimeThread(16, "migration/0", 1, 99, 1_000, 3)
-EQUAL = ComparedPair(0, 101, 5_000, ())
-BUSY = Witness(0, 1_000_000, (STOPPER,), (0,))
-
-
-@dataclass
-class MadeProber(Prober):
-    """Answers from a function."""
-
-    latency_ns: Callable[[int], int]
-    said: Witness = BUSY
-    window: ReleaseWindow = WINDOW
-    jobs: int = 1
-    asked: list[int] = field(default_factory=list)
-    pair: ComparedPair = EQUAL
-    shifted_ns: int = 0
-
-    @property
-    def tiles(self) -> tuple[ReleaseWindow, ...]:
-        return (self.window,)
-
-    def witnesses(self) -> list[Witness]:
-        return [self.said]
-
-    def pairs(self) -> list[ComparedPair]:
-        return [self.pair]
-
-    def multiples_ns(self, draws: random.Random) -> list[list[int]]:
-        return [[*range(1_000_000, self.window.end_ns - max(AROUND_NS), 1_000_000)]]
-
-    def shift_ns(self, tick_ns: int) -> int:
-        return self.shifted_ns
-
-    def ask(self, at_ns: int, logged: bool = True) -> Future[Probed]:
-        self.asked.append(at_ns)
-        answer: Future[Probed] = Future()
-        answer.set_result(Probed(at_ns, self.latency_ns(at_ns)))
-        return answer
-
-    def note(self, probe: Probed) -> None:
-        pass
-
-    def why(self, probe: Probed) -> Lateness:
-        part = LatePart(PartKind.HELD, 0, probe.latency_ns, "work", ("main", "work"))
-        return Lateness(probe.latency_ns, (part,), ((part.stack, part.ns),), (), part.ns, 0)
-
-    def all(self, instants_ns: Iterable[int], logged: bool = True) -> list[Probed]:
-        return [self.ask(at_ns, logged).result() for at_ns in instants_ns]
-
-
-def proved(latency_ns: Callable[[int], int], goal: Goal, said: Witness = BUSY, *parameters: str) -> Proof:
-    return prove(Landscape("6.1", "made", 0, parameters), goal, 60, MadeProber(latency_ns, said))
-
-
-def tooth(at_ns: int) -> int:
-    """The CPU is kept for 50 us in every 100."""
-    return 4_000 + max(0, 50_000 - at_ns % 100_000)
+from made_prober import BUSY, EQUAL, STOPPER, WINDOW, MadeProber, proved, tooth
 
 
 def test_a_landscape_without_surprises_is_bounded_and_a_deadline_is_kept_or_missed() -> None:
-    within = proved(tooth, Goal(within=0.1))
-    kept, missed = proved(tooth, Goal(deadline_ns=60_000)), proved(tooth, Goal(deadline_ns=50_000))
-    assert [one.ruling for one in (within, kept, missed)] == [
-        ProofRuling.WITHIN,
-        ProofRuling.KEPT,
-        ProofRuling.MISSED,
+    """Only by the word of the caller: what it rests on was sampled."""
+    every = [
+        proved(tooth, goal) for goal in (Goal(within=0.1), Goal(deadline_ns=60_000), Goal(deadline_ns=50_000))
     ]
-    assert [exit_code([one]) for one in (within, kept, missed)] == [0, 0, 1]
-    assert exit_code([kept, missed, within]) == 1
+    accepted = [replace(each, accepted=True) for each in every]
+    within, kept, missed = (ProofRuling.WITHIN, ProofRuling.KEPT, ProofRuling.MISSED)
+    assert [each.ruling for each in every] == [ProofRuling.CONDITIONAL, ProofRuling.CONDITIONAL, missed]
+    assert [each.ruling for each in accepted] == [within, kept, missed]
+    assert [exit_code([each]) for each in every] == [5, 5, 1]
+    assert [exit_code([each]) for each in accepted] == [0, 0, 1]
+    assert exit_code([accepted[1], every[2], accepted[0]]) == 1
+    assert exit_code([accepted[0], every[1]]) == 5
+
+
+@pytest.mark.parametrize("goal", [Goal(within=0.1), Goal(deadline_ns=60_000)])
+@pytest.mark.parametrize("accepted", [False, True])
+def test_what_is_said_names_each_premise_that_was_sampled_and_whose_word_the_bound_is(
+    goal: Goal, accepted: bool
+) -> None:
+    said = replace(proved(tooth, goal), accepted=accepted).to_json()
+    assert len(said["sampled_premises"]) == 3
+    for premise in (*said["sampled_premises"], "were sampled, not watched"):
+        assert premise in said["sentence"]
+    assert "was found" in said["sentence"]
+    assert ("--accept-sampled-premises" in said["sentence"]) is accepted
+    assert said["premises_accepted_by"] == ("--accept-sampled-premises" if accepted else None)
+    assert said["bound_ns"] == (said["conditional_bound_ns"] if accepted else None)
+    assert said["conditional_bound_ns"] >= said["found_ns"]
+    for claim in ("none is later", "none misses", "no release is later", "proof", "proved"):
+        assert claim not in said["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("said", "above"), [(Witness(0, 10**6, (), (), 0, None), True), (Witness(30_000, 10**6, (), ()), False)]
+)
+def test_a_premise_that_was_seen_to_fail_is_not_accepted_by_anybodys_word(said: Witness, above: bool) -> None:
+    proof = proved(tooth, Goal(within=0.1), said)
+    broken = replace(proof, accepted=True, above=(Probed(1, 90_000),) if above else ())
+    assert broken.ruling is (ProofRuling.BROKEN if above else ProofRuling.WITHHELD)
+    assert exit_code([broken]) == 5 and broken.to_json()["bound_ns"] is None
 
 
 def test_two_guests_that_are_not_the_same_machine_withhold_the_bound() -> None:
@@ -135,7 +105,7 @@ def test_a_load_that_reacts_to_the_release_never_leaves_a_bound_below_what_it_do
         return 4_000 + (reaction_us * 1_000 if at_ns // 1_000 % every == 0 else 0)
 
     proof = proved(reacting, Goal(within=0.05))
-    if proof.claims:
+    if proof.is_bounded:
         assert proof.bound_ns >= reaction_us * 1_000
 
 
@@ -156,7 +126,7 @@ def test_the_share_that_check_instants_leave_is_stated_where_they_say_anything()
 
 def test_of_what_other_code_kept_the_latencies_alone_are_taken(tmp_path: Path) -> None:
     path = ReleasePath(90, 10, (Interruption("tick", 5, 9, 4),), "work")
-    kept = KeptProbes(tmp_path / "kept.json", 7, {3: 100}, {3: path}, {3: BUSY}, EQUAL, {2: 48})
+    kept = KeptProbes(tmp_path / "kept.json", 7, {3: 100}, {3: path}, {3: BUSY}, EQUAL, {2: 48}, 130)
     kept.write()
     assert KeptProbes.read(kept.path, fresh=False) == kept
     assert KeptProbes.read(kept.path, fresh=True) == KeptProbes(kept.path)
@@ -181,7 +151,8 @@ def test_before_the_search_its_least_number_of_probes_is_told_once() -> None:
 
 def test_starts_far_out_of_order_withhold_the_bound() -> None:
     """Every other 100 us the load sees the release come, and holds the CPU for 300 us."""
-    proof = proved(lambda at_ns: 304_000 if at_ns // 100_000 % 2 else 4_000, Goal(within=0.05))
+    prober = MadeProber(lambda at_ns: 304_000 if at_ns // 100_000 % 2 else 4_000)
+    proof = prove(Landscape("6.1", "made", 0), Goal(within=0.05), 0, prober)
     assert proof.ruling is ProofRuling.WITHHELD
     assert "later than one that was due after it" in proof.to_json()["sentence"]
     assert exit_code([proof]) == 5
@@ -196,7 +167,7 @@ def test_an_interrupt_at_an_absolute_instant_is_part_of_the_landscape() -> None:
         return (until_ns if until_ns - 15_000 <= free_ns < until_ns else free_ns) - at_ns
 
     proof = proved(interrupted, Goal(within=0.1))
-    assert proof.ruling is ProofRuling.WITHIN
+    assert proof.ruling is ProofRuling.CONDITIONAL
     assert proof.bound_ns >= max(map(interrupted, range(WINDOW.first_ns, WINDOW.end_ns, 10)))
 
 
@@ -225,9 +196,9 @@ def test_a_broken_premise_withholds_the_bound_and_names_what_broke_it(
     said: Witness, parameters: tuple[str, ...], reason: str
 ) -> None:
     proof = proved(tooth, Goal(within=0.1), said, *parameters)
-    assert proof.ruling is (ProofRuling.WITHHELD if reason else ProofRuling.WITHIN)
+    assert proof.ruling is (ProofRuling.WITHHELD if reason else ProofRuling.CONDITIONAL)
     assert reason in proof.to_json()["sentence"]
-    assert (proof.to_json()["bound_ns"] is None) is bool(reason)
+    assert (proof.to_json()["conditional_bound_ns"] is None) is bool(reason)
 
 
 @pytest.mark.parametrize(
@@ -278,7 +249,7 @@ def test_real_time_tasks_that_the_kernel_may_stop_withhold_the_bound(
     throttling = Throttling.of(load, Facts(facts))
     said = Witness(0, 10**6, (), (), used_ns, throttling)
     proof = proved(tooth, Goal(within=0.1), said)
-    assert proof.ruling is (ProofRuling.WITHHELD if reason else ProofRuling.WITHIN)
+    assert proof.ruling is (ProofRuling.WITHHELD if reason else ProofRuling.CONDITIONAL)
     assert reason in proof.to_json()["sentence"]
     assert witness_from_json(json.loads(json.dumps(witness_to_json(said)))) == said
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
 from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search
@@ -32,6 +33,9 @@ TILE_NS = 40_000_000
 AMID_NS, BEGUN_NS = 400, 400
 """A release so long after a tick comes amid it, if there is one: something has interrupted it before so much more has
 passed."""
+AT_ONCE = 4
+"""So many probes of a search are on their way, whatever the jobs and in whichever order they are answered: what is
+probed next follows from the answers alone."""
 _KEEP_EVERY = 25
 _TELL_EVERY = 6
 """Of the probes before the search."""
@@ -111,6 +115,22 @@ class Prober:
             part.symbols()
         return self._pool.submit(part.logged if logged else part.probe, at_ns)
 
+    def known(self) -> list[Probed]:
+        """The answers that are kept of the window's instants, ascending."""
+        return [probe for part in self.parts for probe in part.all_known()]
+
+    @property
+    def eps_ns(self) -> int:
+        """The largest eps of the searches whose probes are kept."""
+        return max(part.kept.eps_ns for part in self.parts)
+
+    def keep_eps(self, eps_ns: int) -> None:
+        """Keep that of a search."""
+        for part in self.parts:
+            if part.kept.eps_ns < eps_ns:
+                part.kept.eps_ns = eps_ns
+                part.kept.write()
+
     def why(self, probe: Probed) -> Lateness:
         """Where the time of a release that was asked went."""
         return self._part(probe.at_ns).why(probe)
@@ -153,30 +173,53 @@ def prove(
     """Ask for the witnesses, search, check at random instants and by state, explain what was found. `begins` is told
     once, when all that is asked before the search has been.
 
-    Equal questions ask equal probes where one is asked at a time; several change the order of answers, and so which
-    probes are chosen, never whether the bound holds.
+    Equal questions ask equal probes, and all that is kept is in the search from its first step on: a question that is
+    asked again asks no probe, and has the same answer.
     """
     window = prober.window
     draws = random.Random(f"{of.kernel} {of.load} {window}")
     witnesses = prober.witnesses()
-    search = Search(window, goal, 0, prober.tiles)
+    search = Search(window, goal, prober.eps_ns, prober.tiles)
+    for probe in prober.known():
+        search.know(probe)
+    _prepare(search, prober, draws, told)
+    search.assume(shown_eps_ns(search))
+    begins(search)
+    _search(search, prober, told)
+    checked = prober.all(drawn_checks(of, window, checks), logged=False) if not search.refuted else []
+    for probe in checked:
+        search.beside.setdefault(probe.at_ns, probe)
+    if search.refuted:  # by a check perhaps: what else was asked on the way to it is no part of the answer
+        search.ticks_met = search.ticks_ns = 0
+        search.eps_ns = max(prober.eps_ns, shown_eps_ns(search))
+        proof = Proof.of_search(of, search, (), witnesses)
+    else:
+        prober.keep_eps(search.eps_ns)
+        proof = Proof.of_search(of, search, checked, witnesses, prober.pairs())
+    return replace(proof, why=prober.why(proof.found))
+
+
+def drawn_checks(of: Landscape, window: ReleaseWindow, checks: int) -> list[int]:
+    """The first of an endless row of random instants: more of them are these and others."""
+    draws = random.Random(f"checks {of.kernel} {of.load} {window}")
+    return [draws.randrange(window.first_ns, window.end_ns) for _ in range(checks)]
+
+
+def _prepare(search: Search, prober: Prober, draws: random.Random, told: Told) -> None:
+    """What is asked before the search, as far as nothing that is known decides the question already."""
     edges = [tile.first_ns for tile in search.tiles]  # else no probe stands left of a part's first stretch
     first = [*edges, *_pairs(draws, search.tiles)]
     for at in range(0, len(first), _TELL_EVERY):
+        if search.refuted:
+            return
         for probe in prober.all(first[at : at + _TELL_EVERY]):
             search.add(probe)
         told(search)
     for looked_ns in prober.multiples_ns(draws):
+        if search.refuted:
+            return
         _meet_ticks(search, prober, looked_ns)
         told(search)
-    search.assume(shown_eps_ns(search))
-    begins(search)
-    _search(search, prober, told)
-    instants = [draws.randrange(window.first_ns, window.end_ns) for _ in range(checks)]
-    checked = prober.all(instants, logged=False) if not search.refuted else []
-    pairs = prober.pairs() if not search.refuted else []
-    proof = Proof.of_search(of, search, checked, witnesses, pairs)
-    return replace(proof, why=prober.why(proof.found))
 
 
 def _meet_ticks(search: Search, prober: Prober, multiples_ns: Sequence[int]) -> None:
@@ -205,13 +248,12 @@ def _pairs(draws: random.Random, tiles: Sequence[ReleaseWindow]) -> list[int]:
 
 
 def _search(search: Search, prober: Prober, told: Told) -> None:
-    waiting: set[Future[Probed]] = set()
+    """Answers are taken in the order of their questions."""
+    waiting: deque[Future[Probed]] = deque()
     while not search.is_over:
-        waiting |= {prober.ask(at_ns) for at_ns in search.propose(prober.jobs - len(waiting))}
-        done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-        for future in done:
-            probe = future.result()
-            prober.note(probe)
-            search.add(probe)
+        waiting += [prober.ask(at_ns) for at_ns in search.propose(AT_ONCE - len(waiting))]
+        probe = waiting.popleft().result()
+        prober.note(probe)
+        search.add(probe)
         search.assume(shown_eps_ns(search))
         told(search)

@@ -10,7 +10,7 @@ from howlate.analysis.explained import Explained
 from howlate.analysis.labels import row_names
 from howlate.analysis.lateness import explain
 from howlate.analysis.places import with_places
-from howlate.errors import NotPossibleError, UsageError
+from howlate.errors import DamagedError, NotPossibleError, UsageError
 from howlate.lab.debug_info import DebugInfo
 from howlate.model.activation import Activation, Activations
 from howlate.model.decode import NEAREST, nearest
@@ -27,6 +27,11 @@ NOT_IN_THE_LAB = rule(
     "why.not-in-the-lab",
     "{run} was not measured in the lab's virtual time, and cannot be played again",
     remedy="`howlate report` shows what is known of the causes of its late samples",
+)
+NO_MACHINE = rule(
+    "why.no-machine",
+    'run.json has cells of "{machine}", and no facts of it',
+    remedy="restore run.json from a copy, or measure again into another folder",
 )
 NO_SUCH_CELL = rule(
     "why.no-such-cell",
@@ -97,7 +102,11 @@ def _hint(folder: RunFolder, name: str, known: Iterable[str]) -> Statement:
 
 def _whole_cells(folder: RunFolder, run: Run) -> list[Cell]:
     whole = set(folder.whole_cells(run))
-    return [cell for cell in run.plan.cells if cell.id in whole]
+    cells = [cell for cell in run.plan.cells if cell.id in whole]
+    for cell in cells:
+        if cell.machine not in run.machines:
+            raise DamagedError(NO_MACHINE(machine=cell.machine))
+    return cells
 
 
 def _kernel(cell: Cell) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import gzip
 import struct
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from howlate.errors import REMEDIED, DamagedError, GuestError, TargetError
+from howlate.lab.archive import Say, silent
 from howlate.lab.bench import Bench
 from howlate.lab.guest import STUCK, WITH_CONSOLE, Boot
 from howlate.lab.machine import Machine
@@ -24,12 +26,12 @@ VMLINUX = b"\x7fELF" + bytes(600) + b"tsc_early_khz\0" + struct.pack("<III4sI", 
 """As much of an unpacked kernel as shows that QEMU can enter it, and that it can be told its clock's rate."""
 
 
-def made_bench(folder: Path, payload: bytes = b"") -> Bench:
+def made_bench(folder: Path, payload: bytes = b"", cache: Path | None = None, say: Say = silent) -> Bench:
     """A bench with a kernel that nobody boots."""
     file = folder / "bzImage-made"
     file.write_bytes(bzimage("6.9.1", payload))
-    cache = folder / "cache"
-    label, kernel = own_kernel(str(file), cache)
+    cache = cache or folder / "cache"
+    label, kernel = own_kernel(str(file), cache, say)
     return Bench(
         label,
         kernel,
@@ -39,6 +41,8 @@ def made_bench(folder: Path, payload: bytes = b"") -> Bench:
         Snapshots(cache / "snapshots"),
         Results(cache / "results"),
         threading.Event(),
+        {},
+        say,
     )
 
 
@@ -51,8 +55,10 @@ def test_a_kernel_that_was_exchanged_in_the_cache_is_not_measured(tmp_path: Path
         on.run([("howlate-probe", "--version")], Limits(1.0))
     assert str(on.kernel.vmlinuz.parent) in caught.value.remedy
     on.kernel.vmlinuz.unlink()
+    gone = replace(on)
     with pytest.raises(DamagedError, match="cannot be read"):
-        _ = made_bench(tmp_path).key
+        _ = gone.key
+    assert made_bench(tmp_path).key == key, "copied again"
 
 
 class Boots:

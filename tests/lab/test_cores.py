@@ -34,7 +34,6 @@ test = "cyclic"
 [settings]
 period = "1ms"
 activations = "100"
-warm-up = "5"
 dither = {dither}
 
 [axes]
@@ -139,7 +138,6 @@ def test_the_core_s_own_tool_finds_the_same_mean(tmp_path: Path, core: str) -> N
         "cyclic",
         "--period=1ms",
         f"--activations={ACTIVATIONS}",
-        "--warm-up=5",
         "--policy=fifo:80",
     ]
     asked = [f"/bin/{tool.name}", "-p1000", "-T2", "-q"]
@@ -185,7 +183,7 @@ def test_without_gravity_a_mean_is_higher_by_it(tmp_path: Path, core: str) -> No
     timers = TIMERS[core]
     programs = {"put": compiled(tmp_path, "put")}
     on, before = bench_of(core, tmp_path / "cache", Machine.of("amd64"), programs=programs)
-    ours = [PROBE, "cyclic", "--period=1ms", "--activations=300", "--warm-up=5", "--policy=fifo:80"]
+    ours = [PROBE, "cyclic", "--period=1ms", "--activations=300", "--policy=fifo:80"]
     lines = gravity_lines(core, [[*ours, f"--timer={timer}", "--quiet", "--json"] for timer in timers])
     done = on.run([*before, *lines], LIMITS)[len(before) :]
     assert [line.status for line in done] == ["0"] * len(done), [line.stderr for line in done]

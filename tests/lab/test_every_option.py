@@ -88,12 +88,12 @@ DEAR: dict[str, Sequence[Call]] = {
     "lab prove": (
         (
             f"lab prove --load none {GUEST} --window 5ms --from 10ms --within 50% --checks 2 --jobs 1 --no-cache "
-            "--worst 1 --out p.html",
+            "--worst 1 --out p.html --json --accept-sampled-premises",
             (0, 5),
         ),
         (f"lab prove mine.toml {GUEST} --window 5ms --deadline 1us --checks 0 --json", (1,)),
-        ("lab prove --load none --kernel mine=VMLINUZ --window 5ms --checks 0 --within 1ms", (0, 4, 5)),
-        (f"lab prove --load none {GUEST} --window 5ms --checks 0 --within 1ms --module MODULE", (0, 5)),
+        ("lab prove --load none --kernel mine=VMLINUZ --window 5ms --checks 0 --within 1ms", (4, 5)),
+        (f"lab prove --load none {GUEST} --window 5ms --checks 0 --within 1ms --module MODULE", (5,)),
     ),
     "lab run": (
         (f"lab run mine.toml {GUEST} --cpus 2 --turn 20us --seeds 1 --out two", (0,)),

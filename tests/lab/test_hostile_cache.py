@@ -3,10 +3,13 @@ through."""
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 import random
 import shutil
 import stat
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,7 +30,9 @@ from howlate.lab.results import Results
 from howlate.lab.window import encode_tree
 from lab.test_cost import cell
 from lab.test_emulator import NEW, MadeEmulators, old_host
-from lacks import AS_ROOT, needs_root, skip
+from lacks import AS_ROOT, MACHINE, needs_root, skip
+
+NONE = 0xFFFFFFFF
 
 __all__ = ["old_host"]
 NOBODY = 65534
@@ -192,7 +197,7 @@ NO_ENTRIES = [pipe, endless, folder, loop]
 @pytest.mark.parametrize("planted", NO_ENTRIES)
 def test_what_is_no_file_is_no_entry(tmp_path: Path, planted: Callable[[Path], None]) -> None:
     planted(tmp_path / "x")
-    with pytest.raises(OSError, match=""):
+    with pytest.raises(OSError, match=r"not a regular file|Is a directory|Too many levels"):
         read_entry(tmp_path / "x")
 
 
@@ -315,6 +320,38 @@ def test_probes_that_were_swapped_cut_or_changed_are_asked_again(tmp_path: Path)
         assert KeptProbes.read(one.path, fresh=False).latencies_ns == {}
     one.path.write_bytes(data)
     assert KeptProbes.read(one.path, fresh=False).latencies_ns == {1: 559289}
+
+
+def test_a_right_of_another_user_in_a_list_counts(tmp_path: Path) -> None:
+    """The bits of the group are the most that such a list gives (acl(5))."""
+    tmp_path.chmod(0o755)
+    check_private(tmp_path)
+    rights = [(1, 7, NONE), (2, 7, 65534), (4, 5, NONE), (16, 7, NONE), (32, 5, NONE)]
+    acl = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *right) for right in rights)
+    try:
+        os.setxattr(tmp_path, "system.posix_acl_access", acl)
+    except OSError:
+        skip("a file system with access control lists", MACHINE)
+    assert tmp_path.stat().st_mode & 0o777 == 0o775
+    with pytest.raises(NotPossibleError) as caught:
+        check_private(tmp_path)
+    assert caught.value.statement.rule == "lab.cache-open"
+
+
+def test_who_has_a_group_as_the_first_one_is_a_member(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user = pwd.getpwuid(os.geteuid())
+    os.chown(tmp_path, -1, user.pw_gid)
+    tmp_path.chmod(0o775)
+    if grp.getgrgid(user.pw_gid).gr_name != user.pw_name:
+        skip("a group of the user's own", MACHINE)
+    check_private(tmp_path)
+    other = pwd.struct_passwd(("other", "x", 4242, user.pw_gid, "", "/", "/bin/sh"))
+    monkeypatch.setattr(pwd, "getpwall", lambda: [user, other])
+    with pytest.raises(NotPossibleError) as caught:
+        check_private(tmp_path)
+    assert caught.value.statement.rule == "lab.cache-open"
 
 
 def test_the_check_of_a_folder_names_the_one_that_is_at_fault(tmp_path: Path) -> None:

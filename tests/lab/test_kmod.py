@@ -153,7 +153,15 @@ def test_a_cpu_that_is_held_delays_who_is_woken_and_not_the_handler(tmp_path: Pa
     """A task above the woken one has the CPU for 5 ms of each 50. Interrupts come each millisecond, so the first in a
     hold waits for 4 to 5 ms; and all this time the handler runs in time, a gap in what the other task sees."""
     on = guest(RT)
-    woken = ("howlate-probe", "irq", "--period=1ms", "--points=600", "--stream=irq", "--quiet")
+    woken = (
+        "howlate-probe",
+        "irq",
+        "--period=1ms",
+        "--points=600",
+        "--warm-up=0ns",
+        "--stream=irq",
+        "--quiet",
+    )
     above = (
         "howlate-probe",
         "hardware-gap",
@@ -162,7 +170,7 @@ def test_a_cpu_that_is_held_delays_who_is_woken_and_not_the_handler(tmp_path: Pa
         "--window=50ms",
         "--width=5ms",
     )
-    more = ("--threshold=1us", "--duration=500ms", "--stream=gaps", "--quiet")
+    more = ("--threshold=1us", "--duration=500ms", "--warm-up=0ns", "--stream=gaps", "--quiet")
     *_, both = on.run([*load("howlate_irq"), ("/bin/both", *woken, "--", *above, *more)], LIMITS)
     assert both.status == "0", both.stderr
     rows = {}
@@ -272,10 +280,10 @@ def test_the_hpets_clock_and_the_kernels_agree(tmp_path: Path, guest: Guest) -> 
     on = guest(RT)
     quiet = (PROBE, "irq", "--source=hpet", "--period=1ms", "--points=400", "--stream=irq", "--quiet")
     maxima = (PROBE, "irq", "--source=hpet", "--period=1ms", "--points=400", "--maximum-only", "--json")
-    woken = ("howlate-probe", *quiet[1:])
+    woken = ("howlate-probe", *quiet[1:], "--warm-up=0ns")
     above = (
         *("howlate-probe", "hardware-gap", "--source=spin", "--policy=fifo:90", "--window=50ms"),
-        "--quiet",
+        *("--quiet", "--warm-up=0ns"),
     )
     held = ("/bin/both", *woken, "--", *above, "--width=5ms", "--threshold=1us", "--duration=350ms")
     arms = (PROBE, "irq", "--source=hpet", "--period=20s", "--points=10")

@@ -92,7 +92,7 @@ def test_a_section_of_known_length_is_found_and_bounded_and_named(
     on = guest(name)
     proof = proved(on, [module, *single(on, "cpu:100")], Goal(within=0.1), 5, SECTION)
     print(english(proof.sentence()), proof.holder, proof.eps_parts)
-    assert proof.ruling is ProofRuling.WITHIN and not proof.above
+    assert proof.ruling is ProofRuling.CONDITIONAL and not proof.above
     assert 0.9 * HOLD_NS < proof.found.latency_ns < HOLD_NS + 30_000
     assert HOLD_NS < proof.bound_ns <= 1.1 * (HOLD_NS + 30_000)
     assert proof.why is not None
@@ -117,7 +117,7 @@ def test_an_interrupt_at_an_absolute_instant_inside_a_section_is_bounded_on_both
         at_ns, took_ns = max(came)
         sides = prober.all((at_ns + off_us * 1_000 for off_us in range(-50, 80, 10)), logged=False)
     print(english(proof.sentence()), proof.eps_parts)
-    assert proof.ruling is ProofRuling.WITHIN
+    assert proof.ruling is ProofRuling.CONDITIONAL
     assert 30_000 < took_ns < 35_000
     assert HOLD_NS + took_ns < proof.bound_ns <= 1.1 * (HOLD_NS + took_ns + 30_000)
     assert sides[0].latency_ns > HOLD_NS // 2 > sides[-1].latency_ns
@@ -258,7 +258,7 @@ def test_a_check_above_its_bound_takes_the_claim_back() -> None:
         for at_ns in search.propose():
             search.add(Probed(at_ns, 100))
     of = Landscape("6.1", "reacts", 0)
-    assert Proof.of_search(of, search, [Probed(500, 101)]).ruling is ProofRuling.WITHIN
+    assert Proof.of_search(of, search, [Probed(500, 101)]).ruling is ProofRuling.CONDITIONAL
     broken = Proof.of_search(of, search, [Probed(500, 5_000)])
     assert broken.ruling is ProofRuling.BROKEN and broken.to_json()["bound_ns"] is None
     assert "premise" in broken.to_json()["sentence"]

@@ -97,7 +97,7 @@ def test_two_tasks_share_the_cpu_by_the_kernels_weights(standard: Bench, values:
 @pytest.mark.long
 @pytest.mark.slow
 def test_who_sleeps_is_served_before_who_never_does(standard: Bench) -> None:
-    sleeper = (PROBE, *ASKED, "--question=sleeper", "--points=45", "--warm-up=5", "--tasks=4")
+    sleeper = (PROBE, *ASKED, "--question=sleeper", "--points=40", "--tasks=4")
     lines = [sleeper, (*sleeper, "--policy=fifo:80"), (*sleeper, "--work=8ms", "--sleep=1ms")]
     interactive, first, busy = (cell["columns"] for cell in _cells(standard, lines))
     for columns in (interactive, first):

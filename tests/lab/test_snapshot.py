@@ -11,11 +11,11 @@ import pytest
 
 from howlate.errors import TargetError
 from howlate.lab import snapshot, window
-from howlate.lab.cache import entry_hash, remove, seal
+from howlate.lab.cache import entry_hash, remove
 from howlate.lab.guest import TURN_CPU_S, Boot, Guest, StuckError
 from howlate.lab.machine import Machine
 from howlate.lab.monitor import Monitor
-from howlate.lab.snapshot import AFTER_NS, Snapshots, set_clock
+from howlate.lab.snapshot import AFTER_NS, Snapshots, set_clock, write_record
 from howlate.lab.watch import Limits, Used, Watch
 from howlate.store.files import read_json, write_json
 from lab.guests import RT, bench, cell, difference, preload, stream_of
@@ -124,7 +124,7 @@ class Makes:
     ) -> None:
         self.count += 1
         (beside / "state").write_bytes(b"state")
-        write_json(beside / "snapshot.json", {"seal": seal(key, entry_hash(beside / "state"))})
+        write_record(beside, key, {"sha256": entry_hash(beside / "state")})
 
 
 BOOT = Boot(Machine.of("amd64"), Path("vmlinuz"), Path("initramfs"), "")
@@ -201,7 +201,8 @@ def test_a_snapshot_that_another_removed_is_made_again(
 def test_the_usual_boot_is_the_median_of_those_by_the_same_emulator(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Records of an older howlate and damaged ones say nothing; the limit of a boot follows from the rest."""
+    """Records of an older howlate, of another guest and damaged ones say nothing; the limit of a boot follows from
+    the rest."""
     makes, limits = Makes(monkeypatch), list[float]()
 
     def make(
@@ -215,8 +216,14 @@ def test_the_usual_boot_is_the_median_of_those_by_the_same_emulator(
     records: list[dict[str, Any]] = [{"emulator": name, "boot_cpu_s": took} for name, took in known]
     for number, record in enumerate([*records, {"boot_cpu_s": 99.0}, {"emulator": x86}]):
         (tmp_path / f"kept{number}").mkdir()
-        write_json(tmp_path / f"kept{number}" / "snapshot.json", record)
+        write_record(tmp_path / f"kept{number}", f"kept{number}", record)
         (tmp_path / f"kept{number}" / "state").touch()
+    changed = (tmp_path / "kept0" / "snapshot.json").read_text().replace("10.0", "1.0")
+    older = '{"emulator": "qemu-system-x86_64", "boot_cpu_s": 1.0}'
+    for name, text in (("older", older), ("changed", changed)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "snapshot.json").write_text(text)
+        (tmp_path / name / "state").touch()
     monkeypatch.setattr(snapshot, "_make", make)
     for machine in (Machine.of("amd64"), Machine.of("arm64")):
         boot = Boot(machine, Path("vmlinuz"), Path("initramfs"), "")

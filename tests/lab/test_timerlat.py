@@ -16,7 +16,7 @@ from probe.drive import read_stream
 MODULE = ("irq", "--period=1ms", "--points=500", "--stream=module", "--quiet")
 TRACER = ("irq", "--source=timerlat", "--points=500", "--stream=timerlat", "--quiet")
 # The tracer hooks in when it starts and keeps its books from its first period on: that is the module's warm-up.
-HOOKED = (PROBE, *MODULE, "--warm-up=250")
+HOOKED = (PROBE, *MODULE, "--warm-up=250ms")
 HOOK = (PROBE, "irq", "--source=timerlat", "--period=100ms", "--points=12", "--stream=slow", "--quiet")
 
 

@@ -33,7 +33,17 @@ from howlate.lab.archive import (
     suites,
     wanted_architectures,
 )
-from howlate.lab.cache import make_folder, read_entry, storing, write_entry
+from howlate.lab.cache import (
+    make_folder,
+    read_entry,
+    read_sealed_json,
+    remove,
+    say_changed,
+    storing,
+    write_entry,
+    write_sealed_json,
+)
+from howlate.lab.manifest import file_hashes
 from howlate.words.statement import rule
 
 NO_ARCHIVE_KEYS = rule(
@@ -157,7 +167,7 @@ class AptArchive:
 
     def packages(self, refresh: bool = False) -> Sequence[Package]:
         """The kernel packages of all suites; updates if the lists are older than a day, or with `refresh`."""
-        return kept(self.index, self.folder, self._update, refresh)
+        return kept(self.index, self.folder, self._update, refresh, self.say)
 
     def fetch(self, package: Package, folder: Path) -> Path:
         """Fetch by apt's own transports (proxies, mirrors); apt checks the hash in the signed list."""
@@ -186,6 +196,7 @@ class AptArchive:
         return self._given
 
     def _update(self) -> None:
+        self._remove_changed_lists()
         self.configure()
         self.say("fetching the lists of packages (a minute at the first time)")
         done = self._apt(["apt-get", "update", "-o", "pkgCacheFile::Generate=0"])
@@ -197,6 +208,21 @@ class AptArchive:
         for suite, why in failed.items():
             self.say(f"the suite {suite} could not be updated: {why}")
         save_index(self.index, found, {"failed": failed})
+        with storing(self._hashes):
+            write_sealed_json(self._hashes, file_hashes(self._lists))
+
+    def _remove_changed_lists(self) -> None:
+        """Apt takes a list that it has for the one that it verified: those that changed since are removed."""
+        again = "the lists are fetched again"
+        try:
+            kept = read_sealed_json(self._hashes, self.say, again)
+            if not self._lists.exists() or kept == file_hashes(self._lists):
+                return
+        except OSError:  # something that is neither a file nor a folder
+            pass
+        say_changed(self._lists, self.say, again)
+        with storing(self._lists):
+            remove(self._lists)
 
     def _read_lists(self) -> list[Package]:
         columns = "$(FILENAME)|$(RELEASE)|$(REPO_URI)"
@@ -212,15 +238,24 @@ class AptArchive:
 
     def configure(self) -> None:
         """Write the settings of the private state; they are few and always the same."""
-        lists, status, sources = self.folder / "lists", self.folder / "status", self.folder / "sources.list"
+        status, sources = self.folder / "status", self.folder / "sources.list"
         with storing(self.folder):
-            make_folder(lists / "partial")
+            make_folder(self._lists / "partial")
             make_folder(self.folder / "archives" / "partial")
             _write(status, "")
             _write(sources, "".join(f"{source.line}\n" for source in self.sources()))
             _write(
                 self._conf, _CONF.format(folder=_fit(self.folder, r'["\\\n]'), host=wanted_architectures()[0])
             )
+
+    @property
+    def _lists(self) -> Path:
+        return self.folder / "lists"
+
+    @property
+    def _hashes(self) -> Path:
+        """What the lists were after the last update."""
+        return self.folder / "lists.json"
 
     @property
     def _conf(self) -> Path:

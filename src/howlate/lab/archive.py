@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from howlate.errors import DamagedError, TargetError
-from howlate.lab.cache import locked
+from howlate.lab.cache import locked, read_sealed_json, say_changed, storing, write_sealed_json
 from howlate.lab.label import ARCHITECTURES
-from howlate.store.files import read_json, write_json
 from howlate.words.statement import rule
 
 NOT_IN_ARCHIVE = rule(
@@ -207,29 +206,41 @@ def once(packages: Iterable[Package]) -> list[Package]:
 
 def save_index(file: Path, packages: Sequence[Package], more: Mapping[str, object]) -> None:
     """Store what was read from the lists, so that the next call does not need them."""
-    write_json(file, {"schema": 1, **more, "packages": [asdict(p) for p in packages]}, indent=None)
+    with storing(file):
+        write_sealed_json(file, {"schema": 1, **more, "packages": [asdict(p) for p in packages]})
 
 
-def load_index(file: Path) -> tuple[list[Package], dict[str, object]]:
-    """Load what `save_index` wrote."""
-    values = read_json(file, "call again with --refresh")
+def load_index(file: Path, say: Say = silent) -> list[Package] | None:
+    """Load what `save_index` wrote; None if it is missing or, which is said, something else."""
+    values = read_sealed_json(file, say, "the lists are fetched again")
+    if values is None:
+        return None
     try:
-        packages = [checked_package(row, str(row["suite"]), str(file)) for row in values.pop("packages")]
-    except (KeyError, TypeError, AttributeError):
-        raise DamagedError(NO_PACKAGE_LIST(file=file)) from None
-    return packages, values
+        return [checked_package(row, str(row["suite"]), str(file)) for row in values["packages"]]
+    except (KeyError, TypeError, AttributeError, DamagedError):
+        say_changed(file, say, "the lists are fetched again")
+        return None
 
 
-def kept(index: Path, place: Path, update: Callable[[], None], refresh: bool) -> Sequence[Package]:
-    """The packages of an index. `update` makes it again if it is older than a day, or with `refresh`; `place`
-    is locked meanwhile."""
+def kept(
+    index: Path, place: Path, update: Callable[[], None], refresh: bool, say: Say = silent
+) -> Sequence[Package]:
+    """The packages of an index. `update` makes it again if it is older than a day or damaged, or with `refresh`;
+    `place` is locked meanwhile."""
     asked = time.time()
-    if refresh or _age(index, asked) > DAY:
+    packages = None if refresh or _age(index, asked) > DAY else load_index(index, say)
+    if packages is None:
         with locked(place):
             # Another howlate may have updated while we waited for the lock.
-            if _age(index, time.time()) > (time.time() - asked if refresh else DAY):
+            if _age(index, time.time()) <= (time.time() - asked if refresh else DAY):
+                packages = load_index(index)
+            if packages is None:
                 update()
-    return load_index(index)[0]
+    if packages is None:
+        packages = load_index(index)
+    if packages is None:
+        raise DamagedError(NO_PACKAGE_LIST(file=index))
+    return packages
 
 
 def _age(file: Path, now: float) -> float:

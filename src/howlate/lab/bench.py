@@ -15,7 +15,7 @@ from howlate.analysis.symbols import Symbols
 from howlate.errors import REMEDIED, DamagedError, NotPossibleError, TargetError
 from howlate.lab import initramfs
 from howlate.lab.archive import Say, silent
-from howlate.lab.cache import entry_hash, made, read_entry, seal, storing, write_entry
+from howlate.lab.cache import entry_hash, made, read_entry, say_changed, seal, storing, write_entry
 from howlate.lab.console import last_lines
 from howlate.lab.fork import FORK_FORMAT, Fork, direct, forked
 from howlate.lab.guest import STUCK, WITH_CONSOLE, Boot, Guest, Tick
@@ -220,7 +220,7 @@ class Bench:
         unpacks it."""
         if self.machine.clock == REAL or self.kernel.arch != "amd64":
             return self.kernel.vmlinuz
-        folder = made(self.cache / UNPACKED / self.kernel.checked_sha256, self._unpack, is_sound)
+        folder = made(self.cache / UNPACKED / self.kernel.checked_sha256, self._unpack, is_sound, self.say)
         with suppress(OSError):
             os.utime(folder)  # when it was last used
         return folder / VMLINUX if (folder / VMLINUX).is_file() else self.kernel.vmlinuz
@@ -239,6 +239,8 @@ class Bench:
         path = self.cache / "initramfs" / f"{sha256(data).hexdigest()}.cpio"
         with storing(path):
             if not _has(path, data):
+                if path.exists():
+                    say_changed(path, self.say, "it is made again")
                 write_entry(path, data)
         return path
 

@@ -102,7 +102,7 @@ def build_module(
             shutil.copyfile(work.parent / LOG, beside / LOG)
             write_manifest(beside, digest)
 
-    done = made(where / "modules" / digest, make, unchanged())
+    done = made(where / "modules" / digest, make, unchanged(), say)
     found = tuple(sorted(done.glob("*.ko")))
     if not found:
         raise UsageError(NO_MODULE_MADE(folder=folder))
@@ -135,7 +135,12 @@ def _way(kernel: Kernel, tree: Headers, archive: Archive, cache: Path, say: Say)
     wanted = needed_packages(tree.gcc, kernel.arch, kbuild.depends if kbuild else "")
     root = build_root(kernel.suite, wanted, archive, cache, say) / "root"
     place = f"/headers/{tree.root.name}"
-    made(root / place.lstrip("/"), lambda beside: _copy_headers(tree, beside, Path(place)))
+    made(
+        root / place.lstrip("/"),
+        lambda beside: _copy_headers(tree, beside, Path(place)),
+        unchanged(tree.packages),
+        say,
+    )
     prefix = _PREFIX[kernel.arch]
     return _Way(
         f"{prefix}gcc-{tree.gcc}",
@@ -153,6 +158,7 @@ def _copy_headers(tree: Headers, beside: Path, place: Path) -> None:
         for file in (beside / "usr/src").glob("linux-headers-*/Makefile"):
             if file.stat().st_size < 1000:
                 file.write_text(file.read_text().replace(str(tree.root), str(place)))
+        write_manifest(beside, place.name, tree.packages)
 
 
 def _why_not_here(tree: Headers) -> str:

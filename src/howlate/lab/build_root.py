@@ -18,6 +18,7 @@ from howlate.errors import NotPossibleError, TargetError
 from howlate.lab.archive import CODENAMES, Archive, Say, silent
 from howlate.lab.cache import cache_folder, made
 from howlate.lab.headers import TRIPLETS, host_architecture
+from howlate.lab.manifest import unchanged, write_manifest
 from howlate.words.statement import rule
 
 NO_BUILD_ROOT = rule(
@@ -31,6 +32,12 @@ DEBOOTSTRAP_FAILED = rule(
     "debootstrap could not make a root of {release}: {reason}",
     remedy="check that the mirror has this suite",
 )
+
+
+_CHANGING = ("root/headers", "root/tmp")
+"""Where headers are copied to, and modules are built."""
+_checked: set[Path] = set()
+"""The roots that this process has compared with their manifests."""
 
 
 def codename(suite: str) -> str:
@@ -65,14 +72,14 @@ def build_root(
     release = codename(suite)
     digest = hashlib.sha256("\n".join(sorted(packages)).encode()).hexdigest()[:12]
     folder = (cache or cache_folder()) / "roots" / f"{release}-{host_architecture()}-{digest}"
-    if folder.is_dir():
+    if folder in _checked and folder.is_dir():
         return folder
-    place = next((place for place in archive.places() if place[0] == release), None)
-    if place is None:
-        raise NotPossibleError(NO_SUITE(release=release))
-    _, address, keyring = place
 
     def make(beside: Path) -> None:
+        place = next((place for place in archive.places() if place[0] == release), None)
+        if place is None:
+            raise NotPossibleError(NO_SUITE(release=release))
+        _, address, keyring = place
         say(f"making a minimal root of {release} to build in (a minute or two)")
         root = beside / "root"
         argv = ["debootstrap", "--variant=minbase", f"--keyring={keyring}", f"--include={','.join(packages)}"]
@@ -93,8 +100,11 @@ def build_root(
             raise TargetError(DEBOOTSTRAP_FAILED(release=release, reason=why))
         for rest in ("var/cache/apt/archives", "var/lib/apt/lists", "usr/share/doc", "usr/share/locale"):
             shutil.rmtree(root / rest, ignore_errors=True)
+        write_manifest(beside, folder.name, but=_CHANGING)
 
-    return made(folder, make)
+    made(folder, make, unchanged(but=_CHANGING), say)
+    _checked.add(folder)
+    return folder
 
 
 def inside(root: Path, folder: str, argv: Sequence[str]) -> list[str]:

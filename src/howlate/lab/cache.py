@@ -2,6 +2,7 @@
 
 apt/        the private state of apt (lists of packages)
 mirror/     the lists of mirrors given by hand
+costs.json  what cells took on this host
 kernels/    kernels from packages   headers/    headers from packages
 unpacked/   kernels that guests need not unpack
 emulators/  a newer QEMU than the installed one
@@ -19,6 +20,7 @@ import errno
 import fcntl
 import grp
 import hashlib
+import json
 import os
 import pwd
 import shutil
@@ -28,8 +30,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
+from typing import Any
 
 from howlate.errors import NotPossibleError, StorageError
+from howlate.interrupts import interrupts_held
+from howlate.model.decode import json_value
 from howlate.store.files import sync
 from howlate.words.statement import rule
 
@@ -54,6 +59,7 @@ CACHE_OPEN = rule(
     remedy="set HOWLATE_CACHE to a folder of your own, or take that right away: `chmod go-w {path}`",
 )
 
+_Say = Callable[[str], None]
 SEALED = 1
 """Counted up with what a seal covers."""
 MOST_ENTRY = 4 << 30
@@ -88,7 +94,8 @@ def check_private(place: Path) -> None:
             continue
         if status.st_uid not in (0, os.geteuid()):
             raise NotPossibleError(CACHE_OF_ANOTHER(path=folder, user=_name_of(status.st_uid), cache=place))
-        is_open = status.st_mode & stat.S_IWOTH or (status.st_mode & stat.S_IWGRP and not _is_alone(status))
+        of_group = status.st_mode & stat.S_IWGRP and not (_is_alone(status) and not _has_acl(folder))
+        is_open = status.st_mode & stat.S_IWOTH or of_group
         if is_open and not (status.st_mode & stat.S_ISVTX and folder != real):
             raise NotPossibleError(CACHE_OPEN(path=folder, cache=place))
 
@@ -99,11 +106,20 @@ def _is_alone(status: os.stat_result) -> bool:
         user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(status.st_gid)
     except KeyError:
         return False
+    primary = {each.pw_name for each in pwd.getpwall() if each.pw_gid == group.gr_gid}
     return (
         group.gr_gid == user.pw_gid
         and group.gr_name == user.pw_name
-        and not set(group.gr_mem) - {user.pw_name}
+        and not {*group.gr_mem, *primary} - {user.pw_name}
     )
+
+
+def _has_acl(folder: Path) -> bool:
+    """Whether the bits of the group are the most that some list of users and groups has (acl(5))."""
+    try:
+        return bool(os.getxattr(folder, "system.posix_acl_access"))
+    except OSError:
+        return False
 
 
 def _name_of(uid: int) -> str:
@@ -178,9 +194,9 @@ def seal(name: str, digest: str) -> str:
     return hashlib.sha256(f"{SEALED} {name} {digest}".encode()).hexdigest()
 
 
-def read_sealed(path: Path) -> bytes:
+def read_sealed(path: Path, most: int = MOST_ENTRY) -> bytes:
     """What `write_sealed` wrote there; ValueError if it is something else, or was written for another place."""
-    head, _, data = read_entry(path).partition(b"\n")
+    head, _, data = read_entry(path, most).partition(b"\n")
     if head.decode("ascii") != seal(path.name, hashlib.sha256(data).hexdigest()):
         raise ValueError("it is not what was kept there")
     return data
@@ -190,6 +206,28 @@ def write_sealed(path: Path, data: bytes) -> None:
     """A seal, a newline, the content."""
     digest = hashlib.sha256(data).hexdigest()
     write_entry(path, f"{seal(path.name, digest)}\n".encode() + data)
+
+
+def read_sealed_json(path: Path, say: _Say, again: str, most: int = MOST_ENTRY) -> Any:
+    """What `write_sealed_json` wrote there; None if it is missing, or, with a word that ends with `again`, if it is
+    something else."""
+    try:
+        return json_value(read_sealed(path, most))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError):
+        say_changed(path, say, again)
+        return None
+
+
+def write_sealed_json(path: Path, value: object) -> None:
+    """A seal, a newline, JSON."""
+    write_sealed(path, json.dumps(value).encode("ascii"))
+
+
+def say_changed(path: Path, say: _Say, again: str) -> None:
+    """Say that an entry is not what was kept there, and what happens now."""
+    say(f"the cache's {path.parent.name}/{path.name[:40]} is not what was kept there; {again}")
 
 
 @contextmanager
@@ -226,9 +264,14 @@ def _taken(lock: Path) -> int | None:
     return None
 
 
-def made(folder: Path, make: Callable[[Path], None], is_sound: Callable[[Path], bool] = Path.is_dir) -> Path:
-    """The folder. If it is missing or not sound, `make` builds it in a folder beside it. Only whole folders
-    are renamed: a crash leaves nothing in the place, and of two processes that need it one makes it."""
+def made(
+    folder: Path,
+    make: Callable[[Path], None],
+    is_sound: Callable[[Path], bool] = Path.is_dir,
+    say: _Say = lambda _: None,
+) -> Path:
+    """The folder. If it is missing or, which is said, not sound, `make` builds it in a folder beside it. Only whole
+    folders are renamed: a crash leaves nothing in the place, and of two processes that need it one makes it."""
     check_private(folder)
     if folder.is_dir() and is_sound is Path.is_dir:
         return folder
@@ -238,7 +281,7 @@ def made(folder: Path, make: Callable[[Path], None], is_sound: Callable[[Path], 
         if folder.is_dir():
             if is_sound(folder):
                 return folder
-            remove(folder)
+            say_changed(folder, say, "it is made again")
         for left_over in folder.parent.glob(
             f".{folder.name}.new-*"
         ):  # left by a killed process: we hold the lock
@@ -250,6 +293,7 @@ def made(folder: Path, make: Callable[[Path], None], is_sound: Callable[[Path], 
             with storing(folder):
                 _close(beside)
                 _sync_all(beside)
+                remove(folder)  # one that was not sound, until now: what is made may fail
                 beside.rename(folder)
                 sync(folder.parent)
         except BaseException:
@@ -272,7 +316,8 @@ def remove(folder: Path) -> None:
     if folder.is_symlink() or not folder.is_dir():
         folder.unlink(missing_ok=True)
     else:
-        shutil.rmtree(folder, ignore_errors=True)
+        with interrupts_held():  # rmtree may close a descriptor twice after one, and lose the interrupt
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _sync_all(folder: Path) -> None:

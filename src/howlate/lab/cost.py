@@ -3,14 +3,14 @@ cells."""
 
 from __future__ import annotations
 
-import json
 import math
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from howlate.lab.cache import read_entry, write_entry
+from howlate.lab.archive import Say, silent
+from howlate.lab.cache import read_sealed_json, write_sealed_json
 from howlate.model.plan import Cell
 from howlate.plan.cost import kind_of
 
@@ -25,13 +25,17 @@ class Costs:
     """Factors of the model that were observed on this host: by kind of cell, and for all cells."""
 
     path: Path | None = None
+    say: Say = silent
 
     def __post_init__(self) -> None:
         self._hold = threading.Lock()
         self._factors: dict[str, float] = {}
         if self.path is not None:
-            with suppress(OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError):
-                found = json.loads(read_entry(self.path, _MOST_BYTES).decode("ascii"))
+            kept = read_sealed_json(
+                self.path, self.say, "what cells take on this host is learnt again", _MOST_BYTES
+            )
+            with suppress(ValueError, TypeError, AttributeError, KeyError):
+                found = kept or {"factors": {}}
                 self._factors = {str(k): float(v) for k, v in found["factors"].items() if 0.01 < v < 100}
 
     def of(self, cell: Cell) -> float:
@@ -55,4 +59,4 @@ class Costs:
             return
         with suppress(OSError):  # an estimate is not worth an error
             rounded = {name: round(value, 4) for name, value in sorted(self._factors.items())}
-            write_entry(self.path, f"{json.dumps({'schema': 1, 'factors': rounded})}\n".encode("ascii"))
+            write_sealed_json(self.path, {"schema": 1, "factors": rounded})

@@ -66,7 +66,7 @@ def with_emulator(machine: Machine, archive: Archive, cache: Path, say: Say) -> 
                 EMULATOR_LACKS(version=main.version, reason=problem.message, package=main.name)
             ) from None
 
-    folder = made(cache / FOLDER / name, make, unchanged(packages))
+    folder = made(cache / FOLDER / name, make, unchanged(packages), say)
     return replace(machine, fetched=folder)
 
 

@@ -66,7 +66,7 @@ class ForkedPart:
         self._bench, self._lines = bench, lines
         self._symbols: Symbols | None = None
         place = bench.cache / "landscapes" / f"{bench.fork_key(lines)}.json"
-        self.kept = KeptProbes.read(place, fresh)
+        self.kept = KeptProbes.read(place, fresh, bench.say)
         self._held = ExitStack()
         self._fork: Fork | None = None
         self._clocks_off: tuple[int, int] | None = None
@@ -80,6 +80,14 @@ class ForkedPart:
         place_ns = at_ns - self.window.first_ns
         latency_ns, path = self.kept.latencies_ns.get(place_ns), self.kept.paths.get(place_ns)
         return None if latency_ns is None or (logged and path is None) else Probed(at_ns, latency_ns, path)
+
+    def all_known(self) -> list[Probed]:
+        """The answers that are kept of the part's own instants, ascending."""
+        begin_ns = self.window.first_ns
+        known = (
+            Probed(begin_ns + at, ns, self.kept.paths.get(at)) for at, ns in self.kept.latencies_ns.items()
+        )
+        return sorted(probe for probe in known if self.window.holds(probe.at_ns))
 
     def note(self, probe: Probed) -> bool:
         """Keep an answer; whether it is new."""

@@ -8,33 +8,31 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from howlate.errors import HowlateError
-from howlate.lab.archive import Package
-from howlate.lab.cache import locked, storing
-from howlate.store.files import read_json, write_json
+from howlate.lab.archive import Package, Say, silent
+from howlate.lab.cache import locked, read_sealed_json, storing, write_sealed_json
 
 FILE = "gone.json"
 FORGOTTEN_S = 7 * 24 * 3600.0
 """After this time a package that is still listed is trusted again, because archives are repaired."""
 
 
-def gone(cache: Path) -> frozenset[str]:
+def gone(cache: Path, say: Say = silent) -> frozenset[str]:
     """The hashes of these packages."""
-    return frozenset(_read(cache / FILE))
+    return frozenset(_read(cache / FILE, say))
 
 
-def remember(cache: Path, sha256: str, is_gone: bool) -> None:
+def remember(cache: Path, sha256: str, is_gone: bool, say: Say = silent) -> None:
     """Record that the archive does not have a package, or that it does."""
     file = cache / FILE
-    if not is_gone and sha256 not in _read(file):
+    if not is_gone and sha256 not in _read(file, say):
         return
     with locked(file):
-        known = _read(file)
+        known = _read(file, silent)
         known.pop(sha256, None)
         if is_gone:
             known[sha256] = time.time()
         with storing(file):
-            write_json(file, {"schema": 1, "packages": known})
+            write_sealed_json(file, {"schema": 1, "packages": known})
 
 
 class MadeOfPackages(Protocol):
@@ -62,12 +60,11 @@ def is_gone(kernel: MadeOfPackages, gone: frozenset[str]) -> bool:
     return any(package.sha256 in gone for package in kernel.packages)
 
 
-def _read(file: Path) -> dict[str, float]:
+def _read(file: Path, say: Say) -> dict[str, float]:
     """A damaged record is forgotten, which costs one failing request."""
-    if not file.is_file():
-        return {}
+    kept = read_sealed_json(file, say, "the archive is asked again for what it did not have")
     try:
-        found = read_json(file, "remove it")["packages"]
+        found = kept["packages"] if kept else {}
         return {str(key): float(at) for key, at in found.items() if time.time() - float(at) < FORGOTTEN_S}
-    except (HowlateError, KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError):
         return {}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from howlate.errors import NotPossibleError
 from howlate.lab.archive import Archive, Package, PackageVersion, Say, silent
-from howlate.lab.cache import cache_folder, locked, made, remove, storing
+from howlate.lab.cache import cache_folder, locked, made, remove, say_changed, storing
 from howlate.lab.deb import unpack
 from howlate.lab.kernel import Kernel
 from howlate.lab.manifest import unchanged, write_manifest
@@ -134,11 +134,13 @@ def headers(kernel: Kernel, archive: Archive, cache: Path | None = None, say: Sa
         if (
             folder.is_dir() and _place_of(folder) != folder
         ):  # the cache was moved, and names of places stand in them
+            say_changed(folder, say, "it is made again")
             remove(folder)
     made(
         folder,
         lambda beside: _unpack(packages, beside, folder, archive, say),
         Path.is_dir if folder in _checked else unchanged(packages),
+        say,
     )
     _checked.add(folder)
     return Headers(folder, kernel.release, packages)

@@ -13,7 +13,7 @@ from typing import IO
 
 from howlate.errors import DamagedError, HowlateError, NotPossibleError, UnfitKernelError, UsageError
 from howlate.lab.archive import AbsentError, Archive, Package, PackageVersion, Say, checked_package, silent
-from howlate.lab.cache import cache_folder, locked, made, remove, storing
+from howlate.lab.cache import cache_folder, locked, made, remove, say_changed, storing
 from howlate.lab.deb import (
     MOST_FILE,
     MOST_UNPACKED,
@@ -27,6 +27,7 @@ from howlate.lab.gone import remember
 from howlate.lab.image import Image, read_image
 from howlate.lab.kernel import CONFIG, MODULES, RECORD, SYSTEM_MAP, VMLINUZ, Kernel
 from howlate.lab.label import Label, parse_labels, split_labels
+from howlate.lab.manifest import unchanged, write_manifest
 from howlate.lab.modules import Modules, module_name, normal, unpack_modules
 from howlate.model.decode import KNOWN, NEAREST, nearest
 from howlate.words.statement import rule
@@ -191,6 +192,10 @@ def get(
     `fetch` is requested, so that tomorrow's run measures the same kernel. The label's parameters are checked
     against its config."""
     kernel = find(label, cache, say)
+    if kernel is not None and not _is_as_fetched(
+        kernel
+    ):  # of the same version: it is said, and fetched again
+        kernel = _fetched_again(kernel, label, archive, cache, modules, say)
     missing = {normal(name) for name in modules} - _answered(kernel) if kernel else set()
     if kernel is None:
         kernel = fetch(label, archive, cache, modules, say)
@@ -226,7 +231,7 @@ def fetch(
             kernel = _fetch(chosen, archive, cache, modules, tell)
             break
         except AbsentError as error:
-            remember(cache, error.sha256, True)
+            remember(cache, error.sha256, True, say)
             if number + 1 == len(candidates):
                 raise
             if number == 0:
@@ -252,10 +257,12 @@ def _fetch(
         with tempfile.TemporaryDirectory(prefix="packages-", dir=beside) as scratch:
             files = [archive.fetch(package, Path(scratch)) for package in chosen.packages]
             for package in chosen.packages:
-                remember(cache, package.sha256, False)
+                remember(cache, package.sha256, False, say)
             _unpack(chosen, files, beside, modules)
+        with storing(beside):
+            write_manifest(beside, folder.name, chosen.packages)
 
-    made(folder, make)
+    made(folder, make, unchanged(chosen.packages), say)
     kernel = Kernel.read(folder)
     missing = {normal(name) for name in modules} - _answered(kernel)
     if missing and chosen.is_complete:
@@ -281,7 +288,34 @@ def add_modules(kernel: Kernel, names: Sequence[str], archive: Archive, say: Say
             for file in sorted(beside.glob("*.ko")):
                 file.rename(folder / file.name)
             (beside / "modules.json").rename(folder / "modules.json")
+            write_manifest(folder.parent, folder.parent.name, held)
     return replace(kernel)
+
+
+def _fetched_again(
+    kernel: Kernel, label: Label, archive: Archive, cache: Path | None, modules: Sequence[str], say: Say
+) -> Kernel:
+    """The same version, in place of a kernel that changed in the cache."""
+    try:
+        return fetch(replace(label, version=kernel.version), archive, cache, modules, say)
+    except HowlateError:
+        say_changed(kernel.vmlinuz.parent, say, "it could not be fetched again")
+        raise
+
+
+def _is_as_fetched(kernel: Kernel) -> bool:
+    """Whether all files of its folder are those of its packages."""
+    folder = kernel.vmlinuz.parent
+    try:
+        is_sound = unchanged([_held(kernel, row) for row in kernel.packages])
+    except DamagedError:
+        return False
+    if is_sound(folder):
+        return True
+    if kernel.modules_path is None:
+        return False
+    with locked(kernel.modules_path):  # perhaps another howlate was adding a module
+        return is_sound(folder)
 
 
 def _held(kernel: Kernel, row: Mapping[str, str]) -> Package:

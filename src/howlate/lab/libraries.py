@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from howlate.errors import NotPossibleError, UsageError
+from howlate.model.opening import read_bytes
 from howlate.words.statement import rule
 
 NOT_A_PROBE = rule(
@@ -79,7 +80,7 @@ def read_program(data: bytes) -> Program | None:
 def check_probe(path: Path, arch: str) -> bytes:
     """The bytes of a probe for guests of an architecture; UsageError if it is something else."""
     try:
-        data = path.read_bytes()
+        data = read_bytes(path, links=True)
     except OSError as error:
         raise UsageError(PROBE_UNREADABLE(path=path, reason=error.strerror)) from None
     program = read_program(data)

@@ -4,13 +4,13 @@ QEMU's source). Numbers are big-endian; the guest's memory is as it is."""
 
 from __future__ import annotations
 
-import json
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from howlate.errors import DamagedError
+from howlate.model.decode import json_value
 from howlate.words.statement import rule
 
 STATE_UNKNOWN = rule(
@@ -52,7 +52,7 @@ class _Stream:
 
     def state(self) -> MachineState:
         described_at = self._description()
-        described = json.loads(self._data[described_at + _HEAD_BYTES :])["devices"]
+        described = json_value(self._data[described_at + _HEAD_BYTES :])["devices"]
         devices = {(one["name"], one["instance_id"]): one for one in described}
         fields: dict[str, bytes] = {}
         self.at = 8  # mark and version

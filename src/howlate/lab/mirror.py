@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from pathlib import Path
 
-from howlate.errors import DamagedError, HowlateError, TargetError, UsageError
+from howlate.errors import DamagedError, TargetError, UsageError
 from howlate.lab.apt import default_keyring
 from howlate.lab.archive import (
     ADDITIONS,
@@ -35,11 +35,10 @@ from howlate.lab.archive import (
     suites,
     wanted_architectures,
 )
-from howlate.lab.cache import locked, make_folder, storing
+from howlate.lab.cache import locked, make_folder, read_sealed_json, storing, write_sealed_json
 from howlate.lab.deb import decompressed
 from howlate.lab.download import UnusableError, download
 from howlate.lab.signature import verified
-from howlate.store.files import read_json, write_json
 from howlate.words.statement import rule
 
 NO_MIRROR_ADDRESS = rule(
@@ -121,11 +120,11 @@ class MirrorArchive:
         self.say = say
         name = hashlib.sha256("\n".join((*self.addresses, str(self.keyring))).encode()).hexdigest()[:16]
         self.index = folder / f"{name}.json"
-        self.seen_dates = SeenDates(folder / "dates.json", str(self.keyring))
+        self.seen_dates = SeenDates(folder / "dates.json", str(self.keyring), say)
 
     def packages(self, refresh: bool = False) -> Sequence[Package]:
         """The kernel packages of all suites that the addresses have."""
-        return kept(self.index, self.index, self._update, refresh)
+        return kept(self.index, self.index, self._update, refresh, self.say)
 
     def fetch(self, package: Package, folder: Path) -> Path:
         """The file, if its hash equals the one in the signed list."""
@@ -254,6 +253,7 @@ class SeenDates:
 
     file: Path
     keyring: str
+    say: Say = silent
 
     def newest(self, base: str, made: float) -> float:
         """The newest date of this place, this one included; it is kept."""
@@ -263,15 +263,16 @@ class SeenDates:
             newest = max(made, dates.get(name, made))
             if newest != dates.get(name):
                 with storing(self.file):
-                    write_json(self.file, {"schema": 1, "dates": {**dates, name: newest}})
+                    write_sealed_json(self.file, {"schema": 1, "dates": {**dates, name: newest}})
         return newest
 
     def _read(self) -> dict[str, float]:
         """Nothing if the file is missing or damaged, as in a new cache."""
+        kept = read_sealed_json(self.file, self.say, "older lists of a mirror are not noticed this time")
         try:
-            found = read_json(self.file, "remove it")["dates"]
+            found = kept["dates"] if kept else {}
             return {str(name): float(date) for name, date in found.items() if 0 <= float(date) < _LAST_DATE}
-        except (HowlateError, KeyError, TypeError, ValueError, AttributeError):
+        except (KeyError, TypeError, ValueError, AttributeError):
             return {}
 
 

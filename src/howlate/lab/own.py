@@ -10,12 +10,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from howlate.errors import UsageError
-from howlate.lab.cache import cache_folder, made, read_entry, storing
+from howlate.lab.archive import Say, silent
+from howlate.lab.cache import cache_folder, entry_hash, made, read_entry, storing
 from howlate.lab.deb import MOST_FILE
 from howlate.lab.image import read_image
 from howlate.lab.kernel import VMLINUZ, Kernel
 from howlate.lab.label import Label, split_own
 from howlate.lab.tidy import OWN
+from howlate.model.opening import read_bytes
 from howlate.words.statement import rule
 
 OWN_UNREADABLE = rule(
@@ -23,7 +25,7 @@ OWN_UNREADABLE = rule(
 )
 
 
-def own_kernel(text: str, cache: Path | None = None) -> tuple[Label, Kernel]:
+def own_kernel(text: str, cache: Path | None = None, say: Say = silent) -> tuple[Label, Kernel]:
     """The bzImage or Image that `PATH`, `NAME=PATH` or either with `[parameters]` means: unchanged, or
     unpacked into the cache if QEMU cannot boot it directly.
 
@@ -45,7 +47,7 @@ def own_kernel(text: str, cache: Path | None = None) -> tuple[Label, Kernel]:
         with storing(beside):
             (beside / VMLINUZ).write_bytes(image.data)
 
-    made(folder, make)
+    made(folder, make, lambda place: _has(place / VMLINUZ, digest), say)
     with suppress(OSError):
         os.utime(folder)  # in use: `tidy` keeps it
     config_path = None
@@ -61,6 +63,14 @@ def own_kernel(text: str, cache: Path | None = None) -> tuple[Label, Kernel]:
     return label, kernel
 
 
+def _has(path: Path, digest: str) -> bool:
+    """Whether it is the file of this hash."""
+    try:
+        return entry_hash(path) == digest
+    except OSError:
+        return False
+
+
 def _config_beside(path: Path) -> str | None:
     name = re.sub(r"^(vmlinuz|vmlinux|bzImage|Image)", "config", path.name)
     places = [path.with_name(f"{path.name}.config"), path.with_name("config"), path.with_name(".config")]
@@ -71,7 +81,7 @@ def _config_beside(path: Path) -> str | None:
         places.append(tree / ".config")
     for place in places:
         if place.is_file():
-            text = place.read_text(encoding="utf-8", errors="replace")
+            text = read_bytes(place, links=True).decode("utf-8", "replace")
             if "CONFIG_" in text:
                 return text
     return None

@@ -3,7 +3,6 @@ same cell: the same machine, the same job, the same bytes; a replay in which one
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from howlate.analysis.instructions import AMD64, InstructionKind
 from howlate.analysis.symbols import USER_TOP, Symbols
 from howlate.errors import NotPossibleError, TargetError, UnfitKernelError
 from howlate.lab.bench import PROBE, Bench
-from howlate.lab.cache import read_sealed, storing, write_sealed
+from howlate.lab.cache import read_sealed_json, storing, write_sealed_json
 from howlate.lab.watch import Limits
 from howlate.model.activation import Activation, Activations
 from howlate.model.execution import ExecutionLog, Integers, LogPlan, Stretch
@@ -284,11 +283,19 @@ def execution_of(bench: Bench, symbols: Symbols, log: ExecutionLog) -> Execution
 
 
 def ahead_ns(bench: Bench, symbols: Symbols) -> int:
-    """How far a guest's CLOCK_MONOTONIC is ahead of the machine's clock when a cell begins: once for each
-    guest, from a short cell that is logged from its first instruction to its last."""
+    """How far a guest's CLOCK_MONOTONIC is ahead of the machine's clock when a cell begins: once for each guest."""
     place = bench.cache / CLOCKS / f"{bench.key}.json"
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        return int(json.loads(read_sealed(place))["ahead_ns"])
+    kept = read_sealed_json(place, bench.say, "the clocks are compared again")
+    with suppress(ValueError, KeyError, TypeError):
+        return int(kept["ahead_ns"])
+    found_ns = _compared_clocks_ns(bench, symbols)
+    with storing(place):
+        write_sealed_json(place, {"ahead_ns": found_ns})
+    return found_ns
+
+
+def _compared_clocks_ns(bench: Bench, symbols: Symbols) -> int:
+    """The same, from a short cell that is logged from its first instruction to its last."""
     lines, logs = bench.logged([[*_CALIBRATION, *_STREAM]], _LIMITS, LogPlan((Stretch(0, _EVER),), 10_000))
     calibrating = streamed_activations(lines[-1].files.get("stream", b""))
     stamps_ns = np.array([calibrating.t0_ns + _stamp_ns(each) for each in calibrating.each])
@@ -296,8 +303,6 @@ def ahead_ns(bench: Bench, symbols: Symbols) -> int:
     found_ns = clocks_apart_ns(stamps_ns, reads_ns, bench.kernel.arch)
     if found_ns is None:
         raise TargetError(STAMP_NOT_FOUND(cell=bench.label))
-    with storing(place):
-        write_sealed(place, json.dumps({"ahead_ns": found_ns}).encode())
     return found_ns
 
 

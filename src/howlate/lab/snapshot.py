@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from statistics import median
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from howlate.errors import HowlateError, TargetError
 from howlate.lab import qcow2, window
@@ -193,7 +193,7 @@ class Snapshots:
         times = []
         for record in self._folder.glob(f"[!.]*/{_RECORD}"):
             with suppress(OSError, HowlateError, KeyError, TypeError, ValueError):
-                boot = read_json(record)
+                boot = _read_record(record.parent)
                 if boot.get("emulator") == kind:
                     times.append(float(boot["boot_cpu_s"]))
         return median(times) if times else 0.0
@@ -219,9 +219,26 @@ def _kind_of(boot: Boot) -> str:
 
 def _is_whole(folder: Path) -> bool:
     try:
-        return bool(read_json(folder / _RECORD)["seal"] == seal(folder.name, entry_hash(folder / _STATE)))
-    except (OSError, KeyError, HowlateError):
+        return bool(_read_record(folder)["sha256"] == entry_hash(folder / _STATE))
+    except (OSError, KeyError, TypeError, ValueError, HowlateError):
         return False
+
+
+def _read_record(folder: Path) -> dict[str, Any]:
+    """What `write_record` wrote there; ValueError if it is something else, or of another guest."""
+    record = read_json(folder / _RECORD)
+    if record.pop("seal", "") != _record_seal(folder.name, record):
+        raise ValueError("it is not what was kept there")
+    return record
+
+
+def write_record(folder: Path, key: str, record: dict[str, Any]) -> None:
+    """The record of a saved guest that will stand in the folder of its key."""
+    write_json(folder / _RECORD, {"seal": _record_seal(key, record), **record})
+
+
+def _record_seal(key: str, record: dict[str, Any]) -> str:
+    return seal(key, sha256(json.dumps(record, sort_keys=True).encode()).hexdigest())
 
 
 def boot_limit_s(command_line: str, usual_s: float) -> float:
@@ -251,13 +268,13 @@ def _make(boot: Boot, key: str, beside: Path, otherwise: Path, limit_s: float, s
                 file.write(piece)
         image.unlink()
         moved_ns = set_clock(path, clock_ns, boot.shift)
-        sealed, size = seal(key, file_hash(path)), path.stat().st_size
+        digest, size = file_hash(path), path.stat().st_size
     times: dict[str, float | str] = {
         "boot_s": round(booted - began, 3),
         "save_s": round(time.monotonic() - booted, 3),
     }
     times |= {"boot_cpu_s": round(cpu_s, 3), "emulator": _kind_of(boot)}
-    write_json(beside / _RECORD, {"seal": sealed, "bytes": size, "moved_ns": moved_ns, **times})
+    write_record(beside, key, {"sha256": digest, "bytes": size, "moved_ns": moved_ns, **times})
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from howlate.errors import TargetError, UsageError
 from howlate.lab.archive import Archive, PackageVersion
 from howlate.lab.kernels import AvailableKernel, available, choose, newest, versions
 from howlate.lab.label import Label
+from howlate.model.opening import read_bytes
 from howlate.words.statement import rule
 
 UNLIKE = rule(
@@ -119,7 +120,7 @@ def _version(kernel: AvailableKernel) -> PackageVersion:
 def of_revisions(path: Path) -> list[Step]:
     """The lines of a file, the good revision first."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_bytes(path, links=True).decode("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8"
         raise UsageError(REVISIONS_UNREADABLE(path=path, reason=reason)) from None
