@@ -1,17 +1,31 @@
-"""Defer the signals that end howlate while something must not be left half done."""
+"""The signals that end howlate: deferred while something must not be left half done, and enforced where a library
+looks at none."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
+import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from typing import NoReturn
+
+from howlate.errors import ExitCode
+from howlate.words import say
+from howlate.words.statement import rule
+
+INTERRUPTED = rule("main.interrupted", "interrupted")
+GRACE_CPU_S, GRACE_S = 0.5, 5.0
+"""What a block may still take of the CPU, and on the clock, after such a signal."""
+_LOOK_AGAIN_S = 0.05
 
 
 @contextlib.contextmanager
 def interrupts_held() -> Iterator[None]:
     """Defer signals that end howlate until the block ends. This uses handlers, because child processes would
-    inherit a mask. In other threads than the main one there is nothing to defer."""
+    inherit a mask. In other threads than the main one there is nothing to defer. May be nested."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -25,5 +39,47 @@ def interrupts_held() -> Iterator[None]:
     finally:
         for number, handler in handled.items():
             signal.signal(number, handler)
-    if came:
-        raise KeyboardInterrupt
+        for which in came:  # raised here, or deferred further by the block around this one
+            handled[signal.Signals(which)](which, None)
+
+
+@contextlib.contextmanager
+def ended_in_time(clean_up: Callable[[], None]) -> Iterator[None]:
+    """For a block that may be in another library's code for minutes, in which Python sees no signal. If it has not
+    ended soon after one, another thread cleans up and ends the process."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    over = threading.Event()
+    watch = threading.Thread(target=_watch, args=(reader, over, clean_up), daemon=True)
+    watch.start()
+    before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        over.set()
+        signal.set_wakeup_fd(before)
+        os.close(writer)
+        watch.join()
+        os.close(reader)
+
+
+def _watch(reader: int, over: threading.Event, clean_up: Callable[[], None]) -> None:
+    """Python writes the number of each signal that it handles to the pipe."""
+    while not {signal.SIGINT, signal.SIGTERM, signal.SIGHUP} & set(came := os.read(reader, 64)):
+        if not came:
+            return
+    cpu_s, clock_s = time.process_time(), time.monotonic()
+    while not over.wait(_LOOK_AGAIN_S):
+        if time.process_time() - cpu_s > GRACE_CPU_S or time.monotonic() - clock_s > GRACE_S:
+            _end(clean_up)
+
+
+def _end(clean_up: Callable[[], None]) -> NoReturn:
+    try:
+        clean_up()
+        print(f"howlate: {say.advice(say.english(INTERRUPTED()), '')}", file=sys.stderr, flush=True)
+    finally:
+        os._exit(ExitCode.INCONCLUSIVE)

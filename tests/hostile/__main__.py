@@ -8,26 +8,12 @@ import os
 import random
 import sys
 import tempfile
+import time
 from pathlib import Path
 
-from hostile.harness import Report, baselines, mutate, warm_up
-
-
-def make_run(place: Path) -> None:
-    """A run of three cells: one of them recorded what the kernel did, one has another load."""
-    from made_evidence import quiet
-    from made_trace import late_samples
-    from store.runs import a_folder, a_run
-    from store.streams import header, stream, traced_stream
-
-    changes = {"parameters": header()["parameters"] | {"deadline": "1ms"}}
-    calm = [int(value) for value in quiet(2_000)]
-    streams = {
-        "traced": traced_stream(late_samples(3)),
-        "none": stream(calm, header_changes=changes),
-        "late": stream([*calm[:-1], 2_000_000], header_changes=changes),
-    }
-    a_folder(place, streams, run=a_run(*streams))
+from hostile.harness import COMMANDS, KINDS, Harness, warm_up
+from hostile.made import make_runs
+from hostile.planted import PLANTS
 
 
 def import_mutations(count: int, seed: str, first: int = 0) -> list[str]:
@@ -47,45 +33,62 @@ def import_mutations(count: int, seed: str, first: int = 0) -> list[str]:
 
 
 def main() -> int:
-    arguments = argparse.ArgumentParser(prog="./dev hostile", description=(__doc__ or "").splitlines()[0])
-    arguments.add_argument("mutations", type=int, nargs="?", default=5_000)
-    arguments.add_argument("--seed", default="1")
-    arguments.add_argument("--from", type=int, default=0, dest="first")
-    arguments.add_argument("--only", type=int, help="so many of them")
-    arguments.add_argument("--no-imports", action="store_true")
-    asked = arguments.parse_args()
+    asked = arguments()
     numbers = range(asked.first, min(asked.mutations, asked.first + (asked.only or asked.mutations)))
-    report = Report()
     with tempfile.TemporaryDirectory(prefix="howlate-hostile-") as folder:
         beside = Path(folder)
         child = os.fork()  # a process that used DuckDB has threads, and must not fork
         if child == 0:
-            make_run(beside / "pristine")
+            make_runs(beside)
             os._exit(0)
         assert os.waitpid(child, 0)[1] == 0
         warm_up()
-        before = baselines(beside / "pristine", beside)
-        for first in range(numbers.start, numbers.stop, 100):
-            told = len(report.faults)
-            mutate(
-                beside / "pristine",
-                beside,
-                asked.seed,
-                range(first, min(numbers.stop, first + 100)),
-                before,
-                report,
+        harness = Harness(beside, beside)
+        if asked.plant:
+            for command in asked.command or COMMANDS:
+                harness.said(command)
+            PLANTS[asked.plant]()
+        ends_at = time.monotonic() + asked.minutes * 60
+        done = 0
+        for number in numbers:
+            if time.monotonic() > ends_at:
+                break
+            told = len(harness.report.faults)
+            harness.mutate(
+                asked.seed, number, asked.command or list(COMMANDS), asked.kind or KINDS, asked.way
             )
-            for fault in report.faults[told:]:
+            done += 1
+            for fault in harness.report.faults[told:]:
                 print(fault, flush=True)
+    report = harness.report
     least = min(report.calls.values(), default=0)
-    print(f"runs: {sum(report.calls.values()):,} mutations, at least {least} a command; ", end="")
+    print(f"runs: {done:,} mutations, at least {least} a command; ", end="")
     print(", ".join(f"{count:,} {what}" for what, count in sorted(report.classes.items())), end="")
     print(f"; the longest call took {report.most_cpu_s:.1f} s of CPU time")
+    if done < len(numbers):
+        print(f"the time is over: go on with --from {asked.first + done}")
     if not asked.no_imports:
         faults = import_mutations(len(numbers), asked.seed, asked.first)
         print("\n".join([*faults, f"files of other tools: {len(numbers):,} mutations, {len(faults)} faults"]))
         report.faults += faults
     return int(bool(report.faults))
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="./dev hostile", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("mutations", type=int, nargs="?", default=5_000)
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--from", type=int, default=0, dest="first")
+    parser.add_argument("--only", type=int, help="so many of them")
+    parser.add_argument(
+        "--minutes", type=float, default=60.0, help="no mutation of a run is begun after them"
+    )
+    parser.add_argument("--command", action="append", choices=list(COMMANDS), help="these commands alone")
+    parser.add_argument("--kind", action="append", choices=KINDS, help="these alterations alone")
+    parser.add_argument("--way", default="", help="this accident alone: flip, digit, cut, delete, pipe, ...")
+    parser.add_argument("--no-imports", action="store_true")
+    parser.add_argument("--plant", choices=PLANTS, help="a fault in howlate that the harness must find")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

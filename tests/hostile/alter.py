@@ -8,10 +8,12 @@ import os
 import random
 import shutil
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 JSON_FILES = ("run.json", "summary.json", "bins.json", "cell.json")
+FINISHED = "finished.txt"
 LONG = "x" * 100_000
 ODD: tuple[str, ...] = (
     *("null", "true", "-1", "0", "1", "1.5", "[]", "{}", '""', '"text"', "[[]]", '{"a": 1}'),
@@ -42,14 +44,40 @@ ODD: tuple[str, ...] = (
 """Values in place of a member."""
 
 
+@dataclass(frozen=True)
+class Altered:
+    """What was done to a run."""
+
+    text: str
+    path: Path
+    """Below the run's folder."""
+    differs: bool = True
+    """Whether a forged member has another value now."""
+
+    @property
+    def cell(self) -> str:
+        """The cell that it belongs to; "" for a file of the run."""
+        return self.path.parts[1] if self.path.parts[:1] == ("cells",) and len(self.path.parts) > 1 else ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What a sentence about it has in it: what is left of finished.txt may name a cell that never was."""
+        gone = (
+            ("and is gone", "and are gone", "it was whole, and is not any more")
+            if self.path.name == FINISHED
+            else ()
+        )
+        return tuple(filter(None, (self.path.name, self.cell, *gone)))
+
+
 def files_of(run: Path) -> list[Path]:
     return sorted(path for path in run.rglob("*") if path.is_file() and not path.is_symlink())
 
 
-def spoil(run: Path, chance: random.Random) -> str:
-    """One accident, and what it was; the checksums stay."""
+def spoil(run: Path, chance: random.Random, way: str = "") -> Altered:
+    """One accident, of this kind or of any, and what it was; the checksums stay."""
     path = chance.choice(files_of(run))
-    kind = chance.choice([*_BYTES, *_PLACES])
+    kind = way or chance.choice([*_BYTES, *_PLACES])
     if kind in _BYTES:
         data = path.read_bytes()
         altered = _BYTES[kind](data, chance)
@@ -58,12 +86,21 @@ def spoil(run: Path, chance: random.Random) -> str:
         path = path if chance.random() < 0.8 else chance.choice([run / "cells", *(run / "cells").iterdir()])
         shutil.rmtree(path) if path.is_dir() else path.unlink()
         _PLACES[kind](path)
-    return f"{kind} {path.relative_to(run)}"
+    return Altered(f"{kind} {path.relative_to(run)}", path.relative_to(run))
 
 
 def _flip(data: bytes, chance: random.Random) -> bytes:
     at = chance.randrange(len(data) or 1)
     return data[:at] + bytes(byte ^ 1 << chance.randrange(8) for byte in data[at : at + 1]) + data[at + 1 :]
+
+
+def _digit(data: bytes, chance: random.Random) -> bytes:
+    """Somebody edits a figure."""
+    places = [at for at, byte in enumerate(data) if 0x30 <= byte <= 0x39]
+    if not places:
+        return data + b"x"
+    at = chance.choice(places)
+    return data[:at] + str((data[at] - 0x30 + chance.randint(1, 9)) % 10).encode() + data[at + 1 :]
 
 
 def _cut(data: bytes, chance: random.Random) -> bytes:
@@ -95,6 +132,7 @@ def _link(path: Path) -> None:
 
 _BYTES: dict[str, Callable[[bytes, random.Random], bytes]] = {
     "flip": _flip,
+    "digit": _digit,
     "cut": _cut,
     "zeros": _zeros,
     "insert": _insert,
@@ -110,7 +148,7 @@ _PLACES: dict[str, Callable[[Path], None]] = {
 }
 
 
-def forge(run: Path, chance: random.Random) -> str:
+def forge(run: Path, chance: random.Random) -> Altered:
     """One member of a JSON file has another value or is gone, and every checksum is made anew."""
     path = chance.choice([file for file in files_of(run) if file.name in JSON_FILES])
     value = json.loads(path.read_text())
@@ -120,6 +158,7 @@ def forge(run: Path, chance: random.Random) -> str:
     for key in place[:-1]:
         part = part[key]
     new = chance.choice((*ODD, ""))
+    was = part[place[-1]]
     if new:
         part[place[-1]] = "\ue000"
     else:
@@ -128,7 +167,8 @@ def forge(run: Path, chance: random.Random) -> str:
     path.write_text(sealed)
     for cell in (run / "cells").iterdir():
         reseal(cell)
-    return f"{path.relative_to(run)} {'.'.join(map(str, place))} = {new[:40] or 'nothing'}"
+    text = f"{path.relative_to(run)} {'.'.join(map(str, place))} = {new[:40] or 'nothing'}"
+    return Altered(text, path.relative_to(run), new != json.dumps(was))
 
 
 def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

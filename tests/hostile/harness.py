@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import re
 import resource
 import select
 import shutil
@@ -12,25 +11,31 @@ import signal
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import IO
 
 from hostile.alter import forge, spoil
+from hostile.judge import Outcome, judge_forged, judge_spoilt, sane
+from hostile.made import LAB, NOT_VALID, RUN, WITHOUT
 
 CPU_S, MEMORY_BYTES, WALL_S = 10, 1 << 30, 120
 """The limits of a call. The last is for what waits without end, on a machine however busy."""
+WIDE = "2000"
+"""Columns of the terminal: no sentence is broken into lines."""
 COMMANDS = {
     "show": "show run",
     "show --json": "show run --json",
     "show --histogram": "show run --histogram",
+    "show --kernels": "show run --kernels --all",
     "show --verify": "show run --verify",
     "verdict": "verdict run --json",
     "verdict --all": "verdict run --all --deadline 100us --junit out --summary out2",
-    "compare": "compare run",
-    "doctor": "doctor --run run",
+    "compare": "compare run --by load",
+    "doctor": "doctor --run run --all",
     "export": "export run --format csv -o out",
     "export perfetto": "export run --format perfetto -o out",
     "history": "history run --json",
@@ -41,27 +46,13 @@ COMMANDS = {
     "why": "why run",
 }
 """Every command that reads a run, by the key that says which."""
-_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+OF_THE_LAB = ("show --kernels", "lab why")
+"""Those that read what only a run of the lab has."""
 
 
 def words_of(command: str) -> list[str]:
     line = COMMANDS[command]
     return line.split("|") if "|" in line else line.split()
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a call left. `code` is below zero where a signal ended it."""
-
-    code: int
-    out: str
-    err: str
-    files: str
-    cpu_s: float = 0.0
-
-    @property
-    def shown(self) -> str:
-        return self.out + self.files
 
 
 @dataclass
@@ -133,48 +124,13 @@ def call(command: str, place: Path) -> Outcome:
 
     def work() -> int:
         tempfile.tempdir = str(place)
+        os.environ["COLUMNS"] = WIDE
         return int(entry.main(words_of(command)))
 
     return in_child(work, place)
 
 
-def sane(outcome: Outcome) -> str:
-    """What no input may bring about; "" if nothing of it did."""
-    if outcome.code < 0:
-        return f"FAULT signal {-outcome.code}"
-    if outcome.code not in range(6):
-        return "FAULT code"
-    if "a fault in howlate" in outcome.err or "Traceback" in outcome.err:
-        return "FAULT traceback"
-    if _OBEYED.search(outcome.out + outcome.err):
-        return "FAULT escape"
-    if outcome.code in (2, 3, 4) and not outcome.out and not outcome.err.strip():
-        return "FAULT silent"
-    return ""
-
-
-def judge_spoilt(before: Outcome, now: Outcome, what: str) -> str:
-    """An accident: a sentence, the same figures, or a name for what is missing or changed."""
-    if wrong := sane(now):
-        return wrong
-    if now.code == 4 and now.err.startswith("howlate: "):
-        return "refused"
-    if (now.code, now.shown) == (before.code, before.shown):
-        return "same"
-    news = [line for line in (now.shown + now.err).splitlines() if line not in before.shown + before.err]
-    place = Path(what.rpartition(" ")[2])
-    names = {place.name, *place.parts[1:2]}
-    if any(name in line for line in news for name in names) or now.code in (2, 4):
-        return "named"
-    return "FAULT figures differ"
-
-
-def judge_forged(before: Outcome, now: Outcome, what: str) -> str:
-    """A forger may set any figure, but nothing breaks."""
-    return sane(now) or ("same" if now.shown == before.shown else "refused" if now.code == 4 else "differs")
-
-
-JUDGES = {"spoilt": (spoil, judge_spoilt), "forged": (forge, judge_forged)}
+KINDS = ("spoilt", "forged")
 
 
 @contextmanager
@@ -189,29 +145,48 @@ def copied(pristine: Path, beside: Path) -> Iterator[Path]:
         shutil.rmtree(place)
 
 
-def baselines(pristine: Path, beside: Path) -> dict[str, Outcome]:
-    outcomes = {}
-    for command in COMMANDS:
-        with copied(pristine, beside) as place:
-            outcomes[command] = call(command, place)
-            assert not sane(outcomes[command]), (command, outcomes[command])
-    return outcomes
+@dataclass
+class Harness:
+    """The runs that were made, what the commands say of them as they are, and what came of all calls so far."""
 
+    made: Path
+    beside: Path
+    report: Report = field(default_factory=Report)
+    _said: dict[tuple[str, str], Outcome] = field(default_factory=dict)
 
-def mutate(
-    pristine: Path, beside: Path, seed: str, numbers: range, before: Mapping[str, Outcome], report: Report
-) -> None:
-    """Each number is one mutation of a run, and one command over it; each kind and command gets its turn."""
-    commands, kinds = list(COMMANDS), list(JUDGES)
-    for number in numbers:
+    def said(self, command: str, run: str = "") -> Outcome:
+        """What a command says of one of the made runs, or of the one that it is called over."""
+        run = run or (LAB if command in OF_THE_LAB else RUN)
+        if (command, run) not in self._said:
+            with copied(self.made / run, self.beside) as place:
+                outcome = call(command, place)
+            assert not sane(outcome), (command, run, outcome)
+            self._said[command, run] = outcome
+        return self._said[command, run]
+
+    def mutate(
+        self, seed: str, number: int, commands: Sequence[str], kinds: Sequence[str] = KINDS, way: str = ""
+    ) -> None:
+        """Each number is one mutation of a run, and one command over it; each kind and command gets its turn."""
         command = commands[number % len(commands)]
         kind = kinds[number // len(commands) % len(kinds)]
-        alter, judge = JUDGES[kind]
-        with copied(pristine, beside) as place:
-            what = alter(place / "run", random.Random(f"{seed}-{number}"))
+        chance = random.Random(f"{seed}-{number}")
+        before = self.said(command)
+        with copied(self.made / (LAB if command in OF_THE_LAB else RUN), self.beside) as place:
+            what = spoil(place / "run", chance, way) if kind == "spoilt" else forge(place / "run", chance)
             outcome = call(command, place)
-        judged = judge(before[command], outcome, what)
-        report.add(command, f"{number} {kind} {what}", outcome, judged)
+        if kind == "spoilt":
+            judged = judge_spoilt(before, outcome, what.names, self._without(command, what.cell))
+        else:
+            judged = judge_forged(before, outcome, what, verifies=command == "show --verify")
+        self.report.add(command, f"{number} {kind} {what.text}", outcome, judged)
+
+    def _without(self, command: str, cell: str) -> list[Callable[[], Outcome]]:
+        """What the command says of runs that were made without the cell, or with the cell as not valid."""
+        runs = (
+            [f"{kind}-{cell}" for kind in (WITHOUT, NOT_VALID)] if cell and command not in OF_THE_LAB else []
+        )
+        return [partial(self.said, command, run) for run in runs]
 
 
 def warm_up() -> None:

@@ -33,7 +33,7 @@ DEFAULTS = {
     "policy": "fifo:80",
     "cpus": "",
     "threshold": "",
-    "warm-up": "0",
+    "warm-up": "100ms",
     "record": "stream",
     "late-policy": "skip",
 }
@@ -154,7 +154,7 @@ def test_what_the_job_asked_for_is_believed(job: Job) -> None:
         ({"threshold": "100us"}, "threshold 100us instead of none"),
         ({"policy": "fifo:20"}, "policy fifo:20 instead of fifo:80"),
         ({"knob": ["thp=never"]}, "knob thp=never instead of none"),
-        ({"warm_up": "9"}, "warm-up 9 instead of 0"),
+        ({"warm_up": "9ms"}, "warm-up 9ms instead of 100ms"),
     ],
 )
 @pytest.mark.parametrize("head", [{}, OLDER_PROBE], ids=["told", "untold"])

@@ -58,9 +58,9 @@ def largest(place: Path, index: bool = True) -> list[int | float | None]:
 
 def change_latency(cell: Path, latency_ns: int) -> None:
     """As a cell that was measured again: its files are replaced."""
-    again = a_folder(cell.parent.parent.parent / ".again", {"x": stream([latency_ns, 1])})
+    again = a_folder(cell.parent.parent.parent / ".again", {cell.name: stream([latency_ns, 1])})
     for name in ("summary.json", "checksums.json", "samples.parquet", "bins.json", "cell.json"):
-        (again.cell_path("x") / name).replace(cell / name)
+        (again.cell_path(cell.name) / name).replace(cell / name)
 
 
 def test_cells_are_known_in_the_order_of_the_plan(runs: Path) -> None:
@@ -75,12 +75,14 @@ def test_a_run_folder_and_the_folder_that_holds_it_are_one_run(runs: Path) -> No
     assert len(read_catalogue([runs / "a"]).runs) == 1
 
 
-def test_three_small_files_are_opened_of_a_run_with_one_cell(runs: Path) -> None:
-    """And two more for each further cell; neither samples nor bins."""
+def test_few_files_are_opened_of_a_run(runs: Path) -> None:
+    """And three for each cell, of the samples only the end; no bins."""
     with opened() as files:
         largest(runs, index=False)
     mine = [file for file in files if file.endswith((".json", ".parquet"))]
-    assert sorted(mine) == sorted(2 * (["run.json"] + 2 * ["summary.json", "checksums.json"]))
+    assert sorted(mine) == sorted(
+        2 * (["run.json"] + 2 * ["summary.json", "checksums.json", "samples.parquet"])
+    )
 
 
 def test_with_the_index_no_file_of_a_run_is_opened(runs: Path) -> None:

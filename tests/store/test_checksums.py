@@ -204,6 +204,14 @@ def test_a_run_of_an_older_howlate_stays_readable(folder: RunFolder) -> None:
     assert "run.json has no checksum: an older howlate wrote it." in said.output
 
 
+def test_checksums_that_are_gone_are_no_older_howlates(folder: RunFolder) -> None:
+    first, *_ = folder.whole_cells()
+    (folder.cell_path(first) / CHECKSUMS).unlink()
+    said = CliRunner().invoke(howlate, ["show", "--verify", str(folder.path)], standalone_mode=False)
+    assert said.return_value == 4
+    assert said.output == f"cells/{first}: checksums.json is missing\n"
+
+
 @pytest.mark.parametrize(
     "latencies", [[5], [5, 5], [1, 2], [0, 0, 10**9], [3] * 1000 + [10**12], list(range(1000)), [-5, 5]]
 )

@@ -107,13 +107,20 @@ def test_response_times_are_said_only_of_tasks_that_work(tmp_path: Path) -> None
     assert list(a_cell(tmp_path / "other", stream([1])).columns) == ["latency_ns"]
 
 
+def at(place: int, of: int) -> tuple[int, ...]:
+    """One cluster of misses, which begins at this of so many releases."""
+    return tuple(int(stretch == place * 50 // of) for stretch in range(50))
+
+
 def test_misses_of_a_stated_deadline_are_counted(tmp_path: Path) -> None:
     """On samples, not on bins, and outside warm-up; a latency equal to the deadline has kept it."""
     parameters = header()["parameters"] | {"deadline": "100us"}
     data = stream([900_000, 100_000, 100_001, 5], header_changes={"parameters": parameters}, warm_up=1)
     summary = a_cell(tmp_path, data)
     assert summary.outcomes == {"deadline_misses": 1}
-    assert summary.deadline == DeadlineSummary(100_000, releases=3, late=1, unserved=0, clusters=1)
+    assert summary.deadline == DeadlineSummary(
+        100_000, releases=3, late=1, clusters=1, squares=1, largest=1, by_stretch=at(2, of=4)
+    )
 
 
 def test_a_release_that_nobody_answered_is_a_miss(tmp_path: Path) -> None:
@@ -127,7 +134,13 @@ def test_a_release_that_nobody_answered_is_a_miss(tmp_path: Path) -> None:
     )
     summary = a_cell(tmp_path, data)
     assert summary.accounting.overruns == 3
-    assert summary.deadline == DeadlineSummary(100_000, releases=5, late=2, unserved=2, clusters=1)
+    assert summary.deadline == DeadlineSummary(
+        *(100_000, 5, 2, 2),
+        clusters=1,
+        squares=25,
+        largest=5,
+        by_stretch=at(3, of=8),
+    )
     assert summary.outcomes == {"deadline_misses": 4}
     assert summary.to_json()["deadline"]["misses"] == 4
 
@@ -141,7 +154,7 @@ def test_late_starts_of_a_backlog_are_counted_once(tmp_path: Path) -> None:
         account_changes={"late_starts": 3},
     )
     assert a_cell(tmp_path, data).deadline == DeadlineSummary(
-        1_000_000, releases=5, late=3, unserved=0, clusters=1
+        1_000_000, releases=5, late=3, clusters=1, squares=9, largest=3, by_stretch=at(1, of=5)
     )
 
 

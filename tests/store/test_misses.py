@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,8 @@ def test_above_the_period_a_skipped_release_was_answered_when_the_activation_beg
 def test_what_no_activation_skipped_misses_every_deadline(tmp_path: Path) -> None:
     """Release 1 was 1.2 ms late, so it skipped 2 alone; that 3 had no activation has another reason."""
     cell = cell_of(tmp_path, [9, 1_200_000, 9], [0, 1, 4], "50ms")
-    assert cell.deadline == DeadlineSummary(50 * MS, 5, 0, 1, None, skipped=1)
+    expected = DeadlineSummary(50 * MS, 5, 0, 1, 1, skipped=1, squares=1, largest=1, by_stretch=(0,) * 50)
+    assert cell.deadline == expected
 
 
 def test_with_dither_the_gap_says_how_many_were_skipped(tmp_path: Path) -> None:
@@ -111,6 +113,11 @@ def test_a_stall_up_to_the_end_is_one_of_the_last_activation(tmp_path: Path) -> 
     assert cell.deadline is not None and (cell.deadline.unserved, cell.deadline.skipped) == (0, 2)
 
 
+def counts_of(deadline: DeadlineSummary) -> dict[str, OfCpu]:
+    """Of each CPU, without the places of its clusters."""
+    return {cpu: replace(count, by_stretch=()) for cpu, count in deadline.by_cpu.items()}
+
+
 def test_each_cpu_has_its_own_counts(tmp_path: Path) -> None:
     out = io.BytesIO()
     parameters = header()["parameters"] | {"deadline": "100us"}
@@ -121,7 +128,8 @@ def test_each_cpu_has_its_own_counts(tmp_path: Path) -> None:
     writer.trailer(trailer([account(thread, each, [0, 1, 2]) for thread, each in enumerate(values)]))
     (cell,) = a_folder(tmp_path / "run", {"one": out.getvalue()}).summaries()
     assert cell.deadline is not None
-    assert cell.deadline.by_cpu == {"0": OfCpu(3, 1, 0, 1), "1": OfCpu(3, 1, 0, 1)}
+    assert counts_of(cell.deadline) == {"0": OfCpu(3, 1, 0, 1, 1, 1), "1": OfCpu(3, 1, 0, 1, 1, 1)}
+    assert {cpu: sum(of.by_stretch) for cpu, of in cell.deadline.by_cpu.items()} == {"0": 1, "1": 1}
     assert cell.deadline.misses == 2 and cell.deadline.releases == 6
 
 
@@ -149,7 +157,7 @@ def test_cpus_that_share_a_threads_number_are_told_apart(tmp_path: Path) -> None
     writer.trailer(trailer([account(table, each, [0, 1, 2]) for table, each in enumerate(values)]))
     (cell,) = a_folder(tmp_path / "run", {"one": out.getvalue()}).summaries()
     assert cell.deadline is not None and cell.deadline.misses == 1
-    assert cell.deadline.by_cpu == {"0": OfCpu(3, 1), "1": OfCpu(3)}
+    assert counts_of(cell.deadline) == {"0": OfCpu(3, 1, 0, 1, 1, 1), "1": OfCpu(3)}
 
 
 def test_misses_of_a_cpu_without_a_late_answer_are_one_event(tmp_path: Path) -> None:
@@ -166,4 +174,5 @@ def test_misses_of_a_cpu_without_a_late_answer_are_one_event(tmp_path: Path) -> 
     writer.trailer(trailer(accounts))
     (cell,) = a_folder(tmp_path / "run", {"one": out.getvalue()}).summaries()
     assert cell.deadline is not None
-    assert cell.deadline.by_cpu == {"0": OfCpu(3, 1, 0, 1), "1": OfCpu(503, 0, 500, None)}
+    stood = OfCpu(503, 0, 500, 1, 250_000, 500)
+    assert counts_of(cell.deadline) == {"0": OfCpu(3, 1, 0, 1, 1, 1), "1": stood}

@@ -32,7 +32,7 @@ def test_cells_come_in_the_order_of_the_plan(tmp_path: Path) -> None:
     folder = a_folder(tmp_path / "run", {"z": stream([1]), "m": stream([2]), "a": stream([3])})
     assert folder.whole_cells() == ["z", "m", "a"]
     assert [summary.columns["latency_ns"].max for summary in folder.summaries()] == [1, 2, 3]
-    folder.write_run(a_run("a"))
+    folder.write_run(a_run("a", "m", "z"))
     assert folder.whole_cells() == ["a", "m", "z"]
 
 

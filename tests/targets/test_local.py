@@ -90,6 +90,8 @@ def test_progress_tells_each_cpu() -> None:
         b"progress 1 2 3 0:1:x",
         b"progress 1 2 x",
         b"\xff 1 2 3",
+        b"progress 1 " + b"9" * 400 + b" 1",
+        b"progress 1 2 3 0:1:" + b"9" * 20,
     ],
 )
 def test_other_lines_are_no_progress(line: bytes) -> None:

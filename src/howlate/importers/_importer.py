@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from howlate.execute import Failure
+from howlate.model.opening import open_file
 from howlate.model.run import Run
 from howlate.store.stream import Recording
 
@@ -40,7 +41,8 @@ class Importer:
     def recognises(self, path: Path) -> bool:
         """Whether a file is of this format."""
         try:
-            return path.is_file() and self.knows(path.read_bytes()[:_LOOKED_AT].decode("utf-8", "ignore"))
+            with open_file(path, links=True) as file:
+                return self.knows(file.read(_LOOKED_AT).decode("utf-8", "ignore"))
         except OSError:
             return False
 

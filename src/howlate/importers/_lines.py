@@ -130,6 +130,6 @@ def _number(status: str) -> int:
     """A signal is negative, as of a process of ours."""
     word, _, number = status.partition(" ")
     text = number if word == "signal" else word
-    if not text.isdecimal():
+    if not text.isdecimal() or len(text) > 3:
         return ExitCode.BROKEN
     return -int(text) if word == "signal" else int(text)

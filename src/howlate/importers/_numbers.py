@@ -40,7 +40,7 @@ class NumberRows:
         try:
             with path.open("rb") as file:
                 for _ in range(skip):
-                    file.readline()
+                    file.readline(PIECE)
                 number = skip + 1
                 while piece := file.read(PIECE):
                     piece += file.readline(PIECE)

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from howlate.errors import DamagedError, UsageError
-from howlate.model.decode import UNREADABLE, decoded
+from howlate.model.decode import UNREADABLE, decoded, json_value
+from howlate.model.opening import open_file
 from howlate.words.statement import Statement, rule
 
 BAD_LINE = rule(
@@ -102,7 +103,7 @@ class Line:
 def lines(path: Path) -> Iterator[Line]:
     """Each line, from 1; one that is no text is an error. One line is in memory at a time."""
     try:
-        with path.open("rb") as file:
+        with open_file(path, links=True) as file:
             number = 0
             while raw := file.readline(LONGEST_LINE):
                 number += 1
@@ -139,7 +140,7 @@ def head(path: Path, size: int = 65536) -> str:
     try:
         if not path.is_file():
             return ""
-        with path.open("rb") as file:
+        with open_file(path, links=True) as file:
             return file.read(size).decode("utf-8", "replace")
     except OSError:
         return ""
@@ -152,7 +153,10 @@ def read_object(path: Path) -> tuple[Mapping[str, Any], str]:
         raise Line(path, 1, "").wrong("it is no JSON object")
     twice: list[str] = []
     try:
-        value = json.loads(text, object_pairs_hook=lambda pairs: _once(pairs, twice))
+        value = json.loads(
+            text, object_pairs_hook=lambda pairs: _once(pairs, twice)
+        )  # names the line of a fault
+        json_value(text)
     except json.JSONDecodeError as problem:
         line = Line(path, problem.lineno, "")
         if problem.msg == "Extra data" and text[problem.pos] == "{":

@@ -11,10 +11,11 @@ from howlate.model.run import Run
 from howlate.model.summary import CellSummary, ColumnSummary
 
 OF_THE_MOMENT = (
-    *("caller.", "irq.", "tasks.", "trace.", "kernel.boot_id", "kernel.uptime_s"),
+    *("caller.", "irq.", "tasks.", "trace.", "kernel.uptime_s"),
     *("cpu.steal_ticks", "cpu.total_ticks"),
 )
-"""Facts that differ from run to run on an unchanged machine, by the beginning of their names."""
+"""Facts that differ from run to run on an unchanged machine, by the beginning of their names. The id of the boot is
+kept: it tells which runs are of one."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,11 @@ class KnownCell:
     misses: int | None = None
     samples: bool = True
     """Whether samples.parquet stands there as it was measured."""
+    altered: bool = False
+    """Whether it stands there as it was not measured: the cell is not valid."""
 
     @classmethod
-    def of(cls, summary: CellSummary, samples: bool) -> KnownCell:
+    def of(cls, summary: CellSummary, samples: bool, altered: bool = False) -> KnownCell:
         deadline = summary.deadline
         counts = summary.accounting
         return cls(
@@ -65,6 +68,7 @@ class KnownCell:
             deadline_ns=None if deadline is None else deadline.deadline_ns or None,
             misses=None if deadline is None else deadline.misses,
             samples=samples,
+            altered=altered,
         )
 
 
@@ -86,9 +90,13 @@ class KnownRun:
     cells: tuple[KnownCell, ...]
     several: bool = False
     """The machines are kernels side by side: a cell's label `kernel` says which one it is of."""
+    unmeasured: tuple[str, ...] = ()
+    """Cells of the plan that never became whole, but those that are not possible on the machine."""
 
     @classmethod
-    def of(cls, folder: str, run: Run, cells: tuple[KnownCell, ...]) -> KnownRun:
+    def of(
+        cls, folder: str, run: Run, cells: tuple[KnownCell, ...], unmeasured: tuple[str, ...] = ()
+    ) -> KnownRun:
         machines = run.machines or {"": run.facts}
         return cls(
             folder=folder,
@@ -102,6 +110,7 @@ class KnownRun:
             machines={name: _single(facts) for name, facts in machines.items()},
             cells=cells,
             several=bool(run.machines),
+            unmeasured=unmeasured,
         )
 
     def facts_of(self, cell: KnownCell) -> Mapping[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import operator
+import os
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
@@ -54,6 +55,10 @@ WARNING_NOT_TEXT = rule("decode.warning-not-text", 'each of "warnings" must be t
 
 LONG_NUMBER = re.compile(r"[0-9A-Fa-f_]{16}")
 """What may be more than 64 bits."""
+DEEPEST = 200
+"""Lists and objects in one another; howlate's own files have fewer than ten."""
+_DEEP_KEY = re.compile(rf"""(?<![\w"'-])(?:[\w"'-]+[ \t]*\.[ \t]*){{{DEEPEST}}}""")
+"""A key of as many tables in one another."""
 _KIND = {
     str: "text",
     bool: "true or false",
@@ -161,13 +166,16 @@ class Table:
         return tables
 
 
-def read_text(path: Path, error: type[HowlateError]) -> str:
+def read_text(
+    path: Path, error: type[HowlateError], check: Callable[[os.stat_result], None] | None = None
+) -> str:
     """The text of a whole regular file, or an error; reading a pipe or a device would never end. Links are followed
     to what a user named, not to howlate's own files."""
     try:
         if error is not UsageError:
             return read_bytes(path).decode("utf-8")
-        return read_bytes(path, links=True).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+        text = read_bytes(path, links=True, check=check).decode("utf-8")
+        return text.replace("\r\n", "\n").replace("\r", "\n")
     except NotRegularError:
         raise error(NOT_REGULAR(path=path)) from None
     except TooLargeError:
@@ -190,6 +198,8 @@ def parse_toml(text: str, file: str, parse_float: Callable[[str], Any] = float) 
     """The text of a study or of settings; syntax errors carry line and column. `parse_float` as Decimal keeps
     the digits of numbers as they are written."""
     try:
+        if _DEEP_KEY.search(text):  # each part of a key costs memory for all before it
+            raise RecursionError
         values = tomllib.loads(text, parse_float=parse_float)
         if LONG_NUMBER.search(text):
             import msgspec
@@ -202,15 +212,43 @@ def parse_toml(text: str, file: str, parse_float: Callable[[str], Any] = float) 
         raise UsageError(TOO_LONG(file=file)) from None
 
 
-def parse_json(text: str, file: str, error: type[HowlateError] = DamagedError) -> Table:
-    """A JSON object that howlate or its probe wrote: valid text, whole numbers of 64 bits, finite numbers."""
+def json_value(text: str | bytes) -> Any:
+    """JSON from outside: valid text, whole numbers of 64 bits, finite numbers, DEEPEST times nested at most. A
+    ValueError for anything else."""
     import msgspec
 
     try:
         value = msgspec.json.decode(text)
         msgspec.msgpack.encode(value)  # refuses longer numbers, for a fifth of what a look at each costs
     except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError) as problem:
-        reason = str(problem).removeprefix("JSON is malformed: ")
+        raise ValueError(str(problem).removeprefix("JSON is malformed: ")) from None
+    if _openers(text) > DEEPEST and _is_deep(value):
+        raise ValueError(f"it is nested more than {DEEPEST} times")
+    return value
+
+
+def _openers(text: str | bytes) -> int:
+    """How many lists and objects may begin in it: it is nested no deeper."""
+    return text.count("[") + text.count("{") if isinstance(text, str) else text.count(b"[") + text.count(b"{")
+
+
+def _is_deep(value: object) -> bool:
+    """Whether it is nested more than DEEPEST times; how deep a decoder goes depends on Python's version."""
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(DEEPEST):
+        members = (node.values() if isinstance(node, dict) else node for node in level)
+        level = [child for own in members for child in own if isinstance(child, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def parse_json(text: str, file: str, error: type[HowlateError] = DamagedError) -> Table:
+    """A JSON object that howlate or its probe wrote."""
+    try:
+        value = json_value(text)
+    except ValueError as problem:
+        reason = str(problem)
         raise error(NOT_JSON(file=file, reason=f"{reason[:1].lower()}{reason[1:]}")) from None
     if not isinstance(value, dict):
         raise error(NO_OBJECT(file=file, given=kind_of(value)))

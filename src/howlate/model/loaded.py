@@ -91,8 +91,7 @@ class RunContent:
     @property
     def unmeasured(self) -> tuple[str, ...]:
         """Cells of the plan that never became whole. What is not possible on the machine is not among them."""
-        there = {*self.gone, *(summary.id for summary in self.summaries)}
-        return tuple(cell.id for cell in self.run.plan.cells if not cell.impossible and cell.id not in there)
+        return self.run.plan.unmeasured({*self.gone, *(summary.id for summary in self.summaries)})
 
     @property
     def findings(self) -> tuple[Finding, ...]:

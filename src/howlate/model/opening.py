@@ -7,7 +7,7 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -24,15 +24,16 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 def opened_folder(folder: Path) -> Iterator[int]:
     """A folder as a descriptor. The run's own folder may be reached through links, what is in it may not."""
     root, names = _in_run(folder)
-    descriptor = os.open(root, _FOLDER)
+    opened = [os.open(root, _FOLDER)]
     try:
         for name in names:
-            inner = _without_link(root / name, name, _FOLDER, descriptor)
-            os.close(descriptor)
-            descriptor, root = inner, root / name
-        yield descriptor
+            root /= name
+            opened.append(_without_link(root, name, _FOLDER, opened[-1]))
+        yield opened[-1]
     finally:
-        os.close(descriptor)
+        # taken out first: after an interrupt none is closed twice, which may be another's by then
+        while opened:
+            os.close(opened.pop())
 
 
 def open_file(path: Path, links: bool = False) -> BinaryIO:
@@ -44,14 +45,16 @@ def open_file(path: Path, links: bool = False) -> BinaryIO:
         with opened_folder(path.parent) as folder:
             descriptor = _without_link(path, path.name, _FILE, folder)
     try:
-        mode = os.fstat(descriptor).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        if not stat.S_ISREG(mode):
-            raise NotRegularError(errno.EINVAL, "it is not a regular file", str(path))
-        return os.fdopen(descriptor, "rb")
-    except BaseException:
+        file = os.fdopen(descriptor, "rb")  # owns it from here on: an interrupt must not close it once more
+    except IsADirectoryError:
         os.close(descriptor)
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path)) from None
+    try:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise NotRegularError(errno.EINVAL, "it is not a regular file", str(path))
+        return file
+    except BaseException:
+        file.close()
         raise
 
 
@@ -63,9 +66,16 @@ class TooLargeError(OSError):
     """More than a file of its kind can hold."""
 
 
-def read_bytes(path: Path, limit: int = TEXT_BYTES_MAX, links: bool = False) -> bytes:
-    """A whole regular file of at most this size."""
+def read_bytes(
+    path: Path,
+    limit: int = TEXT_BYTES_MAX,
+    links: bool = False,
+    check: Callable[[os.stat_result], None] | None = None,
+) -> bytes:
+    """A whole regular file of at most this size. `check` refuses what was opened by its status."""
     with open_file(path, links) as file:
+        if check is not None:
+            check(os.fstat(file.fileno()))
         large = os.fstat(file.fileno()).st_size > limit
         content = b"" if large else file.read(limit + 1)
     if large or len(content) > limit:

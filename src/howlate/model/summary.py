@@ -152,10 +152,18 @@ class OfCpu:
     unserved: Count = 0
     clusters: Count | None = None
     """Of its own misses; None where none missed, or nobody looked."""
+    squares: Count | None = None
+    largest: Count | None = None
+    by_stretch: tuple[Count, ...] = ()
+    """As of a DeadlineSummary."""
 
     @property
     def misses(self) -> int:
         return self.late + self.unserved
+
+    def to_json(self) -> dict[str, Any]:
+        known = _known(asdict(self) | {"by_stretch": list(self.by_stretch)})
+        return {name: value for name, value in known.items() if name != "by_stretch" or value}
 
 
 @dataclass(frozen=True)
@@ -179,6 +187,12 @@ class DeadlineSummary:
     """More may have missed it: another tool's histogram ended below the deadline."""
     by_cpu: dict[str, OfCpu] = field(default_factory=dict)
     """Of each measuring CPU, if there are several."""
+    squares: Count | None = None
+    """The sum of the squares of the clusters' sizes in misses; None where `clusters` is, and of an older howlate."""
+    largest: Count | None = None
+    """The misses of the largest cluster."""
+    by_stretch: tuple[Count, ...] = ()
+    """How many clusters began in each of 50 stretches of time, if any did."""
 
     @property
     def misses(self) -> int:
@@ -192,9 +206,9 @@ class DeadlineSummary:
         return worst if worst and self.by_cpu[worst].misses else ""
 
     def to_json(self) -> dict[str, Any]:
-        absent = {name for name in ("skipped", "at_least", "by_cpu") if not getattr(self, name)}
-        by_cpu = {cpu: _known(asdict(count)) for cpu, count in self.by_cpu.items()}
-        known = _known(asdict(self) | {"by_cpu": by_cpu})
+        absent = {name for name in ("skipped", "at_least", "by_cpu", "by_stretch") if not getattr(self, name)}
+        by_cpu = {cpu: count.to_json() for cpu, count in self.by_cpu.items()}
+        known = _known(asdict(self) | {"by_cpu": by_cpu, "by_stretch": list(self.by_stretch)})
         return {**{n: v for n, v in known.items() if n not in absent}, "misses": self.misses}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from howlate.errors import DamagedError, UsageError
 from howlate.model.activation import Activation, Activations
-from howlate.store.duck import arrays, connection, reading, scan
+from howlate.store.duck import connection, numbers, reading, scan
 from howlate.store.run_folder import SAMPLES, CellFiles
 from howlate.store.stream import StreamReader
 from howlate.words.statement import rule
@@ -30,7 +30,7 @@ def recorded_activations(files: CellFiles) -> Activations:
         names = [row[0] for row in database.execute(f"DESCRIBE SELECT * FROM {scan(path)}").fetchall()]
         if not set(_COLUMNS) <= set(names) or not isinstance(t0_ns, int):
             raise UsageError(NO_ACTIVATIONS(cell=files.folder.name))
-        columns = arrays(database, f"SELECT thread, {', '.join(_COLUMNS)} FROM {scan(path)}")
+        columns = numbers(database, path, f"SELECT thread, {', '.join(_COLUMNS)} FROM {scan(path)}")
     return Activations(t0_ns, tuple(_rows(columns["thread"].tolist(), columns)))
 
 

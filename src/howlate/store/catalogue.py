@@ -1,8 +1,8 @@
 """Many runs at once: which there are below a folder, and what is known of each (docs/query.md, "How it stays quick").
 
-Of a run only the small files are read: run.json, and of each cell summary.json and checksums.json. What was read is
-kept in an index beside the runs, `.howlate-index`. An entry counts only while each of these files, and
-samples.parquet, has the size, times and inode that it had before it was read. The index can be removed at any time; a
+Of a run only the small files are read: run.json, and of each cell summary.json, checksums.json and the end of
+samples.parquet. What was read is kept in an index beside the runs, `.howlate-index`. An entry counts only while each
+of these files has the size, times and inode that it had before it was read. The index can be removed at any time; a
 folder that cannot be written to has none."""
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from pathlib import Path
 import msgspec
 
 from howlate import __version__
-from howlate.analysis.valid import UNCHECKED
+from howlate.analysis.valid import FILE_MISSING, UNCHECKED
 from howlate.errors import HowlateError, StorageError, UsageError
 from howlate.model.catalogue import KnownCell, KnownRun
 from howlate.model.opening import TEXT_BYTES_MAX, open_file
-from howlate.store.checksums import CHECKSUMS
+from howlate.store.checksums import CHECKSUMS, changed
 from howlate.store.files import looking, written_beside
-from howlate.store.run_folder import FINISHED, RUN, SAMPLES, SUMMARY, RunFolder
+from howlate.store.run_folder import FINISHED, RUN, SAMPLES, SUMMARY, RunFolder, not_the_cell
 from howlate.words.statement import Statement, rule
 
 NO_RUNS = rule(
@@ -33,10 +33,11 @@ NO_RUNS = rule(
     remedy="name run folders, or a folder that holds some; `howlate check` makes a run",
 )
 FOUND_GONE = rule("store.found-gone", "it was measured, and is gone", remedy="restore it from a copy")
+SAMPLES_ALTERED = rule("store.samples-altered", "its samples.parquet is not what was measured")
 INDEX = ".howlate-index"
 SETTLED_NS = 2_000_000_000
 """A file that was changed so recently could be changed again without another time: it is not kept in the index."""
-_FORM = f"1 howlate {__version__}"
+_FORM = f"2 howlate {__version__}"
 """The index of another howlate is made anew."""
 _DIGEST_BYTES = 16
 
@@ -117,12 +118,15 @@ class _RunsRead:
         cells = []
         for name in sorted(names, key=lambda name: (order.get(name, len(order)), name)):
             try:
+                if name not in order:
+                    raise not_the_cell(folder.cells_path / name)
                 cells.append(_cell(folder, name))
             except HowlateError as problem:
                 self.left_out.append(LeftOut(folder.cells_path / name, problem.statement))
-        for gone in sorted(folder.finished_cells() - set(names)):
+        finished = folder.finished_cells()
+        for gone in sorted(finished - set(names)):
             self.left_out.append(LeftOut(folder.cells_path / gone, FOUND_GONE()))
-        return KnownRun.of(path.name, run, tuple(cells))
+        return KnownRun.of(path.name, run, tuple(cells), run.plan.unmeasured({*finished, *names}))
 
 
 def read_catalogue(places: Sequence[Path], index: bool = True) -> Catalogue:
@@ -144,34 +148,38 @@ def read_catalogue(places: Sequence[Path], index: bool = True) -> Catalogue:
 
 
 def folders_of(place: Path) -> list[Path]:
-    """The run folder that this is, or all that stand directly in it."""
+    """The run folder that this is, or all that stand directly in it; also one whose run.json is gone or is no file,
+    so that it is named."""
     with looking(place):
-        if (place / RUN).is_file():
+        if _is_run(str(place)):
             return [place]
         found = sorted(entry.path for entry in os.scandir(place)) if place.is_dir() else []
-        return [Path(path) for path in found if os.path.isfile(f"{path}/{RUN}")]  # noqa: PTH113 - of a thousand
+        return [Path(path) for path in found if _is_run(path)]
+
+
+def _is_run(path: str) -> bool:
+    return os.path.lexists(f"{path}/{RUN}") or os.path.lexists(f"{path}/{FINISHED}")
 
 
 def _cell(folder: RunFolder, name: str) -> KnownCell:
     """A cell whose checksums stand beside it is not held against itself once more, and its samples are known by
-    their size: nothing of them is read."""
+    their size and their end."""
     files = folder.files(name)
     if SAMPLES not in files.known or SUMMARY not in files.known:
         summary = files.summary()
         return KnownCell.of(summary, not any(warning.rule == UNCHECKED.id for warning in summary.warnings))
     summary = files.stored_summary()
-    size = _status(f"{files.folder}/{SAMPLES}")[0]
-    samples = size == files.known[SAMPLES].size
-    changed = size >= 0 and not samples
-    return KnownCell.of(replace(summary, valid=summary.valid and not changed), samples)
+    change = changed(files.folder, SAMPLES, files.known, whole=False)
+    altered = change not in (None, FILE_MISSING(file=SAMPLES))
+    return KnownCell.of(replace(summary, valid=summary.valid and not altered), change is None, altered)
 
 
 def _look(folder: Path) -> _RunFiles:
     """What the entry of a run is made of, without opening it. howlate replaces files by renaming, so that a new one
     has another inode."""
     cells = {}
-    with looking(folder):
-        files = [_status(f"{folder}/{file}") for file in (RUN, FINISHED)]
+    files = [_status(f"{folder}/{file}") for file in (RUN, FINISHED)]
+    with looking(folder / "cells"):
         for name in sorted(entry.name for entry in os.scandir(folder / "cells")):
             statuses = [_status(f"{folder}/cells/{name}/{file}") for file in (SUMMARY, CHECKSUMS, SAMPLES)]
             if not name.startswith(".") and statuses[0] != NOT_THERE:

@@ -56,7 +56,7 @@ def read_checksums(folder: Path) -> Mapping[str, Checksum]:
     """Checksums by file name; empty for a cell that an older howlate finished."""
     path = folder / CHECKSUMS
     with looking(path):
-        if not path.exists():
+        if not os.path.lexists(path):
             return {}
     table = Table(read_json(path), str(path), "", DamagedError).table("files", required=True)
     return {

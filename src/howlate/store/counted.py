@@ -12,7 +12,7 @@ import numpy as np
 
 from howlate.analysis.describe import Int64s
 from howlate.model.counted import OF_THREADS, SMI, Counted, Counters
-from howlate.store.duck import arrays, scan
+from howlate.store.duck import numbers, scan
 from howlate.store.run_folder import COUNTERS, CPUS
 
 Key = tuple[int, int, int]
@@ -68,7 +68,9 @@ def _counted(
 
 def _smis(database: duckdb.DuckDBPyConnection, path: Path, max_ns: int | None) -> Iterator[Counted]:
     """Of the CPUs on which it was read each second. What came before the first reading is not known."""
-    rows = arrays(database, f"SELECT * FROM {scan(path)} ORDER BY cpu, time_ns") if path.is_file() else {}
+    rows = (
+        numbers(database, path, f"SELECT * FROM {scan(path)} ORDER BY cpu, time_ns") if path.is_file() else {}
+    )
     if "smi_count" not in rows:
         return
     for cpu in np.unique(rows["cpu"][rows["smi_count"] >= 0]):
@@ -102,7 +104,8 @@ class _Seconds:
 
     @classmethod
     def read(cls, database: duckdb.DuckDBPyConnection, path: Path, max_ns: int | None) -> _Seconds:
-        found = arrays(database, f"SELECT * FROM {scan(path)} ORDER BY time_ns") if path.is_file() else {}
+        query = f"SELECT * FROM {scan(path)} ORDER BY time_ns" if path.is_file() else ""
+        found = numbers(database, path, query) if query else {}
         time_ns, cpu, thread, counter, rise = (found.get(name, NONE).astype(np.int64) for name in COLUMNS)
         keys, group = np.unique(np.stack([counter, cpu, thread]), axis=1, return_inverse=True)
         places = np.argsort(group.ravel(), kind="stable")

@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import numpy.typing as npt
 
 from howlate.errors import DamagedError
 from howlate.model.opening import check_regular, opened_folder
 from howlate.store.files import OUT, check_text, looking, measure_again, storage_error
+from howlate.words.printable import printable
 from howlate.words.statement import rule
 
 UNREADABLE_TABLE = rule("store.unreadable-table", "{path} cannot be read: {reason}", remedy="{hint}")
@@ -51,7 +53,13 @@ def connection(spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 def quoted(path: Path) -> str:
     """A path as SQL text; UsageError for one that is not UTF-8."""
     check_text(path)
-    return "'" + str(path).replace("'", "''") + "'"
+    return "'" + as_named(path).replace("'", "''") + "'"
+
+
+def as_named(path: Path) -> str:
+    """A path's text, of which DuckDB does not take "~" for the home folder."""
+    text = str(path)
+    return str(path.absolute()) if text.startswith("~") else text
 
 
 def copy_to(out: Path, query: str, form: str) -> str:
@@ -66,7 +74,7 @@ def scan(*paths: Path) -> str:
         check_text(path)
         with reading(path):
             check_regular(path)
-        exact = "".join(f"[{c}]" if c in "*?[" else c for c in str(path))
+        exact = "".join(f"[{c}]" if c in "*?[" else c for c in as_named(path))
         names.append("'" + exact.replace("'", "''") + "'")
     return f"read_parquet([{', '.join(names)}])"
 
@@ -74,6 +82,22 @@ def scan(*paths: Path) -> str:
 def arrays(database: duckdb.DuckDBPyConnection, query: str) -> dict[str, npt.NDArray[Any]]:
     """The columns of a query as arrays."""
     return dict(database.execute(query).fetchnumpy())
+
+
+def numbers(database: duckdb.DuckDBPyConnection, path: Path, query: str) -> dict[str, npt.NDArray[Any]]:
+    """The columns of a query over a table of howlate's own; DamagedError unless each is a whole number in every
+    row."""
+    columns = arrays(database, query)
+    for name, values in columns.items():
+        if values.dtype.kind not in "iu" or np.ma.is_masked(values):
+            raise not_a_number(path, name)
+    return columns
+
+
+def not_a_number(path: Path, column: str) -> DamagedError:
+    """The error about a column of such a table."""
+    reason = f'its column "{printable(column)}" is not a whole number in every row'
+    return DamagedError(UNREADABLE_TABLE(path=path, reason=reason, hint=measure_again(path.parent)))
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from howlate.errors import UsageError
 from howlate.model.decode import UNREADABLE
+from howlate.model.opening import open_file
 from howlate.words.statement import rule
 
 TOO_MANY_FILES = rule(
@@ -70,7 +71,7 @@ def _head(path: Path, size: int) -> bytes:
             not path.is_file() or not path.stat().st_size
         ):  # files of /proc have size 0, and reading some of them blocks
             return b""
-        with path.open("rb") as file:
+        with open_file(path, links=True) as file:
             return file.read(size)
     except OSError:
         return b""

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from howlate.errors import REMEDIED, DamagedError, StorageError, UsageError
+from howlate.interrupts import interrupts_held
 from howlate.model.decode import parse_json, read_text
 from howlate.model.opening import opened_folder
 from howlate.words.statement import Statement, rule
@@ -144,8 +145,8 @@ def make_folder(path: Path) -> None:
 
 def remove_folder(path: Path) -> None:
     """A folder of a run with all that is in it, if it is there; nothing is removed through a link."""
-    with suppress(FileNotFoundError), opened_folder(path.parent) as above:
-        shutil.rmtree(path.name, dir_fd=above)
+    with suppress(FileNotFoundError), interrupts_held(), opened_folder(path.parent) as above:
+        shutil.rmtree(path.name, dir_fd=above)  # an interrupt amid it would have it close a descriptor twice
 
 
 def rename_folder(path: Path, to: Path) -> None:

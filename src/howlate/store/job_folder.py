@@ -20,6 +20,7 @@ from howlate.errors import DamagedError, UsageError
 from howlate.model.decode import parse_json, read_text
 from howlate.model.facts import unpacked
 from howlate.model.job import job_text
+from howlate.model.opening import NotRegularError, open_file
 from howlate.model.plan import Cell
 from howlate.model.run import Run
 from howlate.model.seal import sealed
@@ -181,7 +182,10 @@ def _texts(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _bytes(file: Path) -> bytes:
-    if file.is_symlink() or not file.is_file():
+    if file.is_symlink():
         return b""
-    with file.open("rb") as opened:
-        return opened.read(_MOST_BYTES)
+    try:
+        with open_file(file) as opened:
+            return opened.read(_MOST_BYTES)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, NotRegularError):
+        return b""

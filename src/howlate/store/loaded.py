@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import Any
 from howlate.analysis.configs import options_of
 from howlate.errors import DamagedError
 from howlate.model.bins import CellBins
+from howlate.model.decode import json_value
 from howlate.model.facts import Facts
 from howlate.model.loaded import CellContent, MeasuredKernel, RunContent
 from howlate.model.run import Run
@@ -150,7 +150,7 @@ def command_line(facts: Facts) -> str:
     """In the lab the command line that QEMU was given, because the machine's own facts leave out values that
     may be private."""
     try:
-        arguments = json.loads(facts.text("lab.arguments") or "[]")
+        arguments = json_value(facts.text("lab.arguments") or "[]")
         return str(arguments[arguments.index("-append") + 1])
     except (ValueError, IndexError, AttributeError):
         return facts.text("kernel.cmdline") or ""

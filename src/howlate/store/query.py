@@ -4,10 +4,14 @@ files (docs/query.md has the columns). A query reads; it cannot write."""
 from __future__ import annotations
 
 import re
+import resource
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +19,11 @@ import duckdb
 
 from howlate.analysis.statistics import STATISTICS
 from howlate.errors import DamagedError, UsageError
+from howlate.interrupts import ended_in_time
 from howlate.model.catalogue import KnownCell, KnownRun
 from howlate.store.catalogue import LeftOut
-from howlate.store.duck import connection, scan
+from howlate.store.checksums import changed, read_checksums
+from howlate.store.duck import as_named, connection, scan
 from howlate.store.run_folder import SAMPLES
 from howlate.words.statement import rule
 
@@ -47,6 +53,11 @@ WITH_ZONE = rule(
     remedy="write it as text, (...)::VARCHAR, or as the time in UTC, (...) AT TIME ZONE 'UTC'",
 )
 SAMPLES_CHANGED = rule("query.samples-changed", "its samples were changed since it was measured, or are gone")
+TOO_MUCH_MEMORY = rule(
+    "query.too-much-memory",
+    "the query takes more than the {most_mib:count} MiB of memory that it may",
+    remedy="ask for less at once: a part of the rows, shorter texts or lists",
+)
 NO_SAMPLES = rule(
     "query.no-samples", "none of these runs has samples", remedy="name runs that have some behind the query"
 )
@@ -96,6 +107,9 @@ TABLES: Mapping[str, Columns] = {
     },
     "facts": dict.fromkeys(("run", "machine", "fact", "value"), "VARCHAR"),
 }
+MEMORY_BYTES = 2 << 30
+"""For what a query computes, beside what howlate takes."""
+_NO_MEMORY = "ailed to allocate"
 SAMPLES_TABLE = "samples"
 """The view over the Parquet files. It has the columns `run` and `cell`, and those of the tests."""
 _LABELS = ("kernel", "load", "period", "policy", "timer", "cpu")
@@ -111,41 +125,82 @@ class SqlAnswer:
 
 def ask(sql: str, runs: Sequence[KnownRun]) -> SqlAnswer:
     """The answer to one SELECT over these runs; UsageError where it is anything else, or wrong."""
-    with tempfile.TemporaryDirectory(prefix="howlate-query-") as spill, connection(Path(spill)) as database:
+    with (
+        tempfile.TemporaryDirectory(prefix="howlate-query-") as spill,
+        ended_in_time(lambda: shutil.rmtree(spill, ignore_errors=True)),
+        connection(Path(spill)) as database,
+    ):
         _must_be_a_query(database, sql)
         names = names_of(runs)
         for table, columns in TABLES.items():
-            rows = list(_ROWS[table](runs, names)) if _names(sql, table) else []
-            _fill(database, table, columns, rows)
+            filled = list(_ROWS[table](runs, names)) if _names(sql, table) else []
+            _fill(database, table, columns, filled)
         if _names(sql, SAMPLES_TABLE):
             _view_samples(database, runs, names)
-        try:
-            answered = database.execute(sql)
-            described = answered.description or ()
-            headings = tuple(str(column[0]) for column in described)
-            zoned = [str(column[0]) for column in described if _ZONED in str(column[1])]
-            if zoned:
-                raise UsageError(WITH_ZONE(columns=zoned))
-            rows = answered.fetchmany(MOST_ROWS + 1)
-        except duckdb.OutOfMemoryException as problem:
-            raise MemoryError from problem
-        except duckdb.IOException as problem:
-            raise DamagedError(UNREADABLE_SAMPLES(problem=_first_lines(problem))) from None
-        except duckdb.Error as problem:
-            raise UsageError(WRONG_SQL(problem=_first_lines(problem))) from None
-        except RuntimeError as problem:
-            raise KeyboardInterrupt from problem
+        headings, rows = _answered(database, sql)
     if len(rows) > MOST_ROWS:
         raise UsageError(TOO_MANY_ROWS(most=MOST_ROWS))
     return SqlAnswer(headings, rows)
 
 
-def without_samples(sql: str, runs: Sequence[KnownRun]) -> list[LeftOut]:
-    """The cells that a query about the samples leaves out, since theirs are not what was measured."""
+def _answered(database: duckdb.DuckDBPyConnection, sql: str) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    """The headings, and one row more than an answer may have."""
+    try:
+        with _bounded_memory():
+            answered = database.execute(sql)
+            described = answered.description or ()
+            zoned = [str(column[0]) for column in described if _ZONED in str(column[1])]
+            if zoned:
+                raise UsageError(WITH_ZONE(columns=zoned))
+            return tuple(str(column[0]) for column in described), answered.fetchmany(MOST_ROWS + 1)
+    except duckdb.OutOfMemoryException as problem:
+        raise MemoryError from problem
+    except duckdb.IOException as problem:
+        raise DamagedError(UNREADABLE_SAMPLES(problem=_first_lines(problem))) from None
+    except duckdb.Error as problem:
+        raise UsageError(WRONG_SQL(problem=_first_lines(problem))) from None
+    except (OverflowError, ValueError) as problem:  # a time that Python's do not reach
+        raise UsageError(WRONG_SQL(problem=problem)) from None
+    except RuntimeError as problem:
+        raise KeyboardInterrupt from problem
+
+
+@contextmanager
+def _bounded_memory() -> Iterator[None]:
+    """DuckDB counts what it keeps, but not every text and list that it computes. UsageError where the query takes
+    more than it may, unless the caller's own limit is the smaller one."""
+    before, hard = resource.getrlimit(resource.RLIMIT_AS)
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    most = pages * resource.getpagesize() + MEMORY_BYTES
+    if 0 <= before < most:
+        yield
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    try:
+        yield
+    except (MemoryError, duckdb.Error) as problem:
+        if isinstance(problem, MemoryError | duckdb.OutOfMemoryException) or _NO_MEMORY in str(problem):
+            raise UsageError(TOO_MUCH_MEMORY(most_mib=MEMORY_BYTES >> 20)) from None
+        raise
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (before, hard))
+
+
+def with_whole_samples(sql: str, runs: Sequence[KnownRun]) -> tuple[list[KnownRun], list[LeftOut]]:
+    """The runs as a query about the samples may see them, and the cells that it leaves out: every byte of the others'
+    files is what was measured."""
     if not _names(sql, SAMPLES_TABLE):
-        return []
-    cells = [_samples_of(run, cell).parent for run in runs for cell in run.cells if not cell.samples]
-    return [LeftOut(cell, SAMPLES_CHANGED()) for cell in cells]
+        return list(runs), []
+    checked = [replace(run, cells=tuple(map(partial(_checked, run), run.cells))) for run in runs]
+    cells = [_samples_of(run, cell).parent for run in checked for cell in run.cells if not cell.samples]
+    return checked, [LeftOut(cell, SAMPLES_CHANGED()) for cell in cells]
+
+
+def _checked(run: KnownRun, cell: KnownCell) -> KnownCell:
+    folder = _samples_of(run, cell).parent
+    if not cell.samples or changed(folder, SAMPLES, read_checksums(folder), whole=True) is None:
+        return cell
+    return replace(cell, samples=False)
 
 
 def _names(sql: str, table: str) -> bool:
@@ -245,7 +300,9 @@ def _view_samples(database: duckdb.DuckDBPyConnection, runs: Sequence[KnownRun],
     if not cells:
         raise UsageError(NO_SAMPLES())
     paths = [_samples_of(run, cell) for run, cell in cells]
-    rows = [(str(path), names[run.folder], cell.id) for path, (run, cell) in zip(paths, cells, strict=True)]
+    rows = [
+        (as_named(path), names[run.folder], cell.id) for path, (run, cell) in zip(paths, cells, strict=True)
+    ]
     _fill(database, "sample_files", {"path": "VARCHAR", "run": "VARCHAR", "cell": "VARCHAR"}, rows)
     files = scan(*paths).removesuffix(")")
     try:

@@ -6,6 +6,7 @@ summary is written.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -18,6 +19,7 @@ from howlate.analysis.valid import FILE_MISSING, UNCHECKED
 from howlate.errors import DamagedError, UsageError
 from howlate.model.bins import CellBins
 from howlate.model.decode import Table, parse_json, read_text
+from howlate.model.opening import is_in_run
 from howlate.model.run import Run
 from howlate.model.seal import CHECKSUM
 from howlate.model.summary import SCHEMA, CellSummary
@@ -62,6 +64,7 @@ NOT_A_RUN = rule(
 )
 NO_SUMMARY = rule("store.no-summary", "{cell} stands there without its summary.json", remedy="{hint}")
 NO_SUMMARY_YET = rule("store.no-summary-yet", "cell {cell} has no summary.json yet", remedy="{hint}")
+NOT_THE_CELL = rule("store.not-the-cell", "{folder} does not hold this run's cell {cell}", remedy="{hint}")
 CONTRADICTS = rule("store.contradicts", "{path} contradicts itself: {contradiction}")
 NO_CELL_ID = rule(
     "store.no-cell-id", '"{cell}" is not the id of a cell', remedy="`howlate show RUN` lists the cells"
@@ -83,17 +86,19 @@ FINISHED = "finished.txt"
 """Ids of the finished cells, one a line, so that a missing folder is noticed."""
 KERNELS = "kernels"
 """The folder of the kernels' configurations, for runs in the lab."""
+OWN = (RUN, FINISHED, LOCK, "cells", KERNELS)
+"""What howlate itself keeps in a run folder, beside pages and pictures."""
 RESTORE = "restore it from a copy, or measure again into another folder"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:,=@%+-]{0,199}")
 
 
-def spare(run: Path, out: Path, option: str) -> None:
-    """UsageError where an output, chosen with this option, would replace a file of a run folder. Pages may be written
-    anew."""
+def spare(out: Path, option: str) -> None:
+    """UsageError where an output, chosen with this option, would be one of howlate's own files in a run folder."""
     with storing(out, option):
-        is_of_run = out.is_file() and out.resolve().is_relative_to(run.resolve())
-    if is_of_run and out.suffix != ".html":
-        raise UsageError(RUNS_OWN(path=out, run=run, option=option))
+        real = Path(os.path.realpath(out))
+        for run in real.parents:
+            if real.relative_to(run).parts[0] in OWN and (run / RUN).is_file() and (run / "cells").is_dir():
+                raise UsageError(RUNS_OWN(path=out, run=run, option=option))
 
 
 def file_name(label: str) -> str:
@@ -109,6 +114,8 @@ class RunFolder:
 
     def __post_init__(self) -> None:
         check_text(self.path)
+        if is_in_run(self.path / RUN):  # by its name: links up to here were named by the user
+            object.__setattr__(self, "path", Path(os.path.realpath(self.path)))
 
     @classmethod
     def create(cls, path: Path, run: Run) -> RunFolder:
@@ -156,7 +163,7 @@ class RunFolder:
                 raise UsageError(MEASURED_ELSEWHERE(path=path, content=what))
             if not path.is_dir():
                 raise UsageError(NOT_A_RUN(path=path))
-            if not (path / RUN).is_file():
+            if not os.path.lexists(path / RUN):
                 error = DamagedError if (path / "cells").is_dir() else UsageError
                 raise error(NO_RUN_JSON(path=path))
         folder = cls(path)
@@ -242,7 +249,7 @@ class RunFolder:
     def _noted(self) -> list[str]:
         path = self.path / FINISHED
         with looking(path):
-            there = path.exists()
+            there = os.path.lexists(path)
         with remedied(RESTORE):
             return read_text(path, DamagedError).split() if there else []
 
@@ -285,12 +292,14 @@ class RunFolder:
             return (self.cell_path(cell_id) / SUMMARY).is_file()
 
     def whole_cells(self, run: Run | None = None) -> list[str]:
-        """Ids of whole cells, in the order of the plan; cells that the plan does not have come last, sorted.
+        """Ids of whole cells, in the order of the plan. DamagedError for one that the plan does not have.
         `run`: run.json, if it was read already."""
-        found = {name for name in self._with(SUMMARY) if _ID.fullmatch(name)}
+        found = {name for name in self._with(SUMMARY) if not name.startswith(".")}
         plan = (self.read_run() if run is None else run).plan
         planned = [cell.id for cell in plan.cells if cell.id in found]
-        return planned + sorted(found - set(planned))
+        for name in sorted(found - set(planned)):
+            raise not_the_cell(self.cells_path / name)
+        return planned
 
     def failed_cells(self) -> dict[str, dict[str, Any]]:
         """The error.json of each failed cell that has not become whole since."""
@@ -313,8 +322,10 @@ class RunFolder:
 
     def check_samples(self, cell_id: str) -> None:
         """DamagedError if samples, or the tables of the machine, read whole, differ from what was
-        measured."""
-        self.files(cell_id).must_be_unchanged(*MEASURED)
+        measured, or are another cell's."""
+        files = self.files(cell_id)
+        files.stored_summary()
+        files.must_be_unchanged(*MEASURED)
 
     def differences(self, cell_id: str) -> list[str]:
         """The differences in a whole cell's folder; every byte is compared."""
@@ -378,11 +389,14 @@ class CellFiles:
         return self._beside_samples(summary, changed(self.folder, SAMPLES, self.known, whole=False))
 
     def stored_summary(self) -> CellSummary:
-        """summary.json as it was when the cell was finished, without consistency checks and without a look at
-        the samples."""
+        """summary.json as it was when the cell was finished, without a look at its figures and at the samples.
+        DamagedError if it is another cell's."""
         table = self._read(SUMMARY)
         with remedied(measure_again(self.folder)):
-            return CellSummary.from_json(table.values, str(self.folder / SUMMARY))
+            summary = CellSummary.from_json(table.values, str(self.folder / SUMMARY))
+        if summary.id != self.folder.name:
+            raise not_the_cell(self.folder)
+        return summary
 
     def _beside_samples(self, summary: CellSummary, change: Statement | None) -> CellSummary:
         """The summary, with the state of the samples behind it. Samples that are missing contradict nothing."""
@@ -408,6 +422,11 @@ class CellFiles:
 def write_summary(folder: Path, summary: CellSummary) -> None:
     """Write summary.json of a cell's folder, in the form of the entries of `show --json`."""
     write_json(folder / SUMMARY, {"schema": SCHEMA, **summary.to_json()})
+
+
+def not_the_cell(folder: Path) -> DamagedError:
+    """The error about what was copied into a run."""
+    return DamagedError(NOT_THE_CELL(folder=folder, cell=folder.name, hint=measure_again(folder)))
 
 
 def _checked(cell_id: str) -> str:

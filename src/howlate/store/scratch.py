@@ -12,6 +12,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from howlate.interrupts import interrupts_held
+
 MEMORY = Path("/dev/shm")
 _YOUNG_S = 10.0
 """A folder is made before it is locked; a younger one than this is left alone."""
@@ -42,7 +44,8 @@ def held_folder(prefix: str, place: Path) -> Iterator[Path]:
 def remove_stale(place: Path, prefix: str) -> None:
     """Remove what a killed howlate left: folders whose lock nobody holds."""
     for folder in place.glob(f"{prefix}*"):
-        with contextlib.suppress(OSError):  # some belong to other users, some are just being removed
+        # some belong to other users, some are just being removed
+        with interrupts_held(), contextlib.suppress(OSError):
             if _is_old(folder):
                 _remove_unheld(folder)
 

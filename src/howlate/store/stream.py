@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from howlate.errors import DamagedError
-from howlate.model.decode import Table
+from howlate.model.decode import Table, json_value
 from howlate.model.opening import is_in_run, open_file
 from howlate.store.files import remedied
 from howlate.store.frames import (
@@ -343,16 +343,11 @@ def _magic_fault(magic: bytes) -> Statement:
     return CUT_MAGIC(bytes=len(magic)) if MAGIC.startswith(magic) else NO_STREAM()
 
 
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
-
-
 def _json_object(payload: bytes, frame: str) -> dict[str, Any] | Statement:
     """The JSON object of a frame, or why there is none."""
     try:
-        value = json.loads(payload.decode("utf-8"), parse_constant=_refuse_constant)
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()  # 1e999 and lone surrogates fail here
-    except (ValueError, RecursionError):
+        value = json_value(payload)
+    except ValueError:
         return NOT_JSON(frame=frame)
     return value if isinstance(value, dict) else NO_OBJECT(frame=frame)
 

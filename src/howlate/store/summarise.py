@@ -12,6 +12,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
+from howlate.analysis.deadline import with_clusters
 from howlate.analysis.describe import Int64s, ValueCounts, at_rank, exceedances
 from howlate.analysis.drawn import BlockBins, block_width_ns, tail, time_blocks
 from howlate.analysis.extrapolate import MOST, Peaks
@@ -21,7 +22,7 @@ from howlate.analysis.stated import as_stated, samples_of, with_left_out
 from howlate.analysis.statistics import describe
 from howlate.analysis.tail import (
     MANY_MISSES,
-    clusters_by_cpu,
+    clusters_by_thread,
     clusters_of_misses,
     summary_of_tail,
     theta_by_cpu,
@@ -44,11 +45,11 @@ from howlate.model.summary import (
 from howlate.model.tail import TailSummary
 from howlate.store.cell_record import CellFile
 from howlate.store.counted import counters_in
-from howlate.store.duck import arrays, connection, reading, scan
+from howlate.store.duck import arrays, connection, not_a_number, numbers, reading, scan
 from howlate.store.files import measure_again, remedied, write_json
 from howlate.store.misses import Answers
 from howlate.store.run_folder import BINS, CPUS, LOADS, MEASURED, SAMPLES, CellFiles, write_summary
-from howlate.store.shape import Shape
+from howlate.store.shape import SQL_TYPE, Shape
 from howlate.words.statement import rule
 
 KEY_BITS = 15
@@ -184,6 +185,13 @@ def _samples(folder: Path) -> Iterator[_Samples]:
     with connection(folder) as database, reading(folder / SAMPLES):
         described = database.execute(f"DESCRIBE SELECT * FROM {scan(folder / SAMPLES)}").fetchall()
         samples = _Samples(folder, database, Shape.of((str(row[0]), str(row[1])) for row in described))
+        kinds = {str(row[0]): str(row[1]) for row in described}
+        for column in samples.shape.always:
+            if kinds[column] not in SQL_TYPE.values():
+                raise not_a_number(folder / SAMPLES, column)
+            query = f"SELECT 1 FROM {scan(folder / SAMPLES)} WHERE {column} IS NULL LIMIT 1"
+            if database.execute(query).fetchone():
+                raise not_a_number(folder / SAMPLES, column)
         flagged = FLAGS in samples.shape.columns and samples.extremes(FLAGS) != (0, 0)
         yield replace(samples, shape=replace(samples.shape, flagged=flagged))
 
@@ -338,7 +346,7 @@ class _Samples:
         groups = self._whole(
             f"""SELECT c, r, count(*) AS n, min(v) AS smallest, max(v) AS largest FROM (
                     SELECT {index} // {where.per_column} AS c, ({where.row(column)})::BIGINT AS r, {column} AS v
-                    FROM {self.counted})
+                    FROM {self.counted} AND {column} IS NOT NULL)
                 GROUP BY c, r ORDER BY c, r""",
         )
         return scatter(
@@ -357,9 +365,7 @@ class _Samples:
                 int(answers.values[-1]) if answers.n else 0, np.empty(0, np.int64), 0, bins.blocks
             )
         positions, values, threads = self._beyond(column, above)
-        last = self.extremes(self.shape.index)[1] or 0
-        due = cell.accounting().releases  # a stall may last beyond the last sample
-        length = max((last + 1) * threads, due)
+        length = self._length(cell, threads)
         every = with_swallowed(positions, values, length, cell.swallowed_step_ns(), threads)
         of_cpus = theta_by_cpu(every, threads, cell.cpus_of(column))
         return replace(summary_of_tail(above, every, length, bins.blocks), theta_by_cpu=of_cpus)
@@ -381,17 +387,27 @@ class _Samples:
         """With the clusters of the late answers, of all and of each CPU; as it is where none missed, or too many to
         look."""
         late = exceedances(answers, counted.deadline_ns)
-        if self.shape.index is None or not 0 < late <= max(MANY_MISSES, answers.n // 100):
+        is_many = late > max(MANY_MISSES, answers.n // 100)
+        if self.shape.index is None or not counted.misses or is_many:
             return counted
         positions, values, threads = self._beyond(column, counted.deadline_ns)
-        step_ns = cell.swallowed_step_ns()
-        own = clusters_by_cpu(positions, values, step_ns, threads, cell.cpus_of(column))
+        length, step_ns = self._length(cell, threads), cell.swallowed_step_ns()
+        limit_ns = counted.deadline_ns
+        every = clusters_of_misses(positions, values, length, step_ns, threads, limit_ns)
+        of_threads = clusters_by_thread(positions, values, length, step_ns, threads, limit_ns)
+        cpus, of_thread = cell.cpus_of(column), -(-length // threads)
         by_cpu = {
-            cpu: replace(count, clusters=own.get(cpu) or None) if count.misses else count
+            cpu: with_clusters(
+                count, [c for t, c in of_threads.items() if str(cpus.get(t)) == cpu], of_thread
+            )
             for cpu, count in counted.by_cpu.items()
         }
-        clusters = clusters_of_misses(positions, values, step_ns, threads)
-        return replace(counted, clusters=clusters, by_cpu=by_cpu)
+        return replace(with_clusters(counted, [every], length), by_cpu=by_cpu)
+
+    def _length(self, cell: CellFile, threads: int) -> int:
+        """Of the series, in releases of all threads; a stall may last beyond the last sample."""
+        last = self.extremes(self.shape.index)[1] or 0 if self.shape.index is not None else 0
+        return max((last + 1) * threads, cell.accounting().releases)
 
     def _beyond(self, column: str, limit: int) -> tuple[Int64s, Int64s, int]:
         """The places and values of the samples above a limit, in the order in which they came; and how many threads
@@ -413,7 +429,7 @@ class _Samples:
         """Busy and stolen share of each CPU, and the share that each load achieved, second by second."""
         every: list[LoadCourse] = []
         if (self.folder / CPUS).is_file():
-            rows = arrays(self.database, f"SELECT * FROM {scan(self.folder / CPUS)} ORDER BY cpu, time_ns")
+            rows = self._rows(CPUS, "cpu")
             for cpu in np.unique(rows.get("cpu", np.array([]))):
                 own = rows["cpu"] == cpu
                 times = tuple(float(t) for t in rows["time_ns"][own] / 1e9)
@@ -425,8 +441,12 @@ class _Samples:
             every += self._load_courses(cell)
         return tuple(every)
 
+    def _rows(self, file: str, by: str) -> dict[str, Int64s]:
+        path = self.folder / file
+        return numbers(self.database, path, f"SELECT * FROM {scan(path)} ORDER BY {by}, time_ns")
+
     def _load_courses(self, cell: CellFile) -> list[LoadCourse]:
-        rows = arrays(self.database, f"SELECT * FROM {scan(self.folder / LOADS)} ORDER BY load, time_ns")
+        rows = self._rows(LOADS, "load")
         names = cell.load_cpus()
         every = []
         for load in np.unique(rows.get("load", np.array([]))):

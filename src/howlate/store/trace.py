@@ -9,7 +9,7 @@ from typing import Any
 from howlate.errors import DamagedError
 from howlate.model.decode import Table
 from howlate.model.trace import UNKNOWN_PRIO, CellTrace, TraceCase, TracedTask, TraceEvent, TraceNames
-from howlate.store.duck import arrays, connection, reading, scan
+from howlate.store.duck import connection, numbers, reading, scan
 from howlate.store.files import measure_again, remedied
 from howlate.store.run_folder import CELL, TRACE_CASES, TRACE_EVENTS, CellFiles
 from howlate.words.printable import printable
@@ -63,8 +63,10 @@ def trace_of(files: CellFiles) -> CellTrace | None:
 
 def _cases(folder: Path) -> tuple[TraceCase, ...]:
     with connection(folder) as database, reading(folder / TRACE_CASES):
-        rows = arrays(
-            database, f"SELECT {', '.join(_CASES)} FROM {scan(folder / TRACE_CASES)} ORDER BY thread, release"
+        rows = numbers(
+            database,
+            folder / TRACE_CASES,
+            f"SELECT {', '.join(_CASES)} FROM {scan(folder / TRACE_CASES)} ORDER BY thread, release",
         )
     return tuple(TraceCase(*row) for row in zip(*(rows[name].tolist() for name in _CASES), strict=True))
 
@@ -73,11 +75,13 @@ def _events(folder: Path, kinds: list[str], header: Table) -> tuple[TraceEvent, 
     """In the order of time; those of one CPU stay as the kernel had them."""
     source = f"{scan(folder / TRACE_EVENTS).removesuffix(')')}, file_row_number = true)"
     with connection(folder) as database, reading(folder / TRACE_EVENTS):
-        rows = arrays(
-            database, f"SELECT {', '.join(_EVENTS)} FROM {source} ORDER BY time_ns, file_row_number"
+        rows = numbers(
+            database,
+            folder / TRACE_EVENTS,
+            f"SELECT {', '.join(_EVENTS)} FROM {source} ORDER BY time_ns, file_row_number",
         )
     columns = {name: rows[name].tolist() for name in _EVENTS}
-    if beyond := [number for number in columns["event"] if number >= len(kinds)]:
+    if beyond := [number for number in columns["event"] if not 0 <= number < len(kinds)]:
         raise header.fail(NO_EVENT(number=beyond[0], count=len(kinds)))
     columns["event"] = [kinds[number] for number in columns["event"]]
     return tuple(TraceEvent(*row) for row in zip(*(columns[name] for name in _EVENTS), strict=True))

@@ -17,8 +17,8 @@ from howlate.store.run_folder import BINS, SUMMARY, RunFolder
 from howlate.store.summarise import computed
 from howlate.words.say import english
 
-FIGURES = ("count", "min", "max", "mean", "stddev", "quantiles")
-"""Of a column: howlate computes these as its first version did."""
+SENTENCES = ("warnings", "statements")
+"""Each version words them in its own way, so those of another version cannot be computed once more."""
 _NEARLY = 1e-9
 """Sums of floats depend on their order."""
 _NAMED = 5
@@ -34,7 +34,7 @@ def differences(folder: RunFolder, run: Run, cell_id: str) -> list[str]:
 
 def _other_figures(folder: RunFolder, run: Run, cell_id: str) -> list[str]:
     """Members of summary.json and bins.json that are not those of the samples. What another howlate computed is
-    compared as far as both compute the same."""
+    compared in all members that both have, but for its sentences."""
     if not folder.has_checksums(cell_id):
         return []
     planned = next((cell for cell in run.plan.cells if cell.id == cell_id), None)
@@ -51,23 +51,28 @@ def _other_figures(folder: RunFolder, run: Run, cell_id: str) -> list[str]:
     if others:
         return [f"{SUMMARY} has other labels than the plan: {', '.join(others)}"]
     summary, bins = computed(files.folder, cell_id, stored.labels, expected, repetition)
-    if run.versions.get("howlate") == __version__:
-        pairs = {SUMMARY: (read_json(files.folder / SUMMARY), {"schema": SCHEMA, **summary.to_json()})}
-        if (files.folder / BINS).is_file():
-            pairs[BINS] = (read_json(files.folder / BINS), bins.to_json())
-    else:
-        pairs = {SUMMARY: (_figures(stored.to_json()), _figures(summary.to_json()))}
+    pairs = {SUMMARY: (read_json(files.folder / SUMMARY), {"schema": SCHEMA, **summary.to_json()})}
+    if (files.folder / BINS).is_file():
+        pairs[BINS] = (read_json(files.folder / BINS), bins.to_json())
+    is_own = run.versions.get("howlate") == __version__
     wrong = []
     for file, (was, now) in pairs.items():
+        if not is_own:
+            was, now = _shared(was, now), _shared(now, was)
         if places := list(_unlike(was, now)):
             rest = f" and {len(places) - _NAMED:,} more" if len(places) > _NAMED else ""
             wrong.append(f"{file} does not follow from the samples: {', '.join(places[:_NAMED])}{rest}")
     return wrong
 
 
-def _figures(summary: dict[str, Any]) -> dict[str, Any]:
+def _shared(value: Any, other: Any) -> Any:
+    """The value with the members alone that the other one has too, without sentences."""
+    if not (isinstance(value, dict) and isinstance(other, dict)):
+        return value
     return {
-        name: {figure: column[figure] for figure in FIGURES} for name, column in summary["columns"].items()
+        name: _shared(member, other[name])
+        for name, member in value.items()
+        if name in other and name not in SENTENCES
     }
 
 

@@ -75,10 +75,13 @@ class Forward:
     def __init__(self, on_progress: Callable[[Progress], None]) -> None:
         self._on_progress, self.elapsed_s = on_progress, 0.0
 
-    def __call__(self, progress: Progress | None) -> None:
-        if progress is not None and progress.elapsed_s > self.elapsed_s:
-            self.elapsed_s = progress.elapsed_s
-            self._on_progress(progress)
+    def __call__(self, progress: Progress | None) -> bool:
+        """Whether it grew."""
+        if progress is None or progress.elapsed_s <= self.elapsed_s:
+            return False
+        self.elapsed_s = progress.elapsed_s
+        self._on_progress(progress)
+        return True
 
 
 class Incoming:

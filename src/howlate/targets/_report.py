@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
+from howlate.model.decode import json_value
 from howlate.targets._owner import Owner
 from howlate.targets._put import is_place
 
@@ -12,11 +12,11 @@ from howlate.targets._put import is_place
 def session_of(line: str) -> tuple[str, Owner | None] | None:
     """A line of `session list`: folder and owner; None if it is none."""
     try:
-        session = json.loads(line)
+        session = json_value(line)
         folder, owner = session["folder"], session["state"]["owner"]
         if isinstance(folder, str) and is_place(folder) and isinstance(owner, str):
             return folder, Owner.parse(owner)
-    except (ValueError, LookupError, TypeError, RecursionError):
+    except (ValueError, LookupError, TypeError):
         pass
     return None
 

@@ -128,7 +128,7 @@ class LabTarget:
         self._archive, self._say, self._cache = archive, say, cache
         tidy(cache)
         remove_stale(MEMORY, PREFIX)  # what a killed howlate left of its guests
-        self._costs = Costs(cache / "costs.json")
+        self._costs = Costs(cache / "costs.json", say)
         self._results = Results(cache / "results", not options.cached, say)
         self._snapshots = Snapshots(cache / "snapshots", say=say)
         self._stopped = threading.Event()
@@ -145,7 +145,7 @@ class LabTarget:
             self._make_ready(arch)  # before anything is fetched
             self._machine_of(arch).emulator()
         for path in options.own:
-            label, kernel = own_kernel(str(path), cache)
+            label, kernel = own_kernel(str(path), cache, say)
             if str(label) in self._labels:
                 raise UsageError(LABEL_TWICE(label=label, path=split_own(str(path))[1]))
             check_own(kernel, say)

@@ -286,6 +286,8 @@ def parse_progress(line: bytes) -> Progress | None:
         cpus = tuple(CpuProgress(cpu, made, largest_ns) for cpu, made, largest_ns in rows)
     except ValueError:
         return None
+    if any(abs(number) >> 63 for row in ((activations, elapsed_ns, latency_ns_max), *rows) for number in row):
+        return None
     return Progress(activations, elapsed_ns / 1e9, latency_ns_max, cpus=cpus)
 
 

@@ -370,9 +370,8 @@ class SshTarget(OneMachine):
                     if line.startswith(b"ended "):
                         return self._report_of(line.removeprefix(b"ended "))
                     progress, last = parse_progress(line), line or last
-                    if progress is not None:
+                    if seen(progress):
                         heard = time.monotonic()
-                    seen(progress)
                     self._renew(running)
             code = code_of(process)
         if code in LOST:
