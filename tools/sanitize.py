@@ -1,4 +1,4 @@
-"""The probe under sanitizers: tools/sanitize.py DIRECTORY RUNS.
+"""The probe under sanitizers: tools/sanitize.py DIRECTORY [RUNS] [--seed SEED] [--minutes MINUTES] [--no-units].
 
 Runs the unit tests that were built in DIRECTORY, and so many runs of its probe that measure, drawn at random: each
 test with ways to sleep, periods, policies, loads, recorded events and outputs. Everything happens in a memory cgroup
@@ -8,12 +8,15 @@ reported anything, in whatever process, or a run ended with a code that no run h
 
 from __future__ import annotations
 
+import argparse
 import json
+import math
 import os
 import random
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -22,9 +25,10 @@ from typing import Any
 
 MEMORY_BYTES = 4 << 30
 MEASURED, THRESHOLD, USAGE, NOT_POSSIBLE, INCONCLUSIVE = 0, 1, 2, 3, 5
+HUNG = -1
 MOST_TRIES = 4
 """Of a run, as some are not possible on every machine."""
-RUN_S = 300
+RUN_S = 120
 # The ways to switch hand locks round in a ring, and one has its lock opened by the other side: they measure that.
 OPTIONS = {
     "ASAN_OPTIONS": "log_path={log}:exitcode=99:allocator_may_return_null=1",
@@ -98,8 +102,11 @@ def call(argv: Sequence[str | Path], folder: Path) -> subprocess.CompletedProces
 
 
 def try_run(probe: Path, words: Sequence[str], folder: Path) -> tuple[int, str]:
-    """Its code, and what is wrong with it."""
-    done = call([probe, *words], folder)
+    """Its code, or `HUNG`, and what is wrong with it."""
+    try:
+        done = call([probe, *words], folder)
+    except subprocess.TimeoutExpired:
+        return HUNG, f"did not end within {RUN_S} s"
     wrong = reports(folder)
     if done.returncode not in (MEASURED, THRESHOLD, USAGE, NOT_POSSIBLE, INCONCLUSIVE):
         wrong.append(f"ended with {done.returncode}: {done.stderr.decode(errors='replace')}")
@@ -110,13 +117,14 @@ def try_run(probe: Path, words: Sequence[str], folder: Path) -> tuple[int, str]:
     return done.returncode, "\n".join(wrong)
 
 
-def measure(probe: Path, runs: int, seed: int) -> int:
-    """So many runs that measure; how many of all had something wrong."""
+def measure(probe: Path, runs: int, seed: int, minutes: float = math.inf) -> int:
+    """So many runs that measure, as far as the time lasts; how many of all had something wrong."""
+    ends_at = time.monotonic() + 60 * minutes
     dice = random.Random(seed)
     listed = json.loads(subprocess.check_output([probe, "list", "--json"]))
     codes: Counter[int] = Counter()
     faults = 0
-    while codes[MEASURED] < runs and codes.total() < MOST_TRIES * runs + 20:
+    while codes[MEASURED] < runs and codes.total() < MOST_TRIES * runs + 20 and time.monotonic() < ends_at:
         with tempfile.TemporaryDirectory() as name:
             words = draw(listed, dice, Path(name))
             code, wrong = try_run(probe, words, Path(name))
@@ -126,19 +134,33 @@ def measure(probe: Path, runs: int, seed: int) -> int:
             print(f"{' '.join(words)}\n{wrong}", file=sys.stderr)
     told = ", ".join(f"{many} with code {code}" for code, many in sorted(codes.items()))
     print(f"{probe.parent.name}: {codes.total()} runs, {told}; {faults} with a report")
-    return faults + int(codes[MEASURED] < runs)
+    return faults + int(codes[MEASURED] < runs and time.monotonic() < ends_at)
 
 
-def main(directory: Path, runs: int, seed: int = 0) -> int:
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("runs", type=int, nargs="?", default=20)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--minutes", type=float, default=math.inf, help="no run is begun after them")
+    parser.add_argument("--no-units", action="store_true", help="without the unit tests")
+    asked = parser.parse_args()
     with memory_group(MEMORY_BYTES) as limited, tempfile.TemporaryDirectory() as name:
         if not limited:
             print("no memory cgroup can be made here: nothing limits what this takes", file=sys.stderr)
-        units = subprocess.run([directory / "probe-unit", "--minimal"], env=environment(Path(name)))
-        for report in (found := reports(Path(name))):
-            print(report, file=sys.stderr)
-        faults = int(units.returncode != 0) + len(found)
-        return int(faults + measure(directory / "howlate-probe", runs, seed) > 0)
+        faults = 0 if asked.no_units else unit_faults(asked.directory, Path(name))
+        probe = asked.directory / "howlate-probe"
+        return int(faults + measure(probe, asked.runs, asked.seed, asked.minutes) > 0)
+
+
+def unit_faults(directory: Path, folder: Path) -> int:
+    """What the unit tests' own code and the sanitizer report of them."""
+    done = subprocess.run([directory / "probe-unit", "--minimal"], env=environment(folder))
+    found = reports(folder)
+    for report in found:
+        print(report, file=sys.stderr)
+    return int(done.returncode != 0) + len(found)
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), int(sys.argv[2])))
+    sys.exit(main())
