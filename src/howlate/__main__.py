@@ -16,6 +16,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from howlate.errors import ExitCode, HowlateError
+from howlate.interrupts import INTERRUPTED
 from howlate.outputs import surviving_readers, swallow
 from howlate.words import say
 from howlate.words.language import CatalogueError, called, choose
@@ -25,7 +26,6 @@ from howlate.words.statement import Statement, rule
 if TYPE_CHECKING:
     import click
 
-INTERRUPTED = rule("main.interrupted", "interrupted")
 SEE = rule("main.see", "`{command} --help` shows how")
 SEE_ALSO = rule("main.see-also", "{nearest} `{command} --help` shows how")
 NO_OPTION = rule("main.no-option", 'there is no option "{name}"', remedy="{hint}")

@@ -51,11 +51,7 @@ def missed(seed: int) -> list[int]:
 
 
 def rising(seed: int) -> list[int]:
-    return [value + 20 * at for at, value in enumerate(calm(seed))]
-
-
-def falling(seed: int) -> list[int]:
-    return rising(seed)[::-1]
+    return [value + 60 * at for at, value in enumerate(calm(seed))]
 
 
 OUTCOMES = {calm: PASS, missed: FAIL, rising: OPEN}
@@ -113,7 +109,7 @@ def everywhere(path: Path) -> Judged:
     assert shown["verdicts"] == [json.loads(text) for text in told]
     outcome = outcome_of([row.verdict for row in rows])
     headline = opening([row.verdict for row in page], content)[0]
-    assert english(headline).startswith(f"{outcome}: ")
+    assert english(headline).startswith((f"{outcome}: ", f"{outcome}, as far as "))
     suite = ElementTree.fromstring(junit("made", [""] * len(rows), [row.verdict for row in rows]))
     assert (suite.get("failures"), suite.get("errors")) == (
         str(int(outcome is FAIL)),
@@ -155,12 +151,12 @@ test_answers.py)."""
 @pytest.mark.parametrize("names", SEVERAL, ids=lambda names: names[0])
 def test_a_trend_is_that_of_its_own_column(names: tuple[str, str], tmp_path: Path) -> None:
     """Whether the column beside it, which has none, comes first and has the larger values, or not."""
-    cases = itertools.product(itertools.permutations(names), ((0, rising), (100_000, falling)))
-    for number, (order, (level, kind)) in enumerate(cases):
-        columns = {order[0]: [value + level for value in calm(1)], order[1]: kind(2)}
+    cases = itertools.product(itertools.permutations(names), (0, 190_000))
+    for number, (order, level) in enumerate(cases):
+        columns = {order[0]: [value + level for value in calm(1)], order[1]: rising(2)}
         row = everywhere(a_row(tmp_path / str(number), of_points(columns, names)))
         assert row.verdict.evidence.column == order[1]
-        assert {told.rule for told in row.verdict.stretch.forbids} == {f"verdict.{kind.__name__}"}
+        assert {told.rule for told in row.verdict.stretch.forbids} == {"verdict.rising"}
 
 
 @pytest.mark.parametrize("worst", [0, 1, 2])

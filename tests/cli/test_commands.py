@@ -400,8 +400,8 @@ def test_commands_to_go_on_are_given_as_they_are_typed(howlate: Run, monkeypatch
         "run", "mine.toml", "--set", "timer=spin,clock_nanosleep", "--set", "load=none", "--out", "few"
     )
     assert "RUN" not in few.out and "`--set order.repetitions=8`" in few.out
-    asked = ("--set", "timer=spin,clock_nanosleep", "--set", "load=none", "--set", "order.repetitions=6")
-    many = howlate("run", "mine.toml", *asked, "--out", "six times")
-    command = "./howlate compare 'six times' --by timer"
+    asked = ("--set", "timer=spin,clock_nanosleep", "--set", "load=none", "--set", "order.repetitions=8")
+    many = howlate("run", "mine.toml", *asked, "--out", "eight times")
+    command = "./howlate compare 'eight times' --by timer"
     assert f"`{command}`" in " ".join(many.out.split())
     assert howlate(*shlex.split(command)[1:]).code == 0

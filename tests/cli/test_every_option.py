@@ -54,12 +54,14 @@ CALLS: dict[str, Sequence[Call]] = {
         ("check --seconds 1s --deadline 200us --cpus 0 --out c --no-wait --histogram", JUDGED),
         ("check --long --no-wait --json", (*JUDGED,)),
         (
-            "check -D 1s --no-wait --deadline 200us --miss-rate 0.5 --until-decided --horizon 1ms --at-most 20s",
+            "check -D 1s --no-wait --deadline 200us --miss-rate 0.5 --until-decided --horizon 1ms --at-most 20s "
+            "--cluster 2",
             JUDGED,
         ),
         ("check -D 1s --no-wait --deadline 1us --until-decided --miss-rate 1e-2", JUDGED),
+        ("check -D 1s --no-wait --rounds 2 --every 1s", (0,)),
     ),
-    "compare": (("compare r s=s --by load --json", (0,)),),
+    "compare": (("compare r s=s --by load --deadline 1ms --json", (0,)),),
     "completion": (("completion bash", (0,)),),
     "doctor": (
         ("doctor --run r --all", (0,)),
@@ -71,7 +73,10 @@ CALLS: dict[str, Sequence[Call]] = {
         ("export r --format text3 --cell CELL -o -", (0,)),
     ),
     "history": (
-        ("history r s --label load=none --statistic max --out h.html --index", (0,)),
+        (
+            "history r s --label load=none --statistic max --margin 0.2 --fail-on worse --out h.html --index",
+            (0,),
+        ),
         ("history --machine 1 --json --no-index", (0, 2)),
     ),
     "import": (
@@ -81,8 +86,8 @@ CALLS: dict[str, Sequence[Call]] = {
     ),
     "plan": (
         (
-            "plan --miss-rate 1e-3 --period 1ms --horizon 1s --ratio 1.5 --cluster 2 --deadline 200us "
-            "--confidence 0.9 --json",
+            "plan --miss-rate 1e-3 --true-rate 1e-4 --period 1ms --horizon 1s --ratio 1.5 --seconds 1s --cluster 2 "
+            "--deadline 200us --confidence 0.9 --json",
             (0,),
         ),
     ),
@@ -103,7 +108,11 @@ CALLS: dict[str, Sequence[Call]] = {
         ),
         ("run mine.toml --target local --no-wait --resume", (0, 2)),
         ("run mine.toml --dry-run", (0,)),
-        (f"run mine.toml --no-wait --set deadline=1us --miss-rate 0.5 {' '.join(UNTIL)}", JUDGED),
+        ("run mine.toml --no-wait --rounds 2 --every 1s", JUDGED),
+        (
+            f"run mine.toml --no-wait --set deadline=1us --miss-rate 0.5 --cluster 2 {' '.join(UNTIL)}",
+            JUDGED,
+        ),
         ("run mine.toml --emit-job job --target-arch x86_64", (0,)),
         ("run mine.toml --seeds 2", (2,)),
     ),
@@ -117,7 +126,10 @@ CALLS: dict[str, Sequence[Call]] = {
     "studies": (("studies --json", (0,)),),
     "studies show": (("studies show check --json", (0,)),),
     "verdict": (
-        ("verdict r --deadline 1ms --miss-rate 0.1 --horizon 1ms --confidence 0.9 --extrapolate", JUDGED),
+        (
+            "verdict r --deadline 1ms --miss-rate 0.1 --horizon 1ms --confidence 0.9 --cluster 2 --extrapolate",
+            JUDGED,
+        ),
         ("verdict r --deadline 1ms --junit j.xml --summary s.md --json --all", JUDGED),
     ),
     "why": (

@@ -10,12 +10,14 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fakes import FakeLab
 from howlate.places import ROOT
+from howlate.store.run_folder import RunFolder
 from howlate.targets import lab
 from lab.made_archive import MadeArchive, made_key, served
 from lab.test_archive import DYNAMIC, old_layout
@@ -53,19 +55,31 @@ CALLS: dict[str, dict[str, str]] = {
     "check": {
         "pass": f"steady: {CHECK} --deadline 200us",
         "fail": f"{CHECK} --deadline 1us",
-        "open": f"{CHECK} --deadline 1ms",
+        "open": f"{CHECK} --deadline 1100ns",
         "usage": "check --seconds 0",
         "broken": f"broken: {CHECK} --deadline 1ms",
     },
-    "compare": {"pass": "compare kept late", "usage": "compare absent", "broken": "compare damaged"},
+    "compare": {
+        "pass": "compare kept late",
+        "open": "compare partly late",
+        "usage": "compare absent",
+        "broken": "compare damaged",
+    },
     "completion": {"pass": "completion bash", "usage": "completion csh"},
     "doctor": {"pass": "doctor", "usage": "doctor --run absent", "broken": "doctor --run damaged"},
     "export": {
         "pass": "export kept --format text3 -o -",
+        "open": "export partly --format text3 -o -",
         "usage": "export absent --format csv",
         "broken": "export damaged --format csv",
     },
-    "history": {"pass": "history kept late", "usage": "history --statistic none"},
+    "history": {
+        "pass": "history kept late",
+        "fail": "history worse --fail-on worse",
+        "open": "history kept partly",
+        "usage": "history --statistic none",
+        "broken": "history kept damaged",
+    },
     "import": {
         "pass": "import kept.stream --out NEW",
         "fail": "import late.stream --out NEW",
@@ -103,16 +117,26 @@ CALLS: dict[str, dict[str, str]] = {
     "lab why": {"usage": "lab why absent", "broken": "lab why damaged"},
     "plan": {"pass": "plan --miss-rate 1e-3", "usage": "plan"},
     "probe": {},
-    "query": {"pass": "query SELECT\t1 kept", "usage": "query SELECT\tnothing kept"},
+    "query": {
+        "pass": "query SELECT\t1 kept",
+        "open": "query SELECT\t1 partly",
+        "usage": "query SELECT\tnothing kept",
+        "broken": "query SELECT\t1 damaged kept",
+    },
     "reference": {"pass": "reference", "usage": "reference show nothing"},
     "reference audit": {"pass": "reference audit", "usage": "reference audit nothing"},
     "reference list": {"pass": "reference list", "usage": "reference list nothing"},
     "reference show": {"pass": "reference show tut-2017", "usage": "reference show nothing"},
-    "report": {"pass": "report kept", "usage": "report absent", "broken": "report damaged"},
+    "report": {
+        "pass": "report kept",
+        "open": "report partly",
+        "usage": "report absent",
+        "broken": "report damaged",
+    },
     "run": {
         "pass": f"steady: {RUN} --set deadline=200us",
         "fail": f"{RUN} --set deadline=1us",
-        "open": f"{RUN} --set deadline=1ms",
+        "open": f"{RUN} --set deadline=1100ns",
         "usage": f"{RUN} --set perid=1ms",
         "impossible": f"no-fifo: {RUN}",
         "broken": f"broken: {RUN}",
@@ -128,7 +152,12 @@ CALLS: dict[str, dict[str, str]] = {
         "usage": "verdict kept --deadline 200",
         "broken": "verdict damaged",
     },
-    "why": {"pass": "why kept", "usage": "why absent", "broken": "why damaged"},
+    "why": {
+        "pass": "why kept",
+        "open": "why partly",
+        "usage": "why absent",
+        "broken": "why damaged",
+    },
 }
 """What is typed, behind the stand-in's mode where that matters. A situation that is missing does not exist for the
 command, or is one of GUESTS."""
@@ -142,7 +171,8 @@ GUESTS: dict[str, dict[str, str]] = {
         "open": "lab bisect mine.toml --good 6.1[preempt=full] --bad 6.1[preempt=none] --limit 1s",
     },
     "lab prove": {
-        "pass": "lab prove --load cpu:100 --kernels 6.1-rt --window 60us --from 100ms --within 1us --checks 0",
+        "pass": "lab prove --load cpu:100 --kernels 6.1-rt --window 60us --from 100ms --within 1us --checks 0 "
+        "--accept-sampled-premises",
         "fail": "lab prove --load cpu:100 --kernels 6.1-rt --window 60us --deadline 1us --checks 0",
         "open": "lab prove --load cpu:5,policy=fifo:90 --kernels 6.1-rt --window 60us --within 1us --checks 0",
     },
@@ -181,7 +211,15 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
         measured(place / name, deadline, none=SAMPLES)
         parameters = header()["parameters"] | {"deadline": deadline}
         (place / f"{name}.stream").write_bytes(stream(SAMPLES, header_changes={"parameters": parameters}))
-    rising = header()["parameters"] | {"deadline": "1ms"}
+    for number, later in enumerate([*range(6), *range(100, 104)]):
+        folder = measured(place / "worse" / f"r{number}", none=[n + 100 * later for n in SAMPLES[:20]])
+        run = RunFolder(folder).read_run()
+        run = replace(run, id=f"r{number}", started=f"2026-01-{number + 1:02}T00:00:00Z")
+        RunFolder(folder).write_run(run)
+    measured(place / "partly", "200us", none=SAMPLES, never=SAMPLES)
+    shutil.rmtree(place / "partly" / "cells" / "never")
+    (place / "partly" / "finished.txt").write_text("none\n")
+    rising = header()["parameters"] | {"deadline": "1500ns"}
     (place / "open.stream").write_bytes(
         stream([1000 + n for n in range(300)], header_changes={"parameters": rising})
     )
@@ -260,6 +298,14 @@ def test_the_table_of_the_documentation_is_what_was_run() -> None:
     text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     (shown,) = re.findall(r"^\| command \| passed.*\n(?:\|.*\n)+", text, re.MULTILINE)
     assert shown.strip() == table()
+
+
+def test_the_json_of_a_history_says_what_its_code_says(howlate: Run, kept: Path) -> None:
+    shutil.copytree(kept, ".", dirs_exist_ok=True)
+    for words, code in ((("worse",), 1), (("worse", "--margin", "9"), 0), (("kept", "late"), 0)):
+        said = howlate("history", *words, "--fail-on", "worse", "--json")
+        assert (said.code, json.loads(said.out)["worse"]) == (code, bool(code))
+        assert howlate("history", *words, "--json").code == 0
 
 
 def test_json_says_what_the_code_says(howlate: Run, kept: Path) -> None:

@@ -12,17 +12,17 @@ from store.streams import stream
 
 from .commands import Run, is_a_sentence
 
-RUNS = 8
+RUNS, BEFORE = 10, 6
 
 
 @pytest.fixture
 def runs(howlate: Run) -> Path:
-    """Four runs, and four that are later than these by far."""
+    """Six runs, and four that are later than these by far."""
     for number in range(RUNS):
-        latency = 50 + number + (1000 if number >= RUNS // 2 else 0)
+        latency = 50 + number + (1000 if number >= BEFORE else 0)
         folder = a_folder(Path("runs") / f"r{number}", {"none": stream([latency, 1])})
         run = folder.read_run()
-        changed = {"id": f"r{number}", "started": f"2026-01-0{number + 1}T00:00:00Z"}
+        changed = {"id": f"r{number}", "started": f"2026-01-{number + 1:02}T00:00:00Z"}
         folder.write_run(type(run)(**{**vars(run), **changed}))
     return Path("runs")
 
@@ -31,17 +31,35 @@ def test_the_terminal_says_since_when_it_is_worse(howlate: Run, runs: Path) -> N
     answered = howlate("history", "--statistic", "max")
     assert answered.code == 0
     text = " ".join(answered.out.split())
-    assert "max is worse since run r4: 1.06 µs in the 4 runs from there on, 51.5 ns in the 4 before" in text
+    assert "max is worse since run r6 of 2026-01-07: 20.1 times as large (19.2 to 21.1)," in text
+    assert "1.06 µs in the 4 runs from there on, 52.5 ns in the 6 before (medians; p = 0.0048)" in text
     assert "The bound on the next stretch" in text and "Kendall's" in text
 
 
 def test_json_has_every_value(howlate: Run, runs: Path) -> None:
     value = json.loads(howlate("history", "--statistic", "max", "--json").out)
     (series,) = value["series"]
-    assert [run["figures"]["max"] for run in series["runs"]] == [50, 51, 52, 53, 1054, 1055, 1056, 1057]
+    assert [run["figures"]["max"] for run in series["runs"]] == [
+        50,
+        51,
+        52,
+        53,
+        54,
+        55,
+        1056,
+        1057,
+        1058,
+        1059,
+    ]
     (course,) = series["courses"]
-    assert [change["run"] for change in course["changes"]] == ["r4"]
-    assert series["bound"]["one_run"] == {"applied": 7, "held": 0, "nominal": 0.5}
+    (change,) = course["changes"]
+    assert (change["run"], change["started"], change["direction"]) == ("r6", "2026-01-07T00:00:00Z", "worse")
+    assert (change["first_run"], change["last_run"], change["p"]) == ("r6", "r6", pytest.approx(1 / 210))
+    assert change["low"] < change["ratio"] < change["high"] and (value["worse"], course["worse"]) == (
+        True,
+        True,
+    )
+    assert series["bound"]["one_run"] == {"applied": 9, "held": 0, "nominal": 0.5}
     assert value["statements"][0]["rule"] == "history.worse-since"
 
 
@@ -49,7 +67,7 @@ def test_the_page_holds_the_chart_and_loads_nothing(howlate: Run, runs: Path) ->
     answered = howlate("history", "--out", "history.html")
     assert (answered.code, answered.out) == (0, "history.html\n")
     page = Path("history.html").read_text()
-    assert 'data-chart="history"' in page and "is worse since run r4" in page
+    assert 'data-chart="history"' in page and "is worse since run r6" in page
     assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org", "")
 
 
@@ -68,6 +86,9 @@ def test_a_name_from_a_run_is_escaped(howlate: Run) -> None:
         (["--label", "load=gone"], "no valid cell"),
         (["--machine", "gone"], "no valid cell"),
         (["--json", "--out", "x.html"], "--out is for a page"),
+        (["--margin", "-0.1"], "--margin must be"),
+        (["--margin", "nan"], "--margin must be"),
+        (["--fail-on", "better"], "is not"),
         (["nowhere"], "there is no run"),
     ],
 )
@@ -80,5 +101,5 @@ def test_what_is_wrong_is_a_sentence(howlate: Run, runs: Path, argv: list[str], 
 def test_a_damaged_run_is_named_and_the_others_count(howlate: Run, runs: Path) -> None:
     (runs / "r0" / "run.json").write_text("{}")
     answered = howlate("history", "--json")
-    assert answered.code == 0 and "! runs/r0 is left out: " in answered.err
+    assert answered.code == 4 and "! runs/r0 is left out: " in answered.err
     assert len(json.loads(answered.out)["series"][0]["runs"]) == RUNS - 1

@@ -1,7 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 from cli.commands import Run
 from howlate.model.activation import Activation, Activations
+from store.runs import a_folder, a_run
+from store.streams import stream
 
 
 def test_the_warm_up_is_none_of_the_worst() -> None:
@@ -21,3 +26,10 @@ def test_a_place_where_no_file_can_be_is_refused_before_anything_is_played(howla
     for option in ("-o", "--stacks", "--speedscope"):
         done = howlate("lab", "why", "nowhere", option, "absent/file")
         assert done.code == 4 and "absent/file could not be written" in done.err and option in done.err
+
+
+def test_a_cell_of_a_machine_without_facts_is_a_sentence(howlate: Run) -> None:
+    run = replace(a_run("none"), machines={"6.1": {"facts": 1, "values": {}, "missing": {}}}, clock="virtual")
+    a_folder(Path("run"), {"none": stream([1000, 2000])}, run=run)
+    done = howlate("lab", "why", "run")
+    assert done.code == 4 and 'run.json has cells of ""' in done.err

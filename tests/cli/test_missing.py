@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from cli.commands import Run
+from howlate.store import catalogue
 from howlate.store.run_folder import FINISHED, RunFolder
 from made_evidence import quiet
 from store.runs import a_folder, a_run
@@ -88,19 +90,83 @@ def test_every_reader_names_it(howlate: Run, lose: Callable[[Path, str], None]) 
         (("compare", run, "--by", "load"), 4),
         (("export", run, "--format", "csv", "-o", "out.csv"), 4),
         (("show", run), 4),
-        (("history", "runs"), 0),
-        (("query", "select count(*) from cells", "runs"), 0),
-        (("query", "select count(*) from samples", "runs"), 0),
+        (("why", run), 4),
+        (("history", "runs"), 4),
+        (("query", "select count(*) from cells", "runs"), 4),
+        (("query", "select count(*) from samples", "runs"), 4),
     ):
         done = howlate(*argv)
         assert done.code == code and "quiet" in done.out + done.err, (argv, done)
 
 
-def test_an_index_does_not_hide_it(howlate: Run) -> None:
-    run = measured(Path("runs") / "a", "none", "quiet")
+def test_every_reader_names_what_was_never_measured(howlate: Run) -> None:
+    run = measured(Path("runs") / "a", "none", "late", planned=("quiet",))
+    for argv in (
+        ("report", run),
+        ("compare", run, "--by", "load"),
+        ("export", run, "--format", "csv", "-o", "out.csv"),
+        ("export", run, "--format", "text3", "-o", "-"),
+        ("why", run),
+        ("history", "runs"),
+        ("query", "select count(*) from cells", "runs"),
+        ("query", "select count(*) from samples", "runs"),
+    ):
+        done = howlate(*argv)
+        assert (done.code, "quiet of the plan was not measured" in done.err) == (5, True), (argv, done)
+
+
+def test_it_is_named_before_a_refusal_of_the_rest(howlate: Run) -> None:
+    run = measured(Path("run"), "none", "quiet")
     without_folder(run, "quiet")
+    done = howlate("export", run, "--format", "perfetto", "-o", "out.json")
+    assert done.code == 4 and done.err.index("quiet") < done.err.index("no events")
+
+
+def test_changed_samples_are_named_where_figures_are_left_out(howlate: Run) -> None:
+    run = measured(Path("runs") / "a", "none", "late", "quiet")
+    samples = run / "cells" / "late" / "samples.parquet"
+    samples.write_bytes(samples.read_bytes()[:-1])
+    for argv in (
+        ("report", run),
+        ("compare", run, "--by", "load"),
+        ("why", run),
+        ("history", "runs"),
+        ("query", "select max(max_ns) from cells join statistics using (run, cell) where valid", "runs"),
+    ):
+        done = howlate(*argv)
+        assert (done.code, "cells/late" in done.err) == (4, True), (argv, done)
+
+
+@pytest.mark.parametrize("planned", [(), ("never",)])
+def test_an_index_does_not_hide_it(
+    howlate: Run, planned: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catalogue, "SETTLED_NS", 0)
+    run = measured(Path("runs") / "a", "none", "quiet", planned=planned)
+    if not planned:
+        without_folder(run, "quiet")
     for _ in range(2):
-        assert "quiet" in howlate("query", "select count(*) from cells", "runs").err
+        done = howlate("query", "select count(*) from cells", "runs")
+        assert done.code == (5 if planned else 4) and (planned or ("quiet",))[0] in done.err
+    assert (Path("runs") / catalogue.INDEX).exists() is bool(planned)
+
+
+@pytest.mark.parametrize("other", ["pipe", "link", "nothing"])
+def test_a_run_whose_run_json_is_no_file_is_named(howlate: Run, other: str) -> None:
+    """Among others, and alone."""
+    whole, run = (measured(Path("runs") / name, "none") for name in ("whole", "other"))
+    (run / "run.json").unlink()
+    if other == "pipe":
+        os.mkfifo(run / "run.json")
+    elif other == "link":
+        (run / "run.json").symlink_to("../whole/run.json")
+    refused = howlate("query", "select count(*) from samples", run)
+    assert (refused.code, "other is left out" in refused.err) == (4, True)
+    assert howlate("query", "select no_such_column", "runs").code == 2
+    for place in ("runs", run):
+        done = howlate("query", "select count(*) from runs", place)
+        assert (done.code, "other is left out" in done.err) == (4, True), done
+    assert howlate("query", "select count(*) from runs", whole).code == 0
 
 
 def test_a_finished_file_that_is_no_text_is_a_sentence(howlate: Run) -> None:

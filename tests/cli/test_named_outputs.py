@@ -18,12 +18,14 @@ import pytest
 
 from cli.commands import Run, environment, is_a_sentence
 from howlate.cli import howlate as every_command
+from howlate.errors import UsageError
 from howlate.places import ROOT
 from lacks import AS_ROOT, MACHINE, skip
 from made_trace import late_samples
 from rights import without_rights
 from store.runs import a_folder
 from store.streams import header, stream, traced_stream
+from tree_of_commands import leaves
 
 INI = "[SMITest]\nduration = 90\n"
 WRITES = {
@@ -93,6 +95,25 @@ def outputs(command: click.Command, path: str = "") -> Iterator[tuple[str, str]]
 
 def test_every_output_that_a_command_has_is_tried() -> None:
     assert set(outputs(every_command)) == {key for key in WRITES if " " not in key[0]} | MEASURES
+
+
+def test_no_output_of_any_command_may_be_what_a_run_keeps(words: dict[str, str]) -> None:
+    """It is refused as the command line is read, before anything is measured."""
+    tried = set()
+    for path, command in leaves().items():
+        for option in command.params:
+            is_path = isinstance(option, click.Option) and isinstance(option.type, click.Path)
+            if (
+                is_path
+                and option.metavar in ("FILE", "OUT", "DIR")
+                and option.opts[0] not in {*READS, "--module"}
+            ):
+                tried.add((path, option.opts[0]))
+                for file in ("run.json", "finished.txt", "cells/plain/summary.json"):
+                    with pytest.raises(UsageError) as caught:
+                        option.type.convert(f"{words['run']}/{file}", option, None)
+                    assert caught.value.statement.rule == "store.runs-own"
+    assert tried >= set(outputs(every_command)) and len(tried) > 15
 
 
 def test_no_command_writes_an_output_by_another_function() -> None:

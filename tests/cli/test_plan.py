@@ -3,27 +3,67 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+from made_evidence import quiet
+
 from .commands import Run, is_a_sentence
+from .test_verdict import measured
 
 
 def test_what_is_needed_for_a_rate_a_horizon_and_a_difference(howlate: Run) -> None:
     shown = howlate("plan", "--miss-rate", "1e-7", "--horizon", "1h", "--ratio", "2", "--deadline", "200us")
     assert shown.code == 0
-    assert "no miss 29,957,323 activations 8 h 19 min" in " ".join(shown.out.split())
-    assert "For a bound on the next 60 min with 95 % confidence: measure 19 h" in shown.out
-    assert "12 pairs find it in" in shown.out
-    assert shown.out.endswith("Then: howlate verdict RUN --deadline 200us --miss-rate 1e-07\n")
+    text = " ".join(shown.out.split())
+    assert "if none misses 30,286,179 activations 8 h 25 min" in text
+    assert "For a bound on the next 60 min with 95 % confidence: measure 19 h" in text
+    assert "Fewer than 8 pairs can show nothing among 5 figures" in text
+    assert shown.out.splitlines()[-2:] == [
+        "Then: howlate verdict RUN --deadline 200us --miss-rate 1e-07",
+        "Then: howlate verdict RUN --deadline 200us --horizon 1h",
+    ]
 
 
 def test_the_same_for_programs(howlate: Run) -> None:
     value = json.loads(
         howlate("plan", "--miss-rate", "1e-6", "--period", "250us", "--cluster", "2", "--json").out
     )
-    assert value["rate"]["by_misses"][0]["seconds"] == pytest.approx(2 * 2_995_733 * 250e-6, rel=1e-5)
+    assert value["rate"]["by_misses"][0]["seconds"] == pytest.approx(
+        1.0245 * 2 * 2_995_733 * 250e-6, rel=1e-3
+    )
     assert "pairs" not in value and "horizon" not in value
+
+
+def test_the_power_of_each_figure_is_there_for_programs(howlate: Run) -> None:
+    (without,), (with_,) = (
+        [json.loads(howlate("plan", "--ratio", "2", "--json", *more).out)["pairs"]]
+        for more in ((), ("--miss-rate", "1e-3", "--deadline", "1ms"))
+    )
+    assert (len(without["figures"]), without["fewest"]) == (4, 8)
+    assert (len(with_["figures"]), with_["misses"]) == (5, {"expected": pytest.approx(12), "cluster": 1.0})
+    assert all(set(power["found"]) == set(with_["figures"]) for power in with_["power"])
+    assert [set(power["found"].values()) for power in without["power"] if power["pairs"] < 8] == [{0.0}]
+
+
+@pytest.mark.parametrize("deadline", ["200us", "100us"])
+@pytest.mark.parametrize("missed", [0, 1])
+def test_the_command_that_is_printed_can_pass(
+    howlate: Run, deadline: str, missed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As often as it was planned with so many misses, on a run of that length."""
+    monkeypatch.setenv("HOWLATE_COMMAND", "howlate")
+    words = ("plan", "--miss-rate", "5e-4", "--true-rate", "5e-5", "--deadline", deadline)
+    needed = json.loads(howlate(*words, "--json").out)["rate"]["by_misses"][0]
+    shuffled = np.random.default_rng(1).permutation(quiet(needed["activations"]))
+    samples = [int(value) for value in shuffled]
+    samples[len(samples) // 2 : len(samples) // 2 + missed] = [500_000] * missed
+    measured(Path("RUN"), none=samples)
+    printed = howlate(*words).out.splitlines()[-1].removeprefix("Then: howlate ")
+    assert needed["misses"] >= missed
+    assert howlate(*printed.split()).code == 0
 
 
 @pytest.mark.parametrize(
@@ -35,6 +75,12 @@ def test_the_same_for_programs(howlate: Run) -> None:
         (["--ratio", "nan"], "above 0"),
         (["--ratio", "inf"], "above 0"),
         (["--horizon", "5"], "has no unit"),
+        (["--miss-rate", "1e-6", "--true-rate", "1e-6"], "below --miss-rate"),
+        (["--miss-rate", "1e-6", "--true-rate", "nan"], "below --miss-rate"),
+        (["--ratio", "2", "--true-rate", "1e-7"], "below --miss-rate"),
+        (["--miss-rate", "1e-6", "--true-rate", "9.99e-7"], "too near"),
+        (["--ratio", "2", "--seconds", "0"], "above 0"),
+        (["--ratio", "2", "--seconds", "5"], "has no unit"),
         (["--horizon", "0"], "above 0"),
         (["--miss-rate", "1e-6", "--cluster", "0.5"], "at least 1"),
         (["--miss-rate", "1e-6", "--cluster", "inf"], "at least 1"),

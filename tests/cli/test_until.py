@@ -24,7 +24,7 @@ test = "cyclic"
 [settings]
 period = "1ms"
 activations = 300
-deadline = "1ms"
+deadline = "1500ns"
 """
 
 
@@ -49,12 +49,14 @@ def test_the_help_says_what_it_needs(howlate: Run, command: str) -> None:
     assert "decided;needs--miss-rate,--horizon,orboth." in words
 
 
-@pytest.mark.parametrize(("deadline", "code", "rounds"), [("1us", 1, range(1, 2)), ("1ms", 5, range(2, 16))])
+@pytest.mark.parametrize(
+    ("deadline", "code", "rounds"), [("1us", 1, range(1, 2)), ("1500ns", 5, range(2, 16))]
+)
 def test_it_ends_when_it_is_decided(
     howlate: Run, study: str, deadline: str, code: int, rounds: range
 ) -> None:
-    """Every latency of the stand-in is above 1 us: the first round decides it. They rise, so at 1 ms no round
-    does of those that there is time for: 15, fewer where other work takes the CPU."""
+    """Every latency of the stand-in is above 1 us: the first round decides it. They rise to 1.3 us, so at 1.5 us
+    no round does of those that there is time for: 15, fewer where other work takes the CPU."""
     until = ["--until-decided", "--horizon", "20ms", "--at-most", "20s"]
     done = howlate("run", study, *until, "--set", f"deadline={deadline}", "--out", "r")
     run = json.loads((Path("r") / "run.json").read_text())

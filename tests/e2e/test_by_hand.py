@@ -416,7 +416,7 @@ def test_a_table_of_samples_says_what_they_were_measured_under(tmp_path: Path) -
     with (tmp_path / "t.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     first, last = rows[0], rows[-1]
-    assert (first["activations"], first["dither"], first["warm-up"]) == ("40", "on", "0")
+    assert (first["activations"], first["dither"], first["warm-up"]) == ("40", "on", "100ms")
     assert (last["points"], first["points"], last["dither"]) == ("50", "nan", "nan")
     assert int(first["latency_ns"]) >= 0 and first["kernel"] == last["kernel"]
     assert not {"stream", "quiet", "json", "progress"} & first.keys()

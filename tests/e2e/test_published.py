@@ -107,7 +107,7 @@ def test_a_plan_of_parts_says_the_time_of_each_and_of_all(tmp_path: Path) -> Non
     for text in (
         "preemption: PreemptionTest",
         "smi: 1 of 1 cells, about 3:01",
-        "preemption: points 10005 for 100000, warm-up 5",
+        "preemption: points 10000 for 100000",
     ):
         assert text in out
     assert "duration 180s for 30min" in out or "duration 3min for 30min" in out

@@ -253,9 +253,9 @@ def end_both(process: subprocess.Popen[str]) -> None:
 
 def end_all(process: subprocess.Popen[str]) -> None:
     measuring = measuring_of(process)
-    os.kill(measuring, signal.SIGSTOP)
-    process.kill()
+    process.send_signal(signal.SIGSTOP)  # first: a guardian undoes what it can as soon as its probe has ended
     kill_unguarded(measuring)
+    process.kill()
 
 
 def interrupt_twice(process: subprocess.Popen[str]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._interrupted import same_command, shown_by, tell_interrupted
-from howlate.cli._options import together
+from howlate.cli._options import OutputPath, together
 from howlate.errors import ExitCode
 from howlate.words.language import as_called
 from howlate.words.statement import rule
@@ -95,13 +95,11 @@ advise_options = together(
         ),
         click.option(
             "--out",
-            type=click.Path(path_type=Path),
+            type=OutputPath(),
             metavar="DIR",
             help="The run folder: a new one, or one to continue.",
         ),
-        click.option(
-            "-o", "page", type=click.Path(path_type=Path), metavar="FILE", help="Write the page here as well."
-        ),
+        click.option("-o", "page", type=OutputPath(), metavar="FILE", help="Write the page here as well."),
         click.option("--no-wait", is_flag=True, help="Do not wait until this machine is quiet."),
         click.option("--dry-run", is_flag=True, help="Show the plan and its time; measure nothing."),
         click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/advise.md)."),

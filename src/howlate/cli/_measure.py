@@ -24,6 +24,7 @@ from howlate.words.statement import Statement
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from howlate.cli._apart import Apart
     from howlate.cli._options import RunOptions
     from howlate.cli._until import Until
     from howlate.execute import Failure, Tally
@@ -43,12 +44,12 @@ def measure(
     options: RunOptions,
     hint: str = "",
     wait: bool = True,
-    until: Until | None = None,
+    until: Until | Apart | None = None,
 ) -> int:
     """Measure as asked and return an exit code. `hint`: a sentence printed before the report's path. `wait`:
-    wait until this machine is quiet, if it is the one that measures. `until`: measure until the verdict is decided.
-    The verdict on the deadlines that were asked for decides the exit code."""
-    from howlate.cli._until import ROUNDS, whole_rounds
+    wait until this machine is quiet, if it is the one that measures. `until`: measure until the verdict is decided,
+    or rounds far apart. The verdict on the deadlines that were asked for decides the exit code."""
+    from howlate.cli._until import ROUNDS, out_of_reach, whole_rounds
     from howlate.prepare import prepare
     from howlate.quiet import ThisMachine, limit_of
     from howlate.session import begin, newest_unfinished
@@ -63,7 +64,7 @@ def measure(
         if until is not None:
             whole = whole_rounds(out)
             if needed_s := until.missing_s(prepared, whole):
-                return until.out_of_reach(needed_s)
+                return out_of_reach(needed_s, until.at_most_s)
             asked = until.rounds(asked, prepared, whole)
             prepared = prepare(asked, target)
         if options.dry_run:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from howlate.words.statement import rule
+from howlate.words.printable import printable
+from howlate.words.statement import Rule, rule
 
 if TYPE_CHECKING:
     from howlate.errors import ExitCode
     from howlate.model.loaded import RunContent
+    from howlate.model.run import Run
+    from howlate.store.run_folder import RunFolder
 
 NO_RUN_NAMED = rule("cli.no-run-named", '"{text}" names no run folder', remedy="write RUN, or NAME=RUN")
 NAME_TWICE = rule("cli.name-twice", 'two runs are called "{name}"', remedy="give each run a name of its own")
@@ -43,19 +47,61 @@ def named_runs(texts: Iterable[str]) -> list[tuple[str, Path]]:
 
 
 def tell_missing(runs: Iterable[tuple[Path, RunContent]]) -> ExitCode:
-    """Name on standard error what each run lacks; the exit code says where something that was measured is gone."""
+    """Name on standard error what each run lacks, and the cells whose samples are not what was measured. The exit
+    code says whether something measured is gone or changed, or something planned was never measured."""
+    import click
+
+    from howlate.analysis.valid import UNCHECKED
+    from howlate.errors import ExitCode
+    from howlate.words.say import english
+
+    codes = [ExitCode.DONE]
+    for path, content in runs:
+        codes.append(_tell(path, content.gone, content.unmeasured))
+        for cell in content.summaries:
+            for told in (warning for warning in cell.warnings if warning.rule == UNCHECKED.id):
+                click.echo(f"! {printable(str(path))}/cells/{cell.id}: {english(told)}", err=True)
+                codes += [] if cell.valid else [ExitCode.BROKEN]
+    return _graver(codes)
+
+
+def tell_cells_missing(folder: RunFolder, run: Run) -> ExitCode:
+    """The same of a run whose summaries are not read."""
+    whole, finished = set(folder.whole_cells(run)), folder.finished_cells()
+    return _tell(folder.path, tuple(sorted(finished - whole)), run.plan.unmeasured({*whole, *finished}))
+
+
+def _tell(path: Path, gone: tuple[str, ...], unmeasured: tuple[str, ...]) -> ExitCode:
     import click
 
     from howlate.errors import ExitCode
-    from howlate.report.missing import missing_of
+    from howlate.report.missing import missing_named
     from howlate.words.say import english
 
-    code = ExitCode.DONE
-    for path, content in runs:
-        for told in missing_of(content):
-            click.echo(f"! {path}: {english(told)}", err=True)
-        code = ExitCode.BROKEN if content.gone else code
-    return code
+    for told in missing_named(gone, unmeasured):
+        click.echo(f"! {printable(str(path))}: {english(told)}", err=True)
+    return ExitCode.BROKEN if gone else ExitCode.INCONCLUSIVE if unmeasured else ExitCode.DONE
+
+
+def _graver(codes: Iterable[ExitCode]) -> ExitCode:
+    from howlate.errors import ExitCode
+
+    found = set(codes)
+    return next(code for code in (ExitCode.BROKEN, ExitCode.INCONCLUSIVE, ExitCode.DONE) if code in found)
+
+
+@contextmanager
+def damaged_where(code: ExitCode, only: Rule | None = None) -> Iterator[None]:
+    """What is refused (by this rule) for want of something is no wrong usage where something that was measured is
+    gone."""
+    from howlate.errors import DamagedError, ExitCode, UsageError
+
+    try:
+        yield
+    except UsageError as problem:
+        if code is ExitCode.BROKEN and (only is None or problem.statement.rule == only.id):
+            raise DamagedError(problem.statement) from None
+        raise
 
 
 def read_named(runs: Iterable[tuple[str, Path]], bins: bool = True) -> list[RunContent]:

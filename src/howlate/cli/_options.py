@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -31,6 +32,21 @@ def together(name: str, kind: type, options: Sequence[Decorator]) -> Decorator:
         return with_options
 
     return decorated
+
+
+class OutputPath(click.Path):
+    """Where a command writes; UsageError for what howlate itself keeps in a run folder."""
+
+    def __init__(self, *, allow_dash: bool = False) -> None:
+        super().__init__(path_type=Path, allow_dash=allow_dash)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if path != Path("-"):
+            from howlate.store.run_folder import spare
+
+            spare(path, param.opts[0] if param else "")
+        return path
 
 
 histogram_option = click.option(
@@ -93,7 +109,7 @@ run_options = together(
         ),
         click.option(
             "--out",
-            type=click.Path(path_type=Path),
+            type=OutputPath(),
             metavar="DIR",
             help="The run folder: a new one, or one to continue.",
         ),

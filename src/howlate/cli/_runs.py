@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.places import RUNS
+from howlate.words.printable import printable
 
 if TYPE_CHECKING:
+    from howlate.errors import ExitCode
     from howlate.store.catalogue import Catalogue, LeftOut
 
 runs_argument = click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="[RUN...]")
@@ -21,12 +23,36 @@ no_index_option = click.option(
 
 
 def read_runs(places: Sequence[Path], index: bool) -> Catalogue:
-    """Those that are named, else all below runs/. What could not be read is named on standard error."""
-    from howlate.store.catalogue import read_catalogue
+    """Those that are named, else all below runs/. What could not be read, what changed, and what of the plans was
+    never measured is named on standard error."""
+    from howlate.report.missing import UNMEASURED
+    from howlate.store.catalogue import SAMPLES_ALTERED, read_catalogue
+    from howlate.words.say import english
 
     catalogue = read_catalogue(places or (RUNS,), index)
     name_left_out(catalogue.left_out)
+    for run in catalogue.runs:
+        for cell in run.cells:
+            if cell.altered:
+                click.echo(
+                    f"! {printable(run.folder)}/cells/{cell.id} is not valid: {english(SAMPLES_ALTERED())}",
+                    err=True,
+                )
+        if run.unmeasured:
+            told = english(UNMEASURED(cells=run.unmeasured, count=len(run.unmeasured)))
+            click.echo(f"! {printable(run.folder)}: {told}", err=True)
     return catalogue
+
+
+def code_of(catalogue: Catalogue, left_out: Sequence[LeftOut] = ()) -> ExitCode:
+    """Something that was measured is left out or changed, or something was never measured."""
+    from howlate.errors import ExitCode
+
+    altered = any(cell.altered for run in catalogue.runs for cell in run.cells)
+    if catalogue.left_out or left_out or altered:
+        return ExitCode.BROKEN
+    unmeasured = any(run.unmeasured for run in catalogue.runs)
+    return ExitCode.INCONCLUSIVE if unmeasured else ExitCode.DONE
 
 
 def name_left_out(left_out: Sequence[LeftOut]) -> None:
@@ -34,4 +60,4 @@ def name_left_out(left_out: Sequence[LeftOut]) -> None:
     from howlate.words.say import english
 
     for each in left_out:
-        click.echo(f"! {each.place} is left out: {english(each.reason)}", err=True)
+        click.echo(f"! {printable(str(each.place))} is left out: {english(each.reason)}", err=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from howlate.cli._options import together
+from howlate.cli._options import OutputPath, together
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
@@ -58,9 +58,7 @@ trial_options = together(
         click.option(
             "--seconds", default="", metavar="TIME", help="With --try: length of a cell (default: the run's)."
         ),
-        click.option(
-            "--out", type=click.Path(path_type=Path), metavar="DIR", help="With --try: the run folder."
-        ),
+        click.option("--out", type=OutputPath(), metavar="DIR", help="With --try: the run folder."),
     ],
 )
 

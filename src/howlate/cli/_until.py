@@ -15,6 +15,7 @@ from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.analysis.ruling import Question
+    from howlate.cli._apart import Apart
     from howlate.execute import Tally
     from howlate.model.plan import Cell
     from howlate.model.run import Run
@@ -46,6 +47,16 @@ NOT_IN_VIRTUAL_TIME = rule(
     "--until-decided has no meaning in virtual time, where a seed comes out the same each time",
     remedy="run it with --seeds N, and judge it: howlate verdict RUN",
 )
+ROUNDS_AND_EVERY = rule(
+    "cli.rounds-and-every",
+    "--rounds and --every belong together",
+    remedy="give both, such as --rounds 20 --every 5min",
+)
+ROUNDS_OR_UNTIL = rule(
+    "cli.rounds-or-until",
+    "--until-decided measures as many rounds as it takes, without a pause",
+    remedy="leave out --rounds and --every, or --until-decided",
+)
 OUT_OF_REACH = rule(
     "cli.out-of-reach",
     "INCONCLUSIVE: this needs {needed_s:seconds} of measuring at least, and --at-most allows {at_most_s:seconds}. "
@@ -64,19 +75,43 @@ class UntilOptions:
     at_most: str | None = None
     miss_rate: float = 0.0
     horizon: str | None = None
+    cluster: float = 1.0
+    rounds: int | None = None
+    every: str | None = None
 
-    def checked(self) -> Until | None:
-        """None without --until-decided. UsageError says what is wrong."""
+    def checked(self) -> Until | Apart | None:
+        """None where it is measured once, as planned. UsageError says what is wrong."""
+        apart = self._apart()
+        return self._until() if apart is None else apart
+
+    def _apart(self) -> Apart | None:
+        from howlate.cli._apart import Apart
+        from howlate.cli.verdict import NOT_POSITIVE, duration_ns
+        from howlate.errors import UsageError
+
+        if self.rounds is None and self.every is None:
+            return None
+        if self.until_decided:
+            raise UsageError(ROUNDS_OR_UNTIL())
+        if self.rounds is None or self.every is None:
+            raise UsageError(ROUNDS_AND_EVERY())
+        every_ns = duration_ns("--every", self.every)
+        if not every_ns:
+            raise UsageError(NOT_POSITIVE(option="--every"))
+        return Apart(self.rounds, every_ns / 1e9, (f"--rounds={self.rounds}", f"--every={self.every}"))
+
+    def _until(self) -> Until | None:
         from howlate.cli.verdict import asked, duration_ns
         from howlate.errors import UsageError
 
         given = {"--at-most": self.at_most, "--miss-rate": self.miss_rate, "--horizon": self.horizon}
+        given["--cluster"] = self.cluster if self.cluster != 1 else None
         if not self.until_decided:
             for option, value in given.items():
                 if value:
                     raise UsageError(NEEDS_UNTIL(option=option))
             return None
-        question = asked(None, self.miss_rate, self.horizon, 0.95)
+        question = asked(None, self.miss_rate, self.horizon, 0.95, self.cluster)
         if not question.miss_rate and question.horizon_s is None:
             raise UsageError(NEEDS_QUESTION())
         words = tuple(f"{option}={value}" for option, value in given.items() if value)
@@ -105,9 +140,25 @@ until_options = together(
             help="With --until-decided: the share of the releases that may miss (default: none).",
         ),
         click.option("--horizon", metavar="TIME", help="With --until-decided: how long the next stretch is."),
+        click.option(
+            "--cluster",
+            type=float,
+            default=1.0,
+            metavar="SIZE",
+            help="With --until-decided: how many misses come together at most (default: 1).",
+        ),
+        click.option(
+            "--rounds",
+            type=click.IntRange(2, MOST_ROUNDS),
+            metavar="N",
+            help="Measure so many rounds, each over all points; needs --every.",
+        ),
+        click.option(
+            "--every", metavar="TIME", help="How long after the beginning of a round the next one begins."
+        ),
     ],
 )
-"""--until-decided, --at-most, --miss-rate, --horizon, passed as `until`."""
+"""--until-decided, --at-most, --miss-rate, --horizon, --cluster, --rounds, --every, passed as `until`."""
 
 
 @dataclass(frozen=True)
@@ -151,32 +202,26 @@ class Until:
                 if self.question.miss_rate:
                     raise UsageError(NEEDS_PERIOD()) from None
                 period_s = 0.0
-            needed_s += max(0.0, reach_s(self.question, period_s) - whole * cell.expected_s)
+            reach = reach_s(self.question, period_s, cell.expected_s)
+            needed_s += max(0.0, reach - whole * cell.expected_s)
         return needed_s if needed_s > self.at_most_s else 0.0
-
-    def out_of_reach(self, needed_s: float) -> int:
-        """Says that nothing is measured."""
-        from howlate.words.say import english
-
-        click.echo(english(OUT_OF_REACH(needed_s=needed_s, at_most_s=self.at_most_s)))
-        return ExitCode.INCONCLUSIVE
 
     def execute(self, prepared: Prepared, session: Session) -> tuple[Session, Tally]:
         """Round after round, after those that are whole; the plan keeps the rounds that were measured."""
         from howlate.analysis.judge import looked_at, until_decided
         from howlate.cli._execute import execute_cells
 
-        note = until_decided(self.question, self.at_most_s)
+        notes = until_decided(self.question, self.at_most_s)
         earlier = looked_at(session.run)
         before = [warning for warning in session.run.warnings if warning not in earlier]
-        run = replace(session.run, warnings=(*before, note))
+        run = replace(session.run, warnings=(*before, *notes))
         session.folder.write_run(run)
         cells = session.cells
         last = max((cell.repetition for cell in run.plan.cells), default=1)
         for number in range(max(1, whole_rounds(session.folder.path)), last + 1):
-            measured = replace(session, run=run, cells=tuple(c for c in cells if c.repetition <= number))
+            measured = replace(session, run=run, cells=until_round(cells, number))
             tally = execute_cells(prepared, measured)
-            shorter = replace(run, plan=replace(run.plan, cells=_until(run.plan.cells, number)))
+            shorter = replace(run, plan=replace(run.plan, cells=until_round(run.plan.cells, number)))
             if number == last or tally.failures or self._is_decided(measured, shorter):
                 break
         session.folder.write_run(shorter)
@@ -187,13 +232,24 @@ class Until:
         from howlate.analysis.judge import stated
         from howlate.analysis.promise_sentence import no_verdict
         from howlate.analysis.ruling import Ruling
+        from howlate.analysis.stretch import SEEN
         from howlate.store.loaded import load_run
 
         content = replace(load_run(session.folder.path, bins=False, kernels=False), run=run)
         verdicts = [row.verdict for row in stated(content)]
         outcomes = [verdict.outcome for verdict in verdicts]
-        lost = any(no_verdict(verdict) for verdict in verdicts)
+        open_ = [verdict.stretch for verdict in verdicts if verdict.stretch.outcome is Ruling.INCONCLUSIVE]
+        missed = any(why.rule == SEEN.id for stretch in open_ for why in stretch.forbids)
+        lost = missed or any(no_verdict(verdict) for verdict in verdicts)
         return lost or Ruling.FAIL in outcomes or Ruling.INCONCLUSIVE not in outcomes
+
+
+def out_of_reach(needed_s: float, at_most_s: float) -> int:
+    """Says that nothing is measured."""
+    from howlate.words.say import english
+
+    click.echo(english(OUT_OF_REACH(needed_s=needed_s, at_most_s=at_most_s)))
+    return ExitCode.INCONCLUSIVE
 
 
 def whole_rounds(out: Path | None) -> int:
@@ -211,6 +267,6 @@ def _possible(prepared: Prepared) -> list[Cell]:
     return [cell for cell in prepared.run.plan.cells if not cell.impossible]
 
 
-def _until(cells: Sequence[Cell], number: int) -> tuple[Cell, ...]:
+def until_round(cells: Sequence[Cell], number: int) -> tuple[Cell, ...]:
     """Those of the first rounds."""
     return tuple(cell for cell in cells if cell.repetition <= number)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from howlate.cli._options import OutputPath
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ CPUS_OF_GUEST = rule(
 )
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=OutputPath(),
     metavar="DIR",
     help="The run folder, which the same call continues.",
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from howlate.cli._options import RunOptions, histogram_option
+from howlate.cli._options import OutputPath, RunOptions, histogram_option
 from howlate.cli._until import UntilOptions, until_options
 from howlate.words.language import called
 from howlate.words.statement import rule
@@ -65,7 +65,7 @@ def _total_ns(seconds: str) -> int:
 )
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=OutputPath(),
     metavar="DIR",
     help="The run folder (default: a new one in runs/).",
 )

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from howlate.words.language import called
+
+if TYPE_CHECKING:
+    from howlate.model.loaded import RunContent
+    from howlate.model.summary import CellSummary
 
 
 @click.command(epilog="Example: howlate compare runs/none runs/rt --json")
@@ -17,8 +24,13 @@ from howlate.words.language import called
     metavar="LABEL",
     help="The axis to compare: kernel (the default), or another such as timer or policy.",
 )
+@click.option(
+    "--deadline",
+    metavar="TIME",
+    help="Compare how many releases missed it (default: the one that the runs were measured with).",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/compare.md).")
-def command(runs: tuple[str, ...], by: str, as_json: bool) -> int:
+def command(runs: tuple[str, ...], by: str, deadline: str | None, as_json: bool) -> int:
     """Compare the points that the run folders RUN... share: a table for each point, the differences, and a
     summary in words. A single RUN is enough if it has several kernels (or values of LABEL). NAME=RUN gives a
     run that name. `howlate report RUN RUN` writes the same as a page."""
@@ -30,6 +42,7 @@ def command(runs: tuple[str, ...], by: str, as_json: bool) -> int:
     from howlate.analysis.conclusions import conclusions, conclusions_json
     from howlate.analysis.equal import SAMPLES_HEADING, equal_sides
     from howlate.cli._named import named_runs, read_named, tell_missing
+    from howlate.cli.verdict import limit_ns_of
     from howlate.report.comparison import document, layouts_json
     from howlate.report.document import to_json as shown
     from howlate.report.document_terminal import print_document
@@ -37,8 +50,11 @@ def command(runs: tuple[str, ...], by: str, as_json: bool) -> int:
     from howlate.store.run_folder import SAMPLES, RunFolder
     from howlate.words.language import english
 
+    deadline_ns = 0 if deadline is None else limit_ns_of("--deadline", deadline)
     named = named_runs(runs)
     contents = read_named(named, bins=False)
+    if deadline_ns:
+        contents = [_against(named[i][1], content, deadline_ns) for i, content in enumerate(contents)]
     missing = tell_missing(zip((run for _, run in named), contents, strict=True))
 
     def hash_of(run: int, cell: str) -> str:
@@ -64,3 +80,28 @@ def command(runs: tuple[str, ...], by: str, as_json: bool) -> int:
     words = shlex.join(["report", *runs, *(["--by", by] if by != "kernel" else [])])
     click.echo(f"\nAs a page: {called()} {words}")
     return missing
+
+
+def _against(run: Path, content: RunContent, deadline_ns: int) -> RunContent:
+    """The run with the releases of its cells against this deadline."""
+    from howlate.cli.verdict import against
+
+    counted: dict[str, dict[str, CellSummary]] = {}
+    for view in against(run, content, deadline_ns):
+        counted.setdefault(view.id, {})[view.judged[0]] = view
+    cells = [
+        replace(cell, summary=_counted(cell.summary, counted[cell.summary.id]))
+        if cell.summary.id in counted
+        else cell
+        for cell in content.cells
+    ]
+    return replace(content, cells=tuple(cells))
+
+
+def _counted(summary: CellSummary, views: dict[str, CellSummary]) -> CellSummary:
+    """The cell, of which each judged column has been counted."""
+    from howlate.model.summary import JudgedColumn
+
+    latest = views.get(summary.latest) or next(iter(views.values()))
+    each = {name: JudgedColumn(view.deadline, view.tail, view.ladder) for name, view in views.items()}
+    return replace(summary, deadline=latest.deadline, by_column=each if len(each) > 1 else {})

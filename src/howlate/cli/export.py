@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._listed import ListedOption
+from howlate.cli._options import OutputPath
 from howlate.rooms import plugins
 from howlate.words.statement import rule
 
@@ -55,7 +56,7 @@ def _summaries() -> dict[str, str]:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, allow_dash=True),
+    type=OutputPath(allow_dash=True),
     metavar="FILE",
     help="Default: RUN with the format's ending (.csv, .parquet, .gp, .txt), in this folder. `-`: standard "
     "output, for formats that are one text file.",
@@ -68,6 +69,7 @@ def _summaries() -> dict[str, str]:
 @click.option("--cell", "cells", multiple=True, metavar="ID", help="Only this cell; may be repeated.")
 def command(run: Path, form: str, output: Path | None, with_parameters: bool, cells: tuple[str, ...]) -> int:
     """Write the samples of the run folder RUN to a file and print its path, or write them to standard output."""
+    from howlate.cli._named import damaged_where, tell_cells_missing
     from howlate.store.export import find_format
     from howlate.store.files import OUTPUT
     from howlate.store.run_folder import RunFolder, spare
@@ -75,28 +77,19 @@ def command(run: Path, form: str, output: Path | None, with_parameters: bool, ce
     folder, chosen = RunFolder.open(run), find_format(form)
     if with_parameters:
         chosen = _with_parameters(chosen)
+    code = tell_cells_missing(folder, folder.read_run())
     if output == Path("-"):
-        click.echo(f"{_to_stdout(folder, chosen, cells):,} samples", err=True)
-        return _gone(folder)
+        with damaged_where(code):
+            rows = _to_stdout(folder, chosen, cells)
+        click.echo(f"{rows:,} samples", err=True)
+        return code
     path = output if output is not None else Path(f"{run.resolve().name}{chosen.suffix}")
-    spare(run, path, OUTPUT)
-    rows = chosen.write(folder, path, cells)
+    spare(path, OUTPUT)
+    with damaged_where(code):
+        rows = chosen.write(folder, path, cells)
     click.echo(f"{rows:,} samples", err=True)
     click.echo(path)
-    return _gone(folder)
-
-
-def _gone(folder: RunFolder) -> int:
-    """Name the cells that were measured and are not there; their samples are in no export."""
-    from howlate.errors import ExitCode
-    from howlate.report.missing import GONE
-    from howlate.words.say import english
-
-    gone = tuple(sorted(folder.finished_cells() - set(folder.whole_cells())))
-    if not gone:
-        return ExitCode.DONE
-    click.echo(f"! {folder.path}: {english(GONE(cells=gone, count=len(gone)))}", err=True)
-    return ExitCode.BROKEN
+    return code
 
 
 def _with_parameters(chosen: Format) -> Format:

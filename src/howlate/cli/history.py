@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from howlate.cli._options import OutputPath
 from howlate.cli._runs import no_index_option, runs_argument
 from howlate.words.statement import rule
 
@@ -25,6 +26,11 @@ NOTHING_CHOSEN = rule(
     "no valid cell of these runs is of that machine and has these labels",
     remedy='`howlate query "SELECT DISTINCT target, labels FROM runs JOIN cells USING (run)"` lists what there is',
 )
+MARGIN_RANGE = rule(
+    "cli.margin-range",
+    "--margin must be from 0 to below 10, not {margin}",
+    remedy="write it like 0.1 for 10 %",
+)
 NO_PAGE_OF_JSON = rule("cli.no-page-of-json", "--out is for a page", remedy="leave out --out or --json")
 
 
@@ -39,7 +45,20 @@ NO_PAGE_OF_JSON = rule("cli.no-page-of-json", "--out is for a page", remedy="lea
     metavar="NAME",
     help="One value a run: max, p99.9, median, mean, ... (default: max and p99.9).",
 )
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write a page (HTML).")
+@click.option(
+    "--margin",
+    type=float,
+    default=0.1,
+    show_default=True,
+    metavar="SHARE",
+    help="Below this share nothing is called a change.",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["worse"]),
+    help="End with exit code 1 where some value is worse than it was: after its newest change, or rising.",
+)
+@click.option("--out", type=OutputPath(), metavar="FILE", help="Write a page (HTML).")
 @no_index_option
 @click.option(
     "--json", "as_json", is_flag=True, help="Every value, change and bound as JSON (docs/history.md)."
@@ -49,6 +68,8 @@ def command(
     machine: str,
     labels: Sequence[str],
     statistics: Sequence[str],
+    margin: float,
+    fail_on: str | None,
     out: Path | None,
     index: bool,
     as_json: bool,
@@ -56,16 +77,18 @@ def command(
     """Put all runs below runs/, or RUN... (run folders, or folders that hold some), in the order of their time: one
     value a run of each configuration, where its level changed and which recorded facts changed with it, its trend,
     and how often the bound on the next stretch held."""
-    from howlate.cli._runs import read_runs
-    from howlate.errors import UsageError
+    from howlate.cli._runs import code_of, read_runs
+    from howlate.errors import ExitCode, UsageError
 
     if as_json and out is not None:
         raise UsageError(NO_PAGE_OF_JSON())
+    if not 0 <= margin < 10:
+        raise UsageError(MARGIN_RANGE(margin=margin))
     wanted, names = _labels(labels), [_statistic(name) for name in statistics]
     catalogue = read_runs(runs, index)
     from howlate.analysis.history import DEFAULT_STATISTICS, history
 
-    made = history(catalogue.runs, tuple(dict.fromkeys(names)) or DEFAULT_STATISTICS, machine, wanted)
+    made = history(catalogue.runs, tuple(dict.fromkeys(names)) or DEFAULT_STATISTICS, machine, wanted, margin)
     if not made.series and (machine or wanted):
         raise UsageError(NOTHING_CHOSEN())
     if as_json:
@@ -74,7 +97,8 @@ def command(
         _write_page(made, out)
     else:
         _print(made)
-    return 0
+    code = code_of(catalogue)
+    return ExitCode.FAILED if fail_on and made.is_worse and code != ExitCode.BROKEN else code
 
 
 def _labels(texts: Sequence[str]) -> dict[str, str]:

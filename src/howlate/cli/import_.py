@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._listed import ListedOption
+from howlate.cli._options import OutputPath
 from howlate.words.language import as_called
 from howlate.words.statement import rule
 
@@ -65,9 +66,7 @@ def _summaries() -> dict[str, str]:
     listed=_summaries,
     help="Default: found by the content.",
 )
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="The run folder: new, or one to go on with."
-)
+@click.option("--out", type=OutputPath(), metavar="DIR", help="The run folder: new, or one to go on with.")
 @click.option(
     "--label",
     "labels",
@@ -87,7 +86,7 @@ def _summaries() -> dict[str, str]:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=OutputPath(),
     metavar="OUT",
     help="Of settings. Default: FILE with the ending .toml, here. Settings that are to hold here are called "
     "howlate.toml.",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from howlate.cli._runs import no_index_option, runs_argument
-from howlate.words.printable import no_formula
+from howlate.words.printable import no_formula, printable
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
@@ -32,19 +32,23 @@ def command(sql: str, runs: Sequence[Path], index: bool, as_json: bool, as_csv: 
     """Answer one SELECT over all runs below runs/, or over RUN... (run folders, or folders that hold some).
 
     The tables are runs, cells, statistics, facts and samples; docs/query.md has their columns. A run that is damaged
-    is named and left out. Nothing is changed.
+    is named and left out: the exit code is 4 then, or 5 where a planned cell was never measured. Nothing is changed.
     """
-    from howlate.cli._runs import name_left_out, read_runs
+    from howlate.cli._named import damaged_where
+    from howlate.cli._runs import code_of, name_left_out, read_runs
     from howlate.errors import UsageError
-    from howlate.store.query import ask, without_samples
+    from howlate.store.query import NO_SAMPLES, ask, with_whole_samples
 
     if as_json and as_csv:
         raise UsageError(ONE_FORM())
     catalogue = read_runs(runs, index)
-    name_left_out(without_samples(sql, catalogue.runs))
-    answer = ask(sql, catalogue.runs)
+    runs_seen, without = with_whole_samples(sql, catalogue.runs)
+    name_left_out(without)
+    code = code_of(catalogue, without)
+    with damaged_where(code, NO_SAMPLES):
+        answer = ask(sql, runs_seen)
     (_print_json if as_json else _print_csv if as_csv else _print_table)(answer)
-    return 0
+    return code
 
 
 def _print_json(answer: SqlAnswer) -> None:
@@ -91,7 +95,7 @@ def _texts(name: str, values: Sequence[Any]) -> tuple[str, list[str]]:
 def _text(value: Any) -> str:
     if value is None:
         return "–"
-    return f"{value:.10g}" if isinstance(value, float) else str(_plain(value))
+    return f"{value:.10g}" if isinstance(value, float) else printable(str(_plain(value)))
 
 
 def _plain(value: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from howlate.cli._options import OutputPath
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ NO_PUBLISHED_AXES = rule(
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=OutputPath(),
     metavar="FILE",
     help="Default: report.html in the first RUN; for pictures, its folder `pictures`.",
 )
@@ -89,11 +90,8 @@ def command(
         return missing
     from howlate.report.html import write_report
     from howlate.store.files import OUTPUT
-    from howlate.store.run_folder import spare
 
     path = _to_write(output, named[0][1] / "report.html")
-    for _, run in named:
-        spare(run, path, OUTPUT)
     write_report(contents, path, "" if is_own(path, named) else OUTPUT, wanted, published, by or "")
     click.echo(path)
     return missing

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from howlate.cli._complete import studies as complete_studies
-from howlate.cli._options import RunOptions, run_options
+from howlate.cli._options import OutputPath, RunOptions, run_options
 from howlate.cli._until import UntilOptions, until_options
 from howlate.words.statement import rule
 
@@ -27,7 +27,7 @@ ARCH_FOR_EMIT_JOB = rule(
 @click.option(
     "--emit-job",
     "job",
-    type=click.Path(path_type=Path),
+    type=OutputPath(),
     metavar="DIR",
     help="Measure nothing: write a folder with which a machine's probe measures by itself.",
 )

@@ -97,7 +97,9 @@ def _show(runs: tuple[Path, ...], every: bool, histogram: bool, as_json: bool) -
 def _verify(folder: RunFolder) -> int:
     """Compare every byte of every whole cell with the checksums from when it was finished, compute its figures from
     the samples once more, and find missing cells."""
+    from howlate.cli._named import tell_cells_missing
     from howlate.errors import ExitCode
+    from howlate.store.checksums import CHECKSUMS
     from howlate.store.verified import differences
 
     run = folder.read_run()
@@ -106,6 +108,9 @@ def _verify(folder: RunFolder) -> int:
     gone = folder.finished_cells() - set(whole)
     wrong += [f"cells/{cell}: it was whole, and is not any more" for cell in sorted(gone)]
     old = [cell for cell in whole if not folder.has_checksums(cell)]
+    if folder.run_has_checksum():  # who wrote that one wrote those of the cells too
+        wrong += [f"cells/{cell}: {CHECKSUMS} is missing" for cell in old]
+        old = []
     for sentence in wrong:
         click.echo(sentence)
     if old:
@@ -114,8 +119,9 @@ def _verify(folder: RunFolder) -> int:
         click.echo("run.json has no checksum: an older howlate wrote it.")
     if wrong:
         return ExitCode.BROKEN
+    missing = tell_cells_missing(folder, run)
     click.echo(f"{len(whole) - len(old)} cells are as they were measured.")
-    return ExitCode.DONE
+    return missing
 
 
 def _print_kernels(path: Path, every: bool) -> None:

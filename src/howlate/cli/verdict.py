@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from howlate.cli._options import together
+from howlate.cli._options import OutputPath, together
 from howlate.errors import ExitCode
 from howlate.words.statement import rule
 
@@ -39,6 +40,11 @@ NOTHING_ASKED = rule(
     "cli.nothing-asked",
     "--horizon 0 asks for the rate alone, and without --miss-rate no rate is tolerated",
     remedy="give --miss-rate, or leave out --horizon",
+)
+CLUSTER_RANGE = rule(
+    "cli.cluster-range",
+    "--cluster must be at least 1, not {size}",
+    remedy="write it like 1 (they come singly) or 4",
 )
 NO_DEADLINE = rule(
     "cli.no-deadline",
@@ -90,12 +96,10 @@ _outputs = together(
     "outputs",
     _Outputs,
     (
-        click.option(
-            "--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write a JUnit file too."
-        ),
+        click.option("--junit", type=OutputPath(), metavar="FILE", help="Write a JUnit file too."),
         click.option(
             "--summary",
-            type=click.Path(path_type=Path),
+            type=OutputPath(),
             metavar="FILE",
             help="Write a summary in Markdown too.",
         ),
@@ -103,25 +107,57 @@ _outputs = together(
 )
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """What the verdict is about."""
+
+    deadline: str | None
+    miss_rate: float
+    horizon: str | None
+    cluster: float
+    confidence: float
+
+
+_asked = together(
+    "about",
+    _Asked,
+    (
+        click.option("--deadline", metavar="TIME", help="Default: the one that the run was measured with."),
+        click.option(
+            "--miss-rate",
+            type=float,
+            default=0.0,
+            metavar="RATE",
+            help="Which share of the releases may miss it, such as 1e-6 (default: none).",
+        ),
+        click.option(
+            "--horizon",
+            metavar="TIME",
+            help="How long the next stretch is (default: what the run can bound, at 0.95 a nineteenth of its "
+            "length). With --miss-rate the next stretch is judged only where this is given.",
+        ),
+        click.option(
+            "--cluster",
+            type=float,
+            default=1.0,
+            metavar="SIZE",
+            help="How many misses come together at most, where too few were seen to say it (default: 1).",
+        ),
+        click.option(
+            "--confidence",
+            type=float,
+            default=0.95,
+            show_default=True,
+            metavar="SHARE",
+            help="Of each bound.",
+        ),
+    ),
+)
+
+
 @click.command(epilog="Example: howlate verdict runs/20260102T030405-check --deadline 200us")
 @click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
-@click.option("--deadline", metavar="TIME", help="Default: the one that the run was measured with.")
-@click.option(
-    "--miss-rate",
-    type=float,
-    default=0.0,
-    metavar="RATE",
-    help="Which share of the releases may miss it, such as 1e-6 (default: none).",
-)
-@click.option(
-    "--horizon",
-    metavar="TIME",
-    help="How long the next stretch is (default: what the run can bound, at 0.95 a nineteenth of its length). 0: "
-    "judge the rate alone.",
-)
-@click.option(
-    "--confidence", type=float, default=0.95, show_default=True, metavar="SHARE", help="Of each bound."
-)
+@_asked
 @click.option(
     "--extrapolate",
     is_flag=True,
@@ -132,10 +168,7 @@ _outputs = together(
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/verdict.md).")
 def command(
     run: Path,
-    deadline: str | None,
-    miss_rate: float,
-    horizon: str | None,
-    confidence: float,
+    about: _Asked,
     extrapolate: bool,
     outputs: _Outputs,
     every: bool,
@@ -149,7 +182,7 @@ def command(
     from howlate.store.files import write_output
     from howlate.store.loaded import load_run
 
-    question = asked(deadline, miss_rate, horizon, confidence)
+    question = asked(about.deadline, about.miss_rate, about.horizon, about.confidence, about.cluster)
     content = load_run(run, bins=False, kernels=False)
     rows = verdicts_of(run, content, question, extrapolate)
     verdicts = [row.verdict for row in rows]
@@ -176,7 +209,9 @@ def command(
 EXIT_CODES = {"PASS": ExitCode.DONE, "FAIL": ExitCode.FAILED, "INCONCLUSIVE": ExitCode.INCONCLUSIVE}
 
 
-def asked(deadline: str | None, miss_rate: float, horizon: str | None, confidence: float) -> Question:
+def asked(
+    deadline: str | None, miss_rate: float, horizon: str | None, confidence: float, cluster: float = 1.0
+) -> Question:
     """The question, decoded; its deadline is 0 where none was given. UsageError says what is wrong with it."""
     from howlate.analysis.ruling import Question
     from howlate.errors import UsageError
@@ -185,11 +220,14 @@ def asked(deadline: str | None, miss_rate: float, horizon: str | None, confidenc
         raise UsageError(RATE_RANGE(rate=miss_rate))
     if not 0.5 <= confidence < 1:
         raise UsageError(CONFIDENCE_RANGE(confidence=confidence))
+    if not 1 <= cluster < math.inf:
+        raise UsageError(CLUSTER_RANGE(size=cluster))
     horizon_ns = None if horizon is None else duration_ns("--horizon", horizon)
     if horizon_ns == 0 and not miss_rate:
         raise UsageError(NOTHING_ASKED())
     deadline_ns = 0 if deadline is None else limit_ns_of("--deadline", deadline)
-    return Question(deadline_ns, miss_rate, None if horizon_ns is None else horizon_ns / 1e9, confidence)
+    horizon_s = None if horizon_ns is None else horizon_ns / 1e9
+    return Question(deadline_ns, miss_rate, horizon_s, confidence, cluster)
 
 
 def deadline_text(text: str) -> str:
@@ -239,7 +277,7 @@ def verdicts_of(
 
     if not content.summaries:
         raise (DamagedError if content.gone else UsageError)(NO_CELL(run=run))
-    summaries = _against(run, content, question.deadline_ns)
+    summaries = against(run, content, question.deadline_ns)
     if not any(summary.judged for summary in content.summaries):
         raise UsageError(_nothing_late(run, content))
     gaps = {each.test for each in content.summaries if each.judged and each.waits_for_gaps}
@@ -282,7 +320,7 @@ def _beyond(run: Path, content: RunContent, row: Judged) -> Judged:
     return replace(row, verdict=with_extrapolation(row.verdict, peaks))
 
 
-def _against(run: Path, content: RunContent, deadline_ns: int) -> list[CellSummary]:
+def against(run: Path, content: RunContent, deadline_ns: int) -> list[CellSummary]:
     """The cells, once for each column that is judged, with their releases against this deadline (0: the one that was
     stated). Samples are read only where the summary does not say it."""
     from howlate.analysis.evidence import misses_without_samples
@@ -298,6 +336,8 @@ def _against(run: Path, content: RunContent, deadline_ns: int) -> list[CellSumma
                 summaries.append(summary)
                 continue
             counted = misses_without_samples(summary, wanted_ns)
+            if counted is not None and counted.misses and counted.squares is None:
+                counted = None  # an older howlate did not say how large the clusters are
             if counted is not None and (summary.tail is not None or not summary.known.time_order):
                 summary = replace(summary, deadline=counted)
             else:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from howlate.cli._options import OutputPath
 from howlate.cli._trial import TrialOptions, trial_options, try_remedies
 from howlate.words.statement import rule
 
@@ -39,9 +40,7 @@ NO_SUCH_NUMBER = rule("cli.why-worst", "--worst must be from 0 to {most:count}, 
     metavar="K",
     help="How many samples to show one by one.",
 )
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write a page with a chart too."
-)
+@click.option("-o", "--output", type=OutputPath(), metavar="FILE", help="Write a page with a chart too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/why.md).")
 @trial_options
 def command(run: Path, cell: str, worst: int, output: Path | None, as_json: bool, trial: TrialOptions) -> int:
@@ -51,11 +50,11 @@ def command(run: Path, cell: str, worst: int, output: Path | None, as_json: bool
 
     from rich.console import Console
 
+    from howlate.cli._named import damaged_where, tell_missing
     from howlate.errors import UsageError
     from howlate.explain import explained_run
     from howlate.report.document_terminal import print_document
-    from howlate.store.files import OUTPUT
-    from howlate.store.run_folder import spare
+    from howlate.store.loaded import load_run
 
     if not 0 <= worst <= MOST_WORST:
         raise UsageError(NO_SUCH_NUMBER(worst=worst, most=MOST_WORST))
@@ -63,18 +62,19 @@ def command(run: Path, cell: str, worst: int, output: Path | None, as_json: bool
         raise UsageError(TRY_ALONE())
     if trial.wanted and (as_json or output is not None):
         raise UsageError(TRY_AND_OUTPUT())
-    if output is not None:
-        spare(run, output, OUTPUT)
     if trial.wanted:
         trial.check()
-    found = explained_run(run, cell)
+    content = load_run(run)
+    missing = tell_missing([(run, content)])
+    with damaged_where(missing):
+        found = explained_run(run, content, cell)
     if as_json:
         click.echo(json.dumps(_json(found), indent=1, ensure_ascii=False))
     else:
         print_document(Console(highlight=False, markup=False), _document(found, worst))
     if output is not None:
         _write(found, worst, output)
-    return try_remedies(found, trial) if trial.wanted else 0
+    return try_remedies(found, trial) if trial.wanted else missing
 
 
 def _document(found: ExplainedRun, worst: int) -> Document:

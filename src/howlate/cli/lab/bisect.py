@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._complete import studies as complete_studies
-from howlate.cli._options import together
+from howlate.cli._options import OutputPath, together
 from howlate.cli.lab._archive import ArchiveOptions, archive_options, say
 from howlate.cli.lab._built import modules_option
 from howlate.words.language import as_called
@@ -120,9 +120,7 @@ bisect_options = together(
 @click.argument("study", metavar="STUDY", shell_complete=complete_studies)
 @click.option("--limit", required=True, metavar="TIME", help="What the largest latency crosses.")
 @bisect_options
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Where the runs of the steps are kept."
-)
+@click.option("--out", type=OutputPath(), metavar="DIR", help="Where the runs of the steps are kept.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/lab/bisect.md).")
 @archive_options
 def command(
@@ -135,7 +133,7 @@ def command(
 ) -> int:
     """Find which change makes the largest latency of STUDY (its id or a TOML file) cross a limit: between two
     versions of the archive's kernel, two sets of boot parameters, or two builds of your own. A step is decided by 8
-    seeds, or by proofs of 8 windows; one whose seeds or windows do not agree is skipped. What is named is confirmed
+    seeds, or by searches of 8 windows; one whose seeds or windows do not agree is skipped. What is named is confirmed
     with 8 others.
     Exit code 0: named and confirmed, 5: it could not be."""
     from howlate.analysis.bisected import BisectionEnd, bisect

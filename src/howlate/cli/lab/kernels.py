@@ -36,7 +36,7 @@ def command(arch: str, every: bool, as_json: bool, archive: ArchiveOptions) -> i
     from howlate.lab.kernels import available, cached, find, newest, versions
 
     kernels = available(archive.opened().packages())
-    removed = gone(cache_folder())
+    removed = gone(cache_folder(), say)
     have = {str(kernel.pinned): kernel for kernel in cached(say=say)}
     before = {kernel.name: find(kernel.label) for kernel in have.values()}
     rows = [

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from howlate.cli._complete import studies as complete_studies
+from howlate.cli._options import OutputPath
 from howlate.cli.lab._archive import ArchiveOptions, archive_options, say
 from howlate.cli.lab._built import BuiltOptions, built_options
 from howlate.words.statement import rule
@@ -44,7 +45,6 @@ PROVE_NEEDS_KERNELS = rule(
 LOADS_TWICE = rule(
     "cli.loads-twice", "the loads are the study's, or those of --load", remedy="leave out STUDY or --load"
 )
-JSON_AND_PAGE = rule("cli.json-and-page", "--out is for a page", remedy="leave out --out or --json")
 LONGEST_NS = 60_000_000_000
 """A search of it takes days, and 1,500 forks."""
 LEAD_NS = 5_000_000
@@ -52,7 +52,7 @@ LEAD_NS = 5_000_000
 MOST_WORST = 100
 """Each is played once more."""
 CHECKS = 60
-"""Check instants of a proof."""
+"""Check instants of a landscape."""
 _EXIT_CODES = {"within": 0, "kept": 0, "missed": 1}
 _UNDECIDED = 5
 
@@ -103,7 +103,13 @@ _UNDECIDED = 5
     help="Show where the time of the latest K went (as lab why does), each kept by something else; the page and JSON "
     "always have the latest.",
 )
-@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE", help="Write a page (HTML) too.")
+@click.option("-o", "--out", type=OutputPath(), metavar="FILE", help="Write a page (HTML) too.")
+@click.option(
+    "--accept-sampled-premises",
+    "accepted",
+    is_flag=True,
+    help="Claim the bound by your own word: what it rests on is sampled, not watched.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/lab/prove.md).")
 @archive_options
 def command(
@@ -116,16 +122,15 @@ def command(
     as_json: bool,
     **others: Any,
 ) -> int:
-    """Find how late one release can be whose instant lies in a window of a guest's time, with none before it, and
-    bound it: no release of the window is later. The loads are those of STUDY (its id or a TOML file) or of --load.
-    Exit code 0: bounded as asked, 1: the deadline is missed, 5: neither could be shown."""
-    from howlate.errors import UsageError
+    """Find how late one release can be whose instant lies in a window of a guest's time, with none before it. The
+    search ends when no later release can be left, provided that premises hold which it samples and does not watch.
+    The loads are those of STUDY (its id or a TOML file) or of --load.
+    Exit code 5: no later release was found, or not all instants could be searched, 1: a release misses the deadline,
+    0: searched as asked, and --accept-sampled-premises."""
     from howlate.store.files import check_place
     from howlate.targets import LabOptions
     from howlate.targets.lab import open_lab
 
-    if as_json and out is not None:
-        raise UsageError(JSON_AND_PAGE())
     check_place(out)
     landscapes = _landscapes(study, loads, kernels, bool(built.own))
     asked = ProofAsked.of(**others)
@@ -179,20 +184,12 @@ class ProofAsked:
     fresh: bool
     worst: int = 0
     """So many late releases are explained."""
+    accepted: bool = False
+    """Whether the caller accepts the premises that are only sampled."""
 
     @classmethod
-    def of(
-        cls,
-        window: str,
-        begin: str,
-        within: str,
-        deadline: str,
-        checks: int,
-        jobs: int,
-        fresh: bool,
-        worst: int = 0,
-    ) -> ProofAsked:
-        """Of the options."""
+    def of(cls, window: str, begin: str, within: str, deadline: str, **others: Any) -> ProofAsked:
+        """Of the options; `others` are members by their names."""
         from howlate.cli.verdict import duration_ns
         from howlate.errors import UsageError
 
@@ -200,7 +197,7 @@ class ProofAsked:
         first_ns = duration_ns("--from", begin)
         if first_ns <= LEAD_NS:
             raise UsageError(FROM_TOO_EARLY())
-        return cls(goal, first_ns, window_ns(window), checks, jobs, fresh, worst)
+        return cls(goal, first_ns, window_ns(window), **others)
 
 
 def window_ns(text: str) -> int:
@@ -278,7 +275,7 @@ def _search(target: LabTarget, machine: str, load: str, asked: ProofAsked) -> tu
         _show("")
     throttling = Throttling.of(load, facts)
     witnesses = tuple(replace(each, throttling=throttling) for each in proof.witnesses)
-    return replace(proof, witnesses=witnesses), others
+    return replace(proof, witnesses=witnesses, accepted=asked.accepted), others
 
 
 def _show(line: str) -> None:
@@ -354,14 +351,14 @@ def _tell(
 
     if as_json:
         click.echo(json.dumps(to_json_value(proofs, others or ()), indent=1, ensure_ascii=False))
-        return
-    print_document(Console(highlight=False, markup=False), document(proofs, TERMINAL, others))
+    else:
+        print_document(Console(highlight=False, markup=False), document(proofs, TERMINAL, others))
     if out is not None:
         write_output(out, linked(page(proofs, others or ()), out), OUT)
-        click.echo(out)
+        click.echo(out, err=as_json)
 
 
 def exit_code(proofs: Sequence[Proof]) -> int:
-    """1 where any deadline is missed, else 5 where anything could not be shown."""
+    """1 where any deadline is missed, else 5 where any bound is not claimed."""
     codes = {_EXIT_CODES.get(proof.ruling.value, _UNDECIDED) for proof in proofs}
     return 1 if 1 in codes else max(codes)

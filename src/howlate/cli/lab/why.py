@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from howlate.cli._options import together
+from howlate.cli._options import OutputPath, together
 from howlate.cli.lab._archive import ArchiveOptions, archive_options, say
 from howlate.cli.lab._built import BuiltOptions, built_options
 from howlate.words.statement import rule
@@ -42,19 +42,16 @@ class FileOptions:
     stacks: Path | None
     speedscope: Path | None
 
-    def check(self, run: Path) -> None:
-        """Refuse places where nothing can be written, and those of the run's own files."""
+    def check(self) -> None:
+        """Refuse places where nothing can be written."""
         from howlate.store.files import OUTPUT, check_place
-        from howlate.store.run_folder import spare
 
         places = {OUTPUT: self.output, STACKS: self.stacks, SPEEDSCOPE: self.speedscope}
         for option, place in places.items():
             check_place(place, option)
-            if place is not None:
-                spare(run, place, option)
 
 
-_FILE = click.Path(path_type=Path)
+_FILE = OutputPath()
 file_options = together(
     "files",
     FileOptions,
@@ -121,7 +118,7 @@ def command(
         raise UsageError(TOO_FEW_WORST(worst=worst, most=MOST_WORST))
     if against and worst > 1:
         raise UsageError(WORST_AGAINST())
-    files.check(run)
+    files.check()
     samples = SamplesAsked(run, cell, worst, against, debuginfo)
     found, pair = _explained(samples, lambda labels, guest: _opened(labels, guest, built, archive))
     if as_json:
@@ -147,15 +144,17 @@ def _explained(
     asked: SamplesAsked, opened: Callable[[Sequence[str], GuestCpus], LabTarget]
 ) -> tuple[list[Explained], LatenessPair | None]:
     """The samples; and two side by side where that is asked."""
+    from howlate.cli._named import damaged_where, tell_cells_missing
     from howlate.lab import debug_info
     from howlate.store.run_folder import RunFolder
     from howlate.why import choose, choose_against, explain_all
 
     folder = RunFolder.at(asked.run)
     measured = folder.read_run()
-    chosen = choose(folder, measured, asked.cell, asked.worst, without=asked.against)
-    if asked.against:
-        chosen.append(choose_against(folder, measured, chosen[0].cell, asked.against))
+    with damaged_where(tell_cells_missing(folder, measured)):
+        chosen = choose(folder, measured, asked.cell, asked.worst, without=asked.against)
+        if asked.against:
+            chosen.append(choose_against(folder, measured, chosen[0].cell, asked.against))
     with debug_info.opened(asked.debuginfo) as debug:
         found = explain_all(folder, measured, chosen, opened, say, debug)
     return found, _pair(found, chosen[0].cell.id) if asked.against else None

@@ -1,0 +1,88 @@
+"""A prober of made landscapes: answers from a function, in place of guests."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+from howlate.analysis.landscape import Goal, Probed, ReleaseWindow
+from howlate.analysis.lateness import Lateness, LatePart, PartKind
+from howlate.analysis.premises import (
+    ComparedPair,
+    RealTimeThread,
+    Witness,
+)
+from howlate.analysis.proof import Landscape, Proof
+from howlate.lab.forked_part import AROUND_NS
+from howlate.prove import Prober, prove
+
+WINDOW = ReleaseWindow(0, 400_000)
+STOPPER = RealTimeThread(16, "migration/0", 1, 99, 1_000, 3)
+EQUAL = ComparedPair(0, 101, 5_000, ())
+BUSY = Witness(0, 1_000_000, (STOPPER,), (0,))
+
+
+@dataclass
+class MadeProber(Prober):
+    """Answers from a function."""
+
+    latency_ns: Callable[[int], int]
+    said: Witness = BUSY
+    window: ReleaseWindow = WINDOW
+    jobs: int = 1
+    asked: list[int] = field(default_factory=list)
+    pair: ComparedPair = EQUAL
+    shifted_ns: int = 0
+
+    @property
+    def tiles(self) -> tuple[ReleaseWindow, ...]:
+        return (self.window,)
+
+    def witnesses(self) -> list[Witness]:
+        return [self.said]
+
+    def pairs(self) -> list[ComparedPair]:
+        return [self.pair]
+
+    def multiples_ns(self, draws: random.Random) -> list[list[int]]:
+        return [[*range(1_000_000, self.window.end_ns - max(AROUND_NS), 1_000_000)]]
+
+    def shift_ns(self, tick_ns: int) -> int:
+        return self.shifted_ns
+
+    def ask(self, at_ns: int, logged: bool = True) -> Future[Probed]:
+        self.asked.append(at_ns)
+        answer: Future[Probed] = Future()
+        answer.set_result(Probed(at_ns, self.latency_ns(at_ns)))
+        return answer
+
+    def note(self, probe: Probed) -> None:
+        pass
+
+    def known(self) -> list[Probed]:
+        return []
+
+    @property
+    def eps_ns(self) -> int:
+        return 0
+
+    def keep_eps(self, eps_ns: int) -> None:
+        pass
+
+    def why(self, probe: Probed) -> Lateness:
+        part = LatePart(PartKind.HELD, 0, probe.latency_ns, "work", ("main", "work"))
+        return Lateness(probe.latency_ns, (part,), ((part.stack, part.ns),), (), part.ns, 0)
+
+    def all(self, instants_ns: Iterable[int], logged: bool = True) -> list[Probed]:
+        return [self.ask(at_ns, logged).result() for at_ns in instants_ns]
+
+
+def proved(latency_ns: Callable[[int], int], goal: Goal, said: Witness = BUSY, *parameters: str) -> Proof:
+    return prove(Landscape("6.1", "made", 0, parameters), goal, 60, MadeProber(latency_ns, said))
+
+
+def tooth(at_ns: int) -> int:
+    """The CPU is kept for 50 us in every 100."""
+    return 4_000 + max(0, 50_000 - at_ns % 100_000)
