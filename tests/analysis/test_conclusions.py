@@ -311,8 +311,8 @@ def test_typical_is_the_highest_level_that_all_state() -> None:
     statements = stated(lab_run({"6.1": STANDARD, "6.1-rt": PREEMPT_RT}))
     first = next(s for s in statements if s.rule == TYPICAL_REPEATED.id)
     assert english(first).startswith(
-        "6.1: in the median over its seeds 99 % of the wake-ups are at or below 8.07 µs without load, "
-        "8.07 µs under cpu:50"
+        "6.1: in the median over its seeds 99 % of the wake-ups are at or below 8.07 µs (8.00 µs to 8.14 µs with "
+        "95 %) without load, 8.07 µs (8.00 µs to 8.14 µs with 95 %) under cpu:50"
     )
     assert [time.values["time_ns"] for time in first.values["times"]] == [8_070] * 3
     once = {at(load="none"): [Made()]}

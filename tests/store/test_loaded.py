@@ -73,3 +73,21 @@ def test_without_bins_everything_else_is_the_same(tmp_path: Path) -> None:
     assert isinstance(without, RunContent)
     assert without.summaries == with_bins.summaries
     assert RunFolder.open(path).whole_cells() == ["a"]
+
+
+def test_intervals_are_made_where_a_run_is_read_and_stored_nowhere(tmp_path: Path) -> None:
+    """The summaries of older runs have none, and theirs are verified with the same figures."""
+    values = [5_000 + (7_919 * i) % 1_000 for i in range(2_000)]
+    folder = a_folder(tmp_path / "run", {"a": stream(values)})
+    stored = json.loads((folder.path / "cells/a/summary.json").read_text())
+    assert "intervals" not in stored["columns"]["latency_ns"]
+    for content in (load_run(folder.path), load_run(folder.path, bins=False, intervals=True)):
+        column = content.summaries[0].columns["latency_ns"]
+        assert column.intervals["0.5"].low < (column.quantiles["0.5"] or 0) < column.intervals["0.5"].high
+
+
+def test_the_samples_are_not_read_for_intervals_where_there_are_no_bins(tmp_path: Path) -> None:
+    folder = a_folder(tmp_path / "run", {"a": stream(list(range(5_000, 7_000)))})
+    (folder.path / "cells/a/bins.json").unlink()
+    (content,) = load_run(folder.path, bins=False, intervals=True).cells
+    assert content.bins is None and content.summary.columns["latency_ns"].intervals == {}

@@ -25,6 +25,7 @@ from howlate.analysis.joined import (
 from howlate.analysis.modes import telling
 from howlate.analysis.side_names import fact
 from howlate.analysis.sides import FIGURES, LOAD, RUN, Decision, Once, SideRow, decisions
+from howlate.analysis.statistics import QUANTILES
 from howlate.errors import UsageError
 from howlate.model.columns import RESPONSE
 from howlate.model.guest_cpus import GUEST, USUAL
@@ -416,6 +417,11 @@ def _table(comparison: Comparison, block: Block) -> dict[str, Any]:
                 "starved": row.starved,
                 "not_loaded": list(row.not_loaded),
                 "gravity_ns": row.gravity_ns,
+                "intervals": {
+                    name: dict(zip(("low", "high"), interval, strict=True))
+                    for name in QUANTILES
+                    if (interval := row.interval(name)) is not None
+                },
                 **{
                     "median" if name == "0.5" else name: None if spread is None else spread.to_json()
                     for name, spread in figures.items()

@@ -3,7 +3,7 @@ direction they point. Pure functions; nothing is claimed that analysis.sides doe
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from howlate.analysis import phrases
@@ -148,17 +148,26 @@ TOLD = ("load", "timer")
 to sleep."""
 
 
-def typical_values(topic: Topic, side: int, level: str) -> dict[Statement | None, float]:
+@dataclass(frozen=True)
+class TypicalTime:
+    """The median over the repetitions, and its interval of 95 % where there is one."""
+
+    ns: float
+    interval: tuple[float, float] | None
+
+
+def typical_values(topic: Topic, side: int, level: str) -> dict[Statement | None, TypicalTime]:
     """By load and way to sleep, in words, the largest over its blocks of the median over the repetitions. It may be
     negative: a real-time core's tasks answer ahead of their release."""
     rest = tuple(name for block in topic.blocks for name in block.labels if name not in TOLD)
-    largest_ns: dict[Statement | None, float] = {}
+    largest: dict[Statement | None, TypicalTime] = {}
     for block, row in topic.rows(side):
         spread = row.spread(level)
         if spread is not None:
             where = topic.where(block, rest)
-            largest_ns[where] = max(largest_ns.get(where, spread.median), spread.median)
-    return largest_ns
+            if where not in largest or spread.median > largest[where].ns:
+                largest[where] = TypicalTime(spread.median, row.interval(level))
+    return largest
 
 
 def typical(topic: Topic) -> list[Statement]:
@@ -169,14 +178,14 @@ def typical(topic: Topic) -> list[Statement]:
     repeated = any(len(row.once) > 1 for block in topic.blocks for row in block.rows)
     statements = []
     for side, name in enumerate(topic.sides):
-        times_ns = typical_values(topic, side, level)
-        if not times_ns:
+        times = typical_values(topic, side, level)
+        if not times:
             continue
         values = {
             "side": name,
             "share": float(level),
             "things": phrases.things(topic.column),
-            "times": _each(times_ns),
+            "times": _each(times),
         }
         statements.append(
             TYPICAL_REPEATED(**values, repetitions=topic.repetitions) if repeated else TYPICAL(**values)
@@ -184,12 +193,12 @@ def typical(topic: Topic) -> list[Statement]:
     return statements
 
 
-def _each(times_ns: dict[Statement | None, float]) -> Statement | tuple[Statement, ...]:
+def _each(times: dict[Statement | None, TypicalTime]) -> Statement | tuple[Statement, ...]:
     """The time of each place; of many the smallest and the largest."""
-    if len(times_ns) <= MOST_SAID:
-        return tuple(phrases.time_at(time_ns, where) for where, time_ns in times_ns.items())
-    low, high = min(times_ns, key=lambda k: times_ns[k]), max(times_ns, key=lambda k: times_ns[k])
-    return TYPICAL_RANGE(low_ns=times_ns[low], low_at=low, high_ns=times_ns[high], high_at=high)
+    if len(times) <= MOST_SAID:
+        return tuple(phrases.time_at(time.ns, where, time.interval) for where, time in times.items())
+    low, high = min(times, key=lambda k: times[k].ns), max(times, key=lambda k: times[k].ns)
+    return TYPICAL_RANGE(low_ns=times[low].ns, low_at=low, high_ns=times[high].ns, high_at=high)
 
 
 def largest_of(topic: Topic, side: int) -> tuple[Block, SideRow] | None:

@@ -9,9 +9,10 @@ from statistics import median
 from typing import Any
 
 from howlate.analysis.deadline import together
+from howlate.analysis.quantiles import interval_over
 from howlate.analysis.spread import Spread, spread_of
 from howlate.model.run import Run
-from howlate.model.summary import CellSummary, DeadlineSummary
+from howlate.model.summary import CellSummary, ColumnSummary, DeadlineSummary
 from howlate.words.say import english
 from howlate.words.statement import Statement, rule
 
@@ -33,6 +34,18 @@ def key_of(point: str, labels: Mapping[str, str]) -> RowKey:
 
 
 @dataclass(frozen=True)
+class Interval:
+    """The median of the repetitions' quantiles, and between which values it lies."""
+
+    median: float
+    low: float
+    high: float
+
+    def to_json(self) -> dict[str, float]:
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
 class ColumnSpread:
     """One column of the samples over a point's valid repetitions."""
 
@@ -41,6 +54,8 @@ class ColumnSpread:
     medians: float | None
     """The median of the repetitions' medians; None if one of them states none."""
     period_exceeded: int
+    quantiles: Mapping[str, Interval]
+    """By share, of those with an interval of 95 %: of six repetitions or more."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +136,7 @@ class Group:
             maxima,
             float(median(medians)) if len(medians) == len(columns) else None,
             sum(held.period_exceeded or 0 for held in columns),
+            _quantiles(columns),
         )
 
     def worst(self, column: str) -> CellSummary | None:
@@ -154,11 +170,22 @@ class Group:
                     "max": spread.maxima.to_json(),
                     "median": spread.medians,
                     "period_exceeded": spread.period_exceeded,
+                    "quantiles": {share: each.to_json() for share, each in spread.quantiles.items()},
                 }
                 for name, spread in spreads.items()
                 if spread is not None
             },
         }
+
+
+def _quantiles(columns: Sequence[ColumnSummary]) -> dict[str, Interval]:
+    """Of the quantiles that each repetition states."""
+    found = {}
+    for share in columns[0].quantiles:
+        values = [value for held in columns if (value := held.quantiles.get(share)) is not None]
+        if len(values) == len(columns) and (interval := interval_over(values)) is not None:
+            found[share] = Interval(float(median(values)), *interval)
+    return found
 
 
 def kinds_of(statements: Iterable[Statement]) -> list[tuple[Statement, int]]:

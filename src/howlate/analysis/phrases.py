@@ -18,6 +18,8 @@ PLACE = rule("place.labels", "{labels:words}")
 
 TIME = rule("time.alone", "{time_ns:time}")
 TIME_AT = rule("time.at", "{time_ns:time} {where}")
+TIME_WITHIN = rule("time.within", "{time_ns:time} ({low_ns:time} to {high_ns:time} with 95 %)")
+TIME_WITHIN_AT = rule("time.within-at", "{time_ns:time} ({low_ns:time} to {high_ns:time} with 95 %) {where}")
 SIDE_AT = rule("side.at", "{side} ({where})")
 NUMBER = rule("number.alone", "{value:significant}")
 NUMBERS = rule("number.range", "{low:significant} to {high:significant}")
@@ -66,9 +68,14 @@ def label_phrase(name: str, value: str) -> Statement:
     return IN_TEST(test=value) if name == "test" else WITH(name=name, value=value)
 
 
-def time_at(time_ns: float, where: Statement | None) -> Statement:
-    """A time, with its place if there are several."""
-    return TIME(time_ns=time_ns) if where is None else TIME_AT(time_ns=time_ns, where=where)
+def time_at(
+    time_ns: float, where: Statement | None, interval: tuple[float, float] | None = None
+) -> Statement:
+    """A time, with its place if there are several, and its interval if there is one."""
+    if interval is None:
+        return TIME(time_ns=time_ns) if where is None else TIME_AT(time_ns=time_ns, where=where)
+    values = {"time_ns": time_ns, "low_ns": interval[0], "high_ns": interval[1]}
+    return TIME_WITHIN(**values) if where is None else TIME_WITHIN_AT(**values, where=where)
 
 
 def side_at(side: str, where: Statement | tuple[Statement, ...] | None) -> Statement | str:

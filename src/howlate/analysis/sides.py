@@ -28,6 +28,7 @@ from howlate.analysis.paired import (
     signed_rank_tails,
     walsh_averages,
 )
+from howlate.analysis.quantiles import interval_over
 from howlate.analysis.spread import Spread, spread_of
 from howlate.model.summary import MISSES, CellSummary, ColumnSummary, DeadlineSummary
 from howlate.words.say import english, to_json
@@ -184,6 +185,15 @@ class SideRow:
         values = [once.figure(name) for once in self.once.values()]
         stated = [value for value in values if value is not None]
         return spread_of(stated) if len(stated) == len(values) else None
+
+    def interval(self, name: str) -> tuple[float, float] | None:
+        """Of a quantile, with 95 %: of one repetition by its own samples, of six or more that of the median over
+        them. None where there is none."""
+        values = [once.figure(name) for once in self.once.values()]
+        if len(values) == 1 and self.planned == 1:
+            own = next(iter(self.once.values())).column.intervals.get(name)
+            return None if own is None else (own.low, own.high)
+        return interval_over([value for value in values if value is not None]) if None not in values else None
 
     @property
     def of(self) -> str:

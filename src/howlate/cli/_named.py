@@ -108,4 +108,4 @@ def read_named(runs: Iterable[tuple[str, Path]], bins: bool = True) -> list[RunC
     """The contents of the runs, under the names that the user gave."""
     from howlate.store.loaded import load_run
 
-    return [replace(load_run(path, bins), name=name) for name, path in runs]
+    return [replace(load_run(path, bins, intervals=True), name=name) for name, path in runs]

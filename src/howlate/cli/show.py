@@ -81,7 +81,7 @@ def _show(runs: tuple[Path, ...], every: bool, histogram: bool, as_json: bool) -
     from howlate.store.loaded import load_run
     from howlate.store.run_folder import RunFolder
 
-    contents = [load_run(run, bins=histogram, kernels=False) for run in runs]
+    contents = [load_run(run, bins=histogram, kernels=False, intervals=True) for run in runs]
     must_be_one_clock(contents)
     missing = ExitCode.BROKEN if any(content.gone for content in contents) else ExitCode.DONE
     if as_json:

@@ -60,6 +60,19 @@ class LargestAlone:
 
 
 @dataclass(frozen=True)
+class QuantileInterval:
+    """Between these two samples, to the width of a bin, a quantile lies with 95 %."""
+
+    low: Int64
+    high: Int64
+    independent: Count
+    """How many independent samples tell as much as those of the cell."""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
 class ColumnSummary:
     """Statistics of one column, without warm-up. `None` if the samples do not allow the figure."""
 
@@ -83,6 +96,8 @@ class ColumnSummary:
     """
     statistics: dict[str, Int64 | Real | None] = field(default_factory=dict)
     """By name: the statistics of analysis/statistics.py that this type does not name."""
+    intervals: dict[str, QuantileInterval] = field(default_factory=dict)
+    """By share, of the quantiles that have one: made when a run is read (analysis/quantiles.py), never stored."""
 
     @classmethod
     def of(
@@ -106,7 +121,9 @@ class ColumnSummary:
         return max(self.max_by_cpu, key=lambda cpu: self.max_by_cpu[cpu], default="")
 
     def to_json(self) -> dict[str, Any]:
-        absent = {name for name in ("alone", "max_by_cpu", "statistics") if not getattr(self, name)}
+        absent = {
+            name for name in ("alone", "max_by_cpu", "statistics", "intervals") if not getattr(self, name)
+        }
         return {name: value for name, value in asdict(self).items() if name not in absent}
 
 

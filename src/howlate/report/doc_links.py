@@ -28,6 +28,7 @@ SHEETS = {
     "disturbances": "stream.md#trailer",
     "sides": "compare.md#tables",
     "ratios": "compare.md#differences",
+    "quantiles": "statistics.md#intervals-of-quantiles",
     "histogram": "statistics.md#in-the-charts",
     "verdict": "verdict.md#when-it-is-pass-fail-inconclusive",
     "kernels": "lab/kernels.md",

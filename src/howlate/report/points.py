@@ -97,5 +97,6 @@ def _whole(columns: Sequence[ColumnSummary]) -> ColumnSummary:
         mean=None,
         stddev=None,
         quantiles=dict.fromkeys(columns[0].quantiles),
+        intervals={},
         max_at_s=None,
     )

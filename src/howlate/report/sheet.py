@@ -101,7 +101,7 @@ class Sheet:
     about: str = ""
     """The column of the samples that it shows."""
     of: str = "cell"
-    """What a row is: "cell", "point", "disturbed"."""
+    """What a row is: "cell", "point", "disturbed", "quantiles-of"."""
 
     def records(self) -> list[dict[str, str]]:
         """For each row, its texts by the keys of their columns."""

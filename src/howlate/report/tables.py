@@ -51,6 +51,7 @@ SPAN = rule("table.span", "{low} to {high}")
 EVERY_ROW = rule("table.every-row", "every row: {what}")
 COUNT_EACH = rule("table.count-each", "{count} {things} each")
 EACH_CPU = rule("table.each-cpu", "{name}, largest of each CPU in {unit}: {values}")
+QUANTILES_IN = rule("table.quantiles", "{what} in {unit}: quantiles [95 % interval]")
 STARVED = rule("table.starved", "{share}, starved (expected)")
 
 
@@ -89,8 +90,13 @@ class Rows:
 
 
 def of_cells(rows: Rows) -> list[Sheet]:
-    """One table for each column of the samples."""
-    return [_of_cells(rows, name) for name in rows.columns()]
+    """For each column of the samples a table, and one of its quantiles where they have an interval."""
+    return [
+        sheet
+        for name in rows.columns()
+        for sheet in (_of_cells(rows, name), _quantiles_of_cells(rows, name))
+        if sheet is not None
+    ]
 
 
 def _of_cells(rows: Rows, name: str) -> Sheet:
@@ -114,6 +120,62 @@ def _of_cells(rows: Rows, name: str) -> Sheet:
         rows.caution,
         about=name,
     )
+
+
+def _quantiles_of_cells(rows: Rows, name: str) -> Sheet | None:
+    held = [
+        (summary, labels_, column)
+        for summary, labels_ in zip(rows.summaries, rows.labels, strict=True)
+        if (column := summary.columns.get(name)) is not None
+    ]
+    figures_ = [
+        {
+            share: (value, each.low, each.high)
+            for share, each in column.intervals.items()
+            if (value := column.quantiles.get(share)) is not None
+        }
+        for _, _, column in held
+    ]
+    names = [(summary.id, labels_) for summary, labels_, _ in held]
+    return _quantiles(rows.part, name, names, figures_, unit_for([column for *_, column in held]))
+
+
+def _quantiles(
+    part: str,
+    name: str,
+    rows: Sequence[tuple[str, Mapping[str, str]]],
+    figures_: Sequence[Mapping[str, tuple[float, float, float]]],
+    unit: Unit,
+) -> Sheet | None:
+    """A row each, by the id and the labels of a cell or a point: its quantiles with their intervals; None without
+    any."""
+    shown = [entry for entry in STATISTICS if entry.heading and any(entry.name in row for row in figures_)]
+    if not shown:
+        return None
+    labels_ = [own for _, own in rows]
+    return Sheet(
+        _key("quantiles", part, name),
+        say(QUANTILES_IN(what=_what(name, labels_), unit=unit.sign)),
+        (
+            *_label_columns(labels_, [one for one, _ in rows]),
+            *(
+                texts(entry.name, _(entry.heading), [_within(row.get(entry.name), unit) for row in figures_])
+                for entry in shown
+            ),
+        ),
+        tuple(Row(one) for one, _ in rows),
+        kind="quantiles",
+        about=name,
+        of="quantiles-of",
+    )
+
+
+def _within(figure: tuple[float, float, float] | None, unit: Unit) -> str:
+    """ "12.1 [11.9, 12.4]"."""
+    if figure is None:
+        return NOTHING
+    value, low, high = map(unit.text, figure)
+    return f"{value} [{low}, {high}]"
 
 
 def _row(summary: CellSummary) -> Row:
@@ -218,8 +280,13 @@ def _real_text(value: float) -> str:
 
 
 def of_points(groups: Sequence[Group], rows: Rows, virtual: bool) -> list[Sheet]:
-    """One table for each column of the samples. `rows`: the cells of these groups."""
-    return [_of_points(groups, rows, name, virtual) for name in rows.columns()]
+    """The same over the repetitions. `rows`: the cells of these groups."""
+    return [
+        sheet
+        for name in rows.columns()
+        for sheet in (_of_points(groups, rows, name, virtual), _quantiles_of_points(groups, rows, name))
+        if sheet is not None
+    ]
 
 
 def _of_points(groups: Sequence[Group], rows: Rows, name: str, virtual: bool) -> Sheet:
@@ -242,6 +309,19 @@ def _of_points(groups: Sequence[Group], rows: Rows, name: str, virtual: bool) ->
         name,
         "point",
     )
+
+
+def _quantiles_of_points(groups: Sequence[Group], rows: Rows, name: str) -> Sheet | None:
+    spreads = [group.spread(name) for group in groups]
+    figures_ = [
+        {}
+        if spread is None
+        else {share: (each.median, each.low, each.high) for share, each in spread.quantiles.items()}
+        for spread in spreads
+    ]
+    columns = [cell.columns[name] for group in groups for cell in group.cells if name in cell.columns]
+    names = [(group.point, group.labels) for group in groups]
+    return _quantiles(rows.part, name, names, figures_, unit_for(columns))
 
 
 def _row_of_point(group: Group, name: str) -> Row:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from howlate.analysis.configs import options_of
+from howlate.analysis.quantiles import with_intervals
 from howlate.errors import DamagedError
 from howlate.model.bins import CellBins
 from howlate.model.decode import json_value
@@ -19,13 +21,15 @@ from howlate.model.trace import CellTrace
 from howlate.store.run_folder import CPUS, CellFiles, RunFolder
 
 
-def load_run(path: Path, bins: bool = True, kernels: bool = True) -> RunContent:
+def load_run(path: Path, bins: bool = True, kernels: bool = True, intervals: bool = False) -> RunContent:
     """A run folder as a value. Without `bins`, only what tables need: no bins, frequencies or traces; without
-    `kernels`, no configurations. Samples are read only if bins.json is missing or damaged."""
+    `kernels`, no configurations; then `intervals` makes those of the quantiles of points that are not repeated, if
+    bins.json is there. Samples are read only if `bins` is wanted and bins.json is missing or damaged."""
     folder = RunFolder.at(path)
     run = folder.read_run()
     whole = folder.whole_cells(run)
-    cells = [_cell(files, bins) for files in map(folder.files, whole)]
+    alone = _unrepeated(run) if intervals else set()
+    cells = [_cell(folder.files(cell), bins, cell in alone) for cell in whole]
     if bins:
         cells = _with_frequencies(folder.path, cells)
     return RunContent(
@@ -37,12 +41,22 @@ def load_run(path: Path, bins: bool = True, kernels: bool = True) -> RunContent:
     )
 
 
-def _cell(files: CellFiles, bins: bool) -> CellContent:
+def _unrepeated(run: Run) -> set[str]:
+    """The planned cells that are the only one of their point."""
+    counts = Counter(cell.point for cell in run.plan.cells)
+    return {cell.id for cell in run.plan.cells if counts[cell.point] == 1}
+
+
+def _cell(files: CellFiles, bins: bool, intervals: bool) -> CellContent:
     record = files.record()
     trailer = _mapping(record.get("trailer"))
+    summary, held = files.summary(), _bins(files) if bins else None
+    if intervals and held is None:
+        with suppress(DamagedError):
+            summary = with_intervals(summary, files.bins())
     return CellContent(
-        files.summary(),
-        _bins(files) if bins else None,
+        summary if held is None else with_intervals(summary, held),
+        held,
         _mapping(record.get("header")),
         trailer,
         frequency_of(trailer),
