@@ -221,11 +221,12 @@ class Round:
     tail: TailSummary
 
     @classmethod
-    def of(cls, random: Random, misses: Int64s, n: int) -> Round:
+    def of(cls, random: Random, misses: Int64s, n: int, beyond: int | None = None) -> Round:
+        """`beyond`: the samples of the body that lie above the threshold; one in a thousand without it."""
         maxima = np.exp(random.normal(0, 0.2, BLOCKS)) * 100_000
         late = DEADLINE_NS * (1.1 + random.exponential(0.3, len(misses)))
         np.maximum.at(maxima, misses * BLOCKS // n, late)
-        body = random.integers(0, n, n // 1_000)
+        body = random.integers(0, n, n // 1_000 if beyond is None else beyond)
         zeros, starts = (0,) * BLOCKS, tuple(map(float, range(BLOCKS)))
         blocks = TimeBlocks(starts, 1.0, zeros, zeros, zeros, tuple(maxima.astype(int).tolist()))
         return cls(counted(misses, n), summary_of_tail(50_000, np.union1d(body, misses), n, blocks))
