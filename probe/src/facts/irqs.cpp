@@ -1,6 +1,7 @@
 // Interrupts: which CPUs they may go to, and which they went to since boot.
 #include "facts/fact.hpp"
 #include "sys/interrupts.hpp"
+#include "sys/setting.hpp"
 
 namespace howlate {
 namespace {
@@ -17,7 +18,7 @@ FactRow device_row(const Root& tree, const InterruptLine& line) {
   FactRow row;
   const std::string path = "/proc/irq/" + line.label;
   row.text("irq", line.label).text("name", without_addresses(line.name));
-  const auto affinity = tree.read_text(path + "/smp_affinity_list");
+  const auto affinity = read_setting(tree, Form::cpus, path + "/smp_affinity_list", {});
   affinity ? row.text("affinity", *affinity) : row.json("affinity", "null");
   const auto effective = tree.read_text(path + "/effective_affinity_list");
   effective ? row.text("effective", *effective) : row.json("effective", "null");

@@ -5,6 +5,7 @@
 #include "knobs/base/plan.hpp"
 #include "sys/root.hpp"
 #include "sys/sched.hpp"
+#include "sys/setting.hpp"
 
 namespace howlate {
 
@@ -18,7 +19,7 @@ Result<Settings> plan(const Knob& knob, const KnobContext& context, std::string_
   Settings out = own_file(knob, cpu_mask(*cpus), Form::mask);
   for (const int irq : tree.numbered("/proc/irq", "")) {
     const std::string path = "/proc/irq/" + std::to_string(irq) + "/smp_affinity_list";
-    const auto text = tree.read_text(path);
+    const auto text = read_setting(tree, Form::cpus, path, {});
     const auto now = parse_cpu_list(text ? *text : "");
     if (!text || !now) continue;  // went meanwhile
     if (std::includes(cpus->begin(), cpus->end(), now->begin(), now->end())) continue;

@@ -69,10 +69,18 @@ bool same_value(Form form, std::string_view left, std::string_view right) {
   return normalised(form, left, right) == normalised(form, right, right);
 }
 
+Result<std::string> read_cpus(const std::function<Result<std::string>()>& read) {
+  constexpr int most_reads = 4;
+  auto text = read();
+  for (int reads = 1; text && text->empty() && reads < most_reads; ++reads) text = read();
+  return text;
+}
+
 Result<std::string> read_setting(const Root& tree, Form form, const std::string& path,
                                  std::string_view wanted) {
   const bool of_cobalt = form == Form::gravity && path == gravity_file("cobalt");
-  const auto text = of_cobalt ? read_cobalt_clock(tree) : tree.read_text(path);
+  const auto read = [&] { return of_cobalt ? read_cobalt_clock(tree) : tree.read_text(path); };
+  const auto text = form == Form::cpus ? read_cpus(read) : read();
   if (!text) return text.error();
   // Masks and lists are kept as the kernel spells them: they are written back.
   const bool spelt_otherwise = form == Form::bracketed || form == Form::controller || form == Form::gravity;

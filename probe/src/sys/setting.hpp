@@ -1,6 +1,7 @@
 // One change of the machine: a file's value (or a folder, or a held request), before, wanted and read back.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,9 @@ struct Setting {
 // list is asked for.
 std::string normalised(Form form, std::string_view value, std::string_view wanted = {});
 bool same_value(Form form, std::string_view left, std::string_view right);
+// The CPUs of an interrupt: of a move that ends while they are read the kernel shows none (show_irq_affinity() in
+// kernel/irq/proc.c takes the pending mask without a lock), so "none" is read again before it is believed.
+Result<std::string> read_cpus(const std::function<Result<std::string>()>& read);
 Result<std::string> read_setting(const Root& tree, Form form, const std::string& path,
                                  std::string_view wanted);
 
