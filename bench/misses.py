@@ -6,7 +6,8 @@ kind whose true rate is known.
 Fixed seeds, so equal figures each time (of one numpy), and of a part as of the whole. At the tolerated rate itself,
 where a wrong verdict is likeliest: false PASS and false FAIL; beside them what was withheld. A share is held to 5 %
 by its 95 % interval (E. B. Wilson 1927): the lower end at most 5 %, the upper end at most 7 % (at 1,000 repetitions).
-Where a process changes its rate over the run, and of those of our own invention, the figures have no limit. Exit code
+Where a process changes its rate over the run, and of those of our own invention, the figures have no limit, nor have
+several rows: each is judged with 95 % by itself. Exit code
 1 if a limit is not kept.
 """
 
@@ -26,9 +27,18 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
 from figures import Figure, Measure, Part, asked_of, simulated  # noqa: E402
 
-from howlate.analysis.ruling import Question, Ruling, Verdict  # noqa: E402
+from howlate.analysis.ruling import Question, Ruling, Verdict, together  # noqa: E402
 from howlate.analysis.verdict import verdict  # noqa: E402
-from made_misses import DEADLINE_NS, OTHERS, PROCESSES, Process, Round, evidence_of, misses_of  # noqa: E402
+from made_misses import (  # noqa: E402
+    DEADLINE_NS,
+    OTHERS,
+    PROCESSES,
+    Process,
+    Round,
+    evidence_of,
+    misses_of,
+    of_cpus,
+)
 
 SHOWS = "how often a verdict on a rate of misses is wrong or withheld, by how misses come"
 PARTS = (
@@ -43,6 +53,9 @@ ROUND, ROUNDS_RATE, LOOKS, LONGEST = 10_000, 1e-3, 20, 80
 """--until-decided: releases of a round, the tolerated rate, looks; the most rounds of a machine far from the rate."""
 CLUSTER = 40
 """More than ever come together in a burst of ten."""
+SEVERAL = 4
+ALIKE, ONE_BAD = f"{SEVERAL} CPUs at the rate", f"one of {SEVERAL} CPUs at the rate, the others far below"
+REPEATED, ROWS = f"{SEVERAL} repetitions", f"{SEVERAL} rows, each with 95 %"
 GOOD = 1 / 3
 FAR = 10
 HELD_TOGETHER = (
@@ -100,6 +113,32 @@ def one_look(name: str, process: Process, repetitions: int, random: np.random.Ge
         *share(f"{label}: false FAIL", outcomes[Ruling.FAIL], repetitions, is_held),
         Figure(f"{label}: withheld", round(100 * withheld / repetitions, 1), "%", at_most=most),
     ]
+
+
+def of_several(kind: str, name: str, repetitions: int, random: np.random.Generator) -> list[Figure]:
+    """At the tolerated rate: CPUs, rows or repetitions, of which the verdict names the worst."""
+    process, n = PROCESSES[name], round(EXPECTED / RATE)
+    outcomes: Counter[Ruling] = Counter()
+    for _ in range(repetitions):
+        if kind == ROWS:
+            found = together([once(process, random, n, RATE, RATE).outcome for _ in range(SEVERAL)])
+        else:
+            rounds = rounds_of(kind, process, random, n)
+            found = verdict(evidence_of(rounds), Question(DEADLINE_NS, RATE)).outcome
+        outcomes[found or Ruling.INCONCLUSIVE] += 1
+    label = f"one look, {kind}, {name}"
+    return [
+        *share(f"{label}: false PASS", outcomes[Ruling.PASS], repetitions, kind != ROWS),
+        *share(f"{label}: false FAIL", outcomes[Ruling.FAIL], repetitions, kind != ROWS),
+    ]
+
+
+def rounds_of(kind: str, process: Process, random: np.random.Generator, n: int) -> list[Round]:
+    if kind == REPEATED:
+        each = n // SEVERAL
+        return [Round.of(random, misses_of(process, random, each, RATE), each) for _ in range(SEVERAL)]
+    rates = [RATE] + [RATE * (1 if kind == ALIKE else GOOD / FAR)] * (SEVERAL - 1)
+    return [of_cpus(random, [misses_of(process, random, n, rate) for rate in rates], n)]
 
 
 def good_machine(repetitions: int, random: np.random.Generator) -> list[Figure]:
@@ -187,6 +226,9 @@ def measures(repetitions: int) -> list[tuple[str, Measure]]:
     for name in TOGETHER:
         for times in (1 / FAR, FAR):
             add(f"until decided, {name}, far", far_from_the_rate, name, times)
+    for kind in (ALIKE, ONE_BAD, REPEATED, ROWS):
+        for name in ("single", "stalls of 4", "bursts of 10 in 1,000 releases"):
+            add(f"one look, {kind}, {name}", of_several, kind, name)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,9 @@ import numpy as np
 from howlate.analysis.deadline import together, with_clusters
 from howlate.analysis.describe import Int64s
 from howlate.analysis.evidence import Evidence
-from howlate.analysis.tail import BLOCKS, clusters_of_misses, summary_of_tail
+from howlate.analysis.tail import BLOCKS, clusters_of_misses, summary_of_tail, theta_by_cpu
 from howlate.model.bins import TimeBlocks
-from howlate.model.summary import DeadlineSummary
+from howlate.model.summary import DeadlineSummary, OfCpu
 from howlate.model.tail import TailSummary
 
 Random = np.random.Generator
@@ -232,6 +232,28 @@ class Round:
         return cls(counted(misses, n), summary_of_tail(50_000, np.union1d(body, misses), n, blocks))
 
 
+def of_cpus(random: Random, misses: Sequence[Int64s], n: int) -> Round:
+    """One repetition in which so many CPUs had `n` releases each, with these misses."""
+    cpus = len(misses)
+    together_ = np.sort(np.concatenate([own * cpus + cpu for cpu, own in enumerate(misses)]))
+    whole = Round.of(random, together_, n * cpus)
+    each = {str(cpu): counted(own, n) for cpu, own in enumerate(misses)}
+    by_cpu = {
+        cpu: OfCpu(n, own.late, 0, own.clusters, own.squares, own.largest, own.by_stretch)
+        for cpu, own in each.items()
+    }
+    all_cpus = together(each.values())
+    assert all_cpus is not None
+    stretches = [own.by_stretch for own in each.values() if own.by_stretch]
+    by_stretch = tuple(map(sum, zip(*stretches, strict=True))) if stretches else ()
+    body = np.concatenate([random.integers(0, n, n // 1_000) * cpus + cpu for cpu in range(cpus)])
+    thetas = theta_by_cpu(np.union1d(together_, body), cpus, {cpu: cpu for cpu in range(cpus)})
+    return Round(
+        replace(all_cpus, by_cpu=by_cpu, by_stretch=by_stretch),
+        replace(whole.tail, theta_by_cpu=thetas),
+    )
+
+
 def evidence_of(rounds: Sequence[Round], **changes: Any) -> Evidence:
     """Of one row with these repetitions."""
     counts, tails = tuple(of.counts for of in rounds), tuple(of.tail for of in rounds)
@@ -239,6 +261,7 @@ def evidence_of(rounds: Sequence[Round], **changes: Any) -> Evidence:
         "deadline": together(counts),
         "seconds": sum(of.releases for of in counts) * PERIOD_S,
         "max_ns": max(max(tail.block_max_ns) for tail in tails),
+        "max_by_cpu": {cpu: 2 * DEADLINE_NS for of in counts for cpu in of.by_cpu},
         "repetitions": len(rounds),
         "rounds": counts,
         "tails": tails,

@@ -22,7 +22,8 @@ from howlate.model.summary import DeadlineSummary, OfCpu
 from howlate.words.say import english
 from made_evidence import made_evidence, quiet
 from made_misses import DEADLINE_NS as LATE_NS
-from made_misses import Round, evidence_of
+from made_misses import PROCESSES, Round, evidence_of, misses_of
+from made_misses import of_cpus as round_of_cpus
 
 DEADLINE_NS = 200_000
 PASS, FAIL, INCONCLUSIVE = Ruling
@@ -252,3 +253,16 @@ def test_misses_of_a_cpu_that_nobody_clustered_are_one_event() -> None:
     older = replace(evidence, deadline=replace(evidence.deadline, by_cpu=unclustered))
     asked = Question(DEADLINE_NS, 6e-4, 0)
     assert [verdict(each, asked).outcome for each in (evidence, older)] == [PASS, INCONCLUSIVE]
+
+
+@pytest.mark.parametrize("bad", range(4))
+def test_the_worst_of_several_cpus_is_named_however_good_the_others_are(bad: int) -> None:
+    """One has five times of what is tolerated, the others a hundredth; all together have less than twice."""
+    random, n, rate = np.random.default_rng(bad), 200_000, 2e-4
+    rates = [rate * (5 if cpu == bad else 0.01) for cpu in range(4)]
+    measured = round_of_cpus(random, [misses_of(PROCESSES["single"], random, n, own) for own in rates], n)
+    assert sum(of.misses for of in measured.counts.by_cpu.values()) == measured.counts.misses
+    assert sum(measured.counts.by_stretch) == measured.counts.clusters
+    found = verdict(evidence_of([measured]), Question(LATE_NS, miss_rate=rate))
+    assert (found.outcome, found.rate.cpu) == (FAIL, str(bad))
+    assert found.rate.lower > 3 * rate
