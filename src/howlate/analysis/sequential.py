@@ -21,8 +21,8 @@ import numpy.typing as npt
 CUT_OFF = 0.01
 """This part of a round's misses lies beyond its cap, at the rate that is to be rejected."""
 STAKES_BELOW = np.array([1.0, 0.97, 0.92, 0.85, 0.7, 0.5, 0.3, 0.15, 0.07, 0.03])
-"""In parts of the largest possible stake. Half of the money is on the first, so that rounds without a miss need
-little more than one look would; the rest is spread evenly."""
+"""In parts of the largest stake, which a round at its cap would lose. Half of the money is on the first, so that rounds
+without a miss need little more than one look would; the rest is spread evenly."""
 STAKES_ABOVE = np.geomspace(1e-3, 100.0, 24)
 """For each miss; spread evenly."""
 MOST_ABOVE = 0.98
@@ -73,7 +73,7 @@ def shown_below(rounds: Rounds, rate: float, cluster: float = 1.0) -> float:
     mean = np.array([(1 - CUT_OFF) * means[count] for count in rounds.releases])
     most = np.array([caps[count] for count in rounds.releases])
     counted = np.minimum(np.array(rounds.misses, np.float64), most)
-    gains = np.log1p(np.outer(STAKES_BELOW, (mean - counted) / most).clip(min=-1 + 1e-12))
+    gains = np.log1p(np.outer(STAKES_BELOW, (mean - counted) / (most - mean)).clip(min=-1 + 1e-12))
     rest = 0.5 / (len(STAKES_BELOW) - 1)
     return _mixture(gains.sum(axis=1), np.array([0.5, *[rest] * (len(STAKES_BELOW) - 1)]))
 
@@ -100,7 +100,8 @@ def _mixture(logs: Floats, weights: Floats) -> float:
 
 
 def rate_upper_always(rounds: Rounds, confidence: float, cluster: float = 1.0) -> float:
-    """The upper end of the confidence sequence: all rates above are rejected. It holds at all looks."""
+    """The upper end of the confidence sequence: all rates above are rejected. It holds at all looks. Never below the
+    lower end: rounds so unlike that they leave no rate at all bound nothing."""
     needed = 1 / (1 - confidence)
 
     def rejected(rate: float) -> bool:
@@ -109,7 +110,8 @@ def rate_upper_always(rounds: Rounds, confidence: float, cluster: float = 1.0) -
     high = 1.0
     while high > 1e-15 and rejected(high / STEP):
         high /= STEP
-    return _edge(rejected, high / STEP, high) if rejected(high) else 1.0
+    upper = _edge(rejected, high / STEP, high) if rejected(high) else 1.0
+    return max(upper, rate_lower_always(rounds, confidence))
 
 
 def rate_lower_always(rounds: Rounds, confidence: float) -> float:
@@ -137,7 +139,8 @@ def trials_without_miss(
     `round_trials` (0: as short as one likes): at 95 % about 3.4 / rate for misses that come singly, where one look
     needs 3.0, and as many times more as come together (1 / theta)."""
     per_round = round_trials or 0.01 / rate / theta
-    gain = (1 - CUT_OFF) * per_round * rate / cap(per_round * rate, 1 / theta)
+    mean = (1 - CUT_OFF) * per_round * rate
+    gain = mean / (cap(per_round * rate, 1 / theta) - mean)
     logs = np.log1p(STAKES_BELOW * gain)
     weights = np.array([0.5, *[0.5 / (len(logs) - 1)] * (len(logs) - 1)])
     low, high = 0, 1
