@@ -21,8 +21,8 @@ import numpy.typing as npt
 CUT_OFF = 0.01
 """This part of a round's misses lies beyond its cap, at the rate that is to be rejected."""
 STAKES_BELOW = np.array([1.0, 0.97, 0.92, 0.85, 0.7, 0.5, 0.3, 0.15, 0.07, 0.03])
-"""In parts of the largest stake, which a round at its cap would lose. Half of the money is on the first, so that rounds
-without a miss need little more than one look would; the rest is spread evenly."""
+"""In parts of the largest stake, which a round at its cap would lose. Half of the money is on the first, so that
+rounds without a miss need little more than one look would; the rest is spread evenly."""
 STAKES_ABOVE = np.geomspace(1e-3, 100.0, 24)
 """For each miss; spread evenly."""
 MOST_ABOVE = 0.98
