@@ -11,9 +11,9 @@ its figures say so.
 Fitted: a machine that is calm or busy, with its own Poisson rate of groups in either state, and changes its state
 with a fixed probability a second (a hidden Markov chain, by the algorithm of Baum and Welch, 1970); the sizes of
 groups are geometric. Of the process: 1,000 segments of 300 s, whose false PASS and false FAIL at the true rate are
-each held to 5 %, and of 60 and 12 s. Of the hour itself: its own segments against its own share. What no test can
-see from inside a segment shorter than a turn is published as it is. Exit code 1 if a limit is not kept, 3 where the
-machine cannot record.
+each held to 5 %, and a fifth as many of 60 and 12 s. Of the hour itself: its own segments against its own share. What
+no test can see from inside a segment shorter than a turn is published as it is. Exit code 1 if a limit is not kept, 3
+where the machine cannot record.
 """
 
 from __future__ import annotations
@@ -62,6 +62,8 @@ PER_S = 1_000
 """Releases a second."""
 LENGTHS_S = (300, 60, 12)
 HELD_S = 300
+SHORT = 5
+"""Of the shorter segments, which are held to nothing, a fifth as many are judged."""
 FEWEST = 50
 """Groups of misses in an hour that a process is fitted to."""
 MOST = 0.01
@@ -339,7 +341,8 @@ def measures(hour: Hour, segments: int) -> list[tuple[str, Measure]]:
         add(f"{name}, fitted", described, process, f"{name}, fitted")
         for seconds in LENGTHS_S:
             label = f"{name}, the fitted process, segments of {seconds} s"
-            add(label, of_process, process, label, seconds, segments)
+            number = segments if seconds == HELD_S else max(1, segments // SHORT)
+            add(label, of_process, process, label, seconds, number)
         for seconds in (each for each in LENGTHS_S if each <= total):
             label = f"{name}, the hour itself, its {total // seconds} segments of {seconds} s"
             add(label, of_hour, course, label, seconds)
