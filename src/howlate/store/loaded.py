@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from howlate.analysis.configs import options_of
-from howlate.analysis.quantiles import with_intervals
 from howlate.errors import DamagedError
 from howlate.model.bins import CellBins
 from howlate.model.decode import json_value
@@ -51,6 +50,8 @@ def _cell(files: CellFiles, bins: bool, intervals: bool) -> CellContent:
     record = files.record()
     trailer = _mapping(record.get("trailer"))
     summary, held = files.summary(), _bins(files) if bins else None
+    if intervals or held is not None:
+        from howlate.analysis.quantiles import with_intervals  # with numpy, for which no run waits
     if intervals and held is None:
         with suppress(DamagedError):
             summary = with_intervals(summary, files.bins())
