@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import HowlateError
-from howlate.targets import _flow, _link, _samples
+from howlate.targets import _flow, _link, _samples, ssh
 from howlate.targets._target import Outcome
 from howlate.targets.ssh import SshTarget
 from processes import until, with_word
@@ -217,6 +217,36 @@ def test_a_strange_course_of_a_cell_is_a_sentence(
             measured(target, tmp_path / "stream")
         board.answers("no such command", "")
     assert memory_kib() - before < 64 << 10
+
+
+GROWS = "n=1; while echo progress $n 1 1; do n=$((n + 1)); sleep 0.05; done"
+
+
+@pytest.mark.parametrize("script", [GROWS, f"{GROWS} & sleep 2; kill $!"], ids=["one", "many connections"])
+def test_a_cell_whose_progress_grows_for_ever_is_ended(
+    board: Board, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str
+) -> None:
+    """And the session is as good as before for the next."""
+    monkeypatch.setattr(_flow, "_TIMES_PLANNED", 1.0)
+    monkeypatch.setattr(_flow, "_FREE_S", 5.0)
+    monkeypatch.setattr(ssh, "STOP_S", 2.0)
+    with opened(board.server) as target:
+        cell = cell_of(target, 100)
+        board.answers("session follow", script)
+        with pytest.raises(HowlateError) as caught:
+            target.run_cell(cell, tmp_path / "stream", nothing)
+        assert caught.value.statement.rule == "target.takes-too-long-there"
+        assert "session stop" in board.asked
+        board.answers("no such command", "")
+        assert measured(target, tmp_path / "again").measured
+
+
+def test_the_limit_is_far_beyond_what_was_planned() -> None:
+    """A cell on a loaded board takes longer than planned and is not ended for it."""
+    assert _flow.longest_s(60.0) == 20 * 60 + 600
+    _flow.check_length(1800.0, 60.0, "board")
+    with pytest.raises(HowlateError, match=r"has not ended after 1,?800 s"):
+        _flow.check_length(1801.0, 60.0, "board")
 
 
 PLANS = [

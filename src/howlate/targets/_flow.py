@@ -29,6 +29,12 @@ SENDS_TOO_MUCH = rule(
     "{host} sends more than the {most} bytes that {what} may have",
     remedy="check that howlate's own probe answers there: a login script that goes on printing is enough",
 )
+TAKES_TOO_LONG = rule(
+    "target.takes-too-long-there",
+    "the cell was to take {planned_s:number} s on {host} and has not ended after {limit_s:number} s, so it was "
+    "stopped",
+    remedy="check the load there (`howlate doctor --target ...`), or plan a shorter cell",
+)
 
 MARK = b"howlate:\n"
 """Before what a command prints: a login script may print too."""
@@ -37,6 +43,8 @@ _MOST_BEFORE = 1 << 20
 _MOST_LINE = 1 << 20
 _FREE_BYTES, _BYTES_PER_S = 16 << 20, 64 << 10
 """What a cell's progress may have: at once (a new connection reports it from the beginning), and for each second."""
+_TIMES_PLANNED, _FREE_S = 20.0, 600.0
+"""What a cell whose progress grows may take: so many planned lengths, and so much more."""
 _BLOCK = 65536
 _LOOK_S = 1.0
 
@@ -172,6 +180,17 @@ class ProgressLimit:
         most = _FREE_BYTES + int((time.monotonic() - self._began) * _BYTES_PER_S)
         if self._count > most:
             raise EndlessError(SENDS_TOO_MUCH(host=self._host, most=most, what="a cell's progress"))
+
+
+def longest_s(planned_s: float) -> float:
+    """What a cell of this planned length may take, whatever its progress says."""
+    return _TIMES_PLANNED * planned_s + _FREE_S
+
+
+def check_length(taken_s: float, planned_s: float, host: str) -> None:
+    """Progress that grows for ever is no reason to wait for ever."""
+    if taken_s > (limit_s := longest_s(planned_s)):
+        raise TargetError(TAKES_TOO_LONG(planned_s=planned_s, host=host, limit_s=limit_s))
 
 
 def check_silence(heard: float, began: float, limit_s: float) -> None:

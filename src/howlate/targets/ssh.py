@@ -26,7 +26,15 @@ from howlate.places import machine_probe_path
 from howlate.plan.options import arguments
 from howlate.store.files import storing
 from howlate.store.frames import crc32c
-from howlate.targets._flow import EndlessError, Forward, Got, Incoming, ProgressLimit, check_silence
+from howlate.targets._flow import (
+    EndlessError,
+    Forward,
+    Got,
+    Incoming,
+    ProgressLimit,
+    check_length,
+    check_silence,
+)
 from howlate.targets._link import ASK_S, Address, Done, Link, LinkError, clipped
 from howlate.targets._owner import Owner
 from howlate.targets._put import folder_asked_for, is_place, put_script, why_not
@@ -277,6 +285,7 @@ class SshTarget(OneMachine):
             self._session(),
             f"cell-{next(self._numbers)}",
             self._clock.now() + cell.expected_s,
+            cell.expected_s,
             stream_bytes=cell.length.stream_bytes,
         )
         with self._ended_in_any_case(running, stream):
@@ -363,6 +372,8 @@ class SshTarget(OneMachine):
                     if self._stopped.is_set() and not limit_s:
                         raise KeyboardInterrupt
                     check_silence(heard, began, limit_s)
+                    if not limit_s:
+                        running.check_length(self._clock.now(), self._link.host)
                     if line is None:
                         self._renew(running)
                         continue
@@ -445,6 +456,7 @@ class _Running:
     folder: str
     name: str
     planned_end: float
+    planned_s: float
     lease_end: float = 0.0
     refused: bool = False
     stream_bytes: int = 0
@@ -454,6 +466,10 @@ class _Running:
     @property
     def name_in_session(self) -> str:
         return f"{self.folder} {self.name}"
+
+    def check_length(self, now: float, host: str) -> None:
+        """Over all connections: the time since it was started."""
+        check_length(now - self.planned_end + self.planned_s, self.planned_s, host)
 
 
 class _SessionOverError(TargetError):
