@@ -142,7 +142,12 @@ CALLS: dict[str, dict[str, str]] = {
         "broken": f"broken: {RUN}",
     },
     "settings": {"pass": "settings", "usage": "settings nothing"},
-    "show": {"pass": "show kept", "usage": "show absent", "broken": "show damaged"},
+    "show": {
+        "pass": "show kept",
+        "open": "show partly",
+        "usage": "show absent",
+        "broken": "show damaged",
+    },
     "studies": {"pass": "studies", "usage": "studies nothing"},
     "studies show": {"pass": "studies show check", "usage": "studies show chek"},
     "verdict": {

@@ -90,6 +90,8 @@ def test_every_reader_names_it(howlate: Run, lose: Callable[[Path, str], None]) 
         (("compare", run, "--by", "load"), 4),
         (("export", run, "--format", "csv", "-o", "out.csv"), 4),
         (("show", run), 4),
+        (("show", run, "--json"), 4),
+        (("show", run, run), 4),
         (("why", run), 4),
         (("history", "runs"), 4),
         (("query", "select count(*) from cells", "runs"), 4),
@@ -106,6 +108,9 @@ def test_every_reader_names_what_was_never_measured(howlate: Run) -> None:
         ("compare", run, "--by", "load"),
         ("export", run, "--format", "csv", "-o", "out.csv"),
         ("export", run, "--format", "text3", "-o", "-"),
+        ("show", run),
+        ("show", run, "--json"),
+        ("show", run, "--verify"),
         ("why", run),
         ("history", "runs"),
         ("query", "select count(*) from cells", "runs"),
@@ -128,6 +133,8 @@ def test_changed_samples_are_named_where_figures_are_left_out(howlate: Run) -> N
     samples.write_bytes(samples.read_bytes()[:-1])
     for argv in (
         ("report", run),
+        ("show", run),
+        ("show", run, "--json"),
         ("compare", run, "--by", "load"),
         ("why", run),
         ("history", "runs"),

@@ -76,14 +76,14 @@ def _show(runs: tuple[Path, ...], every: bool, histogram: bool, as_json: bool) -
     apart."""
     from howlate.analysis.join import must_be_one_clock
     from howlate.cli._measure import material_of, print_runs
-    from howlate.errors import ExitCode
+    from howlate.cli._named import tell_missing
     from howlate.session import reopen
     from howlate.store.loaded import load_run
     from howlate.store.run_folder import RunFolder
 
     contents = [load_run(run, bins=histogram, kernels=False, intervals=True) for run in runs]
     must_be_one_clock(contents)
-    missing = ExitCode.BROKEN if any(content.gone for content in contents) else ExitCode.DONE
+    missing = tell_missing(zip(runs, contents, strict=True))
     if as_json:
         from howlate.report.summary_json import show_json
 
