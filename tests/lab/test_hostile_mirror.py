@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
+import subprocess
+import sys
 import threading
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -231,6 +235,35 @@ def test_a_suite_that_is_forbidden_does_not_cost_the_others(tmp_path: Path, www:
     with served(www, forbid) as at:
         assert opened(at.address, tmp_path, key, said).packages()
     assert any("the suite bullseye of" in text for text in said)
+
+
+REASONS = (b"\x1b]0;title\x07", b"\x1b[2J", b"\x9b31m", "\u202egnp".encode(), b"a\x08\x08b")
+
+
+@pytest.mark.parametrize("reason", REASONS, ids=ascii)
+@pytest.mark.parametrize("words", ["kernels", "fetch 6.1"])
+@pytest.mark.parametrize("code", ["403", "500"])
+def test_what_a_mirror_says_is_shown_and_not_obeyed(
+    tmp_path: Path, www: Path, key: Key, code: str, words: str, reason: bytes
+) -> None:
+    """Without any signature: a man in the middle is enough."""
+
+    def refuse(path: str, out: Out) -> bool:
+        out.write(f"HTTP/1.0 {code} ".encode() + b"before" + reason + b"after\r\n\r\n")
+        return True
+
+    with served(www, refuse) as at:
+        argv = ["lab", *words.split(), "--mirror", f"{at.address}/debian", "--keyring", str(key.keyring)]
+        done = subprocess.run(
+            [sys.executable, "-m", "howlate", *argv],
+            env={**os.environ, "HOWLATE_CACHE": str(tmp_path / "cache"), "PYTHONUTF8": "1"},
+            capture_output=True,
+            check=False,
+        )
+    said = (done.stdout + done.stderr).decode()
+    assert done.returncode == 4 and "fault in howlate" not in said, said
+    assert "before" in said and "after" in said
+    assert not [sign for sign in said if sign != "\n" and unicodedata.category(sign) in ("Cc", "Cf")]
 
 
 def test_suites_that_fail_for_one_reason_are_one_sentence(tmp_path: Path, www: Path, key: Key) -> None:
