@@ -153,7 +153,7 @@ def step(name: str, run: Path, samples: int) -> None:
         with connection(run) as database:
             columns = [column["name"] for column in COLUMNS] + ["thread", "cpu"]
             sums = ", ".join(f"sum({column})" for column in columns)
-            database.execute(f"SELECT {sums} FROM {scan(cell / 'samples.parquet')}").fetchall()
+            database.execute(f"SELECT {sums} FROM {scan(database, cell / 'samples.parquet')}").fetchall()
     elif name == "statistics":
         summarise(cell, CELL, LABELS)
     elif name == "report":

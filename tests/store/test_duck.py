@@ -24,7 +24,7 @@ def test_a_path_is_no_pattern(tmp_path: Path) -> None:
     (tmp_path / "it's a xy").write_bytes(b"")
     with connection(tmp_path) as database:
         database.execute("COPY (SELECT 1 AS n) TO ? (FORMAT parquet)", [str(odd)])
-        assert database.execute(f"SELECT n FROM {scan(odd)}").fetchall() == [(1,)]
+        assert database.execute(f"SELECT n FROM {scan(database, odd)}").fetchall() == [(1,)]
 
 
 def test_errors_are_told_apart() -> None:

@@ -83,11 +83,6 @@ def read_bytes(
     return content
 
 
-def check_regular(path: Path) -> None:
-    """Refuse what `open_file` refuses, for readers that open files by their names."""
-    open_file(path).close()
-
-
 def _without_link(path: Path, name: str, flags: int, folder: int) -> int:
     try:
         return os.open(name, flags | os.O_NOFOLLOW, dir_fd=folder)

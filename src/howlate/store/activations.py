@@ -27,10 +27,12 @@ def recorded_activations(files: CellFiles) -> Activations:
     path = files.folder / SAMPLES
     t0_ns = files.record().get("header", {}).get("t0_ns")
     with connection(files.folder) as database, reading(path):
-        names = [row[0] for row in database.execute(f"DESCRIBE SELECT * FROM {scan(path)}").fetchall()]
+        names = [
+            row[0] for row in database.execute(f"DESCRIBE SELECT * FROM {scan(database, path)}").fetchall()
+        ]
         if not set(_COLUMNS) <= set(names) or not isinstance(t0_ns, int):
             raise UsageError(NO_ACTIVATIONS(cell=files.folder.name))
-        columns = numbers(database, path, f"SELECT thread, {', '.join(_COLUMNS)} FROM {scan(path)}")
+        columns = numbers(database, path, f"SELECT thread, {', '.join(_COLUMNS)} FROM {scan(database, path)}")
     return Activations(t0_ns, tuple(_rows(columns["thread"].tolist(), columns)))
 
 

@@ -69,7 +69,9 @@ def _counted(
 def _smis(database: duckdb.DuckDBPyConnection, path: Path, max_ns: int | None) -> Iterator[Counted]:
     """Of the CPUs on which it was read each second. What came before the first reading is not known."""
     rows = (
-        numbers(database, path, f"SELECT * FROM {scan(path)} ORDER BY cpu, time_ns") if path.is_file() else {}
+        numbers(database, path, f"SELECT * FROM {scan(database, path)} ORDER BY cpu, time_ns")
+        if path.is_file()
+        else {}
     )
     if "smi_count" not in rows:
         return
@@ -104,7 +106,7 @@ class _Seconds:
 
     @classmethod
     def read(cls, database: duckdb.DuckDBPyConnection, path: Path, max_ns: int | None) -> _Seconds:
-        query = f"SELECT * FROM {scan(path)} ORDER BY time_ns" if path.is_file() else ""
+        query = f"SELECT * FROM {scan(database, path)} ORDER BY time_ns" if path.is_file() else ""
         found = numbers(database, path, query) if query else {}
         time_ns, cpu, thread, counter, rise = (found.get(name, NONE).astype(np.int64) for name in COLUMNS)
         keys, group = np.unique(np.stack([counter, cpu, thread]), axis=1, return_inverse=True)

@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from howlate.errors import DamagedError
-from howlate.model.opening import check_regular, opened_folder
+from howlate.model.opening import opened_folder
 from howlate.store.files import OUT, check_text, looking, measure_again, storage_error
+from howlate.store.tables import footer_problem
 from howlate.words.printable import printable
 from howlate.words.statement import rule
 
@@ -28,6 +29,10 @@ MEMORY_LIMIT = "500MB"
 THREADS = max(1, min(4, len(os.sched_getaffinity(0))))
 PARQUET = "(FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd)"
 """Version 2, so that integers are delta-encoded (DELTA_BINARY_PACKED) if a dictionary is not better."""
+
+_SEEN_MAX = 4096
+_seen: set[tuple[str | int, ...]] = set()
+"""The tables whose footers this process has looked at."""
 
 
 @contextmanager
@@ -50,6 +55,11 @@ def connection(spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         yield database
 
 
+def disbelieve(database: duckdb.DuckDBPyConnection) -> None:
+    """From now on every value is read: what a file's footer says of them spares nothing."""
+    database.execute("SET disabled_optimizers = 'statistics_propagation,filter_pushdown'")
+
+
 def quoted(path: Path) -> str:
     """A path as SQL text; UsageError for one that is not UTF-8."""
     check_text(path)
@@ -67,16 +77,34 @@ def copy_to(out: Path, query: str, form: str) -> str:
     return f"COPY ({query}) TO {quoted(out)} {form.removesuffix(')')}, USE_TMP_FILE false)"
 
 
-def scan(*paths: Path) -> str:
-    """read_parquet of these files, by exactly these names (no character of them is a pattern)."""
+def scan(database: duckdb.DuckDBPyConnection, *paths: Path) -> str:
+    """read_parquet of these files, by exactly these names (no character of them is a pattern). DamagedError where one
+    is none of howlate's."""
     names = []
     for path in paths:
         check_text(path)
         with reading(path):
-            check_regular(path)
+            _check_footer(database, path)
         exact = "".join(f"[{c}]" if c in "*?[" else c for c in as_named(path))
         names.append("'" + exact.replace("'", "''") + "'")
     return f"read_parquet([{', '.join(names)}])"
+
+
+def _check_footer(database: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """DamagedError for a table that howlate's writer would never make."""
+    at = path.lstat()
+    known = (str(path.absolute()), at.st_dev, at.st_ino, at.st_size, at.st_mtime_ns, at.st_ctime_ns)
+    if known in _seen:
+        return
+    if problem := footer_problem(database, path):
+        raise forged(path, problem)
+    if len(_seen) >= _SEEN_MAX:
+        _seen.clear()
+    _seen.add(known)
+
+
+def forged(path: Path, problem: str) -> DamagedError:
+    return DamagedError(UNREADABLE_TABLE(path=path, reason=problem, hint=measure_again(path.parent)))
 
 
 def arrays(database: duckdb.DuckDBPyConnection, query: str) -> dict[str, npt.NDArray[Any]]:
@@ -96,8 +124,7 @@ def numbers(database: duckdb.DuckDBPyConnection, path: Path, query: str) -> dict
 
 def not_a_number(path: Path, column: str) -> DamagedError:
     """The error about a column of such a table."""
-    reason = f'its column "{printable(column)}" is not a whole number in every row'
-    return DamagedError(UNREADABLE_TABLE(path=path, reason=reason, hint=measure_again(path.parent)))
+    return forged(path, f'its column "{printable(column)}" is not a whole number in every row')
 
 
 @contextmanager

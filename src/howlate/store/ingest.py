@@ -150,7 +150,9 @@ def _join(
             has = {column.name for column in table.columns}
             absent = "0" if activations else "NULL"
             chosen = [_chosen(column, kind, column in has, absent) for column, kind in columns.items()]
-            parts.append(f"SELECT {_owner(name, table)}{', '.join(chosen)} FROM {scan(*written[table.id])}")
+            parts.append(
+                f"SELECT {_owner(name, table)}{', '.join(chosen)} FROM {scan(database, *written[table.id])}"
+            )
     if not parts:
         chosen = [_chosen(column, kind, False) for column, kind in columns.items()]
         parts.append(f"SELECT {_owner(name, None)}{', '.join(chosen)} LIMIT 0")

@@ -44,7 +44,7 @@ def injected_cell(files: CellFiles, summary: CellSummary) -> InjectedCell:
 def _delays(path: Path) -> tuple[MadeDelay, ...]:
     """In order of their beginnings."""
     with connection(path.parent) as database, reading(path):
-        recorded = arrays(database, f"SELECT * FROM {scan(path)} ORDER BY begin_ns")
+        recorded = arrays(database, f"SELECT * FROM {scan(database, path)} ORDER BY begin_ns")
     uncertainty_ns = recorded.get("uncertainty_ns", np.full(len(recorded["begin_ns"]), NO_UNCERTAINTY))
     columns = (*(recorded[name] for name in _DELAYS), uncertainty_ns)
     return tuple(
@@ -61,6 +61,6 @@ def _windows(path: Path) -> tuple[Window, ...]:
     with connection(path.parent) as database, reading(path):
         rows = arrays(
             database,
-            f"SELECT {columns} FROM {scan(path)} WHERE flags & {WARM_UP} = 0 ORDER BY thread, release",
+            f"SELECT {columns} FROM {scan(database, path)} WHERE flags & {WARM_UP} = 0 ORDER BY thread, release",
         )
     return tuple(Window(*row) for row in zip(*(rows[name].tolist() for name in _WINDOWS), strict=True))

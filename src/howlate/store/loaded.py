@@ -122,7 +122,7 @@ def frequencies_khz(
                 rows = arrays(
                     database,
                     "SELECT coalesce(min(frequency_khz), 0) AS low, coalesce(max(frequency_khz), 0) AS high "
-                    f"FROM {scan(path)} WHERE frequency_khz > 0{only}",
+                    f"FROM {scan(database, path)} WHERE frequency_khz > 0{only}",
                 )
                 low, high = int(rows["low"][0]), int(rows["high"][0])
                 if high > 0:

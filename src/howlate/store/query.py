@@ -304,7 +304,7 @@ def _view_samples(database: duckdb.DuckDBPyConnection, runs: Sequence[KnownRun],
         (as_named(path), names[run.folder], cell.id) for path, (run, cell) in zip(paths, cells, strict=True)
     ]
     _fill(database, "sample_files", {"path": "VARCHAR", "run": "VARCHAR", "cell": "VARCHAR"}, rows)
-    files = scan(*paths).removesuffix(")")
+    files = scan(database, *paths).removesuffix(")")
     try:
         database.execute(
             f"CREATE VIEW {SAMPLES_TABLE} AS SELECT run, cell, * EXCLUDE (path, run, cell, filename) "

@@ -45,11 +45,12 @@ from howlate.model.summary import (
 from howlate.model.tail import TailSummary
 from howlate.store.cell_record import CellFile
 from howlate.store.counted import counters_in
-from howlate.store.duck import arrays, connection, not_a_number, numbers, reading, scan
+from howlate.store.duck import arrays, connection, disbelieve, forged, not_a_number, numbers, reading, scan
 from howlate.store.files import measure_again, remedied, write_json
 from howlate.store.misses import Answers
 from howlate.store.run_folder import BINS, CPUS, LOADS, MEASURED, SAMPLES, CellFiles, write_summary
 from howlate.store.shape import SQL_TYPE, Shape
+from howlate.store.tables import rows_problem
 from howlate.words.statement import rule
 
 KEY_BITS = 15
@@ -73,18 +74,24 @@ def summarise(
     then summary.json. `starvation_expected`: the study says so of the cell's loads. `repetition`: the cell's.
     DamagedError if a file cannot be read."""
     with remedied(measure_again(folder)):
-        summary, bins = computed(folder, cell_id, labels, starvation_expected, repetition)
+        summary, bins = computed(folder, cell_id, labels, starvation_expected, repetition, fresh=True)
     write_json(folder / BINS, bins.to_json(), indent=None)
     write_summary(folder, summary)
     return summary
 
 
 def computed(
-    folder: Path, cell_id: str, labels: Mapping[str, str], starvation_expected: bool, repetition: int
+    folder: Path,
+    cell_id: str,
+    labels: Mapping[str, str],
+    starvation_expected: bool,
+    repetition: int,
+    *,
+    fresh: bool = False,
 ) -> tuple[CellSummary, CellBins]:
-    """What `summarise` writes."""
+    """What `summarise` writes. `fresh`: this howlate has just written the samples."""
     cell = CellFile.read(folder)
-    with _samples(folder) as samples:
+    with _samples(folder, fresh) as samples:
         counts = {name: samples.counts(name) for name in samples.measured()}
         columns = {name: samples.column(name, column, cell.period_ns()) for name, column in counts.items()}
         bins = with_left_out(samples.bins(counts, cell, columns), counts, cell.stated())
@@ -181,17 +188,23 @@ def _main(cell: CellFile, counts: Mapping[str, ValueCounts]) -> str:
 
 
 @contextmanager
-def _samples(folder: Path) -> Iterator[_Samples]:
+def _samples(folder: Path, fresh: bool = False) -> Iterator[_Samples]:
     with connection(folder) as database, reading(folder / SAMPLES):
-        described = database.execute(f"DESCRIBE SELECT * FROM {scan(folder / SAMPLES)}").fetchall()
+        if not fresh:
+            disbelieve(database)
+        described = database.execute(f"DESCRIBE SELECT * FROM {scan(database, folder / SAMPLES)}").fetchall()
         samples = _Samples(folder, database, Shape.of((str(row[0]), str(row[1])) for row in described))
         kinds = {str(row[0]): str(row[1]) for row in described}
         for column in samples.shape.always:
             if kinds[column] not in SQL_TYPE.values():
                 raise not_a_number(folder / SAMPLES, column)
-            query = f"SELECT 1 FROM {scan(folder / SAMPLES)} WHERE {column} IS NULL LIMIT 1"
+            query = f"SELECT 1 FROM {scan(database, folder / SAMPLES)} WHERE {column} IS NULL LIMIT 1"
             if database.execute(query).fetchone():
                 raise not_a_number(folder / SAMPLES, column)
+        if not fresh and (
+            problem := rows_problem(database, scan(database, folder / SAMPLES), samples.shape.columns)
+        ):
+            raise forged(folder / SAMPLES, problem)
         flagged = FLAGS in samples.shape.columns and samples.extremes(FLAGS) != (0, 0)
         yield replace(samples, shape=replace(samples.shape, flagged=flagged))
 
@@ -206,7 +219,7 @@ class _Samples:
 
     @property
     def counted(self) -> str:
-        return f"{scan(self.folder / SAMPLES)} WHERE {self.shape.counted}"
+        return f"{scan(self.database, self.folder / SAMPLES)} WHERE {self.shape.counted}"
 
     def measured(self) -> tuple[str, ...]:
         """The columns with information: response times are 0 if the activations had no work."""
@@ -261,7 +274,7 @@ class _Samples:
 
     def extremes(self, column: str) -> tuple[int | None, int | None]:
         """The smallest and the largest value of all rows. Parquet's footer has them: no row is read."""
-        query = f"SELECT min({column}), max({column}) FROM {scan(self.folder / SAMPLES)}"
+        query = f"SELECT min({column}), max({column}) FROM {scan(self.database, self.folder / SAMPLES)}"
         low, high = self.database.execute(query).fetchone() or (None, None)
         return low, high
 
@@ -282,7 +295,9 @@ class _Samples:
         return self._clustered(cell, column, counts, counted)
 
     def _answers(self, cell: CellFile, column: str, counts: ValueCounts) -> Answers:
-        return Answers(self.database, scan(self.folder / SAMPLES), self.shape, cell, column, counts)
+        return Answers(
+            self.database, scan(self.database, self.folder / SAMPLES), self.shape, cell, column, counts
+        )
 
     def bins(
         self, counts: Mapping[str, ValueCounts], cell: CellFile, columns: Mapping[str, ColumnSummary]
@@ -443,7 +458,9 @@ class _Samples:
 
     def _rows(self, file: str, by: str) -> dict[str, Int64s]:
         path = self.folder / file
-        return numbers(self.database, path, f"SELECT * FROM {scan(path)} ORDER BY {by}, time_ns")
+        return numbers(
+            self.database, path, f"SELECT * FROM {scan(self.database, path)} ORDER BY {by}, time_ns"
+        )
 
     def _load_courses(self, cell: CellFile) -> list[LoadCourse]:
         rows = self._rows(LOADS, "load")

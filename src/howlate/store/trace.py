@@ -66,15 +66,15 @@ def _cases(folder: Path) -> tuple[TraceCase, ...]:
         rows = numbers(
             database,
             folder / TRACE_CASES,
-            f"SELECT {', '.join(_CASES)} FROM {scan(folder / TRACE_CASES)} ORDER BY thread, release",
+            f"SELECT {', '.join(_CASES)} FROM {scan(database, folder / TRACE_CASES)} ORDER BY thread, release",
         )
     return tuple(TraceCase(*row) for row in zip(*(rows[name].tolist() for name in _CASES), strict=True))
 
 
 def _events(folder: Path, kinds: list[str], header: Table) -> tuple[TraceEvent, ...]:
     """In the order of time; those of one CPU stay as the kernel had them."""
-    source = f"{scan(folder / TRACE_EVENTS).removesuffix(')')}, file_row_number = true)"
     with connection(folder) as database, reading(folder / TRACE_EVENTS):
+        source = f"{scan(database, folder / TRACE_EVENTS).removesuffix(')')}, file_row_number = true)"
         rows = numbers(
             database,
             folder / TRACE_EVENTS,

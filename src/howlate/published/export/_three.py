@@ -85,9 +85,9 @@ def _block(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str, threa
     handler = f"printf('%.6f', {HANDLER} / 1000.0)" if HANDLER in shape.columns else "'nan'"
     wake_up = next(name for name in WAKE_UPS if name in shape.columns)
     # over all threads, which share a clock
-    first = f"(SELECT min({shape.time}) FROM {scan(source)} WHERE {shape.counted})"
+    first = f"(SELECT min({shape.time}) FROM {scan(database, source)} WHERE {shape.counted})"
     columns = f"printf('%.6f %.6f ', ({shape.time} - {first}) / 1e9, {wake_up} / 1000.0) || {handler}"
-    query = f"SELECT {columns} FROM {scan(source)} WHERE thread = {thread} AND {shape.counted}"
+    query = f"SELECT {columns} FROM {scan(database, source)} WHERE thread = {thread} AND {shape.counted}"
     return copy(
         database, query, [source], out, "(FORMAT csv, HEADER false, DELIMITER '\\t', QUOTE '', ESCAPE '')"
     )

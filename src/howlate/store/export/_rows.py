@@ -70,7 +70,8 @@ def one_file(run: RunFolder, out: Path, cells: Sequence[str], form: str, *, para
         measured = list(dict.fromkeys(name for names in columns.values() for name in names))
         named = sorted({name for own in labels.values() for name in own})
         parts = [
-            select(run, run.summary(cell), labels[cell], named, columns[cell], measured) for cell in wanted
+            select(database, run, run.summary(cell), labels[cell], named, columns[cell], measured)
+            for cell in wanted
         ]
         sources = [run.cell_path(cell) / SAMPLES for cell in wanted]
         with written_output(out) as place:
@@ -88,6 +89,7 @@ def parameters_of(run: RunFolder, cell: str) -> dict[str, str]:
 
 
 def select(
+    database: duckdb.DuckDBPyConnection,
     run: RunFolder,
     summary: CellSummary,
     labels: Mapping[str, str],
@@ -107,7 +109,7 @@ def select(
     ]
     for name, state in ((VALID, summary.valid), (LOADED, loaded(summary))):
         parts.append(f"{'NULL' if state is None else str(state).lower()}::BOOLEAN AS {name}")
-    return f"SELECT {', '.join(parts)} FROM {scan(run.cell_path(summary.id) / SAMPLES)}"
+    return f"SELECT {', '.join(parts)} FROM {scan(database, run.cell_path(summary.id) / SAMPLES)}"
 
 
 def chosen(run: RunFolder, cells: Sequence[str]) -> list[str]:
@@ -138,7 +140,7 @@ def fetch(
 ) -> list[tuple[object, ...]]:
     path = run.cell_path(cell) / SAMPLES
     with reading(path):
-        return list(database.execute(query.format(scan(path))).fetchall())
+        return list(database.execute(query.format(scan(database, path))).fetchall())
 
 
 def copy(
@@ -152,7 +154,7 @@ def copy(
     except StorageError:
         for source in sources:
             with reading(source):
-                database.execute(f"SELECT bit_xor(hash(COLUMNS(*))) FROM {scan(source)}").fetchone()
+                database.execute(f"SELECT bit_xor(hash(COLUMNS(*))) FROM {scan(database, source)}").fetchone()
         raise
     return int(found[0]) if found is not None else 0
 

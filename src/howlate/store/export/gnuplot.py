@@ -150,7 +150,7 @@ def _write_block(
     source = run.cell_path(block.cell) / SAMPLES
     values = [f"{sql_name(name)}::VARCHAR" if name in shape.columns else "'nan'" for name in columns]
     query = (
-        f"SELECT concat_ws(' ', {_index(shape)}, {', '.join(values)}) FROM {scan(source)} "
+        f"SELECT concat_ws(' ', {_index(shape)}, {', '.join(values)}) FROM {scan(database, source)} "
         f"WHERE thread = {block.thread} AND {shape.counted}"
     )
     return copy(

@@ -1,0 +1,110 @@
+"""The limits of a table's file. Whoever wrote it may have forged it: before anything is read of a Parquet file, its
+footer must be such as howlate writes, and before figures are made of activations, their rows too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+
+from howlate.model.columns import FLAGS, INDICES, RELEASE, SAMPLES, TIMES
+from howlate.model.opening import open_file
+
+COLUMNS_MAX = 256
+FOOTER_BYTES_MAX = 32 << 20
+"""A file of a billion rows has a third of it."""
+GROUP_ROWS_MAX = 1 << 18
+"""In a row group, twice as many as DuckDB writes: it holds some of them in memory at once."""
+ROWS_FREE, ROWS_PER_BYTE = 2_000_000, 16
+"""Measured times do not compress to nothing: beyond so many rows, a file has no more than this for each byte."""
+CHUNK_BYTES_MAX = 16 * GROUP_ROWS_MAX
+"""Of one column in a row group, unpacked: twice its values, as if each were a number of 64 bits."""
+THREADS_MAX, CPUS_MAX, RELEASES_MAX, TIME_NS_MAX = 1 << 31, 1 << 20, 1 << 53, 1 << 62
+
+_NAME = re.compile("[A-Za-z_][A-Za-z0-9_]{0,99}", re.ASCII)
+_WHOLE = frozenset(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"))
+_TAIL = 8
+"""The footer's length, and the mark at the file's end."""
+_CHUNKS = (
+    "SELECT row_group_id, row_group_num_rows, num_values, total_uncompressed_size, "
+    "least(data_page_offset, coalesce(nullif(dictionary_page_offset, 0), data_page_offset)) AS begin, "
+    "total_compressed_size FROM parquet_metadata(?)"
+)
+
+
+def footer_problem(database: duckdb.DuckDBPyConnection, path: Path) -> str:
+    """What howlate's writer never makes, as the end of a sentence; "" if the footer is in order. DuckDB's errors
+    where it is no Parquet file, OSError where it is no regular one."""
+    with open_file(path) as file:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - _TAIL))
+        length = int.from_bytes(file.read(4), "little")
+    if length > FOOTER_BYTES_MAX:
+        return f"its footer has {length:,} bytes"
+    name = re.sub(r"[*?\[]", lambda found: f"[{found[0]}]", str(path.absolute()))
+    return _schema_problem(database, name) or _chunks_problem(database, name, size)
+
+
+def _schema_problem(database: duckdb.DuckDBPyConnection, name: str) -> str:
+    query = "SELECT name, num_children, repetition_type, duckdb_type FROM parquet_schema(?)"
+    _root, *columns = database.execute(query, [name]).fetchall()
+    if not 1 <= len(columns) <= COLUMNS_MAX:
+        return f"it has {len(columns):,} columns"
+    for number, (column, children, repetition, kind) in enumerate(columns, 1):
+        if not _NAME.fullmatch(str(column)):
+            return f"its column {number} has no name of howlate's"
+        if children or repetition == "REPEATED" or kind not in _WHOLE:
+            return f'its column "{column}" is not a whole number in every row'
+    return ""
+
+
+def _chunks_problem(database: duckdb.DuckDBPyConnection, name: str, size: int) -> str:
+    query = "SELECT num_rows FROM parquet_file_metadata(?)"
+    rows = int((database.execute(query, [name]).fetchone() or (0,))[0])
+    if not 0 <= rows <= ROWS_FREE + ROWS_PER_BYTE * size:
+        return f"its footer says {rows:,} rows, and the file has {size:,} bytes"
+    query = (
+        "SELECT coalesce(sum(rows), 0) FROM (SELECT row_group_id, any_value(row_group_num_rows) AS "
+        f"rows FROM ({_CHUNKS}) GROUP BY row_group_id)"
+    )
+    counted = int((database.execute(query, [name]).fetchone() or (0,))[0])
+    if counted != rows:
+        return f"its footer says {rows:,} rows, and its row groups have {counted:,}"
+    wrong = (
+        f"SELECT row_group_id FROM (SELECT *, lag(begin + total_compressed_size, 1, 0) OVER (ORDER BY begin) AS "
+        f"before FROM ({_CHUNKS})) WHERE row_group_num_rows NOT BETWEEN 0 AND {GROUP_ROWS_MAX} "
+        "OR num_values <> row_group_num_rows "
+        f"OR total_uncompressed_size NOT BETWEEN 0 AND {CHUNK_BYTES_MAX} "
+        f"OR begin < before OR total_compressed_size NOT BETWEEN 0 AND {size} "
+        f"OR begin NOT BETWEEN 0 AND {size} - total_compressed_size LIMIT 1"
+    )
+    found = database.execute(wrong, [name]).fetchone()
+    return "" if found is None else f"its row group {int(found[0]) + 1:,} is not one of howlate's"
+
+
+def rows_problem(database: duckdb.DuckDBPyConnection, source: str, columns: Sequence[str]) -> str:
+    """What no probe records, as the end of a sentence; "" if the rows of this table are in order. `database` must not
+    believe the footer's statistics."""
+    limits = {
+        "thread": (0, THREADS_MAX),
+        "cpu": (-1, CPUS_MAX),
+        SAMPLES: (0, RELEASES_MAX),
+        FLAGS: (0, 255),
+        **dict.fromkeys(INDICES, (0, RELEASES_MAX)),
+        **dict.fromkeys(TIMES, (-TIME_NS_MAX, TIME_NS_MAX)),
+    }
+    for column in filter(limits.__contains__, columns):
+        least, most = limits[column]
+        query = f"SELECT min({column}), max({column}) FROM {source}"
+        low, high = database.execute(query).fetchone() or (None, None)
+        for value in (low, high):
+            if value is not None and not least <= value <= most:
+                return f'its column "{column}" holds {value}'
+    if not {"thread", RELEASE} <= set(columns):
+        return ""
+    behind = f"SELECT thread, {RELEASE}, lag(thread) OVER () AS other, lag({RELEASE}) OVER () AS last FROM {source}"
+    breaks = f"other = thread AND last >= {RELEASE}"
+    found = database.execute(f"SELECT thread FROM ({behind}) WHERE {breaks} LIMIT 1").fetchone()
+    return "" if found is None else f"the releases of thread {found[0]} do not follow one another"

@@ -1,0 +1,35 @@
+"""Tables that were forged, over every command that reads samples."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from hostile.test_hostile import hostile
+
+SOME = ["texts of 2 GB", "row groups that are listed often", "release: one highest", "latency_ns: struct"]
+EACH = [
+    pytest.param([word for kind in SOME for word in ("--kind", kind)], id="some"),
+    pytest.param([], id="all", marks=pytest.mark.sweep),
+]
+
+
+@pytest.mark.parametrize("words", EACH)
+def test_a_forged_table_is_refused_in_a_sentence(words: list[str]) -> None:
+    done = hostile("hostile.forged", *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    calls, refused = map(int, re.findall(r"(\d+) (?:calls|refused)", done.stdout.replace(",", "")))
+    assert calls >= 10 * len(SOME) and refused > calls // 10, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("kind", "fault"),
+    [
+        pytest.param("release: one highest", "FAULT traceback", id="rows"),
+        pytest.param("one row group of many rows", "FAULT memory", id="footer"),
+    ],
+)
+def test_a_reader_without_limits_is_found(kind: str, fault: str) -> None:
+    done = hostile("hostile.forged", "--plant", "--kind", kind)
+    assert done.returncode == 1 and fault in done.stdout, done.stdout + done.stderr
