@@ -337,8 +337,8 @@ def interrupted(job: Path, results: str) -> None:
     assert status == ["0", "not run"]
 
 
-def cell_of(folder: Path, run: str, cell: str) -> dict[str, Any]:
-    return next(one for one in cells_of(folder, run) if one["id"] == cell)
+def cell_of(folder: Path, run: str, cell: str, ends_with: int = 0) -> dict[str, Any]:
+    return next(one for one in cells_of(folder, run, ends_with) if one["id"] == cell)
 
 
 def test_an_interrupted_job_takes_nothing_from_an_earlier_one(tmp_path: Path) -> None:
@@ -380,7 +380,7 @@ def test_a_cut_stream_takes_nothing_from_a_whole_one(tmp_path: Path) -> None:
     code, out, err = howlate(tmp_path, "import", "j", "--out", "one")
     assert code == 5 and "interrupted" in out, out + err
     assert len(cells_of(tmp_path, "one", ends_with=5)) == 2
-    assert cell_of(tmp_path, "one", cut)["stop_reason"] == "killed"
+    assert cell_of(tmp_path, "one", cut, ends_with=5)["stop_reason"] == "killed"
 
 
 def test_what_the_machine_refuses_is_not_possible_there(tmp_path: Path) -> None:
