@@ -5,19 +5,28 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from howlate.lab.hang import LOOPS
 from howlate.lab.snapshot import boot_limit_s
-from howlate.lab.watch import STILL_S, Limits, Used, Watch, used_by
+from howlate.lab.watch import STILL_S, Limits, Standstill, Used, Watch, used_by
 from howlate.words.say import english
+
+NO_RESULT = (
+    "no result has come while its clock went on by {} s, in {} s of CPU time: "
+    "it is in an endless loop with interrupts on"
+)
 
 
 class Process:
     """One whose clock and use the test sets."""
 
-    def __init__(self, limit_s: float = 10.0, virtual_s: float = float("inf")) -> None:
+    def __init__(
+        self, limit_s: float = 10.0, virtual_s: float = float("inf"), soon_s: float = float("inf")
+    ) -> None:
         self.now, self.used = 0.0, Used(0.0, False)
         self.clock: float | None = 0.0
-        self.asked = 0
-        self.watch = Watch(lambda: self.used, Limits(limit_s, virtual_s), self.ask, lambda: self.now)
+        self.asked = self.results = 0
+        limits = Limits(limit_s, virtual_s, soon_s)
+        self.watch = Watch(lambda: self.used, limits, self.ask, lambda: self.results, lambda: self.now)
 
     def ask(self) -> float | None:
         self.asked += 1
@@ -28,13 +37,15 @@ class Process:
         self.now += seconds
         self.used = Used(self.used.cpu_s + cpu_s, asleep)
         trouble = self.watch.trouble()
+        if isinstance(trouble, Standstill):
+            trouble = trouble.told(LOOPS())
         return english(trouble) if trouble else ""
 
 
 def test_a_guest_is_ended_when_it_has_used_its_cpu_time() -> None:
     process = Process(limit_s=10.0)
     assert process.after(60.0, 9.9) == ""
-    assert process.after(1.0, 0.2) == "it has used 10 s of CPU time"
+    assert process.after(1.0, 0.2) == "it has used 10 s of CPU time without a result"
 
 
 def test_a_guest_is_ended_when_its_own_clock_has_gone_on_too_far() -> None:
@@ -42,7 +53,7 @@ def test_a_guest_is_ended_when_its_own_clock_has_gone_on_too_far() -> None:
     process.clock = 29.9
     assert process.after(1.0, 20.0) == ""
     process.clock = 30.1
-    assert process.after(1.0, 1.0) == "its clock has gone on by more than 30 s"
+    assert process.after(1.0, 1.0) == NO_RESULT.format(30.1, 21)
 
 
 def test_a_guest_that_needs_no_more_than_usual_is_not_asked() -> None:
@@ -62,7 +73,7 @@ def test_without_its_clock_a_guest_is_ended_by_its_cpu_time() -> None:
     process = Process(limit_s=40.0, virtual_s=1.0)
     process.clock = None
     assert process.after(1.0, 39.0) == ""
-    assert process.after(1.0, 2.0) == "it has used 40 s of CPU time"
+    assert process.after(1.0, 2.0) == "it has used 40 s of CPU time without a result"
 
 
 def test_a_slow_host_is_not_taken_for_a_guest_that_hangs() -> None:
@@ -79,7 +90,30 @@ def test_a_guest_whose_clock_stands_still_is_ended() -> None:
     process = Process(limit_s=40.0, virtual_s=30.0)
     process.clock = 2.0
     assert {process.after(1.0, 4.0) for _ in range(5)} == {""}
-    assert process.after(1.0, 4.0) == "its clock has stood still for 10 s of CPU time"
+    said = "its clock has stood still for 12 s of CPU time: it is in an endless loop with interrupts on"
+    assert process.after(1.0, 4.0) == said
+
+
+def test_a_guest_whose_results_come_goes_on_however_slow_it_is() -> None:
+    process = Process(limit_s=40.0, virtual_s=30.0, soon_s=3.0)
+    process.clock = 0.0
+    for number in range(80):
+        process.clock += 20.0
+        process.results += number % 2
+        assert process.after(10.0, 25.0) == ""
+    assert process.watch.cpu_s == 2000.0
+
+
+def test_a_guest_whose_results_stand_still_is_ended_after_the_last() -> None:
+    process = Process(limit_s=40.0, virtual_s=30.0, soon_s=3.0)
+    process.clock, process.results = 100.0, 7
+    assert process.after(1.0, 100.0) == ""
+    process.clock = 101.0
+    assert process.after(1.0, 30.0) == ""  # asked for the first time since
+    process.clock = 103.5
+    assert process.after(1.0, 9.0) == ""
+    process.clock = 104.5
+    assert process.after(1.0, 5.0) == NO_RESULT.format(3.5, 14)
 
 
 def test_a_guest_that_gets_no_cpu_is_not_given_up() -> None:

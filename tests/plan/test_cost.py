@@ -82,27 +82,35 @@ def test_a_test_that_never_sleeps_costs_what_a_program_does() -> None:
     assert cell_cost_s(spinning) == cell_cost_s(cell("cpu:100")) - 10 * 0.08
 
 
-def test_a_limit_leaves_room_for_what_is_slow() -> None:
-    assert limit_s(cell(length=Length(0.3))) < 60
-    assert limit_s(cell(length=Length(100.0))) >= 25 * 100
+def test_a_limit_is_of_a_standstill_and_not_of_a_cells_length() -> None:
+    short, long = (cell(length=Length(seconds)) for seconds in (0.3, 100.0))
+    assert limit_s(short) == limit_s(long) < 60
+    assert virtual_limit_s(short) == virtual_limit_s(long)
+
+
+def test_a_limit_leaves_room_until_the_first_result_and_between_two() -> None:
+    """Hackbench runs alone first; a host may be slower than the model; a slow guest takes more of its own time."""
+    alone = cell("hackbench:10", length=Length(1.0, 3.0, 6.0))
+    assert limit_s(alone) > 3 * (14.5 + 3 * 3.7)
+    assert limit_s(alone, 2.6) == pytest.approx(2.6 * limit_s(alone), rel=1e-2)
+    assert virtual_limit_s(alone) >= 10 + 3 * 6
+    rare = cell(period="2s")
+    assert limit_s(rare) >= 2 * 25 and virtual_limit_s(rare) > 10 + 2 * 2
+    slow = replace(cell(), labels={**cell().labels, **GuestCpus(4, 250, 5_000).labels()})
+    assert virtual_limit_s(slow) == pytest.approx(16 * virtual_limit_s(cell()), rel=0.01)
+    starved = cell("cpu:100,policy=fifo:90", length=Length(60.0))
+    assert limit_s(starved) > 60 * 25 and virtual_limit_s(starved) > 60 * 2
+    points = Cell("", "switch", {}, {}, 1, 1.0, length=Length(1.0))
+    assert virtual_limit_s(points) > 30  # after which the probe itself ends it
 
 
 def test_packets_through_emulated_cards_cost_and_may_cost_more() -> None:
     """QEMU emulates each access to a card."""
     through = cell("network:flood,card=rtl8139")
     cards_s = cell_cost_s(through) - cell_cost_s(cell("network:flood"))
-    assert cards_s > 20 * 10 and limit_s(through) > 3 * cards_s
+    assert cards_s > 20 * 10 and limit_s(through) > 3 * cards_s / 10
     assert cell_cost_s(cell("network:100,card=rtl8139")) < cell_cost_s(through) / 20
     assert cell_cost_s(cell("network:flood,card=none")) == cell_cost_s(cell("network:flood"))
-
-
-def test_a_limit_of_the_guests_clock_leaves_room_for_late_activations() -> None:
-    short = Length(0.3, rows=300)
-    real_time = replace(cell(length=short), parameters={"policy": "fifo:80"})
-    of_300 = virtual_limit_s(real_time)
-    assert 300 * 0.010 + 10 < of_300 < 30  # each served by a tick of 100 Hz
-    assert virtual_limit_s(cell("hackbench:10", length=short)) > 300  # a fair task waits for some hundred
-    assert virtual_limit_s(replace(real_time, length=Length(100.0))) < 400
 
 
 def test_one_cell_is_not_shared_between_cores() -> None:

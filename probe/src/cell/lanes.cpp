@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sys/host_word.hpp"
 #include "timers/work.hpp"
 
 namespace howlate {
@@ -11,6 +12,7 @@ Status Lanes::make(std::vector<std::unique_ptr<Lane>>& lanes, std::size_t sample
     auto pages = TouchedPages::make(samples * sizeof(Sample));
     if (!pages) return pages.error();
     runs_.push_back(std::make_unique<LaneRun>(*lane, std::move(*pages)));
+    if (auto* const word = take_host_word(); word != nullptr) lane->loop.live_activations = word;
   }
   return {};
 }
@@ -68,7 +70,7 @@ SoFar Lanes::so_far() const {
   SoFar so_far{.latency_ns_max = 0};
   for (const auto& run : runs_) {
     const LoopContext& loop = run->lane.loop;
-    const std::int64_t activations = loop.live_activations.load(std::memory_order_relaxed);
+    const std::int64_t activations = loop.live_activations->load(std::memory_order_relaxed);
     const std::int64_t largest_ns =
         activations == 0
             ? 0

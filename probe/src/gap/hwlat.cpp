@@ -80,6 +80,7 @@ class GapHwlat : public GapRun {
     for (std::int64_t lines = 0; read && thread.more(now_ns) && lines < thread.wanted();) {
       sleep_until_ns(now_ns + plan.window_ns);
       now_ns = monotonic_now_ns();
+      thread.looked();
       lines = 0;
       read = tracer_->each_line([&](std::string_view line) { lines += read_hwlat_line(line) ? 1 : 0; });
     }

@@ -100,6 +100,7 @@ class GapSpin : public GapRun {
       const std::int64_t before = watched.gaps;
       one_window(plan, cpu, thread, watched, rate);
       ++watched.windows;
+      thread.looked();
       watched.with_gap += watched.gaps > before ? 1 : 0;
       const std::int64_t now_ns = monotonic_now_ns();
       watched.ns += now_ns - begin_ns;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@
 #include "job/window.hpp"
 #include "sys/clock.hpp"
 #include "sys/cpus.hpp"
+#include "sys/host_word.hpp"
 
 namespace howlate {
 namespace {
@@ -64,6 +66,7 @@ class Guest {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the bytes of a device, looked at as words
     auto* const words = reinterpret_cast<volatile std::uint64_t*>(memory_->at());
     window_.emplace(std::span(words, memory_->bytes() / sizeof *words));
+    ::setenv(window_variable, (*folder + "/resource" + std::to_string(Window::bar)).c_str(), 1);
     return {};
   }
 

@@ -110,6 +110,11 @@ class PointsThread {
     made();
   }
 
+  // By a body that may make no point for long, each time that it has looked for one: it has not come to a standstill.
+  void looked() {
+    if (looks_ != nullptr) looks_->fetch_add(1, std::memory_order_relaxed);
+  }
+
   [[nodiscard]] std::int64_t t0_ns() const { return t0_ns_; }    // CLOCK_MONOTONIC
   [[nodiscard]] std::int64_t rows() const { return rows_; }      // so far
   [[nodiscard]] std::int64_t wanted() const { return wanted_; }  // points; as many rows there is room for
@@ -131,7 +136,7 @@ class PointsThread {
     ++count;
     over_at(monotonic_now_ns());
   }
-  void made() { live_.store(rows_ + missed_, std::memory_order_relaxed); }
+  void made() { live_->store(rows_ + missed_, std::memory_order_relaxed); }
 
   std::int64_t rows_ = 0;
   std::int64_t missed_ = 0;
@@ -146,7 +151,10 @@ class PointsThread {
   const std::function<void()>* at_t0_ = nullptr;
   std::vector<std::int64_t*> columns_;
   std::optional<ThreadCounters> before_;
-  std::atomic<std::int64_t> live_{0};  // for the live line and the watchdog
+  std::atomic<std::int64_t> own_live_{0};         // for the live line and the watchdog
+  std::atomic<std::int64_t>* live_ = &own_live_;  // in a guest a word that the host reads
+  std::atomic<std::int64_t>* looks_ =
+      nullptr;  // another one of these, where a body may make no point for long
 };
 
 // Spinning in windows: half a second in each second, as the spinning timer does. A body that spins asks between two points.

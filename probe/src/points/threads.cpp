@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sys/host_word.hpp"
 #include "timers/sleep.hpp"
 
 namespace howlate {
@@ -15,6 +16,8 @@ Status PointsThreads::make(const PointsPlan& plan) {
     auto run = std::make_unique<PointsThreadRun>(spec);
     run->seen.stop_ = crew_.stop_flag();
     if (spec.records) {
+      if (auto* const word = take_host_word(); word != nullptr) run->seen.live_ = word;
+      run->seen.looks_ = take_host_word();
       auto pages = TouchedPages::make(memory_bytes(plan));
       if (!pages) return pages.error();
       run->pages = std::move(*pages);
@@ -90,7 +93,7 @@ void PointsThread::rest_until_t0() {
 
 std::int64_t PointsThreads::points() const {
   std::int64_t sum = 0;
-  for (const auto& run : runs_) sum += run->seen.live_.load(std::memory_order_relaxed);
+  for (const auto& run : runs_) sum += run->seen.live_->load(std::memory_order_relaxed);
   return sum;
 }
 

@@ -10,6 +10,7 @@
 #include "core/text.hpp"
 #include "points/report.hpp"
 #include "sys/clock.hpp"
+#include "sys/host_word.hpp"
 #include "tests/test.hpp"
 
 namespace howlate {
@@ -60,6 +61,7 @@ class Unmeasured : public CellFrame {
   [[nodiscard]] bool rounds_made();
   LaneAccount write_rows();
 
+  std::atomic<std::int64_t>* looks_ = take_host_word();
   std::int64_t t0_ns_ = 0;
   bool ended_ = false;
   PointsFindings found_;
@@ -74,6 +76,7 @@ void Unmeasured::begin() {
 
 void Unmeasured::look(std::int64_t now_ns) {
   sampler_->tick(now_ns);
+  if (looks_ != nullptr) looks_->fetch_add(1, std::memory_order_relaxed);
   if (now_ns >= end_ns()) end(StopReason::duration);
   if (rounds_made()) end(StopReason::activations);
 }

@@ -165,7 +165,7 @@ bool CoreActivations::serve(std::int64_t started_ns) {
     ++loop_.dropped;
   last_ns_ = std::max(started_ns, release_ns);
   schedule_.advance();
-  loop_.live_activations.store(++loop_.activations, std::memory_order_relaxed);
+  loop_.live_activations->store(++loop_.activations, std::memory_order_relaxed);
   loop_.stop_reason = StopReason::threshold;
   if (sample.latency_ns > loop_.latency_ns_max && note_maximum(loop_, sample)) return false;
   loop_.stop_reason = StopReason::activations;

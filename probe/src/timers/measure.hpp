@@ -108,7 +108,7 @@ template <LatePolicy policy, class Sleep>
       ring.put(sample(response));
     else
       ++loop.dropped;
-    loop.live_activations.store(++activations, std::memory_order_relaxed);
+    loop.live_activations->store(++activations, std::memory_order_relaxed);
     if (latency > loop.latency_ns_max) [[unlikely]] {
       reason = StopReason::threshold;
       if (note_maximum(loop, sample(response))) break;

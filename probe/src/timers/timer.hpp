@@ -102,7 +102,8 @@ struct LoopContext {
   StopReason stop_reason = StopReason::activations;
 
   // published while running, for the live line (relaxed; written by the loop once an activation)
-  std::atomic<std::int64_t> live_activations{0};
+  std::atomic<std::int64_t> own_activations{0};
+  std::atomic<std::int64_t>* live_activations = &own_activations;  // in a guest a word that the host reads
   std::atomic<std::int64_t> live_latency_ns_max{INT64_MIN};
 };
 

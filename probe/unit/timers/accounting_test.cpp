@@ -93,7 +93,7 @@ void check_account(const Case& drawn, const FakeRun& run) {
   REQUIRE(count_releases(loop) == static_cast<std::int64_t>(due.size()));
   REQUIRE(count_releases(loop) == loop.activations + loop.overruns);
   REQUIRE(loop.activations == static_cast<std::int64_t>(run.samples().size()) + loop.dropped);
-  REQUIRE(loop.live_activations.load() == loop.activations);
+  REQUIRE(loop.live_activations->load() == loop.activations);
   REQUIRE((loop.stop_reason != StopReason::activations || loop.activations == drawn.wanted));
   REQUIRE(loop.activations <= drawn.wanted);
 }

@@ -213,7 +213,7 @@ TEST_CASE("a full ring drops samples, counts them, and hides no maximum") {
   CHECK(run.loop.activations == 10);
   CHECK(run.loop.latency_ns_max == 200);
   CHECK(run.loop.release_at_max == 9);
-  CHECK(run.loop.live_activations.load() == 10);
+  CHECK(run.loop.live_activations->load() == 10);
   CHECK(run.loop.live_latency_ns_max.load() == 200);
 }
 

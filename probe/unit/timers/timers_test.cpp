@@ -209,7 +209,7 @@ TEST_CASE("a stop ends a wait of an hour at once, and is no early return") {
     Measurement measurement(timer, spec);
     measurement.loop.late_policy = policy;
     measurement.start();
-    while (measurement.loop.live_activations.load() == 0) std::this_thread::yield();
+    while (measurement.loop.live_activations->load() == 0) std::this_thread::yield();
     measurement.stop_and_join();
     check_account(measurement);
     CHECK(measurement.loop.stop_reason == StopReason::stopped);

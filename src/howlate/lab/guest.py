@@ -20,10 +20,19 @@ from howlate.errors import DamagedError, GuestError, NotPossibleError, TargetErr
 from howlate.lab import window
 from howlate.lab.cache import storing
 from howlate.lab.console import RESTARTS, console_of, telling, trouble_on
+from howlate.lab.hang import (
+    INTERRUPTS_OFF,
+    LOOK_AGAIN_S,
+    LOOK_CPU_S,
+    LOOKS,
+    what_it_does,
+    with_interrupts_off,
+)
 from howlate.lab.kernel import VMLINUX
 from howlate.lab.machine import Machine, Places
 from howlate.lab.monitor import TOO_LATE, GoneError, LateError, Monitor
-from howlate.lab.watch import Limits, Watch, used_by
+from howlate.lab.watch import Limits, Standstill, Watch, used_by
+from howlate.model.guest_cpus import MOST_MIPS
 from howlate.model.run import VIRTUAL
 from howlate.places import emulator_clock_path
 from howlate.words.statement import Statement, rule
@@ -36,7 +45,6 @@ WITH_CONSOLE = rule("lab.with-console", "{problem}\n{console}")
 LATE_ANSWER = rule("lab.late-answer", "QEMU did not answer in time")
 ENDED_EARLY = rule("lab.ended-early", "QEMU ended before the guest was ready")
 HAS_ENDED = rule("lab.has-ended", "QEMU has ended")
-NO_TIMER = rule("lab.no-timer", "it executes, and comes to none of its timers")
 NO_FURTHER = rule("lab.no-further", "QEMU did not get any further")
 NO_END = rule("lab.no-end", "the guest did not end")
 NO_END_IN_TIME = rule(
@@ -46,7 +54,7 @@ NO_END_IN_TIME = rule(
 STUCK = rule(
     "lab.stuck",
     "{what} ({reason}), so it was ended",
-    remedy="a task that holds the CPU with interrupts off, or an endless loop in the kernel, does this",
+    remedy="leave out what is new in this guest: a module, a load, a boot parameter",
 )
 FAILED = rule("lab.guest-failed", "the guest failed: {reason}")
 NO_RESULT = rule("lab.no-result", "the guest ended without a result")
@@ -62,7 +70,7 @@ NO_LIMITS = Limits()
 _LOOK_S = 0.2
 """How often a wait checks for an interrupt; the guest's end wakes it at once."""
 _START_S = 60.0
-_ANSWER_S, TURN_CPU_S = 600.0, 30.0
+_ANSWER_S, TURN_CPU_S = 600.0, 10.0
 """QEMU answers a question between two turns of the guest; a turn ends with the guest's next timer at the
 latest. A question that has not been answered by then is given up; a guest whose turn takes this much CPU time
 is stuck."""
@@ -110,6 +118,8 @@ class Guest:
         self._stuck = False
         self._asked_at_s: float | None = None
         """The CPU time at which a question was asked that is not answered yet."""
+        self._turn_cpu_s = TURN_CPU_S
+        """The CPU time within which such a question is answered."""
         self._began: tuple[float, float] | None = None
         """When the guest continued, and how far the host's clock was ahead of its clock then."""
         self.monitor: Monitor | None = None
@@ -164,7 +174,12 @@ class Guest:
                 with self.explained():
                     self.monitor.connect(time.monotonic() + _START_S)
             if boot.machine.clock == VIRTUAL:
-                self._watch = Watch(lambda: used_by(process.pid), limits, self._virtual_s)
+                self._watch = Watch(
+                    lambda: used_by(process.pid),
+                    limits,
+                    self._virtual_s,
+                    lambda: window.read_results(self.window),
+                )
             yield self
 
     def go_on(self, deadline: float) -> None:
@@ -220,14 +235,40 @@ class Guest:
             raise GoneError(HAS_ENDED())
         if self._watch is None:
             return
+        trouble: Statement | Standstill | None
         if self._asked_at_s is not None:  # by the watch itself
             turn_s = self._watch.read().cpu_s - self._asked_at_s
-            trouble = NO_TIMER() if turn_s > TURN_CPU_S else None
+            trouble = INTERRUPTS_OFF() if turn_s > self._turn_cpu_s else None
         else:
             trouble = self._watch.trouble()
+        if isinstance(trouble, Standstill):
+            trouble = self._told(trouble)
         if trouble:
             self._stuck = True
             raise StuckError(trouble)
+
+    def _told(self, standstill: Standstill) -> Statement:
+        """What the guest does in which no result comes."""
+        machine = self._boot.machine
+        rate = standstill.rate * machine.mips / MOST_MIPS
+        return standstill.told(what_it_does(rate, self._looks(), machine.cpus))
+
+    def _looks(self) -> list[tuple[bool, ...]]:
+        """Of each CPU whether its interrupts are off, several times; nothing if no turn of the guest ends."""
+        assert self.monitor is not None and self._watch is not None
+        self._asked_at_s, self._turn_cpu_s = self.cpu_s, LOOK_CPU_S
+        looks = []
+        try:
+            for _ in range(LOOKS):
+                text = self.monitor.registers(time.monotonic() + _ANSWER_S)
+                looks.append(with_interrupts_off(text))
+                self._stop.wait(LOOK_AGAIN_S)
+                self._asked_at_s = self._watch.read().cpu_s
+        except StuckError:
+            return []
+        finally:
+            self._asked_at_s, self._turn_cpu_s = None, TURN_CPU_S
+        return looks
 
     @property
     def cpu_s(self) -> float:

@@ -117,6 +117,11 @@ class Monitor:
             raise TargetError(NO_CLOCK())
         return int(ahead_ms[1]) / 1000
 
+    def registers(self, deadline: float) -> str:
+        """The state of all CPUs, as QEMU prints it."""
+        ask = {"command-line": "info registers -a"}
+        return str(self._run(self._client.execute("human-monitor-command", ask), deadline))
+
     def quit(self, deadline: float) -> None:
         with suppress(GoneError):
             self._run(self._client.execute("quit"), deadline)

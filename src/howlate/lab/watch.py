@@ -1,9 +1,10 @@
-"""Detects guests that are stuck: by their own clock, by the CPU time that QEMU has used, which other work on
-the host lengthens little, and by whether QEMU sleeps for good.
+"""Detects guests that are stuck: their clock or their results stand still, or QEMU sleeps for good. One whose
+results come goes on, however slow it is.
 
-A guest that needs no more than usual is never asked for its clock, because a question reaches QEMU while the
-guest measures. The CPU time bounds what the clock does not: a guest that executes `pause` in a loop hardly
-advances it.
+Results stand still when none comes for some of the guest's own time, or for some CPU time of QEMU, which other work
+on the host lengthens little and which bounds what the clock does not: a guest that executes `pause` in a loop
+hardly advances it. A guest that needs no more than usual for a result is never asked for its clock, because a
+question reaches QEMU while the guest measures.
 """
 
 from __future__ import annotations
@@ -11,16 +12,19 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from howlate.words.statement import Statement, rule
 
-CPU_TIME_USED = rule("lab.cpu-time-used", "it has used {cpu_s:number} s of CPU time")
-CLOCK_STANDS = rule("lab.clock-stands", "its clock has stood still for {cpu_s:number} s of CPU time")
-CLOCK_WENT_ON = rule("lab.clock-went-on", "its clock has gone on by more than {virtual_s:number} s")
+CPU_TIME_USED = rule("lab.cpu-time-used", "it has used {cpu_s:number} s of CPU time without a result")
+CLOCK_STANDS = rule("lab.clock-stands", "its clock has stood still for {cpu_s:number} s of CPU time: {what}")
+NO_RESULT = rule(
+    "lab.no-result-comes",
+    "no result has come while its clock went on by {virtual_s:number} s, in {cpu_s:number} s of CPU time: {what}",
+)
 ASLEEP = rule("lab.asleep", "it sleeps, and no timer will wake it")
 
 STANDS_CPU_S = 10.0
@@ -29,7 +33,8 @@ STILL_S = 15.0
 """A guest whose threads all sleep for this long has no timer that would wake it: in virtual time an idle
 guest jumps to its next timer at once."""
 ASKED_S, ASKED_SHARE = 5.0, 1 / 8
-"""A guest is asked for its clock once it has used this much CPU time, and this share of its limit."""
+"""A guest is asked for its clock once it has used this much CPU time without a result, and this share of its
+limit."""
 _LOOK_S = 0.5
 _STILL_SHARE = 0.01
 
@@ -62,34 +67,62 @@ def _times(stat: str) -> tuple[str, int]:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a guest may use before it counts as stuck."""
+    """What a guest may use without a result before it counts as stuck."""
 
     cpu_s: float = float("inf")
-    """CPU time of the host: of a guest that does not say what its clock is, since a slow host takes more of it."""
+    """CPU time of the host."""
     virtual_s: float = float("inf")
     """Seconds of the guest's own clock."""
+    soon_s: float = float("inf")
+    """Seconds of its clock that suffice once the CPU time is used up."""
 
     @property
     def asked_from_s(self) -> float:
-        """The CPU time after which the guest is asked for its clock."""
-        return ASKED_S + ASKED_SHARE * self.cpu_s
+        """The CPU time without a result after which the guest is asked for its clock."""
+        return min(self.cpu_s / 2, ASKED_S + ASKED_SHARE * self.cpu_s)
+
+
+@dataclass(frozen=True)
+class Standstill:
+    """No result has come for so long."""
+
+    cpu_s: float
+    virtual_s: float
+
+    @property
+    def rate(self) -> float:
+        """By how much the guest's clock went on in a second of CPU time."""
+        return self.virtual_s / max(self.cpu_s, 1e-3)
+
+    def told(self, what: Statement) -> Statement:
+        """The sentence of it; `what` the guest does."""
+        cpu_s = round(self.cpu_s)
+        if self.virtual_s <= 0:
+            return CLOCK_STANDS(cpu_s=cpu_s, what=what)
+        return NO_RESULT(virtual_s=round(self.virtual_s, 1), cpu_s=cpu_s, what=what)
 
 
 class Watch:
-    """Observes one process from time to time. `clock`: the seconds by which the guest's clock has advanced;
-    None if QEMU does not say."""
+    """Observes one process from time to time. `clock`: the seconds by which the guest's clock has advanced; None if
+    QEMU does not say. `results`: what changes whenever a result comes."""
 
     def __init__(
         self,
         look: Callable[[], Used],
         limits: Limits,
         clock: Callable[[], float | None] = lambda: None,
+        results: Callable[[], Hashable] = lambda: 0,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._read, self._limits, self._clock, self._now = look, limits, clock, now
         self._looked = self._since = now()
         self._since_cpu_s = 0.0
         self._clock_s, self._clock_cpu_s = 0.0, 0.0
+        self._results, self._seen = results, results()
+        self._still_cpu_s = 0.0
+        """The CPU time at the last result."""
+        self._begun: tuple[float, float] | None = (0.0, 0.0)
+        """CPU time and clock when the clock was first asked for after the last result."""
         self.cpu_s = 0.0
 
     def read(self) -> Used:
@@ -98,14 +131,16 @@ class Watch:
         self.cpu_s = max(self.cpu_s, used.cpu_s)
         return used
 
-    def trouble(self) -> Statement | None:
+    def trouble(self) -> Statement | Standstill | None:
         """Why the guest should be ended; None if it makes progress."""
         now = self._now()
         if now - self._looked < _LOOK_S:
             return None
         self._looked = now
         used = self.read()
-        if self.cpu_s > min(self._limits.asked_from_s, self._limits.cpu_s) and (stuck := self._stuck()):
+        if self._has_results():
+            return None
+        if self.cpu_s - self._still_cpu_s > self._limits.asked_from_s and (stuck := self._stuck()):
             return stuck
         moved = self.cpu_s - self._since_cpu_s > _STILL_SHARE * (now - self._since) + 0.02
         if not used.is_asleep or moved:
@@ -114,16 +149,31 @@ class Watch:
             return ASLEEP()
         return None
 
-    def _stuck(self) -> Statement | None:
+    def _has_results(self) -> bool:
+        """Whether results have come since the last look."""
+        seen = self._results()
+        if seen == self._seen:
+            return False
+        self._seen = seen
+        self._still_cpu_s, self._begun = self.cpu_s, None
+        self._clock_cpu_s = 0.0
+        self._since, self._since_cpu_s = self._now(), self.cpu_s
+        return True
+
+    def _stuck(self) -> Statement | Standstill | None:
         """By its clock, which tells a slow host from a guest that hangs; without one by its CPU time."""
+        still_cpu_s = self.cpu_s - self._still_cpu_s
+        limits, used_up = self._limits, still_cpu_s > self._limits.cpu_s
         virtual_s = self._clock() if self._limits.virtual_s < math.inf else None
         if virtual_s is None:
-            used_up = self.cpu_s > self._limits.cpu_s
             return CPU_TIME_USED(cpu_s=round(self._limits.cpu_s)) if used_up else None
-        if virtual_s > self._limits.virtual_s:
-            return CLOCK_WENT_ON(virtual_s=round(self._limits.virtual_s))
+        if self._begun is None:
+            self._begun = self.cpu_s, virtual_s
+        begun_cpu_s, begun_s = self._begun
+        if virtual_s - begun_s > (min(limits.soon_s, limits.virtual_s) if used_up else limits.virtual_s):
+            return Standstill(self.cpu_s - begun_cpu_s, virtual_s - begun_s)
         if virtual_s > self._clock_s or not self._clock_cpu_s:
             self._clock_s, self._clock_cpu_s = virtual_s, self.cpu_s
         if self.cpu_s - self._clock_cpu_s > STANDS_CPU_S:
-            return CLOCK_STANDS(cpu_s=round(STANDS_CPU_S))
+            return Standstill(self.cpu_s - self._clock_cpu_s, 0.0)
         return None

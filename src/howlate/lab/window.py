@@ -1,8 +1,9 @@
 """The window: the memory that host and guest share. A job goes in before the guest goes on, its result comes out
-after the guest has ended; nothing else.
+after the guest has ended. While it executes, the host reads whether results still come.
 
     0  "howlwin1"           8  length of the job       16  its CRC32C       24  state
     32 length of the result 40 its CRC32C              48  the guest's clock, in ns, when it became ready
+    512 448 words of the measuring threads, which change as long as results come
     4096  the job           1 MiB  the result
 
 Numbers are of 64 bits, little-endian. The result is a tree of files, each u32 length of its name, u32 CRC32C of its
@@ -39,6 +40,8 @@ _HEAD = struct.Struct("<8s5Q")
 _CLOCK = struct.Struct("<Q")
 _FILE = struct.Struct("<IIQ")
 _JOB, _RESULT = 4096, 1 << 20
+_RESULTS = struct.Struct("<448Q")
+_RESULTS_AT = 512
 ROOM = SIZE - _RESULT
 """The largest result in bytes."""
 
@@ -87,6 +90,13 @@ def read_ready(path: Path) -> int | None:
         magic, _, _, state, *_ = _HEAD.unpack(file.read(_HEAD.size))
         clock: int = _CLOCK.unpack(file.read(_CLOCK.size))[0]
     return clock if magic == _MAGIC and state == State.READY else None
+
+
+def read_results(path: Path) -> tuple[int, ...]:
+    """What the measuring threads of a guest that executes say of their results; it changes while they come."""
+    with path.open("rb") as file:
+        file.seek(_RESULTS_AT)
+        return _RESULTS.unpack(file.read(_RESULTS.size))
 
 
 def read_answer(path: Path) -> GuestAnswer:

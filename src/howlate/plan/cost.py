@@ -8,9 +8,11 @@ on one host; lab/cost.py learns how much another host, kernel or load differs).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
+from howlate.errors import UsageError
 from howlate.model.capabilities import spec_name, spec_options
 from howlate.model.guest_cpus import GUEST, MOST_MIPS, GuestCpus
 from howlate.model.plan import Cell
@@ -56,53 +58,91 @@ START_CPU_S, START_VIRTUAL_CPU_S, START_LOAD_VIRTUAL_S = 0.18, 0.28, 0.15
 """In addition, before a cell of several CPUs: seconds of the host for each CPU, and of the guest an amount for each
 CPU, and one in which the loads run already. The other CPUs are brought online, and the probe starts at its CPU's
 share of the speed."""
+_BETWEEN = ("period", "window")
+"""Parameters that say how long a test waits for its next result."""
+_REAL_TIME = re.compile(r"\bpolicy=(fifo|rr|deadline)\b")
+"""Of a load that may leave the measurement no CPU."""
 _SHARES = ("cpu", "memory-alloc", "memory-fault")
 """Loads whose target is a share of the CPU in per cent."""
-LIMIT_S, LIMIT_PER_S = 30.0, 40.0
-"""The CPU time that a guest may use: a constant, and an amount for each virtual second of its cell (up to 25
-were seen)."""
+LIMIT_S, LIMIT_BEFORE = 40.0, 3.0
+"""The CPU time that a guest may use without a result: a constant, or so many times what is expected until its
+first."""
+LIMIT_PER_S, LIMIT_ROW_S = 40.0, 20e-6
+"""In addition, an amount for each virtual second between two results (up to 25 were seen), and one for each row,
+because all are handed over after the last."""
 LIMIT_CARDS = 4.0
-"""In addition, so many times the cost of what is sent through emulated cards."""
-VIRTUAL_S, VIRTUAL_PER_S, VIRTUAL_PER_GROUP_S = 10.0, 3.0, 1.0
-"""The time by its own clock that a guest may take: a constant, an amount for each second of its cell and one
-for each group of hackbench (the tasks of ten groups take 3 s to start)."""
-ANSWER_S, FAIR_ANSWER_S = 0.025, 1.0
-"""In addition, an amount for each activation, of a real-time task and of another: a late activation is followed
-by one that is due later. A kernel whose timers follow its tick answers every 10 ms; one task among some hundred
-gets its turn after a second."""
+"""In addition, so many times the cost of what is sent through emulated cards before the first result."""
+VIRTUAL_S, VIRTUAL_PER_GROUP_S, VIRTUAL_ROW_S = 10.0, 1.0, 10e-6
+"""The time by its own clock that a guest of the usual speed may take without a result: a constant, an amount for each
+group of hackbench (the tasks of ten groups take 3 s to start) and one for each row."""
+VIRTUAL_PER_S = 3.0
+"""In addition, so many times the stretch in which its loads run alone, and the time between two results."""
+VIRTUAL_POINTS_S = 35.0
+"""At least, where data points are measured: the probe itself ends a test that makes none for 30 s."""
+SOON = 0.1
+"""This share of that time suffices where the CPU time is used up: a guest that executes `pause` hardly advances its
+clock."""
 
 
 def cell_cost_s(cell: Cell) -> float:
     """CPU seconds of the host for a cell."""
+    return _before_s(cell) + cell.length.measuring_s * _measured_second_s(cell)
+
+
+def _before_s(cell: Cell) -> float:
+    """CPU seconds for all but the stretch that is measured."""
     length = cell.length
     around_s = CELL_S + sum(BEFORE_S.get(spec_name(word), 0.0) for word in _loads(cell))
     if length.alone_s:
         around_s += sum(_late_s(word) for word in _loads(cell))
     guest = _guest(cell)
-    speed = guest.mips / MOST_MIPS
-    second_s, alone_second_s = _second_s(cell, speed), _alone_second_s(cell) * speed
+    alone_second_s = _alone_second_s(cell) * guest.mips / MOST_MIPS
     if guest.cpus > 1:
-        busy_s = SPIN_S * speed + EXPIRY_S * 1e9 / guest.interval_ns
-        around_s += guest.cpus * (START_CPU_S + START_VIRTUAL_CPU_S * busy_s)
+        around_s += guest.cpus * (START_CPU_S + START_VIRTUAL_CPU_S * _busy_s(guest))
         around_s += START_LOAD_VIRTUAL_S * alone_second_s
-        second_s, alone_second_s = second_s + busy_s, alone_second_s + busy_s
-    return around_s + length.measuring_s * second_s + length.alone_s * alone_second_s
+    return around_s + length.alone_s * (alone_second_s + _busy_s(guest))
 
 
-def limit_s(cell: Cell) -> float:
-    """The CPU time after which a guest with this cell counts as stuck."""
-    cards_s = LIMIT_CARDS * _cards_s(cell) * (cell.length.most_s + cell.length.alone_s)
-    return LIMIT_S + LIMIT_PER_S * cell.length.most_s + cards_s
+def _measured_second_s(cell: Cell) -> float:
+    guest = _guest(cell)
+    return _second_s(cell, guest.mips / MOST_MIPS) + _busy_s(guest)
+
+
+def _busy_s(guest: GuestCpus) -> float:
+    """CPU seconds for a virtual second in which several CPUs are kept busy."""
+    if guest.cpus == 1:
+        return 0.0
+    return SPIN_S * guest.mips / MOST_MIPS + EXPIRY_S * 1e9 / guest.interval_ns
+
+
+def limit_s(cell: Cell, factor: float = 1.0) -> float:
+    """The CPU time without a result after which a guest with this cell counts as stuck; `factor`: how many times more
+    such a cell takes on this host than the model says."""
+    before_s = _before_s(cell) + sum(GROUP_S * _groups(word) for word in _loads(cell))
+    cards_s = LIMIT_CARDS * _cards_s(cell) * (1.0 + cell.length.alone_s)
+    between_s = LIMIT_PER_S * _between_s(cell) + LIMIT_ROW_S * cell.length.rows
+    return max(LIMIT_S, LIMIT_BEFORE * max(1.0, factor) * before_s) + between_s + cards_s
 
 
 def virtual_limit_s(cell: Cell) -> float:
-    """The time by the guest's own clock after which a cell counts as stuck."""
-    policy = spell(cell.parameters.get("policy", ""))
-    answer_s = ANSWER_S if policy.startswith(("fifo", "rr", "deadline")) else FAIR_ANSWER_S
-    late_s = cell.length.rows * answer_s
+    """The time by the guest's own clock without a result after which a cell counts as stuck."""
     groups = sum(_groups(word) for word in _loads(cell))
-    executing_s = VIRTUAL_S + VIRTUAL_PER_GROUP_S * groups + late_s
-    return VIRTUAL_PER_S * cell.length.most_s + executing_s * _guest(cell).slower
+    executing_s = VIRTUAL_S + VIRTUAL_PER_GROUP_S * groups + VIRTUAL_ROW_S * cell.length.rows
+    if not cell.labels.get("period"):
+        executing_s = max(executing_s, VIRTUAL_POINTS_S)
+    return VIRTUAL_PER_S * (cell.length.alone_most_s + _between_s(cell)) + executing_s * _guest(cell).slower
+
+
+def _between_s(cell: Cell) -> float:
+    """Virtual seconds between two results, where that is known to be long: one that starves has
+    none to the cell's end."""
+    starves = cell.starvation_expected or any(map(_REAL_TIME.search, _loads(cell)))
+    words = [cell.labels.get("period", ""), *(spell(cell.parameters.get(name, "")) for name in _BETWEEN)]
+    found = [cell.length.measuring_s if starves else 0.0]
+    for word in words:
+        with suppress(ValueError, UsageError):
+            found.append(parse_duration_ns(word) / 1e9)
+    return max(found)
 
 
 def _guest(cell: Cell) -> GuestCpus:

@@ -47,7 +47,7 @@ from howlate.model.facts import parse_cpus, unpacked
 from howlate.model.plan import Cell
 from howlate.model.run import CLOCKS, REAL, VIRTUAL
 from howlate.places import guest_probe_path, make_ready, probe_path
-from howlate.plan.cost import CELL_S, cell_cost_s, limit_s, virtual_limit_s
+from howlate.plan.cost import CELL_S, SOON, cell_cost_s, limit_s, virtual_limit_s
 from howlate.plan.options import arguments
 from howlate.store.files import storing
 from howlate.store.scratch import MEMORY, remove_stale
@@ -215,10 +215,11 @@ class LabTarget:
             raise KeyboardInterrupt
         bench, modules = self._bench_for(cell)
         before = self._before(cell, bench, modules)
-        length = cell.length
         ticks = _Ticks(on_progress, cell_cost_s(cell) - CELL_S, self._costs.of(cell))
-        cpu_s = limit_s(cell) if self._clock == VIRTUAL else REAL_LIMIT_S + REAL_LIMIT * length.most_s
-        lines = bench.run([*before, _argv(cell)], Limits(cpu_s, virtual_limit_s(cell)), ticks)
+        limits = self._limits(cell)
+        if self._clock == REAL:
+            limits = Limits(REAL_LIMIT_S + REAL_LIMIT * cell.length.most_s)
+        lines = bench.run([*before, _argv(cell)], limits, ticks)
         if ticks.used_s and self._clock == VIRTUAL:
             self._costs.learn(cell, ticks.model_s, ticks.used_s - CELL_S)
         for argv, line in zip(before, lines, strict=False):
@@ -253,7 +254,12 @@ class LabTarget:
             raise KeyboardInterrupt
         bench, modules = self._bench_for(cell)
         recorded = RecordedCell(cell.id, self._before(cell, bench, modules), _argv(cell), activations)
-        return replay(bench, recorded, wanted, Limits(_LOGGED * limit_s(cell), virtual_limit_s(cell)))
+        return replay(bench, recorded, wanted, self._limits(cell, _LOGGED))
+
+    def _limits(self, cell: Cell, times: float = 1.0) -> Limits:
+        """What a guest with this cell may use without a result; so many times the CPU time."""
+        virtual_s = virtual_limit_s(cell)
+        return Limits(times * limit_s(cell, self._costs.of(cell)), virtual_s, SOON * virtual_s)
 
     def single(self, machine: str, loads: tuple[str, ...]) -> tuple[Bench, Callable[[int], list[list[str]]]]:
         """The bench of single releases beside these loads, and the job of one by how long after its start it is
