@@ -20,12 +20,16 @@ class Process:
     """One whose clock and use the test sets."""
 
     def __init__(
-        self, limit_s: float = 10.0, virtual_s: float = float("inf"), soon_s: float = float("inf")
+        self,
+        limit_s: float = 10.0,
+        virtual_s: float = float("inf"),
+        soon_s: float = float("inf"),
+        start_s: float = 0.0,
     ) -> None:
         self.now, self.used = 0.0, Used(0.0, False)
         self.clock: float | None = 0.0
         self.asked = self.results = 0
-        limits = Limits(limit_s, virtual_s, soon_s)
+        limits = Limits(limit_s, virtual_s, soon_s, start_virtual_s=start_s)
         self.watch = Watch(lambda: self.used, limits, self.ask, lambda: self.results, lambda: self.now)
 
     def ask(self) -> float | None:
@@ -102,6 +106,19 @@ def test_a_guest_whose_results_come_goes_on_however_slow_it_is() -> None:
         process.results += number % 2
         assert process.after(10.0, 25.0) == ""
     assert process.watch.cpu_s == 2000.0
+
+
+def test_until_its_first_result_a_guest_may_take_longer() -> None:
+    limits = Limits(40.0, 30.0, 3.0, 100.0, 50.0)
+    assert (limits.until_first.cpu_s, limits.until_first.virtual_s) == (140.0, 80.0)
+    process = Process(limit_s=40.0, virtual_s=30.0, start_s=50.0)
+    process.clock = 79.0
+    assert process.after(1.0, 60.0) == ""
+    process.results += 1
+    assert process.after(1.0, 60.0) == ""
+    assert process.after(1.0, 60.0) == ""
+    process.clock = 110.0
+    assert process.after(1.0, 60.0) == NO_RESULT.format(31, 60)
 
 
 def test_a_guest_whose_results_stand_still_is_ended_after_the_last() -> None:

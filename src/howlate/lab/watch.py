@@ -14,7 +14,7 @@ import os
 import time
 from collections.abc import Callable, Hashable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from howlate.words.statement import Statement, rule
@@ -75,6 +75,17 @@ class Limits:
     """Seconds of the guest's own clock."""
     soon_s: float = float("inf")
     """Seconds of its clock that suffice once the CPU time is used up."""
+    start_cpu_s: float = 0.0
+    """In addition, until the first result."""
+    start_virtual_s: float = 0.0
+    """Likewise."""
+
+    @property
+    def until_first(self) -> Limits:
+        """Those until the first result."""
+        return replace(
+            self, cpu_s=self.cpu_s + self.start_cpu_s, virtual_s=self.virtual_s + self.start_virtual_s
+        )
 
     @property
     def asked_from_s(self) -> float:
@@ -114,7 +125,8 @@ class Watch:
         results: Callable[[], Hashable] = lambda: 0,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._read, self._limits, self._clock, self._now = look, limits, clock, now
+        self._read, self._clock, self._now = look, clock, now
+        self._limits, self._later = limits.until_first, limits
         self._looked = self._since = now()
         self._since_cpu_s = 0.0
         self._clock_s, self._clock_cpu_s = 0.0, 0.0
@@ -154,7 +166,7 @@ class Watch:
         seen = self._results()
         if seen == self._seen:
             return False
-        self._seen = seen
+        self._seen, self._limits = seen, self._later
         self._still_cpu_s, self._begun = self.cpu_s, None
         self._clock_cpu_s = 0.0
         self._since, self._since_cpu_s = self._now(), self.cpu_s

@@ -64,19 +64,23 @@ _REAL_TIME = re.compile(r"\bpolicy=(fifo|rr|deadline)\b")
 """Of a load that may leave the measurement no CPU."""
 _SHARES = ("cpu", "memory-alloc", "memory-fault")
 """Loads whose target is a share of the CPU in per cent."""
-LIMIT_S, LIMIT_BEFORE = 40.0, 3.0
-"""The CPU time that a guest may use without a result: a constant, or so many times what is expected until its
-first."""
-LIMIT_PER_S, LIMIT_ROW_S = 40.0, 20e-6
-"""In addition, an amount for each virtual second between two results (up to 25 were seen), and one for each row,
-because all are handed over after the last."""
+LIMIT_S, LIMIT_PER_S, LIMIT_ROW_S = 40.0, 40.0, 20e-6
+"""The CPU time that a guest may use without a result: a constant, an amount for each virtual second between two
+results (up to 25 were seen), and one for each row, because all are handed over after the last."""
+LIMIT_BEFORE = 3.0
+"""In addition, until the first result: so many times what is expected before it, and LIMIT_PER_S for each virtual
+second in which the loads run alone."""
 LIMIT_CARDS = 4.0
-"""In addition, so many times the cost of what is sent through emulated cards before the first result."""
-VIRTUAL_S, VIRTUAL_PER_GROUP_S, VIRTUAL_ROW_S = 10.0, 1.0, 10e-6
-"""The time by its own clock that a guest of the usual speed may take without a result: a constant, an amount for each
-group of hackbench (the tasks of ten groups take 3 s to start) and one for each row."""
+"""In addition, so many times the cost of a virtual second of what is sent through emulated cards."""
+VIRTUAL_S, VIRTUAL_ROW_S = 10.0, 10e-6
+"""The time by its own clock that a guest of the usual speed may take without a result: a constant, and an amount for
+each row."""
+VIRTUAL_PER_GROUP_S = 1.0
+"""In addition, until the first result, an amount for each group of hackbench (the tasks of ten groups take 3 s to
+start)."""
 VIRTUAL_PER_S = 3.0
-"""In addition, so many times the stretch in which its loads run alone, and the time between two results."""
+"""In addition, so many times the time between two results, and until the first the stretch in which the loads run
+alone."""
 VIRTUAL_POINTS_S = 35.0
 """At least, where data points are measured: the probe itself ends a test that makes none for 30 s."""
 SOON = 0.1
@@ -115,22 +119,33 @@ def _busy_s(guest: GuestCpus) -> float:
     return SPIN_S * guest.mips / MOST_MIPS + EXPIRY_S * 1e9 / guest.interval_ns
 
 
-def limit_s(cell: Cell, factor: float = 1.0) -> float:
-    """The CPU time without a result after which a guest with this cell counts as stuck; `factor`: how many times more
-    such a cell takes on this host than the model says."""
-    before_s = _before_s(cell) + sum(GROUP_S * _groups(word) for word in _loads(cell))
-    cards_s = LIMIT_CARDS * _cards_s(cell) * (1.0 + cell.length.alone_s)
+def limit_s(cell: Cell) -> float:
+    """The CPU time without a result after which a guest with this cell counts as stuck."""
     between_s = LIMIT_PER_S * _between_s(cell) + LIMIT_ROW_S * cell.length.rows
-    return max(LIMIT_S, LIMIT_BEFORE * max(1.0, factor) * before_s) + between_s + cards_s
+    return LIMIT_S + between_s + LIMIT_CARDS * _cards_s(cell)
+
+
+def start_limit_s(cell: Cell, factor: float = 1.0) -> float:
+    """In addition, until the first result. `factor`: how many times more such a cell takes on this host than the
+    model says."""
+    length = cell.length
+    before_s = _before_s(cell) + sum(GROUP_S * _groups(word) for word in _loads(cell))
+    cards_s = LIMIT_CARDS * _cards_s(cell) * length.alone_most_s
+    return LIMIT_BEFORE * max(1.0, factor) * before_s + LIMIT_PER_S * length.alone_most_s + cards_s
 
 
 def virtual_limit_s(cell: Cell) -> float:
     """The time by the guest's own clock without a result after which a cell counts as stuck."""
-    groups = sum(_groups(word) for word in _loads(cell))
-    executing_s = VIRTUAL_S + VIRTUAL_PER_GROUP_S * groups + VIRTUAL_ROW_S * cell.length.rows
+    executing_s = VIRTUAL_S + VIRTUAL_ROW_S * cell.length.rows
     if not cell.labels.get("period"):
         executing_s = max(executing_s, VIRTUAL_POINTS_S)
-    return VIRTUAL_PER_S * (cell.length.alone_most_s + _between_s(cell)) + executing_s * _guest(cell).slower
+    return VIRTUAL_PER_S * _between_s(cell) + executing_s * _guest(cell).slower
+
+
+def start_virtual_limit_s(cell: Cell) -> float:
+    """In addition, until the first result."""
+    groups_s = VIRTUAL_PER_GROUP_S * sum(_groups(word) for word in _loads(cell))
+    return VIRTUAL_PER_S * cell.length.alone_most_s + groups_s * _guest(cell).slower
 
 
 def _between_s(cell: Cell) -> float:

@@ -47,7 +47,15 @@ from howlate.model.facts import parse_cpus, unpacked
 from howlate.model.plan import Cell
 from howlate.model.run import CLOCKS, REAL, VIRTUAL
 from howlate.places import guest_probe_path, make_ready, probe_path
-from howlate.plan.cost import CELL_S, SOON, cell_cost_s, limit_s, virtual_limit_s
+from howlate.plan.cost import (
+    CELL_S,
+    SOON,
+    cell_cost_s,
+    limit_s,
+    start_limit_s,
+    start_virtual_limit_s,
+    virtual_limit_s,
+)
 from howlate.plan.options import arguments
 from howlate.store.files import storing
 from howlate.store.scratch import MEMORY, remove_stale
@@ -259,7 +267,13 @@ class LabTarget:
     def _limits(self, cell: Cell, times: float = 1.0) -> Limits:
         """What a guest with this cell may use without a result; so many times the CPU time."""
         virtual_s = virtual_limit_s(cell)
-        return Limits(times * limit_s(cell, self._costs.of(cell)), virtual_s, SOON * virtual_s)
+        return Limits(
+            times * limit_s(cell),
+            virtual_s,
+            SOON * virtual_s,
+            times * start_limit_s(cell, self._costs.of(cell)),
+            start_virtual_limit_s(cell),
+        )
 
     def single(self, machine: str, loads: tuple[str, ...]) -> tuple[Bench, Callable[[int], list[list[str]]]]:
         """The bench of single releases beside these loads, and the job of one by how long after its start it is
