@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -57,13 +58,16 @@ def streams(guest: Guest, kernel: str, lines: Sequence[Sequence[str]]) -> list[b
 @pytest.mark.slow
 def test_the_largest_values_of_twelve_cells_are_not_their_starts(tmp_path: Path, guest: Guest) -> None:
     """Twelve places: three of them or fewer in the first 5 %, which chance exceeds in 0.2 %. The file of the disk and
-    the namespaces of a reference are what disturbed there."""
+    the namespaces of a reference are what disturbed there. In virtual time the largest value often comes many times:
+    its place is one of them, drawn, as in bench/starts.py; the first of them is early by the choice alone."""
     early, cells = 0, 0
+    draw = random.Random(1)
     for kernel in (STANDARD, RT):
         found = streams(guest, kernel, [line(test, "--load=disk:max,size=16MiB") for test in TESTS])
         for test, stream in zip(TESTS, found, strict=True):
             values = columns_of(tmp_path, stream)[ANSWERS[test]]
-            early += int(np.argmax(values)) < math.ceil(START * len(values))
+            at = draw.choice(np.flatnonzero(values == values.max()).tolist())
+            early += at < math.ceil(START * len(values))
             cells += 1
     assert cells == 12 and early <= 3
 

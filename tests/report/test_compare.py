@@ -170,7 +170,7 @@ def test_the_command_reads_folders_and_says_what_it_refuses(tmp_path: Path) -> N
     both = CliRunner().invoke(show, [str(one), str(other)], standalone_mode=False)
     assert "6.1.0 (preempt=none)" in both.output and "6.1.0-rt (rt)" in both.output
     told = CliRunner().invoke(show, [str(one), str(other), "--json"], standalone_mode=False)
-    kernels = [cell["labels"]["kernel"] for cell in json.loads(told.output)["cells"]]
+    kernels = [cell["labels"]["kernel"] for cell in json.loads(told.stdout)["cells"]]
     assert kernels == ["6.1.0 (preempt=none)"] * 2 + ["6.1.0-rt (rt)"] * 2
     shown = CliRunner().invoke(command, [str(one), str(other)], standalone_mode=False)
     assert "6.1.0-rt (rt)" in shown.output
