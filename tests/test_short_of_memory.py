@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -30,6 +31,23 @@ def test_a_limited_address_space_is_a_sentence(tmp_path: Path, limit_mib: int) -
     assert done.returncode == 3, done.stderr
     assert done.stderr.startswith(f"howlate: the address space is limited to {limit_mib:,} MiB")
     assert "Raise the limit: `ulimit -v unlimited`" in done.stderr
+
+
+@pytest.mark.parametrize("limit_mib", [12, 16, 24, 50])
+def test_a_limit_is_named_before_packages_are_looked_for(tmp_path: Path, limit_mib: int) -> None:
+    """With so little dpkg-query finds none, and a fresh checkout was told to install what it has."""
+    shutil.copy(ROOT / "howlate", tmp_path)
+    shutil.copytree(ROOT / "tools", tmp_path / "tools")
+    shutil.copy(ROOT / "requirements.lock", tmp_path)
+    limit = limit_mib << 20
+    done = subprocess.run(
+        [tmp_path / "howlate", "--no-install", "show", "run"],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, "packages" in done.stderr) == (3, False), done.stderr
+    assert done.stderr.startswith(f"howlate: the address space is limited to {limit_mib} MiB")
 
 
 def test_what_it_needs_is_enough(tmp_path: Path) -> None:
