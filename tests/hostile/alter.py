@@ -14,6 +14,7 @@ from typing import Any
 
 JSON_FILES = ("run.json", "summary.json", "bins.json", "cell.json")
 FINISHED = "finished.txt"
+EXCHANGED = "exchanged"
 LONG = "x" * 100_000
 ODD: tuple[str, ...] = (
     *("null", "true", "-1", "0", "1", "1.5", "[]", "{}", '""', '"text"', "[[]]", '{"a": 1}'),
@@ -42,6 +43,23 @@ ODD: tuple[str, ...] = (
     *('"../../x"', '"/etc/passwd"', f'"{LONG}"', "9" * 5_000, "[" * 2_000 + "]" * 2_000, '["a", 1, null]'),
 )
 """Values in place of a member."""
+ODD_NAMES = (
+    "",
+    "a",
+    "0",
+    "-1",
+    "0.0",
+    "1.0",
+    "0.5\n",
+    "nan",
+    "1e999",
+    str(2**63),
+    "\x1b[2J",
+    "\u202e",
+    "../../x",
+    LONG,
+)
+"""Names in place of a member's."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +71,8 @@ class Altered:
     """Below the run's folder."""
     differs: bool = True
     """Whether a forged member has another value now."""
+    beside: str = ""
+    """The cell with which that of the path was exchanged."""
 
     @property
     def cell(self) -> str:
@@ -74,11 +94,15 @@ def files_of(run: Path) -> list[Path]:
     return sorted(path for path in run.rglob("*") if path.is_file() and not path.is_symlink())
 
 
-def spoil(run: Path, chance: random.Random, way: str = "") -> Altered:
-    """One accident, of this kind or of any, and what it was; the checksums stay."""
+def spoil(run: Path, chance: random.Random, way: str = "", other: Path | None = None) -> Altered:
+    """One accident, of this kind or of any, and what it was; the checksums stay. `other`: a run whose cells have the
+    same ids."""
     path = chance.choice(files_of(run))
-    kind = way or chance.choice([*_BYTES, *_PLACES])
-    if kind in _BYTES:
+    kind, beside = way or chance.choice([*_BYTES, *_PLACES, *_CELLS]), path
+    if kind in _CELLS:
+        path, beside = chance.sample(sorted((run / "cells").iterdir()), 2)
+        _CELLS[kind](path, beside, path if other is None else other / path.relative_to(run))
+    elif kind in _BYTES:
         data = path.read_bytes()
         altered = _BYTES[kind](data, chance)
         path.write_bytes(altered)
@@ -86,7 +110,8 @@ def spoil(run: Path, chance: random.Random, way: str = "") -> Altered:
         path = path if chance.random() < 0.8 else chance.choice([run / "cells", *(run / "cells").iterdir()])
         shutil.rmtree(path) if path.is_dir() else path.unlink()
         _PLACES[kind](path)
-    return Altered(f"{kind} {path.relative_to(run)}", path.relative_to(run))
+    place = path.relative_to(run)
+    return Altered(f"{kind} {place}", place, beside=beside.name if kind == EXCHANGED else "")
 
 
 def _flip(data: bytes, chance: random.Random) -> bytes:
@@ -139,10 +164,43 @@ _BYTES: dict[str, Callable[[bytes, random.Random], bytes]] = {
     "swap": _swap,
     "junk": _junk,
 }
+
+
+def _exchange(cell: Path, beside: Path, foreign: Path) -> None:
+    held = cell.with_name(".held")
+    cell.rename(held)
+    beside.rename(cell)
+    held.rename(beside)
+
+
+def _neighbour(cell: Path, beside: Path, foreign: Path) -> None:
+    shutil.rmtree(cell)
+    shutil.copytree(beside, cell)
+
+
+def _link_to_neighbour(cell: Path, beside: Path, foreign: Path) -> None:
+    shutil.rmtree(cell)
+    cell.symlink_to(beside)
+
+
+def _foreign(cell: Path, beside: Path, foreign: Path) -> None:
+    shutil.rmtree(cell)
+    shutil.copytree(foreign, cell)
+
+
+_CELLS: dict[str, Callable[[Path, Path, Path], None]] = {
+    EXCHANGED: _exchange,
+    "neighbour": _neighbour,
+    "foreign": _foreign,
+    "link to a neighbour": _link_to_neighbour,
+}
+"""Whole cells in the place of others."""
 _PLACES: dict[str, Callable[[Path], None]] = {
     "delete": lambda path: None,
     "link": _link,
     "link to zeros": lambda path: path.symlink_to("/dev/zero"),
+    "dangling link": lambda path: path.symlink_to("nowhere"),
+    "link to itself": lambda path: path.symlink_to(path.name),
     "pipe": os.mkfifo,
     "folder": Path.mkdir,
 }
@@ -157,9 +215,12 @@ def forge(run: Path, chance: random.Random) -> Altered:
     part = value
     for key in place[:-1]:
         part = part[key]
-    new = chance.choice((*ODD, ""))
-    was = part[place[-1]]
-    if new:
+    new, was = chance.choice((*ODD, "")), part[place[-1]]
+    if isinstance(part, dict) and chance.random() < 0.15:
+        renamed = chance.choice(ODD_NAMES)
+        part[renamed] = part.pop(place[-1])
+        new = f"its name is {renamed!r}"
+    elif new:
         part[place[-1]] = "\ue000"
     else:
         del part[place[-1]]
@@ -195,6 +256,8 @@ def _sealed(value: Any, new: str, own: bool) -> str:
 
 
 def reseal(cell: Path) -> None:
+    was = cell / "checksums.json"
+    run = json.loads(was.read_text()).get("run", "") if was.is_file() else ""
     files = {}
     for path in sorted(cell.iterdir()):
         if path.name != "checksums.json":
@@ -205,5 +268,5 @@ def reseal(cell: Path) -> None:
                 **{name: hashlib.blake2b(part, digest_size=32).hexdigest() for name, part in ends.items()},
             }
     (cell / "checksums.json").write_text(
-        json.dumps({"schema": 1, "algorithm": "blake2b-256", "files": files})
+        json.dumps({"schema": 1, "algorithm": "blake2b-256", "run": run, "files": files})
     )

@@ -20,7 +20,7 @@ from typing import IO
 
 from hostile.alter import forge, spoil
 from hostile.judge import Outcome, judge_forged, judge_spoilt, sane
-from hostile.made import LAB, NOT_VALID, RUN, WITHOUT
+from hostile.made import LAB, NOT_VALID, OTHER, RUN, without
 
 CPU_S, MEMORY_BYTES, WALL_S = 10, 1 << 30, 120
 """The limits of a call. The last is for what waits without end, on a machine however busy."""
@@ -173,19 +173,24 @@ class Harness:
         chance = random.Random(f"{seed}-{number}")
         before = self.said(command)
         with copied(self.made / (LAB if command in OF_THE_LAB else RUN), self.beside) as place:
-            what = spoil(place / "run", chance, way) if kind == "spoilt" else forge(place / "run", chance)
+            what = (
+                spoil(place / "run", chance, way, self.made / OTHER)
+                if kind == "spoilt"
+                else forge(place / "run", chance)
+            )
             outcome = call(command, place)
         if kind == "spoilt":
-            judged = judge_spoilt(before, outcome, what.names, self._without(command, what.cell))
+            judged = judge_spoilt(before, outcome, what.names, self._without(command, what.cell, what.beside))
         else:
             judged = judge_forged(before, outcome, what, verifies=command == "show --verify")
         self.report.add(command, f"{number} {kind} {what.text}", outcome, judged)
 
-    def _without(self, command: str, cell: str) -> list[Callable[[], Outcome]]:
-        """What the command says of runs that were made without the cell, or with the cell as not valid."""
-        runs = (
-            [f"{kind}-{cell}" for kind in (WITHOUT, NOT_VALID)] if cell and command not in OF_THE_LAB else []
-        )
+    def _without(self, command: str, cell: str, beside: str) -> list[Callable[[], Outcome]]:
+        """What the command says of runs that were made without the cell, or with the cell as not valid, or without
+        both."""
+        runs = [without(cell), f"{NOT_VALID}-{cell}"] if cell and command not in OF_THE_LAB else []
+        if beside and runs:
+            runs = [without(cell, beside)]
         return [partial(self.said, command, run) for run in runs]
 
 

@@ -5,28 +5,43 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 from hostile.alter import reseal
 from howlate import __version__
 
 CELLS = ("traced", "none", "late")
-RUN, LAB, WITHOUT, NOT_VALID = "run", "lab", "without", "not-valid"
+RUN, LAB, OTHER, WITHOUT, NOT_VALID = "run", "lab", "other", "without", "not-valid"
 MACHINES = Path(__file__).parents[1] / "fixtures" / "machines"
+
+
+def without(*cells: str) -> str:
+    return "-".join((WITHOUT, *sorted(cells)))
 
 
 def make_runs(place: Path) -> None:
     """`run` has three cells: one of them recorded what the kernel did, one has another load. `lab` is the same as if
-    the lab had measured it. In `without-CELL` the cell was never measured, in `not-valid-CELL` it is not valid."""
+    the lab had measured it, `other` a run of the same study seconds later. In `without-CELL` and
+    `without-CELL-CELL` these were never measured, in `not-valid-CELL` it is not valid."""
     make_run(place / RUN, CELLS)
     make_run(place / LAB, CELLS, lab=True)
+    make_run(place / OTHER, CELLS, later=True)
+    for pair in combinations(CELLS, 2):
+        make_run(place / without(*pair), [name for name in CELLS if name not in pair])
     for cell in CELLS:
-        make_run(place / f"{WITHOUT}-{cell}", [name for name in CELLS if name != cell])
+        make_run(place / without(cell), [name for name in CELLS if name != cell])
         make_run(place / f"{NOT_VALID}-{cell}", CELLS)
         declare_not_valid(place / f"{NOT_VALID}-{cell}", cell)
 
 
-def make_run(place: Path, measured: Sequence[str], lab: bool = False, planned: Sequence[str] = CELLS) -> None:
+def make_run(
+    place: Path,
+    measured: Sequence[str],
+    lab: bool = False,
+    later: bool = False,
+    planned: Sequence[str] = CELLS,
+) -> None:
     from made_evidence import quiet
     from made_trace import late_samples
     from store.runs import a_folder, a_run
@@ -41,6 +56,11 @@ def make_run(place: Path, measured: Sequence[str], lab: bool = False, planned: S
     }
     facts = json.loads((MACHINES / "rt-box-tuned.json").read_text())
     run = replace(a_run(*planned), facts=facts, versions={"howlate": __version__})
+    if later:
+        run = replace(run, started=f"{run.started[:-2]}9Z")
+        streams |= {
+            cell: stream([2 * value for value in calm], header_changes=changes) for cell in ("none", "late")
+        }
     if lab:
         machines = {"6.1": facts}
         run = replace(

@@ -42,6 +42,7 @@ def test_commands_over_altered_runs_break_nothing(times: int, commands: list[str
 
 FOUND = {
     "changed figures": ("show --json", "spoilt", "digit", "FAULT not named"),
+    "foreign cells": ("show --json", "spoilt", "foreign", "FAULT not named"),
     "silent loss": ("verdict", "spoilt", "delete", "FAULT not named"),
     "raw text": ("show", "spoilt", "", "FAULT escape"),
     "memory": ("show", "spoilt", "", "FAULT memory"),

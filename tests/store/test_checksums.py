@@ -7,11 +7,13 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from howlate.__main__ import main
 from howlate.analysis.own import contradiction
 from howlate.cli import howlate
 from howlate.errors import DamagedError
@@ -25,7 +27,7 @@ from howlate.store.summarise import bins_of
 from howlate.words.say import english
 from howlate.words.statement import Statement
 
-from .runs import a_folder
+from .runs import a_folder, a_run
 from .streams import stream
 
 
@@ -218,3 +220,26 @@ def test_checksums_that_are_gone_are_no_older_howlates(folder: RunFolder) -> Non
 def test_real_samples_never_contradict_themselves(tmp_path: Path, latencies: list[int]) -> None:
     folder = a_folder(tmp_path / "run", {"a": stream(latencies)})
     assert contradiction(folder.summary("a")) == ""
+
+
+@pytest.mark.parametrize("change", [{"id": "other"}, {"started": "2026-01-02T03:04:06Z"}, {"target": "b"}])
+def test_a_cell_of_another_run_is_refused_by_all_that_read_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: dict[str, Any]
+) -> None:
+    """Its id, its checksums and its samples are in order."""
+    run = a_run("none", "late")
+    streams = {"none": stream([5_000] * 100), "late": stream([7_000] * 100)}
+    ours = a_folder(tmp_path / "ours", streams, run=run)
+    theirs = a_folder(tmp_path / "theirs", streams, run=replace(run, **change))
+    shutil.rmtree(ours.cell_path("late"))
+    shutil.copytree(theirs.cell_path("late"), ours.cell_path("late"))
+    options = {
+        "show": [],
+        "verdict": ["--deadline", "1s"],
+        "export": ["--format", "csv", "-o", str(tmp_path / "o")],
+        "report": [],
+    }
+    for words in (["show", "--verify"], *([name, *more] for name, more in options.items())):
+        assert main([words[0], str(ours.path), *words[1:]]) == 4
+        said = "".join(capsys.readouterr())
+        assert "cells/late is a cell of another run" in said, (words, said)

@@ -7,11 +7,13 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from howlate.model.loaded import RunContent
+from howlate.store.checksums import write_checksums
 from howlate.store.loaded import load_run
 from howlate.store.run_folder import RunFolder
 from store.runs import a_folder
@@ -86,8 +88,22 @@ def test_intervals_are_made_where_a_run_is_read_and_stored_nowhere(tmp_path: Pat
         assert column.intervals["0.5"].low < (column.quantiles["0.5"] or 0) < column.intervals["0.5"].high
 
 
-def test_the_samples_are_not_read_for_intervals_where_there_are_no_bins(tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", [Path.unlink, Path.mkdir, Path.touch])
+def test_intervals_are_those_of_the_samples_where_the_bins_are_lost(
+    tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    folder = a_folder(tmp_path / "run", {"a": stream(list(range(5_000, 7_000)))})
+    before = load_run(folder.path, bins=False, intervals=True)
+    (folder.path / "cells/a/bins.json").unlink()
+    if damage is not Path.unlink:
+        damage(folder.path / "cells/a/bins.json")
+    assert load_run(folder.path, bins=False, intervals=True) == before
+
+
+def test_the_samples_are_not_read_for_intervals_where_there_never_were_bins(tmp_path: Path) -> None:
+    """An older howlate made none."""
     folder = a_folder(tmp_path / "run", {"a": stream(list(range(5_000, 7_000)))})
     (folder.path / "cells/a/bins.json").unlink()
+    write_checksums(folder.path / "cells/a", folder.read_run().fingerprint)
     (content,) = load_run(folder.path, bins=False, intervals=True).cells
     assert content.bins is None and content.summary.columns["latency_ns"].intervals == {}

@@ -14,3 +14,7 @@ Count = Annotated[int, Meta(ge=0, le=_MOST)]
 Real = Annotated[float, Meta(ge=-1e30, le=1e30)]
 """Also its square is finite."""
 Share = Annotated[float, Meta(ge=0.0, le=1.0)]
+ShareKey = Annotated[str, Meta(pattern=r"^0\.(?=0*[1-9])[0-9]{1,15}\Z")]
+"""The name of a quantile in JSON."""
+CpuKey = Annotated[str, Meta(pattern=r"^(-1|[0-9]{1,9})\Z")]
+"""The number of a CPU as a name in JSON; -1 where a thread was not pinned."""

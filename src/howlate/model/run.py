@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -93,6 +94,12 @@ class Run:
     @property
     def virtual(self) -> bool:
         return self.clock == VIRTUAL
+
+    @property
+    def fingerprint(self) -> str:
+        """What its cells carry, so that no other run's cell is taken for one of its own."""
+        text = json.dumps([self.id, self.started, self.target])
+        return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -19,7 +19,7 @@ from howlate.model.decode import Table, decoded, known_schema, warnings_of
 from howlate.model.knowledge import EVERYTHING, Knowledge
 from howlate.model.others import Others
 from howlate.model.plan import point_of
-from howlate.model.ranges import Count, Int64, Real
+from howlate.model.ranges import Count, CpuKey, Int64, Real, ShareKey
 from howlate.model.tail import TailSummary
 from howlate.model.units import parse_duration_ns
 from howlate.words.printable import printable
@@ -84,14 +84,14 @@ class ColumnSummary:
     stddev: Real | None = None
     """The sample's standard deviation (n - 1)."""
     period_exceeded: Count | None = None
-    quantiles: dict[str, Int64 | None] = field(default_factory=dict)
+    quantiles: dict[ShareKey, Int64 | None] = field(default_factory=dict)
     """By share ("0.99"): order statistics of the samples; None if fewer than ten samples lie beyond."""
     max_at_s: Real | None = None
     """The release of the maximum, in seconds after t0."""
     alone: LargestAlone | None = None
     """If one sample makes maximum and deviation: both without it. Absent from an older howlate's summaries.
     """
-    max_by_cpu: dict[str, Int64] = field(default_factory=dict)
+    max_by_cpu: dict[CpuKey, Int64] = field(default_factory=dict)
     """The largest value of each measuring CPU, if there are several; "-1": of threads that were not pinned.
     """
     statistics: dict[str, Int64 | Real | None] = field(default_factory=dict)
@@ -202,7 +202,7 @@ class DeadlineSummary:
     when the activation that skipped them began. The late ones among them are in `late`."""
     at_least: bool = False
     """More may have missed it: another tool's histogram ended below the deadline."""
-    by_cpu: dict[str, OfCpu] = field(default_factory=dict)
+    by_cpu: dict[CpuKey, OfCpu] = field(default_factory=dict)
     """Of each measuring CPU, if there are several."""
     squares: Count | None = None
     """The sum of the squares of the clusters' sizes in misses; None where `clusters` is, and of an older howlate."""

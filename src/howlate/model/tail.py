@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from howlate.model.ranges import Count, Int64, Share
+from howlate.model.ranges import Count, CpuKey, Int64, Share
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class TailSummary:
     """How many clusters of them each block of time has."""
     block_max_ns: tuple[Int64, ...] = ()
     """The largest sample of each block of time."""
-    theta_by_cpu: dict[str, Share] = field(default_factory=dict)
+    theta_by_cpu: dict[CpuKey, Share] = field(default_factory=dict)
     """Where several CPUs measured: of each one's own exceedances, if it has two of them."""
 
     def to_json(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from howlate.model.catalogue import KnownCell, KnownRun
 from howlate.model.opening import TEXT_BYTES_MAX, open_file
 from howlate.store.checksums import CHECKSUMS, changed
 from howlate.store.files import looking, written_beside
-from howlate.store.run_folder import FINISHED, RUN, SAMPLES, SUMMARY, RunFolder, not_the_cell
+from howlate.store.run_folder import FINISHED, RUN, SAMPLES, SUMMARY, CellFiles, RunFolder, not_the_cell
 from howlate.words.statement import Statement, rule
 
 NO_RUNS = rule(
@@ -120,7 +120,7 @@ class _RunsRead:
             try:
                 if name not in order:
                     raise not_the_cell(folder.cells_path / name)
-                cells.append(_cell(folder, name))
+                cells.append(_cell(folder.files(name, run)))
             except HowlateError as problem:
                 self.left_out.append(LeftOut(folder.cells_path / name, problem.statement))
         finished = folder.finished_cells()
@@ -161,10 +161,9 @@ def _is_run(path: str) -> bool:
     return os.path.lexists(f"{path}/{RUN}") or os.path.lexists(f"{path}/{FINISHED}")
 
 
-def _cell(folder: RunFolder, name: str) -> KnownCell:
+def _cell(files: CellFiles) -> KnownCell:
     """A cell whose checksums stand beside it is not held against itself once more, and its samples are known by
     their size and their end."""
-    files = folder.files(name)
     if SAMPLES not in files.known or SUMMARY not in files.known:
         summary = files.summary()
         return KnownCell.of(summary, not any(warning.rule == UNCHECKED.id for warning in summary.warnings))

@@ -4,7 +4,8 @@ since.
 The file has the BLAKE2b of every file. The samples can be gigabytes, and `show` must stay quick: it checks
 their size and the digest of their end (Parquet's footer, which says where each column's pages are, how long
 they are, and their extremes). The whole digest is checked when the samples are read, and by `howlate show
---verify`. The checksums detect accidents and edits, not a forger who rewrites checksums.json.
+--verify`. It names the run too: a cell of the same id may come from another. The checksums detect accidents and
+edits, not a forger who rewrites checksums.json.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ from howlate.analysis.valid import FILE_CHANGED, FILE_MISSING, FILE_RESIZED
 from howlate.errors import DamagedError
 from howlate.model.decode import Table
 from howlate.model.opening import open_file
-from howlate.store.files import looking, read_json, storing, write_json
-from howlate.words.statement import Statement
+from howlate.store.files import looking, measure_again, read_json, storing, write_json
+from howlate.words.statement import Statement, rule
+
+OF_ANOTHER_RUN = rule("store.of-another-run", "{folder} is a cell of another run", remedy="{hint}")
 
 CHECKSUMS = "checksums.json"
 END_BYTES = 64 * 1024
@@ -43,22 +46,26 @@ class Checksum:
         return {"bytes": self.size, "blake2b": self.digest, "end": self.end}
 
 
-def write_checksums(folder: Path) -> None:
-    """Write the checksums of all files of a finished cell's folder."""
+def write_checksums(folder: Path, run: str) -> None:
+    """Write the checksums of all files of a finished cell's folder, with its run's fingerprint."""
     with storing(folder / CHECKSUMS):
         names = sorted(p.name for p in folder.iterdir() if p.is_file() and p.name != CHECKSUMS)
         files = {name: _of(folder / name).to_json() for name in names if not name.startswith(".")}
-    value = {"schema": 1, "algorithm": f"blake2b-{8 * _DIGEST_BYTES}", "files": files}
+    value = {"schema": 1, "algorithm": f"blake2b-{8 * _DIGEST_BYTES}", "run": run, "files": files}
     write_json(folder / CHECKSUMS, value)
 
 
-def read_checksums(folder: Path) -> Mapping[str, Checksum]:
-    """Checksums by file name; empty for a cell that an older howlate finished."""
+def read_checksums(folder: Path, run: str = "") -> Mapping[str, Checksum]:
+    """Checksums by file name; empty for a cell that an older howlate finished. DamagedError where they name another
+    run than that of this fingerprint."""
     path = folder / CHECKSUMS
     with looking(path):
         if not os.path.lexists(path):
             return {}
-    table = Table(read_json(path), str(path), "", DamagedError).table("files", required=True)
+    whole = Table(read_json(path), str(path), "", DamagedError)
+    if run and whole.text("run", run) != run:
+        raise DamagedError(OF_ANOTHER_RUN(folder=folder, hint=measure_again(folder)))
+    table = whole.table("files", required=True)
     return {
         name: Checksum(checksum.integer("bytes"), checksum.text("blake2b"), checksum.text("end"))
         for name in table.values

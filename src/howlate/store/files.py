@@ -169,12 +169,14 @@ def storing(path: Path, option: str = OUT) -> Iterator[None]:
 
 @contextmanager
 def looking(path: Path) -> Iterator[None]:
-    """Turn an OSError inside into a DamagedError about `path`: if the folder above may not be searched, it is
-    unknown whether the file exists."""
+    """Turn an OSError inside into a DamagedError about `path`, or about what below it: if the folder above may not be
+    searched, it is unknown whether the file exists."""
     try:
         yield
     except OSError as error:
-        raise DamagedError(UNREADABLE(path=path, reason=error.strerror or error)) from None
+        below = str(error.filename).startswith(f"{path}{os.sep}")
+        named = error.filename if below else path
+        raise DamagedError(UNREADABLE(path=named, reason=error.strerror or error)) from None
 
 
 def storage_error(path: Path, number: int | None, text: str, option: str = OUT) -> StorageError:

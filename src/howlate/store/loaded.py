@@ -17,18 +17,18 @@ from howlate.model.facts import Facts
 from howlate.model.loaded import CellContent, MeasuredKernel, RunContent
 from howlate.model.run import Run
 from howlate.model.trace import CellTrace
-from howlate.store.run_folder import CPUS, CellFiles, RunFolder
+from howlate.store.run_folder import BINS, CPUS, CellFiles, RunFolder
 
 
 def load_run(path: Path, bins: bool = True, kernels: bool = True, intervals: bool = False) -> RunContent:
     """A run folder as a value. Without `bins`, only what tables need: no bins, frequencies or traces; without
     `kernels`, no configurations; then `intervals` makes those of the quantiles of points that are not repeated, if
-    bins.json is there. Samples are read only if `bins` is wanted and bins.json is missing or damaged."""
+    there ever was a bins.json. Samples are read only if that is wanted and is missing or damaged."""
     folder = RunFolder.at(path)
     run = folder.read_run()
     whole = folder.whole_cells(run)
     alone = _unrepeated(run) if intervals else set()
-    cells = [_cell(folder.files(cell), bins, cell in alone) for cell in whole]
+    cells = [_cell(folder.files(cell, run), bins, cell in alone) for cell in whole]
     if bins:
         cells = _with_frequencies(folder.path, cells)
     return RunContent(
@@ -52,9 +52,8 @@ def _cell(files: CellFiles, bins: bool, intervals: bool) -> CellContent:
     summary, held = files.summary(), _bins(files) if bins else None
     if intervals or held is not None:
         from howlate.analysis.quantiles import with_intervals  # with numpy, for which no run waits
-    if intervals and held is None:
-        with suppress(DamagedError):
-            summary = with_intervals(summary, files.bins())
+    if intervals and held is None and BINS in files.known:
+        summary = with_intervals(summary, _bins(files))
     return CellContent(
         summary if held is None else with_intervals(summary, held),
         held,

@@ -238,7 +238,7 @@ class RunFolder:
         with storing(whole):
             if not (part / SUMMARY).is_file():
                 raise DamagedError(NO_SUMMARY_YET(cell=cell_id, hint=measure_again(part)))
-            write_checksums(part)
+            write_checksums(part, self.read_run().fingerprint)
             rename_folder(part, whole)
         self._note_finished(cell_id)
         return whole
@@ -308,15 +308,15 @@ class RunFolder:
         ids = {n: n[1 : -len(".part")] for n in names}
         return {ids[n]: read_json(self.cells_path / n / ERROR) for n in names if ids[n] not in whole}
 
-    def files(self, cell_id: str) -> CellFiles:
-        """The files of a whole cell."""
+    def files(self, cell_id: str, run: Run | None = None) -> CellFiles:
+        """The files of a whole cell; DamagedError for one of another run. `run`: run.json, if it was read already."""
         folder = self.cell_path(cell_id)
-        return CellFiles(folder, read_checksums(folder))
+        return CellFiles(folder, read_checksums(folder, (run or self.read_run()).fingerprint))
 
-    def summary(self, cell_id: str) -> CellSummary:
+    def summary(self, cell_id: str, run: Run | None = None) -> CellSummary:
         """The summary of a whole cell. DamagedError if it, or the record behind it, was changed since; a cell
         with changed samples is not valid."""
-        files = self.files(cell_id)
+        files = self.files(cell_id, run)
         files.must_be_unchanged(CELL)
         return files.summary()
 
@@ -329,7 +329,7 @@ class RunFolder:
 
     def differences(self, cell_id: str) -> list[str]:
         """The differences in a whole cell's folder; every byte is compared."""
-        folder = self.cell_path(cell_id)
+        folder = self.files(cell_id).folder
         changes = [english(change) for change in differences(folder)]
         if changes:
             return changes
@@ -343,7 +343,8 @@ class RunFolder:
 
     def summaries(self) -> list[CellSummary]:
         """The summaries of all whole cells, in the order of the plan."""
-        return [self.summary(cell_id) for cell_id in self.whole_cells()]
+        run = self.read_run()
+        return [self.summary(cell_id, run) for cell_id in self.whole_cells(run)]
 
     def cell(self, cell_id: str) -> dict[str, Any]:
         """cell.json: the stream's header and trailer, and how the stream ended."""
