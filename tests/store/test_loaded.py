@@ -88,6 +88,13 @@ def test_intervals_are_made_where_a_run_is_read_and_stored_nowhere(tmp_path: Pat
         assert column.intervals["0.5"].low < (column.quantiles["0.5"] or 0) < column.intervals["0.5"].high
 
 
+def test_intervals_need_no_checksums(tmp_path: Path) -> None:
+    folder = a_folder(tmp_path / "run", {"a": stream(list(range(5_000, 7_000)))})
+    before = load_run(folder.path, bins=False, intervals=True)
+    (folder.path / "cells/a/checksums.json").unlink()
+    assert load_run(folder.path, bins=False, intervals=True) == before
+
+
 @pytest.mark.parametrize("damage", [Path.unlink, Path.mkdir, Path.touch])
 def test_intervals_are_those_of_the_samples_where_the_bins_are_lost(
     tmp_path: Path, damage: Callable[[Path], None]

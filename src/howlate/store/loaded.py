@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -52,7 +53,7 @@ def _cell(files: CellFiles, bins: bool, intervals: bool) -> CellContent:
     summary, held = files.summary(), _bins(files) if bins else None
     if intervals or held is not None:
         from howlate.analysis.quantiles import with_intervals  # with numpy, for which no run waits
-    if intervals and held is None and BINS in files.known:
+    if intervals and held is None and (BINS in files.known or os.path.lexists(files.folder / BINS)):
         summary = with_intervals(summary, _bins(files))
     return CellContent(
         summary if held is None else with_intervals(summary, held),
