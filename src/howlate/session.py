@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -123,7 +124,7 @@ def _begin(run: Run, configs: Mapping[str, str], path: Path, same: SamePlan) -> 
         holds_a_run = (path / RUN).exists()
     if holds_a_run:
         return _go_on(run, configs, RunFolder.open(path), same)
-    run = replace(run, configs=config_files(configs))
+    run = replace(run, configs=config_files(configs), token=secrets.token_hex(16))
     folder = RunFolder.create(path, run)
     _write_configs(folder, run, configs)
     return Session(folder, run, still_to_measure(run.plan, ()))

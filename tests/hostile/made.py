@@ -22,11 +22,11 @@ def without(*cells: str) -> str:
 
 def make_runs(place: Path) -> None:
     """`run` has three cells: one of them recorded what the kernel did, one has another load. `lab` is the same as if
-    the lab had measured it, `other` a run of the same study seconds later. In `without-CELL` and
+    the lab had measured it, `other` another run of the same study, which was slower. In `without-CELL` and
     `without-CELL-CELL` these were never measured, in `not-valid-CELL` it is not valid."""
     make_run(place / RUN, CELLS)
     make_run(place / LAB, CELLS, lab=True)
-    make_run(place / OTHER, CELLS, later=True)
+    make_run(place / OTHER, CELLS, slow=True)
     for pair in combinations(CELLS, 2):
         make_run(place / without(*pair), [name for name in CELLS if name not in pair])
     for cell in CELLS:
@@ -39,7 +39,7 @@ def make_run(
     place: Path,
     measured: Sequence[str],
     lab: bool = False,
-    later: bool = False,
+    slow: bool = False,
     planned: Sequence[str] = CELLS,
 ) -> None:
     from made_evidence import quiet
@@ -55,9 +55,8 @@ def make_run(
         "late": stream([*calm[:-1], 2_000_000], header_changes=changes),
     }
     facts = json.loads((MACHINES / "rt-box-tuned.json").read_text())
-    run = replace(a_run(*planned), facts=facts, versions={"howlate": __version__})
-    if later:
-        run = replace(run, started=f"{run.started[:-2]}9Z")
+    run = replace(a_run(*planned), facts=facts, versions={"howlate": __version__}, token=place.name)
+    if slow:
         streams |= {
             cell: stream([2 * value for value in calm], header_changes=changes) for cell in ("none", "late")
         }

@@ -18,6 +18,7 @@ def made() -> Run:
     return Run(
         id="20260102T030405-made",
         started="2026-01-02T03:04:05Z",
+        token="a1b2",
         study=one,
         plan=make_plan(one, capabilities(), {"kernel": "6.1"}),
         target="local",

@@ -18,7 +18,7 @@ from howlate.model.guest_cpus import GuestCpus
 from howlate.model.loaded import RunContent
 from howlate.model.plan import Plan
 from howlate.store.files import write_json
-from howlate.store.run_folder import BINS, CELL, RunFolder, write_summary
+from howlate.store.run_folder import CELL, RunFolder, write_summary
 from made_sides import NONE, RT, Machine, Made, at, lab_run, real_run
 from printed import compared_html as section
 from printed import print_comparison
@@ -150,7 +150,6 @@ def write(folder: Path, content: object) -> Path:
     for cell in content.cells:  # type: ignore[attr-defined]
         part = run.start_cell(cell.summary.id)
         write_json(part / CELL, {"header": {}, "trailer": {}})
-        write_json(part / BINS, {"schema": 1})
         write_summary(part, cell.summary)
         run.finish_cell(cell.summary.id)
     return folder

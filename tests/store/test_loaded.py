@@ -111,6 +111,6 @@ def test_the_samples_are_not_read_for_intervals_where_there_never_were_bins(tmp_
     """An older howlate made none."""
     folder = a_folder(tmp_path / "run", {"a": stream(list(range(5_000, 7_000)))})
     (folder.path / "cells/a/bins.json").unlink()
-    write_checksums(folder.path / "cells/a", folder.read_run().fingerprint)
+    write_checksums(folder.path / "cells/a", folder.read_run().token)
     (content,) = load_run(folder.path, bins=False, intervals=True).cells
     assert content.bins is None and content.summary.columns["latency_ns"].intervals == {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -89,22 +88,20 @@ class Run:
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """What was in force below the study, by name ("cyclic.period"): {"value", "from"}: the study, --set, a
     settings file, or the probe itself."""
+    token: str = ""
+    """A random text of the folder that its cells carry, so that no other run's cell is taken for one of its own; ""
+    in a run of an older howlate."""
     schema: int = 1
 
     @property
     def virtual(self) -> bool:
         return self.clock == VIRTUAL
 
-    @property
-    def fingerprint(self) -> str:
-        """What its cells carry, so that no other run's cell is taken for one of its own."""
-        text = json.dumps([self.id, self.started, self.target])
-        return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-
     def to_json(self) -> dict[str, Any]:
         return {
             "schema": self.schema,
             "id": self.id,
+            "token": self.token,
             "started": self.started,
             "target": self.target,
             "clock": self.clock,
@@ -142,6 +139,7 @@ class Run:
             raise table.fail(CHANGED_SINCE())
         return cls(
             id=table.text("id"),
+            token=table.text("token", ""),
             started=_started(table),
             study=Study.from_json(
                 table.mapping("study", required=True), f"{table.file}, study", DamagedError

@@ -177,7 +177,8 @@ def _look(folder: Path) -> _RunFiles:
     """What the entry of a run is made of, without opening it. howlate replaces files by renaming, so that a new one
     has another inode."""
     cells = {}
-    files = [_status(f"{folder}/{file}") for file in (RUN, FINISHED)]
+    with looking(folder):
+        files = [_status(f"{folder}/{file}") for file in (RUN, FINISHED)]
     with looking(folder / "cells"):
         for name in sorted(entry.name for entry in os.scandir(folder / "cells")):
             statuses = [_status(f"{folder}/cells/{name}/{file}") for file in (SUMMARY, CHECKSUMS, SAMPLES)]

@@ -47,7 +47,7 @@ class Checksum:
 
 
 def write_checksums(folder: Path, run: str) -> None:
-    """Write the checksums of all files of a finished cell's folder, with its run's fingerprint."""
+    """Write the checksums of all files of a finished cell's folder, with its run's token."""
     with storing(folder / CHECKSUMS):
         names = sorted(p.name for p in folder.iterdir() if p.is_file() and p.name != CHECKSUMS)
         files = {name: _of(folder / name).to_json() for name in names if not name.startswith(".")}
@@ -57,7 +57,7 @@ def write_checksums(folder: Path, run: str) -> None:
 
 def read_checksums(folder: Path, run: str = "") -> Mapping[str, Checksum]:
     """Checksums by file name; empty for a cell that an older howlate finished. DamagedError where they name another
-    run than that of this fingerprint."""
+    run than that of this token."""
     path = folder / CHECKSUMS
     with looking(path):
         if not os.path.lexists(path):

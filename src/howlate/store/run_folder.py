@@ -238,7 +238,7 @@ class RunFolder:
         with storing(whole):
             if not (part / SUMMARY).is_file():
                 raise DamagedError(NO_SUMMARY_YET(cell=cell_id, hint=measure_again(part)))
-            write_checksums(part, self.read_run().fingerprint)
+            write_checksums(part, self.read_run().token)
             rename_folder(part, whole)
         self._note_finished(cell_id)
         return whole
@@ -311,7 +311,7 @@ class RunFolder:
     def files(self, cell_id: str, run: Run | None = None) -> CellFiles:
         """The files of a whole cell; DamagedError for one of another run. `run`: run.json, if it was read already."""
         folder = self.cell_path(cell_id)
-        return CellFiles(folder, read_checksums(folder, (run or self.read_run()).fingerprint))
+        return CellFiles(folder, read_checksums(folder, (run or self.read_run()).token))
 
     def summary(self, cell_id: str, run: Run | None = None) -> CellSummary:
         """The summary of a whole cell. DamagedError if it, or the record behind it, was changed since; a cell
