@@ -55,7 +55,7 @@ CLUSTER = 40
 """More than ever come together in a burst of ten."""
 SEVERAL = 4
 ALIKE, ONE_BAD = f"{SEVERAL} CPUs at the rate", f"one of {SEVERAL} CPUs at the rate, the others far below"
-REPEATED, ROWS = f"{SEVERAL} repetitions", f"{SEVERAL} rows, each with 95 %"
+REPEATED, ROWS = f"{SEVERAL} repetitions", f"{SEVERAL} rows"
 GOOD = 1 / 3
 FAR = 10
 HELD_TOGETHER = (
@@ -96,9 +96,11 @@ def share(name: str, count: int, of: int, is_held: bool) -> list[Figure]:
     return found
 
 
-def once(process: Process, random: np.random.Generator, n: int, rate: float, tolerated: float) -> Verdict:
+def once(
+    process: Process, random: np.random.Generator, n: int, rate: float, tolerated: float, rows: int = 1
+) -> Verdict:
     measured = Round.of(random, misses_of(process, random, n, rate), n)
-    return verdict(evidence_of([measured]), Question(DEADLINE_NS, tolerated))
+    return verdict(evidence_of([measured]), Question(DEADLINE_NS, tolerated, rows=rows))
 
 
 def one_look(name: str, process: Process, repetitions: int, random: np.random.Generator) -> list[Figure]:
@@ -121,15 +123,15 @@ def of_several(kind: str, name: str, repetitions: int, random: np.random.Generat
     outcomes: Counter[Ruling] = Counter()
     for _ in range(repetitions):
         if kind == ROWS:
-            found = together([once(process, random, n, RATE, RATE).outcome for _ in range(SEVERAL)])
+            found = together([once(process, random, n, RATE, RATE, SEVERAL).outcome for _ in range(SEVERAL)])
         else:
             rounds = rounds_of(kind, process, random, n)
             found = verdict(evidence_of(rounds), Question(DEADLINE_NS, RATE)).outcome
         outcomes[found or Ruling.INCONCLUSIVE] += 1
     label = f"one look, {kind}, {name}"
     return [
-        *share(f"{label}: false PASS", outcomes[Ruling.PASS], repetitions, kind != ROWS),
-        *share(f"{label}: false FAIL", outcomes[Ruling.FAIL], repetitions, kind != ROWS),
+        *share(f"{label}: false PASS", outcomes[Ruling.PASS], repetitions, True),
+        *share(f"{label}: false FAIL", outcomes[Ruling.FAIL], repetitions, True),
     ]
 
 

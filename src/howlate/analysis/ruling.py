@@ -31,6 +31,8 @@ class Question:
     confidence: float = CONFIDENCE
     cluster: float = 1.0
     """How many misses come together at most, where too few were seen to say it."""
+    rows: int = 1
+    """Of how many rows and columns it is asked: one that fails is enough, so their lower bounds hold together."""
 
     @property
     def judges_stretch(self) -> bool:
