@@ -124,7 +124,7 @@ def make_runs(place: Path, runs: int) -> None:
             shutil.copytree(template, path)
             summary = summary_of(cell, random, WORSE if later else 1.0)
             (path / SUMMARY).write_text(json.dumps({"schema": SCHEMA, **summary.to_json()}, indent=1))
-            write_checksums(path)
+            write_checksums(path, run.token)
         (folder / "run.json").write_text(replace(run, warnings=()).to_text())
     shutil.rmtree(template)
 

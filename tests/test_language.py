@@ -31,7 +31,7 @@ from howlate.report.html import SCRIPT_SAYS, asset, render
 from howlate.report.tables import IN_UNIT
 from howlate.report.text import wrapped
 from howlate.store.files import write_json
-from howlate.store.run_folder import BINS, CELL, RunFolder, write_summary
+from howlate.store.run_folder import CELL, RunFolder, write_summary
 from howlate.words import language
 from howlate.words.caption import Capitalised, Caption, Listed
 from howlate.words.language import CatalogueError
@@ -76,7 +76,6 @@ def run_folder(folder: Path) -> Path:
     for cell in content.cells:
         part = run.start_cell(cell.summary.id)
         write_json(part / CELL, {"header": {}, "trailer": {}})
-        write_json(part / BINS, {"schema": 1})
         write_summary(part, cell.summary)
         run.finish_cell(cell.summary.id)
     return folder

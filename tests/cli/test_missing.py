@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from cli.commands import Run
+from howlate.__main__ import main
 from howlate.store import catalogue
 from howlate.store.run_folder import FINISHED, RunFolder
 from made_evidence import quiet
@@ -187,3 +188,15 @@ def test_finishing_a_cell_keeps_the_lines_before(tmp_path: Path) -> None:
     run = measured(tmp_path / "run", "none", "quiet")
     assert (run / FINISHED).read_text() == "none\nquiet\n"
     assert RunFolder(run).finished_cells() == {"none", "quiet"}
+
+
+def test_where_all_cells_are_gone_the_run_is_damaged_and_not_the_question(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = a_folder(tmp_path / "run", {"none": stream([5] * 100), "late": stream([9] * 100)}).path
+    shutil.rmtree(run / "cells")
+    (run / "cells").mkdir()
+    for words in (["compare", run, "--by", "load"], ["report", run, "-o", tmp_path / "page.html"]):
+        assert main([str(word) for word in words]) == 4
+        assert "The cells late, none were measured, and are gone." in capsys.readouterr().err
+    assert "not measured yet" not in (tmp_path / "page.html").read_text()

@@ -125,3 +125,11 @@ def test_what_no_file_of_howlates_holds_is_refused_in_its_text(text: str) -> Non
 def test_a_study_has_numbers_of_64_bits(text: str) -> None:
     with pytest.raises(UsageError, match=r"s\.toml"):
         parse_toml(text, "s.toml")
+
+
+@pytest.mark.parametrize(
+    "place", [("histogram", "counts", 0), ("blocks", "counts", 0), ("scatter", "counts", 0)]
+)
+def test_counts_that_no_column_of_64_bits_can_sum_are_refused(place: tuple[Any, ...]) -> None:
+    with pytest.raises(DamagedError, match=r"bins\.json"):
+        CellBins.from_json(parse_json(text_with(BINS.to_json(), place, str(2**63 - 1)), "bins.json").values)

@@ -31,6 +31,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8).map(printa
 """As what is read is: howlate/words/printable.py."""
 ints = st.integers(-(2**63), 2**63 - 1)
 counts = st.integers(0, 2**63 - 1)
+few = st.integers(0, 2**50)
 reals = st.floats(-1e30, 1e30)
 shares = st.floats(0, 1)
 columns = st.builds(
@@ -84,8 +85,8 @@ def some_bins(draw: st.DrawFn) -> CellBins:
     n = draw(st.integers(0, 3))
     return CellBins(
         draw(texts),
-        Histogram(same(n, ints), same(n, ints), same(n, counts)),
-        TimeBlocks(same(n, reals), draw(reals), same(n, counts), same(n, ints), same(n, ints), same(n, ints)),
+        Histogram(same(n, ints), same(n, ints), same(n, few)),
+        TimeBlocks(same(n, reals), draw(reals), same(n, few), same(n, ints), same(n, ints), same(n, ints)),
         Tail(same(n, ints), same(n, shares)),
         tuple(
             LoadCourse(draw(texts), same(n, reals), same(n, shares)) for _ in range(draw(st.integers(0, 2)))

@@ -43,6 +43,7 @@ def command(runs: tuple[str, ...], by: str, deadline: str | None, as_json: bool)
     from howlate.analysis.equal import SAMPLES_HEADING, equal_sides
     from howlate.cli._named import named_runs, read_named, tell_missing
     from howlate.cli.verdict import limit_ns_of
+    from howlate.errors import DamagedError, ExitCode, UsageError
     from howlate.report.comparison import document, layouts_json
     from howlate.report.document import to_json as shown
     from howlate.report.document_terminal import print_document
@@ -61,7 +62,10 @@ def command(runs: tuple[str, ...], by: str, deadline: str | None, as_json: bool)
         samples = RunFolder(named[run][1]).cell_path(cell) / SAMPLES
         return file_hash(samples) if samples.is_file() else ""
 
-    comparison = compare(contents, by)
+    try:
+        comparison = compare(contents, by)
+    except UsageError as problem:  # of a run whose cells are gone it is not the caller's
+        raise DamagedError(problem.statement) if missing is ExitCode.BROKEN else problem from None
     equal = equal_sides(comparison.joined, hash_of)
     if as_json:
         with english():

@@ -13,7 +13,7 @@ from typing import Any
 
 from howlate.model.counted import NO_COUNTERS, Counters
 from howlate.model.decode import decoded, is_rising, known_schema, same_length
-from howlate.model.ranges import Count, Int64, Real, Share
+from howlate.model.ranges import Count, Int64, Real, Share, must_be_countable
 
 SCHEMA = 1
 _GRID_MOST = 100_000
@@ -31,6 +31,7 @@ class Histogram:
 
     def __post_init__(self) -> None:
         same_length(self.lower_ns, self.upper_ns, self.counts)
+        must_be_countable(self.counts)
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class TimeBlocks:
 
     def __post_init__(self) -> None:
         same_length(self.start_s, self.counts, self.median_ns, self.p99_ns, self.max_ns)
+        must_be_countable(self.counts)
 
 
 NO_BLOCKS = TimeBlocks((), 0.0, (), (), (), ())
@@ -111,6 +113,7 @@ class Scatter:
 
     def __post_init__(self) -> None:
         same_length(self.cells, self.counts)
+        must_be_countable(self.counts)
         same_length(self.at, self.smallest_ns, self.largest_ns)
         self._check_grid()
         self._check_values()

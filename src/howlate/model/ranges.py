@@ -3,6 +3,7 @@ with its place."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from msgspec import Meta
@@ -18,3 +19,9 @@ ShareKey = Annotated[str, Meta(pattern=r"^0\.(?=0*[1-9])[0-9]{1,15}\Z")]
 """The name of a quantile in JSON."""
 CpuKey = Annotated[str, Meta(pattern=r"^(-1|[0-9]{1,9})\Z")]
 """The number of a CPU as a name in JSON; -1 where a thread was not pinned."""
+
+
+def must_be_countable(counts: Iterable[int]) -> None:
+    """ValueError where they are more together than one of them may be: sums are made in columns of 64 bits."""
+    if sum(counts) > _MOST:
+        raise ValueError("there are too many together")

@@ -92,9 +92,8 @@ def _of_run(content: RunContent) -> Iterable[Text]:
     for why, cells in _by_reason((cell, _reason(error)) for cell, error in content.failed.items()):
         yield MISSING(cells=cells, why=why, count=len(cells))
     impossible = [(cell.id, cell.impossible) for cell in run.plan.cells if cell.impossible]
-    left = len(run.plan.cells) - len(content.cells) - len(content.failed) - len(impossible)
-    if left > 0:
-        yield NOT_YET(count=left)
+    if left := [cell for cell in content.unmeasured if cell not in content.failed]:
+        yield NOT_YET(count=len(left))
     for why, cells in _by_reason(impossible):
         yield NOT_POSSIBLE(cells=cells, reason=why)
 
