@@ -16,7 +16,7 @@ from howlate.words.statement import rule
 NO_SUCH_CELL = rule(
     "explain.no-such-cell",
     "{run} has no whole cell {cell}{hint}",
-    remedy="`howlate show --cells {run}` lists them",
+    remedy="`howlate show --cells {run:shell}` lists them",
 )
 NO_CELL = rule(
     "explain.no-cell", "{run} has no whole cell", remedy="go on with `howlate run` and the same --out"

@@ -43,7 +43,7 @@ NOT_MEASURED_ON = rule(
     "{run} has no whole cell on {kernel} that is otherwise as {cell}",
     remedy="{hint}",
 )
-LISTS_CELLS = rule("why.lists-cells", "`howlate show --cells {run}` lists the cells")
+LISTS_CELLS = rule("why.lists-cells", "`howlate show --cells {run:shell}` lists the cells")
 OTHER_GUEST = rule(
     "why.other-guest",
     "{run} was measured in another guest of {kernel}: by another build of the probe, of QEMU or of the kernel, or "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,10 @@ from howlate.errors import DamagedError, UsageError
 from howlate.model.bins import CellBins
 from howlate.model.decode import parse_json, parse_toml
 from howlate.model.summary import CellSummary
+from howlate.store.checksums import write_checksums
 from made_cells import made_cell
+from store.runs import a_folder
+from store.streams import stream
 
 SUMMARY, BINS, _ = made_cell("none", 1, 2_000)
 READERS = {"summary.json": CellSummary.from_json, "bins.json": CellBins.from_json}
@@ -133,3 +137,27 @@ def test_a_study_has_numbers_of_64_bits(text: str) -> None:
 def test_counts_that_no_column_of_64_bits_can_sum_are_refused(place: tuple[Any, ...]) -> None:
     with pytest.raises(DamagedError, match=r"bins\.json"):
         CellBins.from_json(parse_json(text_with(BINS.to_json(), place, str(2**63 - 1)), "bins.json").values)
+
+
+WRONG = {
+    ("header",): "[1]",
+    ("header", "in_force", "threads"): "-9223372036854775808",
+    ("header", "in_force", "threads", 0, "cpu"): '"a"',
+    ("header", "parameters"): "[]",
+    ("header", "tables"): '"x"',
+    ("trailer", "steal_ns"): '"text"',
+    ("trailer", "duration_ns"): '{"a": 1}',
+    ("trailer", "accounting"): "true",
+    ("trailer", "accounting", 0, "latency_ns_max"): '"x"',
+}
+
+
+@pytest.mark.parametrize("place", WRONG, ids=lambda place: ".".join(map(str, place)))
+def test_a_record_of_another_kind_is_refused(tmp_path: Path, place: tuple[Any, ...]) -> None:
+    folder = a_folder(tmp_path / "run", {"none": stream([5, 2] * 50)})
+    file = folder.cell_path("none") / "cell.json"
+    file.write_text(text_with(json.loads(file.read_text()), place, WRONG[place]))
+    write_checksums(folder.cell_path("none"), "")
+    for read in (folder.files("none").record, lambda: folder.cell("none")):
+        with pytest.raises(DamagedError, match=r"cell\.json"):
+            read()

@@ -34,7 +34,7 @@ def test_a_header_that_is_none_is_damage_with_a_remedy(tmp_path: Path, header: A
     path = folder.cell_path("plain") / CELL
     write_json(path, {**read_json(path), "header": header})
     (folder.cell_path("plain") / "checksums.json").unlink()
-    with pytest.raises(DamagedError, match="must be") as caught:
+    with pytest.raises(DamagedError, match="header") as caught:
         injected_cell(folder.files("plain"), summary)
     assert caught.value.remedy
 

@@ -14,6 +14,7 @@ from howlate.cli._interrupted import same_command, shown_by, tell_interrupted
 from howlate.cli._options import OutputPath, together
 from howlate.errors import ExitCode
 from howlate.words.language import as_called
+from howlate.words.printable import printable
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
@@ -218,4 +219,4 @@ def _tell(advised: Advised, stage: FirstStage, options: AdviseOptions) -> None:
                 report = write_report([advised.content], options.page, "-o")
             click.echo(f"report: {report}")
     finally:
-        click.echo(path)
+        click.echo(printable(str(path)))

@@ -11,6 +11,7 @@ import click
 
 from howlate.errors import ExitCode
 from howlate.words.language import as_called
+from howlate.words.printable import printable
 from howlate.words.say import english
 from howlate.words.statement import rule
 
@@ -62,17 +63,17 @@ def emit(asked: Asked, job: Path, arch: str | None, out: Path | None) -> int:
     if probe is None:
         note = (
             f"note: the probe for {_folder(machine)} is not built; in a checkout, "
-            f"`./dev cross {_folder(machine)}` builds it. Copy it to {job / PROBE}"
+            f"`./dev cross {_folder(machine)}` builds it. Copy it to {printable(str(job / PROBE))}"
         )
         click.echo(note, err=True)
     for warning in (*map(english, run.warnings), *prepared.notes):
         click.echo(f"! {as_called(warning)}", err=True)
-    readme_path = job / "README.txt"
+    readme_path = printable(str(job / "README.txt"))
     click.echo(
         f"{len(cells)} cells, about {time} on the machine; {readme_path} says what to do. Nothing was measured.",
         err=True,
     )
-    click.echo(job)
+    click.echo(printable(str(job)))
     return ExitCode.DONE
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from howlate.words.printable import printable
+
 if TYPE_CHECKING:
     from howlate.execute import Tally
     from howlate.model.run import Run
@@ -36,7 +38,8 @@ def execute_cells(prepared: Prepared, session: Session) -> Tally:
             prepared.broken,
         )
     except HowlateError as problem:
-        kept = f"complete cells are kept in {session.folder.path}; the same command with --out continues"
+        folder = printable(str(session.folder.path))
+        kept = f"complete cells are kept in {folder}; the same command with --out continues"
         remedy = "; ".join(filter(None, (problem.remedy, kept)))
         problem.statement = REMEDIED(problem=problem.statement, remedy=remedy)
         raise

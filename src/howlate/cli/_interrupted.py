@@ -3,13 +3,13 @@ on. Nothing is concluded from what was measured until then."""
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 import click
 
 from howlate.errors import ExitCode
 from howlate.words.language import as_called, called
+from howlate.words.printable import printable, shell_path
 
 if TYPE_CHECKING:
     from howlate.session import Session
@@ -25,15 +25,15 @@ def tell_interrupted(session: Session, interrupt: KeyboardInterrupt, again: str,
     kept = f"interrupted with {whole} of {cells} cells complete, which are kept"
     also = f"; {restored}" if restored and not left else ""
     click.echo(f"howlate: {kept}{also}. To go on: {again}", err=True)
-    click.echo(session.folder.path)
+    click.echo(printable(str(session.folder.path)))
     return ExitCode.INCONCLUSIVE
 
 
 def same_command(session: Session) -> str:
     """How to go on with a command that takes all its words again."""
-    return f"the same command with --out {shlex.quote(str(session.folder.path))}"
+    return f"the same command with --out {shell_path(session.folder.path)}"
 
 
 def shown_by(session: Session) -> str:
     """The command that shows what was measured until then."""
-    return f"`{called()} show {shlex.quote(str(session.folder.path))}`"
+    return f"`{called()} show {shell_path(session.folder.path)}`"

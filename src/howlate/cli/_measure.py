@@ -18,6 +18,7 @@ from howlate.cli._interrupted import tell_interrupted
 from howlate.errors import ExitCode
 from howlate.model.study import PART
 from howlate.words.language import as_called, called
+from howlate.words.printable import printable, shell_line, shell_path
 from howlate.words.say import text_of
 from howlate.words.statement import Statement
 
@@ -157,16 +158,14 @@ def _say_impossible(prepared: Prepared, as_json: bool) -> int:
 def _say_nothing_to_do(session: Session) -> None:
     whole = len(session.folder.whole_cells())
     click.echo(
-        f"howlate: nothing was measured: all {whole} cells of {session.folder.path} are complete. To measure anew, "
-        "choose another --out",
+        f"howlate: nothing was measured: all {whole} cells of {printable(str(session.folder.path))} are complete. "
+        "To measure anew, choose another --out",
         err=True,
     )
 
 
 def _again(session: Session, asked: Asked, set_by_howlate: Sequence[str]) -> str:
     """The command with the options with which the run was made, ready to paste."""
-    import shlex
-
     from howlate.plan import MOST_CELLS
 
     words = [*asked.command.split(), asked.given or session.run.study.id]
@@ -181,7 +180,7 @@ def _again(session: Session, asked: Asked, set_by_howlate: Sequence[str]) -> str
     if asked.most_cells != MOST_CELLS:
         words.append(f"--most-cells={asked.most_cells}")
     words += asked.options
-    return f"{called()} {shlex.join(words)}"
+    return f"{called()} {shell_line(words)}"
 
 
 def tell(
@@ -213,7 +212,7 @@ def tell(
             if report := _write_report(content, path):
                 click.echo(f"report: {report}")
     finally:
-        click.echo(path)
+        click.echo(printable(str(path)))
     return content
 
 
@@ -227,14 +226,12 @@ def _write_report(content: RunContent, path: Path) -> Path | None:
 @contextlib.contextmanager
 def naming_what_is_kept(path: Path) -> Iterator[None]:
     """A page that cannot be written, on a full disk say, is all that is missing of the run in this folder."""
-    import shlex
-
     from howlate.errors import REMEDIED, StorageError
 
     try:
         yield
     except StorageError as problem:
-        folder = shlex.quote(str(path))
+        folder = shell_path(path)
         kept = (
             f"what was measured is kept: `howlate show {folder}` prints it, and `howlate report {folder} -o FILE` "
             "writes the page elsewhere"
@@ -253,8 +250,6 @@ def material_of(
 ) -> Material:
     """What the terminal shows of runs, all but the paths; `every` cell where they are repeated, instead of each
     point's spread. `path`: as commands are given it."""
-    import shlex
-
     from howlate.analysis.compare import compare_if_several
     from howlate.report.of_runs import Material
     from howlate.report.sheet import TERMINAL
@@ -269,7 +264,7 @@ def material_of(
         failures=tuple(failure_lines(tally.failures, axes_of(runs[0].run), path))
         if tally is not None
         else (),
-        folder=shlex.quote(str(path)),
+        folder=shell_path(path),
     )
 
 

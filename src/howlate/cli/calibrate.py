@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._options import OutputPath
+from howlate.words.printable import printable
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
@@ -136,4 +137,4 @@ def _print(found: Calibration, as_json: bool) -> None:
         click.echo(json.dumps(calibration_json(found), indent=1, ensure_ascii=False))
         return
     print_document(Console(highlight=False, markup=False), calibration_document(found))
-    click.echo(found.path)
+    click.echo(printable(str(found.path)))

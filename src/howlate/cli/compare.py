@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.words.language import called
+from howlate.words.printable import shell_line
 
 if TYPE_CHECKING:
     from howlate.model.loaded import RunContent
@@ -81,7 +81,7 @@ def command(runs: tuple[str, ...], by: str, deadline: str | None, as_json: bool)
         click.echo(json.dumps(value, indent=1, ensure_ascii=False))
         return missing
     print_document(Console(highlight=False, markup=False), document(comparison, equal))
-    words = shlex.join(["report", *runs, *(["--by", by] if by != "kernel" else [])])
+    words = shell_line(["report", *runs, *(["--by", by] if by != "kernel" else [])])
     click.echo(f"\nAs a page: {called()} {words}")
     return missing
 

@@ -11,6 +11,7 @@ import click
 from howlate.cli._listed import ListedOption
 from howlate.cli._options import OutputPath
 from howlate.rooms import plugins
+from howlate.words.printable import printable
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def command(run: Path, form: str, output: Path | None, with_parameters: bool, ce
     with damaged_where(code):
         rows = chosen.write(folder, path, cells)
     click.echo(f"{rows:,} samples", err=True)
-    click.echo(path)
+    click.echo(printable(str(path)))
     return code
 
 

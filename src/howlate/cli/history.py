@@ -10,6 +10,7 @@ import click
 
 from howlate.cli._options import OutputPath
 from howlate.cli._runs import no_index_option, runs_argument
+from howlate.words.printable import printable
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
@@ -150,4 +151,4 @@ def _write_page(made: History, out: Path) -> None:
     from howlate.store.files import OUT, write_output
 
     write_output(out, linked(page(document(made, PAGE)), out), OUT)
-    click.echo(out)
+    click.echo(printable(str(out)))

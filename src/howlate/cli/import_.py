@@ -12,6 +12,7 @@ import click
 from howlate.cli._listed import ListedOption
 from howlate.cli._options import OutputPath
 from howlate.words.language import as_called
+from howlate.words.printable import printable
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def _settings(importer: Importer, files: Sequence[Path], output: Path | None) ->
             raise UsageError(OVERWRITTEN(path=path))
     write_output(path, imported.text, OUTPUT)
     _notes(imported.notes)
-    click.echo(path)
+    click.echo(printable(str(path)))
     return 0
 
 

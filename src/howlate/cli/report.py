@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._options import OutputPath
+from howlate.words.printable import printable
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def command(
 
     path = _to_write(output, named[0][1] / "report.html")
     write_report(contents, path, "" if is_own(path, named) else OUTPUT, wanted, published, by or "")
-    click.echo(path)
+    click.echo(printable(str(path)))
     return missing
 
 

@@ -24,7 +24,7 @@ KERNELS_OF_ONE_RUN = rule(
 NOT_OF_THE_LAB = rule(
     "cli.not-of-the-lab",
     "{run} was not measured on the lab's kernels",
-    remedy="`howlate doctor --run {run}` examines its machine",
+    remedy="`howlate doctor --run {run:shell}` examines its machine",
 )
 
 

@@ -59,7 +59,7 @@ NO_DEADLINE_SEEN = rule(
 NO_LATENCY = rule(
     "cli.no-latency",
     "{run} has no latency that a deadline could be held against: {tests:items} measures something else",
-    remedy="see what it measured: `howlate show {run}`",
+    remedy="see what it measured: `howlate show {run:shell}`",
 )
 UNDECLARED = rule(
     "cli.no-answers",
@@ -70,7 +70,7 @@ NO_LATENCY_OR_UNDECLARED = rule(
     "cli.no-latency-or-answers",
     "{run} has no column that is known to be a latency: {tests:items} measures something else, and an older howlate "
     "does not say it of {older:items}",
-    remedy="measure {older:items} again, or see what was measured: `howlate show {run}`",
+    remedy="measure {older:items} again, or see what was measured: `howlate show {run:shell}`",
 )
 RATE_OF_GAPS = rule(
     "cli.rate-of-gaps",

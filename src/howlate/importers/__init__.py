@@ -41,7 +41,7 @@ JOB_INCOMPLETE = rule(
     remedy="copy the whole folder from the machine again, cells.job and results included",
 )
 ALREADY_A_RUN = rule(
-    "import.already-a-run", "{path} is a run already", remedy="look at it: howlate show {path}"
+    "import.already-a-run", "{path} is a run already", remedy="look at it: howlate show {path:shell}"
 )
 ARCHIVE = rule(
     "import.archive",

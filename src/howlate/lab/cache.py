@@ -56,7 +56,7 @@ CACHE_OF_ANOTHER = rule(
 CACHE_OPEN = rule(
     "lab.cache-open",
     "other users may write to {path}, and the lab runs programs out of {cache}",
-    remedy="set HOWLATE_CACHE to a folder of your own, or take that right away: `chmod go-w {path}`",
+    remedy="set HOWLATE_CACHE to a folder of your own, or take that right away: `chmod go-w {path:shell}`",
 )
 
 _Say = Callable[[str], None]

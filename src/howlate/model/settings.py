@@ -28,7 +28,8 @@ LOAD_NOT_A_TABLE = rule(
 ANOTHERS = rule(
     "settings.anothers",
     "{file} belongs to another user or may be written by any, and would decide what is measured and where",
-    remedy="call howlate in another folder, or make the file your own: chown -h $(id -u) {file}; chmod o-w {file}",
+    remedy="call howlate in another folder, or make the file your own: chown -h $(id -u) {file:shell}; "
+    "chmod o-w {file:shell}",
 )
 UNKNOWN = rule("settings.unknown", '{file}, {place}: "{name}" is not known', remedy="{hint}")
 

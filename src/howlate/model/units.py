@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from howlate.words.printable import printable
+
 _TIME = {
     "ns": 1,
     "us": 10**3,
@@ -37,7 +39,7 @@ def parse_duration_ns(text: str) -> int:
         return 0
     parts = _split(text)
     if parts is None:
-        raise ValueError(f'"{text}" is not a time; write it like 250us, 1ms or 2s')
+        raise ValueError(f'"{printable(text)}" is not a time; write it like 250us, 1ms or 2s')
     number, unit = parts
     if unit == "":
         raise ValueError(f'"{text}" has no unit; write {text}us, {text}ms or {text}s')
@@ -45,9 +47,9 @@ def parse_duration_ns(text: str) -> int:
         raise ValueError(f'"{unit}" is not a unit of time; known are ns, us, ms, s, m (or min), h, d')
     value = number * _TIME[unit]
     if value.denominator != 1:
-        raise ValueError(f'"{text}" is not a whole number of nanoseconds')
+        raise ValueError(f'"{printable(text)}" is not a whole number of nanoseconds')
     if value >= 2**63:
-        raise ValueError(f'"{text}" is too long; at most about 290 years')
+        raise ValueError(f'"{printable(text)}" is too long; at most about 290 years')
     return int(value)
 
 
@@ -78,7 +80,7 @@ def parse_cpus(text: str) -> tuple[int, ...]:
         match = re.fullmatch(r"([0-9]{1,18})(?:-([0-9]{1,18}))?", part)
         low, high = (int(match[1]), int(match[2] or match[1])) if match is not None else (1, 0)
         if not low <= high < CPUS_MOST:
-            raise ValueError(f'"{text}" is not a list of CPUs; write it like 0-3,5')
+            raise ValueError(f'"{printable(text)}" is not a list of CPUs; write it like 0-3,5')
         cpus.update(range(low, high + 1))
     return tuple(sorted(cpus))
 
@@ -88,14 +90,14 @@ def parse_count(text: str) -> int:
     value = _whole(text) if not text.startswith("-") else None
     if value is None:
         _refuse_too_large(text)
-        raise ValueError(f'"{text}" is not a count; write a whole number like 1000')
+        raise ValueError(f'"{printable(text)}" is not a count; write a whole number like 1000')
     return value
 
 
 def _refuse_too_large(text: str) -> None:
     """Refuse an integer that is too large."""
     if re.fullmatch(r"[0-9]+", text):
-        raise ValueError(f'"{text}" is too large; the largest number is {2**63 - 1}')
+        raise ValueError(f'"{printable(text)}" is too large; the largest number is {2**63 - 1}')
 
 
 def _whole(text: str) -> int | None:

@@ -8,6 +8,7 @@ from howlate.charts._scale import AXES, Axes, AxisRange, Kind
 from howlate.errors import UsageError
 from howlate.model.decode import suggestion
 from howlate.model.units import parse_duration_ns
+from howlate.words.printable import printable
 from howlate.words.statement import rule
 
 NOTHING_ASKED = rule(
@@ -99,7 +100,7 @@ def _value(name: str, kind: Kind, text: str) -> float:
         if kind == "count":
             value = float(text)
             if not 0 <= value < 1e18:
-                raise ValueError(f'"{text}" is no number of an axis')
+                raise ValueError(f'"{printable(text)}" is no number of an axis')
             return value
         before_release = name == "latency" and text.startswith("-")
         ns = float(parse_duration_ns(text.removeprefix("-") if before_release else text))

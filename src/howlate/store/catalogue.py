@@ -141,7 +141,7 @@ def read_catalogue(places: Sequence[Path], index: bool = True) -> Catalogue:
         if indexed and kept != known:
             _write_index(place / INDEX, kept)
     if not reading.runs and not reading.left_out:
-        raise UsageError(NO_RUNS(places=tuple(map(str, places))))
+        raise UsageError(NO_RUNS(places=tuple(places)))
     once = {os.path.realpath(run.folder): run for run in reading.runs}
     runs = sorted(once.values(), key=lambda run: (run.started, run.id))
     return Catalogue(tuple(runs), tuple(reading.left_out))

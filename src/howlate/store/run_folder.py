@@ -18,8 +18,9 @@ from howlate.analysis.own import contradiction
 from howlate.analysis.valid import FILE_MISSING, UNCHECKED
 from howlate.errors import DamagedError, UsageError
 from howlate.model.bins import CellBins
-from howlate.model.decode import Table, parse_json, read_text
+from howlate.model.decode import Table, decoded, parse_json, read_text
 from howlate.model.opening import is_in_run
+from howlate.model.recorded import RecordTypes
 from howlate.model.run import Run
 from howlate.model.seal import CHECKSUM
 from howlate.model.summary import SCHEMA, CellSummary
@@ -57,7 +58,7 @@ NO_RUN = rule("store.no-run", "{path} does not exist", remedy="name a run folder
 MEASURED_ELSEWHERE = rule(
     "store.measured-elsewhere",
     "{path} is {content}, not a run folder",
-    remedy="make a run of it: howlate import {path}",
+    remedy="make a run of it: howlate import {path:shell}",
 )
 NOT_A_RUN = rule(
     "store.not-a-run", "{path} is not a run folder", remedy="name the folder that holds run.json"
@@ -348,7 +349,10 @@ class RunFolder:
 
     def cell(self, cell_id: str) -> dict[str, Any]:
         """cell.json: the stream's header and trailer, and how the stream ended."""
-        return read_json(self.cell_path(cell_id) / CELL)
+        file = self.cell_path(cell_id) / CELL
+        value = read_json(file)
+        decoded(RecordTypes, value, str(file))
+        return value
 
 
 @dataclass(frozen=True)
@@ -379,7 +383,10 @@ class CellFiles:
 
     def record(self) -> dict[str, Any]:
         """cell.json: the stream's header and trailer, and how the stream ended."""
-        return dict(self._read(CELL).values)
+        value = self._read(CELL).values
+        with remedied(measure_again(self.folder)):
+            decoded(RecordTypes, value, str(self.folder / CELL))
+        return dict(value)
 
     def summary(self) -> CellSummary:
         """summary.json; not valid if the samples were changed since."""

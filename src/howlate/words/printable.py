@@ -4,7 +4,10 @@ reach a terminal or a page."""
 from __future__ import annotations
 
 import re
+import shlex
 import unicodedata
+from collections.abc import Iterable
+from pathlib import PurePath
 
 _SIGNS = (
     r"\x00-\x08\x0b-\x1f\x7f-\x9f"  # all controls but the tabulator and the end of a line
@@ -18,8 +21,34 @@ _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def printable(name: str) -> str:
-    """A name on one line, with what is no letter or sign as in Python's literals."""
+    """A name on one line, with what is no letter or sign, and then backslashes too, as in Python's literals."""
     return name if name.isprintable() else "".join(map(_shown, name))
+
+
+def shell_word(name: str) -> str:
+    """A name as a word on one line of bash, which reads the same bytes from it in any locale."""
+    if name.isprintable():
+        return shlex.quote(name)
+    return "$'" + "".join(map(_in_shell, name)) + "'"
+
+
+def shell_path(path: PurePath | str) -> str:
+    """A path as such a word, which no command takes for an option."""
+    text = str(path)
+    return shell_word(f"./{text}" if text.startswith("-") else text)
+
+
+def shell_line(words: Iterable[str]) -> str:
+    """A command on one line, ready to paste."""
+    return " ".join(map(shell_word, words))
+
+
+def _in_shell(sign: str) -> str:
+    if sign in "\\'":
+        return f"\\{sign}"
+    if sign.isprintable():
+        return sign
+    return "".join(f"\\x{byte:02x}" for byte in sign.encode("utf-8", "surrogateescape"))
 
 
 def without_controls(text: str) -> str:
@@ -50,6 +79,8 @@ def no_formula(text: str) -> str:
 
 
 def _shown(sign: str) -> str:
+    if sign == "\\":
+        return "\\\\"
     category = unicodedata.category(sign)
     return _escaped(sign) if category.startswith("C") or category in ("Zl", "Zp") else sign
 

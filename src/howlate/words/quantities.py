@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from howlate.words.caption import Caption
+from howlate.words.printable import shell_path
 
 NARROW_SPACE = "\u202f"
 """Between a number and its unit, and between groups of thousands."""
@@ -128,6 +129,7 @@ QUANTITIES: Mapping[str, Callable[[Any], str]] = {
     "at-most": share_text,
     "at-least": lambda share: share_text(share, up=False),
     "seconds": lambda seconds: seconds_text(seconds, space=" "),
+    "shell": lambda path: shell_path(getattr(path, "path", path)),
 }
 """The formats that a field of a rule's template may name: `{steal_ns:time}`."""
 

@@ -55,15 +55,33 @@ class Rule:
         """The statement with these values, which are exactly the rule's fields."""
         if values.keys() != self.fields:
             raise TypeError(f"the rule {self.id} has the fields {sorted(self.fields)}, not {sorted(values)}")
-        return Statement(self.id, {name: _plain(value) for name, value in values.items()})
+        return Statement(self.id, {name: _plain(value, name in TEXTS) for name, value in values.items()})
 
 
-def _plain(value: Any) -> Any:
+class PathText(str):
+    """A path as one line of text: whoever named the file may have put line breaks into its name."""
+
+    path: str
+    """As it is, for a command (`{path:shell}`)."""
+
+    def __new__(cls, path: PurePath) -> PathText:
+        made = super().__new__(cls, printable(str(path)))
+        made.path = str(path)
+        return made
+
+
+TEXTS = ("reason", "problem", "last", "said", "output", "hint", "remedy", "misfit")
+"""Values that are sentences of others and may have several lines. All other texts are names, on one line each."""
+
+
+def _plain(value: Any, is_text: bool = False) -> Any:
     """A value in the form that a statement stores: paths, errors of the system and the like as text."""
     if isinstance(value, (list, tuple)):
-        return tuple(map(_plain, value))
+        return tuple(_plain(each, is_text) for each in value)
+    if type(value) is str and not is_text:
+        return printable(value)
     if isinstance(value, PurePath):
-        return printable(str(value))  # whoever named a file may have put line breaks into its name
+        return PathText(value)
     return (
         value if isinstance(value, (Statement, Caption, Listed, Capitalised, str, int, float)) else str(value)
     )

@@ -33,7 +33,7 @@ NO_EVENTS = rule(
 NO_CASES = rule(
     "export.no-cases",
     "no cell of these in {run} has a late sample whose events were kept",
-    remedy="`howlate why {run}` says why",
+    remedy="`howlate why {run:shell}` says why",
 )
 
 _OF_A_CPU = ("tasks", "interrupts", "softirqs")

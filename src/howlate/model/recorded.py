@@ -1,0 +1,54 @@
+"""The members of cell.json that are read from its header and trailer by their names, with the types that they have
+(docs/stream.md). Others are shown as they stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from howlate.model.ranges import Count, Int64, Real
+
+
+@dataclass(frozen=True)
+class _ThreadInForce:
+    cpu: Int64 | None = None
+    policy: str | None = None
+    timer_slack_ns: Int64 | None = None
+
+
+@dataclass(frozen=True)
+class _InForce:
+    threads: tuple[_ThreadInForce, ...] | None = None
+    knobs: tuple[dict[str, Any], ...] | None = None
+
+
+@dataclass(frozen=True)
+class _Header:
+    test: str | None = None
+    boot_id: str | None = None
+    t0_ns: Int64 | None = None
+    parameters: dict[str, Any] | None = None
+    in_force: _InForce | None = None
+    tables: tuple[dict[str, Any], ...] | None = None
+
+
+@dataclass(frozen=True)
+class _Account:
+    table: Int64 | None = None
+    latency_ns_max: Int64 | None = None
+
+
+@dataclass(frozen=True)
+class _Trailer:
+    duration_ns: Real | None = None
+    steal_ns: Count | None = None
+    accounting: tuple[_Account, ...] | None = None
+    frequency_khz: tuple[dict[str, Any], ...] | None = None
+
+
+@dataclass(frozen=True)
+class RecordTypes:
+    """cell.json as far as its members are used; decoded to be refused, not to be read."""
+
+    header: _Header | None = None
+    trailer: _Trailer | None = None
