@@ -62,3 +62,9 @@ def test_values_of_another_kind_keep_their_text(taken: Rule) -> None:
         "text": "It was late.",
     }
     assert english(from_json(stored)) == "It was late."
+
+
+def test_a_console_below_a_sentence_keeps_its_lines() -> None:
+    from howlate.lab.guest import WITH_CONSOLE
+
+    assert english(WITH_CONSOLE(problem="the guest ended", console="one\ntwo")) == "the guest ended\none\ntwo"

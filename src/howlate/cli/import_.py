@@ -12,7 +12,7 @@ import click
 from howlate.cli._listed import ListedOption
 from howlate.cli._options import OutputPath
 from howlate.words.language import as_called
-from howlate.words.printable import printable
+from howlate.words.printable import is_text, printable
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
-        if not equals or not name or not value.strip():
+        if not equals or not name or not value.strip() or not is_text(text):
             raise UsageError((NO_LABEL if option == "label" else NO_MAPPING)(text=text))
         if name in found:
             raise UsageError(GIVEN_TWICE(option=option, name=name))

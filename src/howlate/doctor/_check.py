@@ -12,6 +12,7 @@ from howlate.model.facts import Facts, format_cpus, parse_cpus
 from howlate.model.facts import bracketed as bracketed  # checks have it from here
 from howlate.model.finding import Aim, Finding, Level
 from howlate.words import say
+from howlate.words.printable import shell_word
 from howlate.words.statement import Rule, Statement, rule
 
 UNKNOWN = "not known: {fact}: {reason}"
@@ -141,7 +142,9 @@ def granting(facts: Facts) -> str:
     """The command that grants the probe that captured the facts the rights of the measuring task; "" if the
     probe's file belongs to a session on a remote machine (docs/ssh.md) and vanishes when that ends."""
     program = facts.text("caller.program") or "build/probe/howlate-probe"
-    return "" if "/howlate." in program else f"/sbin/setcap cap_sys_nice,cap_ipc_lock=ep {program}"
+    return (
+        "" if "/howlate." in program else f"/sbin/setcap cap_sys_nice,cap_ipc_lock=ep {shell_word(program)}"
+    )
 
 
 def measuring_cpus(facts: Facts, aim: Aim) -> frozenset[int]:

@@ -9,6 +9,7 @@ from howlate.errors import REMEDIED, ExitCode, HowlateError, NotPossibleError, T
 from howlate.model.decode import NOT_64_BITS, Table, parse_json
 from howlate.model.plan import Length
 from howlate.model.study import Value
+from howlate.words.printable import printable
 from howlate.words.statement import rule
 
 ANSWERS_MISSING = rule(
@@ -94,7 +95,9 @@ def _refusal(table: Table) -> HowlateError | None:
     kind = kinds.get(table.integer("exit_code", ExitCode.DONE))
     if kind is None:  # the measurement itself reports what is broken
         return None
-    return kind(REMEDIED(problem=table.text("message"), remedy=table.text("remedy", "")))
+    return kind(
+        REMEDIED(problem=printable(table.text("message")), remedy=printable(table.text("remedy", "")))
+    )
 
 
 def _few_deeds(table: Table) -> FewDeeds:

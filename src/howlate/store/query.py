@@ -25,6 +25,7 @@ from howlate.store.catalogue import LeftOut
 from howlate.store.checksums import changed, read_checksums
 from howlate.store.duck import as_named, connection, scan
 from howlate.store.run_folder import SAMPLES
+from howlate.words.printable import is_text
 from howlate.words.statement import rule
 
 WRONG_SQL = rule(
@@ -218,6 +219,8 @@ def names_of(runs: Sequence[KnownRun]) -> dict[str, str]:
 
 
 def _must_be_a_query(database: duckdb.DuckDBPyConnection, sql: str) -> None:
+    if not is_text(sql):
+        raise UsageError(WRONG_SQL(problem="it holds bytes that are not UTF-8"))
     try:
         statements = database.extract_statements(sql)
     except duckdb.Error as problem:

@@ -16,6 +16,7 @@ from howlate.errors import HowlateError, NotPossibleError, UsageError
 from howlate.interrupts import interrupts_held
 from howlate.targets._flow import MARK, SENDS_TOO_MUCH, EndlessError, gathered
 from howlate.targets._socket_folder import socket_folder
+from howlate.words.printable import shell_word
 from howlate.words.statement import Rule, Statement, rule
 
 NO_ADDRESS = rule(
@@ -121,7 +122,7 @@ class Address:
 
     @property
     def by_hand(self) -> str:
-        return f"ssh{f' -p {self.port}' if self.port else ''} {self.destination}"
+        return f"ssh{f' -p {self.port}' if self.port else ''} {shell_word(self.destination)}"
 
     @staticmethod
     def parse(text: str) -> Address:
@@ -136,7 +137,7 @@ class Address:
             host, colon, port = host.partition(":")
             port = colon + port
         good = host and not (at and not user) and not (user or host).startswith("-")
-        if not good or any(c.isspace() or c in "'\"\\$`;&|<>" for c in user + host):
+        if not good or any(c.isspace() or not c.isprintable() or c in "'\"\\$`;&|<>" for c in user + host):
             raise UsageError(NO_ADDRESS(text=text))
         if port and not (port[1:].isascii() and port[1:].isdigit() and 0 < int(port[1:]) < 65536):
             raise UsageError(NO_PORT(port=port[1:]))
@@ -354,7 +355,7 @@ def explain(errors: bytes, address: Address) -> LinkError:
         "host": address.destination,
         "last": clipped(last.rstrip(".")),
         "by_hand": address.by_hand,
-        "forget": f"ssh-keygen -R {shlex.quote(known)}",
+        "forget": f"ssh-keygen -R {shell_word(known)}",
     }
     reason, lost = next(
         ((reason, lost) for sign, reason, lost in _REASONS if sign in text), (NOT_REACHED, True)

@@ -25,9 +25,18 @@ def printable(name: str) -> str:
     return name if name.isprintable() else "".join(map(_shown, name))
 
 
+def is_text(text: str) -> bool:
+    """Whether it can be written in UTF-8: not with bytes of a command line that are none."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def shell_word(name: str) -> str:
     """A name as a word on one line of bash, which reads the same bytes from it in any locale."""
-    if name.isprintable():
+    if name.isprintable() and "`" not in name:  # which would end the command within a sentence
         return shlex.quote(name)
     return "$'" + "".join(map(_in_shell, name)) + "'"
 
@@ -46,7 +55,7 @@ def shell_line(words: Iterable[str]) -> str:
 def _in_shell(sign: str) -> str:
     if sign in "\\'":
         return f"\\{sign}"
-    if sign.isprintable():
+    if sign.isprintable() and sign not in " `":  # no line is broken within the word
         return sign
     return "".join(f"\\x{byte:02x}" for byte in sign.encode("utf-8", "surrogateescape"))
 

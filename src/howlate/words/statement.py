@@ -70,7 +70,7 @@ class PathText(str):
         return made
 
 
-TEXTS = ("reason", "problem", "last", "said", "output", "hint", "remedy", "misfit")
+TEXTS = ("reason", "problem", "console", "last", "said", "output", "hint", "remedy", "misfit")
 """Values that are sentences of others and may have several lines. All other texts are names, on one line each."""
 
 
