@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/text.hpp"
@@ -24,6 +26,7 @@
 #include "job/window.hpp"
 #include "sys/clock.hpp"
 #include "sys/cpus.hpp"
+#include "sys/file.hpp"
 #include "sys/host_word.hpp"
 
 namespace howlate {
@@ -125,6 +128,7 @@ class Guest {
 
   Status hand_over() {
     if (const Status status = keep_kernel_log(); !status) return status;
+    if (const Status status = keep_identity(); !status) return status;
     TreeWriter writer([this](std::span<const std::byte> bytes) { return window_->put(bytes); });
     if (const Status status = pack_folder(out_folder, writer); !status) return status;
     window_->finish(Window::result_is_there, writer.crc());
@@ -133,14 +137,29 @@ class Guest {
 
   // What the kernel said since the job began.
   Status keep_kernel_log() {
-    const std::string path = std::string(out_folder) + "/kernel.log";
-    const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-    for (const std::string& message : log_->take()) {
-      const std::string line = message + '\n';
-      if (::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
-        return broken("cannot write " + path + ": " + errno_text(errno));
+    std::string lines;
+    for (const std::string& message : log_->take()) lines += message + '\n';
+    return keep("kernel.log", lines);
+  }
+
+  // Which kernel this is: the host knows which it should be.
+  static Status keep_identity() {
+    constexpr std::array<std::pair<const char*, const char*>, 2> files = {
+        {{"/proc/sys/kernel/osrelease", "kernel.release"}, {"/sys/kernel/notes", "kernel.notes"}}};
+    for (const auto& [from, name] : files) {
+      std::string content;
+      if (read_whole(from, content) != 0) continue;  // a kernel without sysfs or without notes
+      if (const Status status = keep(name, content); !status) return status;
     }
     return {};
+  }
+
+  static Status keep(const char* name, const std::string& content) {
+    const std::string path = std::string(out_folder) + '/' + name;
+    const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    if (::write(file.get(), content.data(), content.size()) == static_cast<ssize_t>(content.size()))
+      return {};
+    return broken("cannot write " + path + ": " + errno_text(errno));
   }
 
   static void say_on_console(const std::string& text) {

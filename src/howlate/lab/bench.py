@@ -12,14 +12,15 @@ from hashlib import sha256
 from pathlib import Path
 
 from howlate.analysis.symbols import Symbols
-from howlate.errors import REMEDIED, DamagedError, NotPossibleError, TargetError
+from howlate.errors import REMEDIED, DamagedError, GuestError, NotPossibleError, TargetError
 from howlate.lab import initramfs
 from howlate.lab.archive import Say, silent
 from howlate.lab.cache import entry_hash, made, read_entry, say_changed, seal, storing, write_entry
 from howlate.lab.console import last_lines
 from howlate.lab.fork import FORK_FORMAT, Fork, direct, forked
 from howlate.lab.guest import STUCK, WITH_CONSOLE, Boot, Guest, Tick
-from howlate.lab.image import pvh_kernel
+from howlate.lab.identity import build_ids, other_kernel
+from howlate.lab.image import plain_kernel, pvh_kernel
 from howlate.lab.kernel import VMLINUX, Kernel
 from howlate.lab.label import Label
 from howlate.lab.machine import NAMED, Machine
@@ -36,7 +37,8 @@ from howlate.model.capabilities import LoadKind, Need, spec_name
 from howlate.model.execution import ExecutionLog, LogPlan
 from howlate.model.job import job_text
 from howlate.model.run import REAL
-from howlate.words.statement import rule
+from howlate.words.say import english
+from howlate.words.statement import Statement, rule
 
 LINE_FAILED = rule("lab.line-failed", 'a line of a guest\'s job was "{status}"')
 NO_RESULT_LINE = rule("lab.no-result-line", "a guest's result has no line {number}")
@@ -58,6 +60,7 @@ _DISK = "/var/tmp"
 """Where the load `disk` writes if it is not told: a file system in the guest's memory stands there."""
 UNPACKED = "unpacked"
 """The cache's folder of kernels that the host has unpacked: a folder for each, named by the packed one's SHA-256."""
+_FETCH_AGAIN = "remove the kernel from the cache, and it is fetched again (`howlate lab clean` removes all)"
 _SUM, _SUM_BYTES = "sha256", 64
 
 
@@ -143,8 +146,12 @@ class Bench:
         """As `run`, and gives all that the guest left: the kernel's words too (docs/job.md)."""
         job = job_text(lines)
         if self.machine.clock == REAL:
-            return decode_tree(self._run_in_real_time(job, limits, tick))
-        return self.results.get(self.key, job, lambda: self._run_from_snapshot(job, limits, tick))
+            files = decode_tree(self._run_in_real_time(job, limits, tick))
+            self._must_be_its_kernel(files)
+            return files
+        return self.results.get(
+            self.key, job, lambda: self._run_from_snapshot(job, limits, tick), self._is_named
+        )
 
     def logged(
         self, lines: Sequence[Sequence[str]], limits: Limits, plan: LogPlan
@@ -153,6 +160,7 @@ class Bench:
         with self._saved() as saved:
             result, logs = saved.run_logged(job_text(lines), self.cache / "tmp", self.stop, limits, plan)
         files = decode_tree(result)
+        self._must_be_its_kernel(files)
         return [_line(files, number) for number in range(len(lines))], logs
 
     def holds(self, lines: Sequence[Sequence[str]]) -> bool:
@@ -246,7 +254,33 @@ class Bench:
 
     def _run_from_snapshot(self, job: bytes, limits: Limits, tick: Tick) -> bytes:
         with self._saved() as saved:
-            return saved.run(job, self.cache / "tmp", self.stop, limits, tick)
+            result = saved.run(job, self.cache / "tmp", self.stop, limits, tick)
+        if (other := self._other(decode_tree(result))) is None:
+            return result
+        self.say(f"{english(other)}; it is booted again")
+        self.snapshots.forget(self.key)
+        with self._saved() as saved:
+            result = saved.run(job, self.cache / "tmp", self.stop, limits, tick)
+        self._must_be_its_kernel(decode_tree(result))
+        return result
+
+    def _must_be_its_kernel(self, files: Mapping[str, bytes]) -> None:
+        if other := self._other(files):
+            raise GuestError(REMEDIED(problem=other, remedy=_FETCH_AGAIN))
+
+    def _other(self, files: Mapping[str, bytes]) -> Statement | None:
+        """What the guest said of its kernel that is not this one."""
+        return other_kernel(files, str(self.label), self.kernel.release, self._build_ids)
+
+    def _is_named(self, kept: Mapping[str, bytes]) -> bool:
+        """The same of a kept result by its name alone: no kernel is read for it."""
+        return other_kernel(kept, str(self.label), self.kernel.release, frozenset()) is None
+
+    @cached_property
+    def _build_ids(self) -> frozenset[bytes]:
+        image = self._checked_image
+        data = read_entry(image)
+        return build_ids(data if image.name == VMLINUX else plain_kernel(data))
 
     @contextmanager
     def _saved(self) -> Iterator[Snapshot]:

@@ -19,6 +19,7 @@ from elftools.elf.elffile import ELFFile
 
 from howlate.errors import DamagedError, UsageError
 from howlate.lab.deb import data_tar, members
+from howlate.lab.identity import build_ids
 from howlate.words.statement import rule
 
 NO_DEBUG_INFO = rule(
@@ -29,8 +30,6 @@ NO_DEBUG_INFO = rule(
 DEBUG_INFO_DAMAGED = rule("lab.debug-info-damaged", "{path} is damaged: {damage}", remedy="fetch it again")
 
 _VMLINUX = "vmlinux"
-_NOTE_HEAD = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0"
-"""Of a build id of 20 bytes."""
 _Row = tuple[int, str]
 
 
@@ -44,7 +43,7 @@ class DebugInfo:
 
     def is_of(self, image: bytes) -> bool:
         """Whether a kernel, unpacked, has this build id."""
-        return _NOTE_HEAD + bytes.fromhex(self.build_id) in image
+        return bytes.fromhex(self.build_id) in build_ids(image)
 
     def lines(self, addresses: Collection[int]) -> Mapping[int, str]:
         """`mm/swap.c:942` for each address that has one; of inlined code, its own line."""

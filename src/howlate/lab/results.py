@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -27,10 +27,19 @@ class Results:
     """Run every job again, and keep the results."""
     say: Say = silent
 
-    def get(self, snapshot_key: str, job: bytes, run: Callable[[], bytes]) -> dict[str, bytes]:
-        """The files that the job left, from the cache or from `run`."""
+    def get(
+        self,
+        snapshot_key: str,
+        job: bytes,
+        run: Callable[[], bytes],
+        is_right: Callable[[Mapping[str, bytes]], bool] = lambda _: True,
+    ) -> dict[str, bytes]:
+        """The files that the job left, from the cache, where they are right, or from `run`."""
         place = self._place(snapshot_key, job)
         kept = None if self.fresh else self._read(place)
+        if kept is not None and not is_right(kept):
+            self._changed(place)
+            kept = None
         if kept is not None:
             with suppress(OSError):
                 os.utime(place)  # when it was last used
@@ -51,10 +60,11 @@ class Results:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, ValueError, MemoryError, DamagedError):
-            self.say(
-                f"the cache's {place.name[:12]} is not the result that was kept there; it is measured again"
-            )
+            self._changed(place)
             return None
+
+    def _changed(self, place: Path) -> None:
+        self.say(f"the cache's {place.name[:12]} is not the result that was kept there; it is measured again")
 
     def holds(self, snapshot_key: str, job: bytes) -> bool:
         """Whether there is a result for the job, judging by its name."""

@@ -188,6 +188,11 @@ class Snapshots:
         """Whether the guest is booted already."""
         return (self._folder / key).is_dir()
 
+    def forget(self, key: str) -> None:
+        """Remove a guest that is not what its key says."""
+        self._sound.discard(key)
+        remove(self._folder / key)
+
     def _usual_boot_s(self, kind: str) -> float:
         """The median CPU time of the boots of this kind that are kept; 0 where there is none."""
         times = []

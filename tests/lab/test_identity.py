@@ -1,0 +1,84 @@
+"""A guest says which kernel it has (`uname -r`, the GNU build id), and the host compares it with the file that it
+booted."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import struct
+from pathlib import Path
+
+import pytest
+
+from howlate.errors import GuestError
+from howlate.lab.bench import Bench
+from howlate.lab.identity import NOTES, RELEASE, build_ids, other_kernel
+from howlate.lab.snapshot import write_record
+from howlate.store.files import read_json
+from lab.guests import LIMITS, RT, STANDARD, bench, booted_guests
+
+ONE, TWO = bytes(range(20)), bytes(range(20, 40))
+
+
+def note(identity: bytes, name: bytes = b"GNU\0", kind: int = 3) -> bytes:
+    head = struct.pack("<3I", len(name), len(identity), kind)
+    return head + name + bytes(-len(name) % 4) + identity + bytes(-len(identity) % 4)
+
+
+@pytest.mark.parametrize(
+    ("files", "is_other"),
+    [
+        ({RELEASE: b"6.1.0\n", NOTES: note(ONE)}, False),
+        ({RELEASE: b"6.1.0\n", NOTES: note(b"xyz", b"Linux\0") + note(ONE)}, False),
+        ({RELEASE: b"6.1.0\n"}, False),
+        ({}, False),
+        ({RELEASE: b"6.1.1\n", NOTES: note(ONE)}, True),
+        ({RELEASE: b"6.1.0\n", NOTES: note(TWO)}, True),
+        ({RELEASE: b"6.1.0\n", NOTES: note(b"xyz", b"Linux\0") + note(TWO)}, True),
+        ({RELEASE: b"6.1.0\n", NOTES: note(ONE)[:-1]}, False),
+    ],
+)
+def test_what_contradicts_the_file_is_another_kernel(files: dict[str, bytes], is_other: bool) -> None:
+    image = b"code" + note(ONE) + b"more" + note(bytes(20))
+    assert build_ids(image) == {ONE, bytes(20)}
+    assert (other_kernel(files, "g", "6.1.0", build_ids(image)) is not None) is is_other
+    assert other_kernel(files, "g", "", frozenset()) is None
+
+
+def say_hello(on: Bench) -> dict[str, bytes]:
+    return dict(on.files([("howlate-probe", "--version")], LIMITS))
+
+
+def test_a_guest_of_another_kernel_is_booted_again_and_said(tmp_path: Path) -> None:
+    """The saved guest of one kernel in the place of another's, with a record made for it."""
+    cache = tmp_path / "cache"
+    one, other = (bench(cache, name, snapshots=tmp_path / "snapshots") for name in (STANDARD, RT))
+    first = say_hello(one)
+    assert first[RELEASE].decode().strip() == one.kernel.release and first[NOTES]
+    say_hello(other)
+    taken, place = tmp_path / "snapshots" / one.key, tmp_path / "snapshots" / other.key
+    shutil.copy(taken / "state", place / "state")
+    record = {name: value for name, value in read_json(taken / "snapshot.json").items() if name != "seal"}
+    write_record(place, other.key, record)
+    said: list[str] = []
+    again = dataclasses.replace(
+        bench(tmp_path / "cache", RT, fresh=True, snapshots=tmp_path / "snapshots"), say=said.append
+    )
+    answered = say_hello(again)
+    assert answered[RELEASE].decode().strip() == other.kernel.release
+    assert [line for line in said if one.kernel.release in line and line.endswith("it is booted again")]
+
+
+@pytest.mark.parametrize("change", ["release", "build"])
+def test_a_file_that_is_another_kernel_is_refused(tmp_path: Path, change: str) -> None:
+    on = bench(tmp_path / "cache", RT, snapshots=booted_guests(), fresh=True)
+    if change == "release":
+        on = dataclasses.replace(on, kernel=dataclasses.replace(on.kernel, release="6.1.0-99-rt-amd64"))
+    else:
+        vars(on)["_build_ids"] = frozenset([ONE])
+    kept = booted_guests() / on.key
+    vars(on.snapshots)["forget"] = lambda key: None  # it is everybody's
+    with pytest.raises(GuestError) as caught:
+        say_hello(on)
+    assert caught.value.remedy and kept.is_dir()
+    assert not list((tmp_path / "cache" / "results").glob("*"))
