@@ -77,14 +77,17 @@ class Ended:
     """The CPU time that it took."""
     after_s: float = 0.0
     """From the signal on."""
+    said: str = ""
+    """The end of standard error."""
 
 
 def ended(words: Sequence[str], place: Path, at_s: float | None = None) -> Ended:
     """The command, with SIGTERM once it took so much CPU time."""
     command = [sys.executable, "-P", "-m", "howlate", *words]
-    with subprocess.Popen(
-        command, cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
+    with (
+        tempfile.TemporaryFile() as err,
+        subprocess.Popen(command, cwd=place, stdout=subprocess.DEVNULL, stderr=err) as process,
+    ):
         before_s = 0.0
         if at_s is not None:
             until(lambda: process.poll() is not None or cpu_s(process.pid) >= at_s, 600)
@@ -94,8 +97,10 @@ def ended(words: Sequence[str], place: Path, at_s: float | None = None) -> Ended
             return Ended(process.returncode, 0.0)
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
+        err.seek(0)
+        said = err.read()[-300:].decode("utf-8", "replace")
     taken_s = used.ru_utime + used.ru_stime
-    return Ended(process.returncode, taken_s, taken_s - before_s)
+    return Ended(process.returncode, taken_s, taken_s - before_s, said)
 
 
 def cpu_s(pid: int) -> float:

@@ -7,13 +7,14 @@ import itertools
 import signal
 import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 
 import pytest
 
 from howlate.interrupts import interrupts_held
 from howlate.model.opening import open_file, opened_folder, read_bytes
+from howlate.store.duck import connection, reading, writing
 from howlate.store.files import make_folder, remove_folder, write_text, written_beside
 from howlate.store.lock import locked
 
@@ -114,3 +115,14 @@ def test_an_interrupt_that_is_held_comes_at_the_end_of_the_outermost_block(fails
         assert ended == ["inner"]
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("block", [nullcontext, reading, writing])
+def test_an_interrupt_in_any_statement_of_a_database_is_one(
+    tmp_path: Path, block: Callable[[Path], AbstractContextManager[object]]
+) -> None:
+    """DuckDB answers a signal with this error of its own (`./dev hostile signals` sends real ones)."""
+    with pytest.raises(KeyboardInterrupt), connection(tmp_path), block(tmp_path):
+        raise RuntimeError("Query interrupted")
+    with pytest.raises(RecursionError), connection(tmp_path), block(tmp_path):
+        raise RecursionError

@@ -38,7 +38,7 @@ _seen: set[tuple[str | int, ...]] = set()
 @contextmanager
 def connection(spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database in memory; what does not fit goes to files in a folder of random name in `spill`, which is removed
-    at the end."""
+    at the end. An interrupt is one, wherever in the block DuckDB is."""
     with ExitStack() as held:
         with looking(spill):
             folder = held.enter_context(opened_folder(spill))
@@ -49,10 +49,15 @@ def connection(spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
         }
-        database = duckdb.connect(":memory:", config=config)
-        held.callback(database.close)
-        database.execute("SET enable_progress_bar = false")  # otherwise drawn on standard output, into --json
-        yield database
+        try:
+            database = duckdb.connect(":memory:", config=config)
+            held.callback(database.close)
+            database.execute(
+                "SET enable_progress_bar = false"
+            )  # otherwise drawn on standard output, into --json
+            yield database
+        except RuntimeError as error:
+            raise _told_of_interrupt(error) from None
 
 
 def disbelieve(database: duckdb.DuckDBPyConnection) -> None:
@@ -132,8 +137,6 @@ def reading(path: Path) -> Iterator[None]:
     """Turn DuckDB's and the system's errors about an unreadable file into a DamagedError about `path`."""
     try:
         yield
-    except RuntimeError as error:
-        raise _told_of_interrupt(error) from None
     except duckdb.OutOfMemoryException as error:
         raise MemoryError from error
     except duckdb.Error as error:
@@ -151,8 +154,6 @@ def writing(path: Path, option: str = OUT) -> Iterator[None]:
     """Turn DuckDB's error about a file that cannot be written into a StorageError about `path`."""
     try:
         yield
-    except RuntimeError as error:
-        raise _told_of_interrupt(error) from None
     except duckdb.OutOfMemoryException as error:
         raise MemoryError from error
     except duckdb.Error as error:

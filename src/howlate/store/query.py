@@ -162,8 +162,6 @@ def _answered(database: duckdb.DuckDBPyConnection, sql: str) -> tuple[tuple[str,
         raise UsageError(WRONG_SQL(problem=_first_lines(problem))) from None
     except (OverflowError, ValueError) as problem:  # a time that Python's do not reach
         raise UsageError(WRONG_SQL(problem=problem)) from None
-    except RuntimeError as problem:
-        raise KeyboardInterrupt from problem
 
 
 @contextmanager
