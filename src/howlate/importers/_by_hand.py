@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import howlate
 from howlate import doctor
 from howlate.errors import DamagedError, UsageError
+from howlate.importers._dates import dated
 from howlate.model.decode import parse_json, read_text
 from howlate.model.facts import Facts
 from howlate.model.plan import Cell, Plan
@@ -142,10 +142,10 @@ def planned(streams: Sequence[Recorded], given: Mapping[str, str]) -> tuple[Run,
     cells = _cells(streams, {part.id: part for part in parts}, {KERNEL: kernel, **given})
     study = _study(parts)
     plan = Plan(tuple(cells.values()))
-    started = _started(streams)
+    stamp, started = _started(streams)
     run = Run(
-        id=f"{time.strftime('%Y%m%dT%H%M%S', started)}-{study.id}",
-        started=time.strftime("%Y-%m-%dT%H:%M:%SZ", started),
+        id=f"{stamp}-{study.id}",
+        started=started,
         study=study,
         plan=plan,
         target=BY_HAND,
@@ -291,9 +291,9 @@ def _knobs(streams: Iterable[Recorded]) -> dict[str, str]:
     return found
 
 
-def _started(streams: Sequence[Recorded]) -> time.struct_time:
+def _started(streams: Sequence[Recorded]) -> tuple[str, str]:
     """The stream has no time of day; its file's is that of its last byte, wherever copies keep it."""
-    return time.gmtime(min(stream.path.stat().st_mtime for stream in streams))
+    return min(dated(stream.path.stat().st_mtime, stream.path) for stream in streams)
 
 
 def _boots(streams: Sequence[Recorded]) -> tuple[Statement, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import howlate
 from howlate.errors import UsageError
 from howlate.importers._by_hand import labels_are_free
+from howlate.importers._dates import dated
 from howlate.importers._foreign import Foreign, digest
 from howlate.importers._importer import NO_MAP, Measured, RunImporter
 from howlate.importers._text import mapped
@@ -66,12 +66,12 @@ def measured(foreign: Sequence[Foreign], labels: Mapping[str, str]) -> Measured:
     tests = list(dict.fromkeys(cell.test for cell in foreign))
     parts = [_part(test, [cell for cell in foreign if cell.test == test]) for test in tests]
     cells = _cells(foreign, parts, labels)
-    started = time.gmtime(min(_started(cell) for cell in foreign))
+    stamp, started = min(dated(_started(cell), cell.path) for cell in foreign)
     study = _study(parts)
     facts = {name: value for name, value in foreign[0].facts.items() if value}
     run = Run(
-        id=f"{time.strftime('%Y%m%dT%H%M%S', started)}-{study.id}",
-        started=time.strftime("%Y-%m-%dT%H:%M:%SZ", started),
+        id=f"{stamp}-{study.id}",
+        started=started,
         study=study,
         plan=Plan(tuple(cells)),
         target=BY_HAND,

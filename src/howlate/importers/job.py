@@ -3,7 +3,6 @@ made there."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from howlate import doctor
 from howlate.errors import REMEDIED, ExitCode, UsageError
 from howlate.execute import Failure
 from howlate.importers._by_hand import BRIEF, MAY_CHANGE, SAME, breaks_off, with_kernel
+from howlate.importers._dates import dated
 from howlate.importers._importer import NO_MAP, Measured, RunImporter
 from howlate.importers._lines import Found
 from howlate.model.facts import Facts
@@ -156,15 +156,11 @@ def _possible(cell: Cell, found: Found) -> Cell:
 
 def _dated(run: Run, found: Found) -> Run:
     """With the time of its first stream, where copies keep it."""
-    times = [path.stat().st_mtime for path in found.streams.values()]
+    times = [dated(path.stat().st_mtime, path) for path in found.streams.values()]
     if not times:
         return run
-    first = time.gmtime(min(times))
-    return replace(
-        run,
-        id=f"{time.strftime('%Y%m%dT%H%M%S', first)}-{run.study.id}",
-        started=time.strftime("%Y-%m-%dT%H:%M:%SZ", first),
-    )
+    stamp, started = min(times)
+    return replace(run, id=f"{stamp}-{run.study.id}", started=started)
 
 
 IMPORTER = RunImporter("job", "the folder of a job (howlate run --emit-job), as a run", recognises, read)

@@ -165,10 +165,15 @@ def _machines(table: Table) -> dict[str, Mapping[str, Any]]:
     return {name: table.mapping(name) for name in table.values}
 
 
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
+
+
 def _started(table: Table) -> str:
-    """A time, or an imported run's text that is none."""
+    """A time, or an imported run's text that is none and does not begin as one."""
     started = table.text("started")
-    if re.match(r"\d{4}-\d\d-\d\dT", started, re.ASCII):
+    if re.match(r"\s*[+-]?\d", started):
+        if not _TIME.fullmatch(started):
+            raise table.fail(NO_TIME(started=started[:40]))
         try:
             datetime.strptime(started, "%Y-%m-%dT%H:%M:%SZ")
         except ValueError:
