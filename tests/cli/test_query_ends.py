@@ -85,7 +85,7 @@ def test_a_signal_ends_a_query_wherever_it_is(what: str, place: Path) -> None:
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         assert process.stderr is not None
-        assert (process.returncode, process.stderr.read()) == (5, "howlate: interrupted.\n")
+        assert (process.returncode, process.stderr.read().lstrip()) == (5, "howlate: interrupted.\n")
         assert used.ru_utime + used.ru_stime - before_s < ENDED_S
         assert not list((place / "tmp").iterdir())
 
