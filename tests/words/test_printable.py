@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from howlate.report.document import Document, Section, Texts
@@ -44,3 +46,8 @@ def test_a_text_keeps_its_lines_and_loses_what_a_terminal_obeys() -> None:
     )
     print_document(Console(file=out, width=80), Document((Section("s", items),)))
     assert out.getvalue().count("two\\x1b]0;title\\x07") == len(items) and "\x1b" not in out.getvalue()
+
+
+@given(st.text())
+def test_what_is_printable_stays(name: str) -> None:
+    assert printable(printable(name)) == printable(name)

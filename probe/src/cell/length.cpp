@@ -1,6 +1,7 @@
 #include "cell/length.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "loads/base/goal.hpp"
@@ -73,11 +74,18 @@ CellLength length_of(const Test& test, const Params& params) {
   const bool scheduled = params.declares("activations");
   const double turn_ns = test.turn_ns != nullptr ? test.turn_ns(params) : turn_ns_unknown;
   const double wanted = limit(params, scheduled ? "activations" : "points", parse_count);
-  const double seconds = std::min(limit(params, "duration", parse_duration_ns), wanted * turn_ns) / 1e9;
+  double most = limit(params, "duration", parse_duration_ns);
+  if (!scheduled && most != unlimited)
+    most = std::ceil(most / turn_ns) * turn_ns;  // it is looked at between two turns
+  const double seconds = std::min(most, wanted * turn_ns) / 1e9;
   const double rows = wanted == unlimited || scheduled ? std::min(wanted, seconds * 1e9 / turn_ns) : wanted;
   CellLength length;
   length.seconds = seconds == unlimited ? 0 : seconds;
   if (wanted != unlimited) length.rows = static_cast<std::int64_t>(wanted);
+  length.turn = test.turn_in_guest != nullptr ? test.turn_in_guest(params) : Turn{turn_ns, 0};
+  if (most != unlimited) length.most_seconds = most / 1e9;
+  const double warm_up = limit(params, "warm-up", parse_duration_ns);
+  length.warm_up_seconds = warm_up == unlimited ? 0 : warm_up / 1e9;
   length.bytes = (rows == unlimited ? 0 : rows) * lanes(params) * row_bytes(test) + other_bytes;
   return length;
 }

@@ -17,6 +17,9 @@ struct CellLength {
   std::optional<std::int64_t>
       rows;          // activations or points after which each thread ends; none: its duration ends it
   double bytes = 0;  // of the stream, roughly and at most
+  double warm_up_seconds = 0;  // before the measuring
+  double most_seconds = 0;     // after which its duration ends it; 0: nothing but its rows does
+  Turn turn;                   // of a row, in virtual time
 };
 
 CellLength length_of(const Test& test, const Params& params);

@@ -79,6 +79,13 @@ void write_few_deeds(JsonWriter& json, const std::vector<FewDeeds>& few) {
 void write_length(JsonWriter& json, const Planned& planned) {
   json.member_raw("options", planned.options).member("seconds", planned.length.seconds);
   json.member("rows", planned.length.rows.value_or(0)).member("bytes", planned.length.bytes);
+  json.member("warm_up_s", planned.length.warm_up_seconds).member("most_s", planned.length.most_seconds);
+  const Turn& turn = planned.length.turn;
+  json.key("turn")
+      .begin_object()
+      .member("waits_ns", turn.waits_ns)
+      .member("executes_ns", turn.executes_ns)
+      .end_object();
   json.key("alone").begin_object().member("least_s", seconds(planned.alone_least_ns));
   json.member("most_s", planned.alone_least_ns == 0 ? 0.0 : seconds(LoadSet::alone_most_ns)).end_object();
   write_few_deeds(json, planned.few_deeds);

@@ -203,6 +203,10 @@ double turn_ns(const Params& in) {
   return 2 * (in.number("sleep") + in.number("spin")) + 100'000;
 }
 
+Turn turn_in_guest(const Params& in) {
+  return {in.number("sleep") + in.number("spin"), 12'000};
+}
+
 }  // namespace
 
 extern const Test test_preemption;
@@ -215,6 +219,7 @@ const Test test_preemption = {
     .run = run,
     .example = "howlate-probe preemption --points 100000 --sleep 200us --high 80 --low 70",
     .turn_ns = turn_ns,
+    .turn_in_guest = turn_in_guest,
 };
 
 }  // namespace howlate

@@ -212,6 +212,10 @@ double turn_ns(const Params& in) {
   return in.number("switches-per-point") * (5'000 + 2 * in.number("work"));
 }
 
+Turn turn_in_guest(const Params& in) {
+  return {0, in.number("switches-per-point") * (7'000 + 2 * in.number("work"))};
+}
+
 }  // namespace
 
 extern const Test test_switch;
@@ -224,6 +228,7 @@ const Test test_switch = {
     .run = run,
     .example = "howlate-probe switch --by pipe --between processes --points 1000",
     .turn_ns = turn_ns,
+    .turn_in_guest = turn_in_guest,
 };
 
 }  // namespace howlate

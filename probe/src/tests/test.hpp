@@ -16,6 +16,12 @@ namespace howlate {
 
 class Cell;  // cell/cell.hpp: parameters, loads, stream, stop request of one cell
 
+// One turn of a test in a guest whose instructions take 1 ns, in ns: what passes by the clock, and what the CPU executes.
+struct Turn {
+  double waits_ns = 0;
+  double executes_ns = 0;
+};
+
 struct Test {
   std::string_view name;                // "cyclic"
   std::string_view summary;             // one line
@@ -29,6 +35,8 @@ struct Test {
   bool loads_alone = false;            // nothing is measured beside its loads
   // How long an activation or a data point takes with these options, roughly. The host tells from it when a cell will be over.
   double (*turn_ns)(const Params& params) = nullptr;
+  // The same in virtual time, where nothing is late; none: turn_ns by the clock.
+  Turn (*turn_in_guest)(const Params& params) = nullptr;
   // More modules, those of the plug-ins it uses. Asked for, and not a table: a table of what other files hold would be made while the
   // program starts, perhaps before theirs.
   std::vector<Need> (*modules_of_plugins)() = nullptr;

@@ -112,6 +112,10 @@ double turn_ns(const Params& in) {
   return in.number("sleep") * (in.text("timer") == "spin" ? 2 : 1) + 50'000;
 }
 
+Turn turn_in_guest(const Params& in) {
+  return {in.number("sleep"), 4'500};
+}
+
 }  // namespace
 
 extern const Test test_timer;
@@ -124,6 +128,7 @@ const Test test_timer = {
     .run = run,
     .example = "howlate-probe timer --timer clock_nanosleep-relative --sleep 5us --points 1000000",
     .turn_ns = turn_ns,
+    .turn_in_guest = turn_in_guest,
 };
 
 }  // namespace howlate

@@ -17,6 +17,8 @@ namespace howlate {
 
 namespace {
 
+constexpr double rounds_kept = 635;
+
 constexpr ParamSpec params[] = {
     {"duration", ParamType::duration, "10s", "ns", "", "how long the loads run", false, true},
     {"rounds", ParamType::count, "", "1", "",
@@ -151,6 +153,11 @@ Result<ExitCode> run(Cell& cell) {
   return Unmeasured(cell, std::move(*cpus)).run();
 }
 
+// As many rows as are kept of a load's rounds.
+double turn_ns(const Params& in) {
+  return in.number("duration") / rounds_kept;
+}
+
 }  // namespace
 
 extern const Test test_unmeasured;
@@ -163,6 +170,7 @@ const Test test_unmeasured = {
     .run = run,
     .example = "howlate-probe unmeasured --duration 1min --load hackbench:10",
     .loads_alone = true,
+    .turn_ns = turn_ns,
 };
 
 }  // namespace howlate

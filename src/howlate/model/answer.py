@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from howlate.errors import REMEDIED, ExitCode, HowlateError, NotPossibleError, TargetError, UsageError
 from howlate.model.decode import NOT_64_BITS, Table, parse_json
@@ -35,6 +35,18 @@ class FewDeeds:
 
 
 @dataclass(frozen=True)
+class Turn:
+    """An activation or data point in virtual time."""
+
+    waits_ns: float
+    """What passes by the clock."""
+    executes_ns: float
+    """What the CPU executes, at 1 ns an instruction."""
+    most_s: float = 0.0
+    """The cell's duration, which may end it before its rows do; 0 if there is none."""
+
+
+@dataclass(frozen=True)
 class Answer:
     """The answer to one command line."""
 
@@ -47,6 +59,16 @@ class Answer:
     """UsageError or NotPossibleError, in the probe's own words; None if the measurement would begin."""
     warnings: tuple[str, ...] = ()
     few_deeds: tuple[FewDeeds, ...] = ()
+    turn: Turn | None = None
+    """None of an older probe."""
+
+    def length_in_guest(self, slower: float) -> Length:
+        """How long it takes in virtual time, where the CPU is so many times slower than 1,000 MIPS."""
+        if self.turn is None or not self.length.rows:
+            return self.length
+        turn_s = (self.turn.waits_ns + self.turn.executes_ns * slower) / 1e9
+        measuring_s = self.length.rows * turn_s
+        return replace(self.length, measuring_s=min(measuring_s, self.turn.most_s or measuring_s))
 
 
 def answers_of(output: bytes, count: int, where: str) -> list[Answer]:
@@ -80,11 +102,20 @@ def _answer(table: Table) -> Answer:
             _amount(alone, "most_s"),
             table.integer("rows", 0),
             int(_amount(table, "bytes")),
+            _amount(table, "warm_up_s"),
         ),
         _refusal(table),
         tuple(str(text) for text in table.items("warnings")),
         tuple(_few_deeds(few) for few in table.tables("few_deeds")),
+        _turn(table),
     )
+
+
+def _turn(table: Table) -> Turn | None:
+    if "turn" not in table.values:
+        return None
+    turn = table.table("turn")
+    return Turn(_amount(turn, "waits_ns"), _amount(turn, "executes_ns"), _amount(table, "most_s"))
 
 
 def _refusal(table: Table) -> HowlateError | None:

@@ -28,10 +28,17 @@ class Length:
     """Activations or data points after which the cell ends; 0: its duration ends it."""
     stream_bytes: Count = 0
     """The approximate upper bound of the cell's stream."""
+    warm_up_s: Real = 0.0
+    """Before the measuring, of which it is no part."""
+
+    @property
+    def virtual_s(self) -> float:
+        """All of it by the clock, without the loads' own stretch."""
+        return self.warm_up_s + self.measuring_s
 
     @property
     def most_s(self) -> float:
-        return self.measuring_s + self.alone_most_s
+        return self.virtual_s + self.alone_most_s
 
 
 @dataclass(frozen=True)

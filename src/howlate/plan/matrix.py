@@ -15,6 +15,7 @@ from howlate.errors import HowlateError, NotPossibleError, UsageError
 from howlate.model.answer import Answer, Command
 from howlate.model.capabilities import Capabilities, TestKind
 from howlate.model.decode import IN_FILE, suggestion
+from howlate.model.guest_cpus import GUEST, GuestCpus
 from howlate.model.mode import MODE, with_mode
 from howlate.model.plan import Cell, Length, Plan
 from howlate.model.study import EXPECTED, KERNEL, PART, TIMER, Order, Study, Value, spell
@@ -263,14 +264,15 @@ def _cell(point: MatrixPoint, answer: Answer, machines: Machines | None, labels:
     shown = _labels(parameters, point.values, test, point.can)
     slug = [shown[name] for name in study.axes] or ([] if study.part else [test.name])
     part = {PART: study.part} if study.part else {}
-    length = answer.length
+    guest = GuestCpus.parse(labels.get(GUEST, "")) if machines is not None and machines.seeds else None
+    length = answer.length if guest is None else answer.length_in_guest(guest.slower)
     cell = Cell(
         id=cell_id(test.name, parameters, [*part.values(), *slug], 1, point.machine),
         test=test.name,
         parameters=parameters,
         labels={**part, **labels, **shown},
         repetition=1,
-        expected_s=length.measuring_s + OVERHEAD_S + (length.alone_s + RESTART_S if length.alone_s else 0.0),
+        expected_s=length.virtual_s + OVERHEAD_S + (length.alone_s + RESTART_S if length.alone_s else 0.0),
         machine=point.machine,
         starvation_expected=study.starvation == EXPECTED,
         length=length,

@@ -21,7 +21,7 @@ _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def printable(name: str) -> str:
-    """A name on one line, with what is no letter or sign, and then backslashes too, as in Python's literals."""
+    """A name on one line, with what is no letter or sign as in Python's literals; what it gives stays as it is."""
     return name if name.isprintable() else "".join(map(_shown, name))
 
 
@@ -88,8 +88,6 @@ def no_formula(text: str) -> str:
 
 
 def _shown(sign: str) -> str:
-    if sign == "\\":
-        return "\\\\"
     category = unicodedata.category(sign)
     return _escaped(sign) if category.startswith("C") or category in ("Zl", "Zp") else sign
 

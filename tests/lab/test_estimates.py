@@ -1,0 +1,46 @@
+"""How long a cell takes by the guest's clock is estimated within a factor of two, warm-up and slower CPUs too."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+import pytest
+
+from howlate.lab.machine import Machine
+from howlate.model.guest_cpus import GuestCpus
+from howlate.store.stream import StreamReader
+from howlate.targets import open_target
+from lab.guests import LIMITS, RT, bench, booted_guests, with_cpus
+
+CELLS = {
+    "cyclic": ("cyclic", "--activations=300"),
+    "switch": ("switch", "--by=mutex", "--switches-per-point=1000", "--points=20"),
+    "switches": ("switch", "--switches-per-point=2", "--points=20000"),
+    "preemption": ("preemption", "--points=1000"),
+    "timer": ("timer", "--timer=clock_nanosleep", "--sleep=5us", "--points=10000"),
+    "spin": ("timer", "--timer=spin", "--sleep=50us", "--points=2000"),
+    "clock": ("clock", "--points=300000"),
+    "hardware-gap": ("hardware-gap", "--duration=360ms", "--window=1s", "--width=500ms", "--threshold=1ms"),
+    "unmeasured": ("unmeasured", "--duration=300ms", "--load=cpu:50"),
+}
+
+
+@pytest.mark.parametrize("cpus", [1, pytest.param(4, marks=pytest.mark.sweep)])
+@pytest.mark.parametrize("name", CELLS)
+def test_an_estimate_is_within_a_factor_of_two(
+    tmp_path_factory: pytest.TempPathFactory, name: str, cpus: int
+) -> None:
+    words = CELLS[name]
+    machine = Machine.of("amd64") if cpus == 1 else with_cpus(cpus)
+    (answer,) = open_target("local").answer([words])
+    slower = GuestCpus(cpus).slower
+    estimated_s = answer.length_in_guest(slower).virtual_s
+    on = bench(tmp_path_factory.mktemp("cache"), RT, snapshots=booted_guests(), machine=machine)
+    (done,) = on.run([("howlate-probe", *words, "--stream=stream", "--record=memory", "--quiet")], LIMITS)
+    assert done.status == "0", done.stderr.decode()
+    stream = StreamReader(BytesIO(done.files["stream"]))
+    for _ in stream.batches():
+        pass
+    assert stream.trailer is not None
+    taken_s = stream.trailer["duration_ns"] / 1e9 + answer.length.warm_up_s
+    assert estimated_s / 2 <= taken_s <= 2 * estimated_s, (estimated_s, taken_s)
