@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from types import FrameType
 from typing import Any
 
@@ -44,6 +45,30 @@ def lines_of(run: RunContent) -> Counter[tuple[str, int]]:
     finally:
         sys.settrace(before)
     return lines
+
+
+def calls_of(run: RunContent) -> int:
+    """How often functions of howlate's were called, and generators asked."""
+    calls = 0
+
+    def count(frame: FrameType, event: str, _: Any) -> None:
+        nonlocal calls
+        calls += event == "call" and frame.f_code.co_filename.startswith(SOURCES)
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        render([run])
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+@pytest.mark.parametrize("counts", [(16, 32, 64), pytest.param((250, 500, 1_000), marks=pytest.mark.long)])
+def test_twice_the_rows_are_at_most_a_little_more_than_twice_the_calls(counts: tuple[int, ...]) -> None:
+    render([run_of(4)])
+    calls = [calls_of(run_of(count)) for count in counts]
+    assert all(more < 2 * 1.2 * few for few, more in pairwise(calls)), calls
 
 
 @pytest.mark.parametrize("rows", [16, pytest.param(120, marks=pytest.mark.long)])

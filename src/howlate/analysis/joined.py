@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from howlate.analysis.groups import Group
 from howlate.analysis.loaded import NOT_LOADED
 from howlate.analysis.side_names import Side
+from howlate.model.mode import MODE
 from howlate.model.run import Run
 from howlate.model.summary import CellSummary
 from howlate.words.statement import Statement
@@ -71,6 +73,13 @@ class Joined:
     @property
     def virtual(self) -> bool:
         return self.runs[0].virtual
+
+    @cached_property
+    def modes(self) -> tuple[Mapping[str, str], ...]:
+        """Each mode of the places once; every table asks for them."""
+        return tuple(
+            {MODE: mode} for mode in dict.fromkeys(place.labels.get(MODE, "") for place in self.places)
+        )
 
     @property
     def matched(self) -> tuple[Place, ...]:

@@ -162,7 +162,7 @@ def _sheets(found: Comparison, block: Block, number: int) -> list[Sheet]:
 
 def _caution(found: Comparison, gravity: Statement | None = None) -> Text:
     """What must be known at every table, and the gravity of the sides of one."""
-    return every_note(found.joined.virtual, [place.labels for place in found.joined.places], gravity)
+    return every_note(found.joined.virtual, found.joined.modes, gravity)
 
 
 def _doubtful(found: Comparison) -> list[Statement]:
