@@ -21,6 +21,7 @@ def howlate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captu
     (work / "mine.toml").write_text(STUDY)
     monkeypatch.chdir(work)
     monkeypatch.setenv("HOWLATE_PROBE", str(probe))
+    monkeypatch.setenv("HOWLATE_CACHE", str(tmp_path / "cache"))  # `lab clean` empties it
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
     def run(*argv: str | Path, stand_in: str = "") -> Said:
