@@ -80,7 +80,7 @@ def test_fair_equals_take_turns_of_a_tick(standard: Bench, equals: tuple[int, ..
     lines = [(*slices, f"--tasks={n}") for n in equals]
     for cell, others in zip(_cells(standard, lines), equals, strict=True):
         run, away = (cell["columns"][name] for name in ("run_ns", "away_ns"))
-        assert run["max"] <= TICK
+        assert run["max"] < 2 * TICK  # one that begins between two ticks has not had its share at the first
         assert run["quantiles"]["0.5"] == pytest.approx(TICK, abs=20_000)
         assert away["quantiles"]["0.5"] == pytest.approx(others * TICK, rel=0.01)
         assert run["mean"] / (run["mean"] + away["mean"]) == pytest.approx(1 / (others + 1), rel=0.02)

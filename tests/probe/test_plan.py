@@ -83,7 +83,7 @@ def test_what_ends_first_is_how_long_it_takes(probe: Path) -> None:
         ("unmeasured", "--duration=3s", "--load=cpu:50"),
     ]
     answers = planned(asked)
-    assert [answer["seconds"] for answer in answers] == pytest.approx([10, 12, 2, 0.105, 0.05, 2, 3])
+    assert [answer["seconds"] for answer in answers] == pytest.approx([10, 12, 2, 0.105, 0.0504, 2, 3])
     assert [answer["rows"] for answer in answers] == [0, 0, 2000, 100, 100, 8, 0]
 
 

@@ -37,14 +37,6 @@ def test_errors_are_told_apart() -> None:
     assert "room" in caught.value.remedy
 
 
-def test_an_interrupted_query_is_an_interrupt() -> None:
-    for block in (reading, writing):
-        with pytest.raises(KeyboardInterrupt), block(Path("x")):
-            raise RuntimeError("Query interrupted")
-        with pytest.raises(RuntimeError, match="another"), block(Path("x")):
-            raise RuntimeError("another")
-
-
 def test_what_an_asynchronous_write_says_is_taken_out_of_its_json() -> None:
     inner = r'{"exception_message":"Could not write \"f\": No space left on device","errno":"28"}'
     with pytest.raises(StorageError) as caught, writing(Path("x")):
