@@ -16,6 +16,7 @@ from howlate.__main__ import main
 from howlate.analysis.own import contradiction
 from howlate.cli import howlate
 from howlate.errors import DamagedError
+from howlate.model.run import Run
 from howlate.model.seal import CHECKSUM
 from howlate.session import reopen
 from howlate.store.checksums import CHECKSUMS
@@ -240,4 +241,41 @@ def test_a_cell_of_another_run_is_refused_by_all_that_read_it(
     for words in (["show", "--verify"], *([name, *more] for name, more in options.items())):
         assert main([words[0], str(ours.path), *words[1:]]) == 4
         said = "".join(capsys.readouterr())
-        assert "cells/late is a cell of another run" in said, (words, said)
+        assert "cells/late is not a cell of this run" in said, (words, said)
+
+
+def test_a_cell_of_a_run_with_a_token_is_refused_by_an_older_run(tmp_path: Path) -> None:
+    streams = {"none": stream([5_000] * 100)}
+    ours = a_folder(tmp_path / "ours", streams)
+    theirs = a_folder(tmp_path / "theirs", streams, run=replace(a_run("none"), token="theirs"))
+    shutil.rmtree(ours.cell_path("none"))
+    shutil.copytree(theirs.cell_path("none"), ours.cell_path("none"))
+    with pytest.raises(DamagedError, match="not a cell of this run"):
+        ours.summary("none")
+
+
+def test_a_cell_that_does_not_say_its_run_is_named_where_it_is_verified(tmp_path: Path) -> None:
+    """An older howlate's, or one of another run with checksums made for it."""
+    run = a_folder(tmp_path / "run", {"none": stream([5] * 9)}, run=replace(a_run("none"), token="ours"))
+    edit(run.cell_path("none") / CHECKSUMS, lambda value: value.__delitem__("run"))
+    assert run.summary("none").valid
+    assert run.differences("none") == [f"{CHECKSUMS} does not say that the cell is of this run"]
+
+
+def test_run_json_is_read_once_for_all_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"c{number}" for number in range(20)]
+    a_folder(tmp_path / "run", {name: stream([5] * 9) for name in names})
+    reads: list[Path] = []
+    whole = RunFolder.read_run
+
+    def read(self: RunFolder) -> Run:
+        reads.append(self.path)
+        return whole(self)
+
+    monkeypatch.setattr(RunFolder, "read_run", read)
+    folder = RunFolder.at(tmp_path / "run")
+    for name in names:
+        folder.files(name).summary()
+        shutil.move(folder.cell_path(name), folder.part_path(name))
+        folder.finish_cell(name)
+    assert len(reads) == 1

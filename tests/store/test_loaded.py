@@ -107,6 +107,20 @@ def test_intervals_are_those_of_the_samples_where_the_bins_are_lost(
     assert load_run(folder.path, bins=False, intervals=True) == before
 
 
+@pytest.mark.parametrize("samples", ["gone", "changed"])
+def test_a_cell_that_lost_bins_and_samples_takes_no_other_cell_with_it(tmp_path: Path, samples: str) -> None:
+    folder = a_folder(tmp_path / "run", {name: stream(list(range(5_000, 7_000))) for name in "ab"})
+    (folder.path / "cells/a/bins.json").unlink()
+    file = folder.path / "cells/a/samples.parquet"
+    data = bytearray(file.read_bytes())
+    data[len(data) // 3] ^= 1
+    file.unlink() if samples == "gone" else file.write_bytes(data)
+    a, b = load_run(folder.path, bins=False, intervals=True).summaries
+    assert b.valid and b.columns["latency_ns"].intervals and not b.warnings
+    assert a.columns["latency_ns"].max == 6_999 and not a.columns["latency_ns"].intervals
+    assert [warning.rule for warning in a.warnings] == ["cell.unchecked"] and a.valid is (samples == "gone")
+
+
 def test_the_samples_are_not_read_for_intervals_where_there_never_were_bins(tmp_path: Path) -> None:
     """An older howlate made none."""
     folder = a_folder(tmp_path / "run", {"a": stream(list(range(5_000, 7_000)))})

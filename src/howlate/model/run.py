@@ -169,7 +169,7 @@ _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 
 
 def _started(table: Table) -> str:
-    """A time, or an imported run's text that is none and does not begin as one."""
+    """A time, or a text of an imported run that begins with no digit."""
     started = table.text("started")
     if re.match(r"\s*[+-]?\d", started):
         if not _TIME.fullmatch(started):

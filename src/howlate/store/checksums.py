@@ -25,7 +25,7 @@ from howlate.model.opening import open_file
 from howlate.store.files import looking, measure_again, read_json, storing, write_json
 from howlate.words.statement import Statement, rule
 
-OF_ANOTHER_RUN = rule("store.of-another-run", "{folder} is a cell of another run", remedy="{hint}")
+OF_ANOTHER_RUN = rule("store.of-another-run", "{folder} is not a cell of this run", remedy="{hint}")
 
 CHECKSUMS = "checksums.json"
 END_BYTES = 64 * 1024
@@ -55,15 +55,15 @@ def write_checksums(folder: Path, run: str) -> None:
     write_json(folder / CHECKSUMS, value)
 
 
-def read_checksums(folder: Path, run: str = "") -> Mapping[str, Checksum]:
+def read_checksums(folder: Path, run: str | None = None) -> Mapping[str, Checksum]:
     """Checksums by file name; empty for a cell that an older howlate finished. DamagedError where they name another
-    run than that of this token."""
+    run than that of this token; where they name none, only `run_of` tells."""
     path = folder / CHECKSUMS
     with looking(path):
         if not os.path.lexists(path):
             return {}
     whole = Table(read_json(path), str(path), "", DamagedError)
-    if run and whole.text("run", run) != run:
+    if run is not None and whole.text("run", "") not in ("", run):
         raise DamagedError(OF_ANOTHER_RUN(folder=folder, hint=measure_again(folder)))
     table = whole.table("files", required=True)
     return {
@@ -71,6 +71,14 @@ def read_checksums(folder: Path, run: str = "") -> Mapping[str, Checksum]:
         for name in table.values
         for checksum in (table.table(name, required=True),)
     }
+
+
+def run_of(folder: Path) -> str:
+    """The token of the run that a cell's checksums name; "" where they name none."""
+    path = folder / CHECKSUMS
+    return (
+        Table(read_json(path), str(path), "", DamagedError).text("run", "") if os.path.lexists(path) else ""
+    )
 
 
 def changed(

@@ -169,8 +169,8 @@ def storing(path: Path, option: str = OUT) -> Iterator[None]:
 
 @contextmanager
 def looking(path: Path) -> Iterator[None]:
-    """Turn an OSError inside into a DamagedError about `path`, or about what below it: if the folder above may not be
-    searched, it is unknown whether the file exists."""
+    """Turn an OSError inside into a DamagedError about `path`, or about the file below it that was
+    looked for: if the folder above may not be searched, it is unknown whether the file exists."""
     try:
         yield
     except OSError as error:

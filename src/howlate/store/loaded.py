@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from howlate.analysis.configs import options_of
+from howlate.analysis.valid import UNCHECKED
 from howlate.errors import DamagedError
 from howlate.model.bins import CellBins
 from howlate.model.decode import json_value
@@ -54,7 +55,11 @@ def _cell(files: CellFiles, bins: bool, intervals: bool) -> CellContent:
     if intervals or held is not None:
         from howlate.analysis.quantiles import with_intervals  # with numpy, for which no run waits
     if intervals and held is None and (BINS in files.known or os.path.lexists(files.folder / BINS)):
-        summary = with_intervals(summary, _bins(files))
+        try:
+            summary = with_intervals(summary, _bins(files))
+        except DamagedError as problem:  # the figures stand, without these; the cell is named
+            is_named = any(warning.rule == UNCHECKED.id for warning in summary.warnings)
+            summary = summary if is_named else files.beside_samples(summary, problem.statement)
     return CellContent(
         summary if held is None else with_intervals(summary, held),
         held,

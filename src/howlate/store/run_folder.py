@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,15 @@ from howlate.model.recorded import RecordTypes
 from howlate.model.run import Run
 from howlate.model.seal import CHECKSUM
 from howlate.model.summary import SCHEMA, CellSummary
-from howlate.store.checksums import Checksum, changed, differences, read_checksums, write_checksums
+from howlate.store.checksums import (
+    CHECKSUMS,
+    Checksum,
+    changed,
+    differences,
+    read_checksums,
+    run_of,
+    write_checksums,
+)
 from howlate.store.elsewhere import JOB, measured_elsewhere
 from howlate.store.files import (
     check_text,
@@ -239,7 +248,7 @@ class RunFolder:
         with storing(whole):
             if not (part / SUMMARY).is_file():
                 raise DamagedError(NO_SUMMARY_YET(cell=cell_id, hint=measure_again(part)))
-            write_checksums(part, self.read_run().token)
+            write_checksums(part, self._token)
             rename_folder(part, whole)
         self._note_finished(cell_id)
         return whole
@@ -312,7 +321,12 @@ class RunFolder:
     def files(self, cell_id: str, run: Run | None = None) -> CellFiles:
         """The files of a whole cell; DamagedError for one of another run. `run`: run.json, if it was read already."""
         folder = self.cell_path(cell_id)
-        return CellFiles(folder, read_checksums(folder, (run or self.read_run()).token))
+        return CellFiles(folder, read_checksums(folder, self._token if run is None else run.token))
+
+    @cached_property
+    def _token(self) -> str:
+        """The run's, which never changes: read once."""
+        return self.read_run().token
 
     def summary(self, cell_id: str, run: Run | None = None) -> CellSummary:
         """The summary of a whole cell. DamagedError if it, or the record behind it, was changed since; a cell
@@ -332,6 +346,8 @@ class RunFolder:
         """The differences in a whole cell's folder; every byte is compared."""
         folder = self.files(cell_id).folder
         changes = [english(change) for change in differences(folder)]
+        if self.has_checksums(cell_id) and run_of(folder) != self._token:
+            changes.append(f"{CHECKSUMS} does not say that the cell is of this run")
         if changes:
             return changes
         with remedied(measure_again(folder)):
@@ -394,7 +410,7 @@ class CellFiles:
         with remedied(measure_again(self.folder)):
             if what := contradiction(summary):
                 raise DamagedError(CONTRADICTS(path=self.folder / SUMMARY, contradiction=what))
-        return self._beside_samples(summary, changed(self.folder, SAMPLES, self.known, whole=False))
+        return self.beside_samples(summary, changed(self.folder, SAMPLES, self.known, whole=False))
 
     def stored_summary(self) -> CellSummary:
         """summary.json as it was when the cell was finished, without a look at its figures and at the samples.
@@ -406,7 +422,7 @@ class CellFiles:
             raise not_the_cell(self.folder)
         return summary
 
-    def _beside_samples(self, summary: CellSummary, change: Statement | None) -> CellSummary:
+    def beside_samples(self, summary: CellSummary, change: Statement | None) -> CellSummary:
         """The summary, with the state of the samples behind it. Samples that are missing contradict nothing."""
         if change is None and (self.folder / SAMPLES).is_file():
             return summary

@@ -38,7 +38,7 @@ def _other_figures(folder: RunFolder, run: Run, cell_id: str) -> list[str]:
     if not folder.has_checksums(cell_id):
         return []
     planned = next((cell for cell in run.plan.cells if cell.id == cell_id), None)
-    files = folder.files(cell_id)
+    files = folder.files(cell_id, run)
     stored = files.stored_summary()
     expected = stored.starved if planned is None else planned.starvation_expected
     repetition = stored.repetition if planned is None else planned.repetition
