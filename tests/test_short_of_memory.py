@@ -33,7 +33,7 @@ def test_a_limited_address_space_is_a_sentence(tmp_path: Path, limit_mib: int) -
     assert "Raise the limit: `ulimit -v unlimited`" in done.stderr
 
 
-@pytest.mark.parametrize("limit_mib", [12, 16, 24, 50])
+@pytest.mark.parametrize("limit_mib", [5, 8, 12, 16, 24, 50])
 def test_a_limit_is_named_before_packages_are_looked_for(tmp_path: Path, limit_mib: int) -> None:
     """With so little dpkg-query finds none, and a fresh checkout was told to install what it has."""
     shutil.copy(ROOT / "howlate", tmp_path)
@@ -71,6 +71,19 @@ def test_memory_that_ends_meanwhile_is_no_fault(
     monkeypatch.setattr(entry, "_run", full)
     assert entry.main(["show", "run"]) == 4
     assert "there is not enough memory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kib", [4_000, 4_200, 4_400, 4_600, 4_800, 5_500])
+def test_what_is_hardly_enough_for_bash_is_no_wrong_usage(kib: int) -> None:
+    done = subprocess.run(
+        ["/bin/bash", "-c", f"ulimit -v {kib}; exec /bin/bash {ROOT / 'howlate'} --version"],
+        capture_output=True,
+        text=True,
+    )
+    if "howlate" not in done.stderr:  # bash itself could not be loaded, or ended before its first line
+        assert done.returncode in (2, 127) and kib < 4_400, done
+    else:
+        assert (done.returncode, done.stderr.count("howlate: ")) == (3, 1), done
 
 
 def test_a_launcher_that_can_start_nothing_does_not_say_that_a_verdict_failed() -> None:

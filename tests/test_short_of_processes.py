@@ -1,4 +1,4 @@
-"""With too few processes howlate says so, with a code that means nothing else, and at once."""
+"""With too few processes howlate says so, with a code that means nothing else."""
 
 from __future__ import annotations
 
@@ -89,13 +89,25 @@ def test_what_cannot_be_measured_is_said(limited: Limited, most: int) -> None:
     assert "fault in howlate" not in done.stderr and "Traceback" not in done.stderr
 
 
-def test_where_the_limits_are_not_seen_the_code_is_still_that_of_what_is_broken(tmp_path: Path) -> None:
-    """As with `ulimit -u`: bash gives up by itself, here for want of a file descriptor."""
+@pytest.mark.parametrize("files", [4, 5, 6, 8, 12, 15])
+def test_few_open_files_are_a_sentence_too(tmp_path: Path, files: int) -> None:
+    """With so few that bash cannot read the limit it says where to look."""
     done = subprocess.run(
-        ["/bin/bash", "-c", f"ulimit -n 4; exec /bin/bash {ROOT / 'howlate'} verdict run"],
+        ["/bin/bash", "-c", f"ulimit -n {files}; exec /bin/bash {ROOT / 'howlate'} verdict run"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
     )
     assert done.returncode in (3, 4), done
-    assert "howlate: " in done.stderr
+    assert "unbound" not in done.stderr
+    assert (
+        f"no more than {files} files may be open" in done.stderr or "Raise what limits it" in done.stderr
+    ), done
+
+
+@pytest.mark.parametrize("words", [["--vers"], ["verdict"]])
+def test_wrong_usage_stays_wrong_usage(words: list[str]) -> None:
+    assert subprocess.run([*LAUNCHED, *words], capture_output=True).returncode == 2
+    odd = {**os.environ, "HOWLATE_INSTALL": "perhaps"}
+    said = subprocess.run([LAUNCHED[0], *words], capture_output=True, text=True, env=odd)
+    assert said.returncode == 2 and "HOWLATE_INSTALL" in said.stderr and "Raise" not in said.stderr
