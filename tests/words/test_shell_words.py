@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from howlate.words.printable import shell_path, shell_word
+from howlate.words.say import english, remedy
+from howlate.words.statement import RULES, Rule
 
 NAMES = [
     "plain",
@@ -38,3 +42,16 @@ def test_bash_reads_the_same_bytes(name: str, locale: str) -> None:
 )
 def test_no_path_is_an_option(path: str, word: str) -> None:
     assert shell_path(path) == word
+
+
+@pytest.mark.parametrize("make", [str, Path])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_remedy_names_the_file_itself(
+    name: str, make: Callable[[str], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a str or a Path, and after the statement has passed into another one."""
+    rule = Rule("test.shell", "{path}", remedy="touch {path:shell}")
+    monkeypatch.setitem(RULES, rule.id, rule)
+    again = rule(path=rule(path=make(name)).values["path"])
+    assert "\n" not in english(again)
+    assert remedy(again) == f"touch {shell_path(name)}"

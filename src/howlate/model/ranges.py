@@ -24,4 +24,4 @@ CpuKey = Annotated[str, Meta(pattern=r"^(-1|[0-9]{1,9})\Z")]
 def must_be_countable(counts: Iterable[int]) -> None:
     """ValueError where they are more together than one of them may be: sums are made in columns of 64 bits."""
     if sum(counts) > _MOST:
-        raise ValueError("there are too many together")
+        raise ValueError("their sum is more than one of them may be")

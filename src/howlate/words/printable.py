@@ -1,5 +1,5 @@
-"""Names that others chose, such as a task's: any user may put escape sequences or line ends into one, which must not
-reach a terminal or a page."""
+"""Text of others, such as the name of a task, as terminals, pages, shells and spreadsheets may have it: any user may
+put escape sequences or line ends into one."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ QUANTITIES: Mapping[str, Callable[[Any], str]] = {
     "at-most": share_text,
     "at-least": lambda share: share_text(share, up=False),
     "seconds": lambda seconds: seconds_text(seconds, space=" "),
-    "shell": lambda path: shell_path(getattr(path, "path", path)),
+    "shell": lambda path: shell_path(getattr(path, "exact", path)),
 }
 """The formats that a field of a rule's template may name: `{steal_ns:time}`."""
 

@@ -58,16 +58,16 @@ class Rule:
         return Statement(self.id, {name: _plain(value, name in TEXTS) for name, value in values.items()})
 
 
-class PathText(str):
-    """A path as one line of text: whoever named the file may have put line breaks into its name."""
+class OneLine(str):
+    """A name on one line: whoever chose it may have put line breaks or escapes into it."""
 
-    path: str
-    """As it is, for a command (`{path:shell}`)."""
+    exact: str
+    """The name itself, for a command (`{path:shell}`)."""
 
-    def __new__(cls, path: PurePath) -> PathText:
-        made = super().__new__(cls, printable(str(path)))
-        made.path = str(path)
-        return made
+    def __new__(cls, name: str) -> OneLine:
+        line = super().__new__(cls, printable(name))
+        line.exact = getattr(name, "exact", name)
+        return line
 
 
 TEXTS = ("reason", "problem", "console", "last", "said", "output", "hint", "remedy", "misfit")
@@ -78,10 +78,8 @@ def _plain(value: Any, is_text: bool = False) -> Any:
     """A value in the form that a statement stores: paths, errors of the system and the like as text."""
     if isinstance(value, (list, tuple)):
         return tuple(_plain(each, is_text) for each in value)
-    if type(value) is str and not is_text:
-        return printable(value)
-    if isinstance(value, PurePath):
-        return PathText(value)
+    if isinstance(value, PurePath) or (type(value) is str and not is_text):
+        return OneLine(str(value))
     return (
         value if isinstance(value, (Statement, Caption, Listed, Capitalised, str, int, float)) else str(value)
     )
