@@ -4,6 +4,7 @@ booted."""
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import shutil
 import struct
 from pathlib import Path
@@ -12,10 +13,13 @@ import pytest
 
 from howlate.errors import GuestError
 from howlate.lab.bench import Bench
+from howlate.lab.guest import Boot
 from howlate.lab.identity import NOTES, RELEASE, build_ids, other_kernel
-from howlate.lab.snapshot import write_record
+from howlate.lab.machine import Machine
+from howlate.lab.snapshot import Snapshot, Snapshots, write_record
 from howlate.store.files import read_json
 from lab.guests import LIMITS, RT, STANDARD, bench, booted_guests
+from lab.made_archive import bzimage
 
 ONE, TWO = bytes(range(20)), bytes(range(20, 40))
 
@@ -54,7 +58,8 @@ def test_a_guest_of_another_kernel_is_booted_again_and_said(tmp_path: Path) -> N
     cache = tmp_path / "cache"
     one, other = (bench(cache, name, snapshots=tmp_path / "snapshots") for name in (STANDARD, RT))
     first = say_hello(one)
-    assert first[RELEASE].decode().strip() == one.kernel.release and first[NOTES]
+    assert first[RELEASE].decode().strip() == one.kernel.release
+    assert {each for each in one._build_ids if each in first[NOTES]}
     say_hello(other)
     taken, place = tmp_path / "snapshots" / one.key, tmp_path / "snapshots" / other.key
     shutil.copy(taken / "state", place / "state")
@@ -70,15 +75,47 @@ def test_a_guest_of_another_kernel_is_booted_again_and_said(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("change", ["release", "build"])
-def test_a_file_that_is_another_kernel_is_refused(tmp_path: Path, change: str) -> None:
+def test_a_file_that_is_another_kernel_is_refused(
+    tmp_path: Path, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     on = bench(tmp_path / "cache", RT, snapshots=booted_guests(), fresh=True)
     if change == "release":
         on = dataclasses.replace(on, kernel=dataclasses.replace(on.kernel, release="6.1.0-99-rt-amd64"))
     else:
         vars(on)["_build_ids"] = frozenset([ONE])
-    kept = booted_guests() / on.key
-    vars(on.snapshots)["forget"] = lambda key: None  # it is everybody's
+    forgotten = []
+    # The saved guest is the right one, and everybody's.
+    monkeypatch.setattr(on.snapshots, "forget", lambda key, _: forgotten.append(key))
     with pytest.raises(GuestError) as caught:
         say_hello(on)
-    assert caught.value.remedy and kept.is_dir()
+    assert forgotten == [on.key] and "fetched again" in caught.value.remedy
     assert not list((tmp_path / "cache" / "results").glob("*"))
+
+
+def test_a_kernel_that_cannot_be_unpacked_here_has_no_build_id(tmp_path: Path) -> None:
+    """What stands before its payload may hold the note of another program."""
+    on = bench(tmp_path / "cache", STANDARD, snapshots=booted_guests())
+    packed = tmp_path / "vmlinuz"
+    packed.write_bytes(note(ONE) + bzimage("6.1.0", b"in a format of its own")[len(note(ONE)) :])
+    vars(on)["_checked_image"] = packed
+    assert on._build_ids == frozenset()
+    packed.write_bytes(bzimage("6.1.0", gzip.compress(note(TWO) + bytes(5_000))))
+    vars(on).pop("_build_ids")
+    assert on._build_ids == {TWO}
+
+
+def test_only_the_guest_that_was_loaded_is_forgotten(tmp_path: Path) -> None:
+    """Another howlate may have booted it again meanwhile."""
+    snapshots, state = Snapshots(tmp_path), tmp_path / "key" / "state"
+    state.parent.mkdir()
+    state.write_bytes(b"of another kernel")
+    with state.open("rb") as old:
+        saved = Snapshot(Boot(Machine.of("amd64"), Path(), Path(), ""), old)
+        state.rename(tmp_path / "gone")
+        state.write_bytes(b"booted again")
+        snapshots.forget("key", saved)
+        assert state.is_file()
+        (tmp_path / "gone").replace(state)
+        snapshots.forget("key", saved)
+        assert not state.parent.exists()
+        snapshots.forget("key", saved)

@@ -20,7 +20,7 @@ from howlate.lab.console import last_lines
 from howlate.lab.fork import FORK_FORMAT, Fork, direct, forked
 from howlate.lab.guest import STUCK, WITH_CONSOLE, Boot, Guest, Tick
 from howlate.lab.identity import build_ids, other_kernel
-from howlate.lab.image import plain_kernel, pvh_kernel
+from howlate.lab.image import pvh_kernel, unpacked_kernel
 from howlate.lab.kernel import VMLINUX, Kernel
 from howlate.lab.label import Label
 from howlate.lab.machine import NAMED, Machine
@@ -61,6 +61,7 @@ _DISK = "/var/tmp"
 UNPACKED = "unpacked"
 """The cache's folder of kernels that the host has unpacked: a folder for each, named by the packed one's SHA-256."""
 _FETCH_AGAIN = "remove the kernel from the cache, and it is fetched again (`howlate lab clean` removes all)"
+_READ_AGAIN = "the kernel's file may have been built anew meanwhile: call the command again"
 _SUM, _SUM_BYTES = "sha256", 64
 
 
@@ -255,10 +256,10 @@ class Bench:
     def _run_from_snapshot(self, job: bytes, limits: Limits, tick: Tick) -> bytes:
         with self._saved() as saved:
             result = saved.run(job, self.cache / "tmp", self.stop, limits, tick)
-        if (other := self._other(decode_tree(result))) is None:
-            return result
-        self.say(f"{english(other)}; it is booted again")
-        self.snapshots.forget(self.key)
+            if (other := self._other(decode_tree(result))) is None:
+                return result
+            self.say(f"{english(other)}; it is booted again")
+            self.snapshots.forget(self.key, saved)
         with self._saved() as saved:
             result = saved.run(job, self.cache / "tmp", self.stop, limits, tick)
         self._must_be_its_kernel(decode_tree(result))
@@ -266,7 +267,8 @@ class Bench:
 
     def _must_be_its_kernel(self, files: Mapping[str, bytes]) -> None:
         if other := self._other(files):
-            raise GuestError(REMEDIED(problem=other, remedy=_FETCH_AGAIN))
+            remedy = _READ_AGAIN if self.kernel.label.own else _FETCH_AGAIN
+            raise GuestError(REMEDIED(problem=other, remedy=remedy))
 
     def _other(self, files: Mapping[str, bytes]) -> Statement | None:
         """What the guest said of its kernel that is not this one."""
@@ -280,7 +282,8 @@ class Bench:
     def _build_ids(self) -> frozenset[bytes]:
         image = self._checked_image
         data = read_entry(image)
-        return build_ids(data if image.name == VMLINUX else plain_kernel(data))
+        kernel = data if image.name == VMLINUX else unpacked_kernel(data)
+        return frozenset() if kernel is None else build_ids(kernel)
 
     @contextmanager
     def _saved(self) -> Iterator[Snapshot]:

@@ -24,7 +24,7 @@ _ID_BYTES = 20
 
 
 def build_ids(image: bytes) -> frozenset[bytes]:
-    """All that stand in an unpacked kernel: its own, and those of the programs inside it."""
+    """Those in an unpacked kernel: its own, and those of the programs inside it (the vDSO)."""
     ends = (found.end() for found in re.finditer(re.escape(_BUILD_ID), image))
     return frozenset(image[end : end + _ID_BYTES] for end in ends)
 
@@ -46,10 +46,10 @@ def _own_ids(notes: bytes) -> Iterator[bytes]:
     """The build ids in a section of notes (elf(5)); a cut note ends it."""
     at = 0
     while at + 12 <= len(notes):
-        name_bytes, bytes_, kind = struct.unpack_from("<3I", notes, at)
+        name_bytes, data_bytes, kind = struct.unpack_from("<3I", notes, at)
         name_at = at + 12
         data_at = name_at + (name_bytes + 3 & ~3)
-        data = notes[data_at : data_at + bytes_]
+        data = notes[data_at : data_at + data_bytes]
         if kind == 3 and notes[name_at : name_at + name_bytes] == b"GNU\0" and len(data) == _ID_BYTES:
             yield data
-        at = data_at + (bytes_ + 3 & ~3)
+        at = data_at + (data_bytes + 3 & ~3)

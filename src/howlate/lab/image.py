@@ -91,10 +91,13 @@ def _read_image(data: bytes, whence: str) -> Image:
 
 def plain_kernel(data: bytes) -> bytes:
     """The kernel's code and strings, as far as they can be unpacked, behind the code that unpacks it."""
-    if data[0x202:0x206] != b"HdrS":
-        return data
-    plain = _payload(data)
-    return data if plain is None else data + plain
+    plain = unpacked_kernel(data)
+    return data if plain is None or plain is data else data + plain
+
+
+def unpacked_kernel(data: bytes) -> bytes | None:
+    """The kernel in a bzImage, None if it cannot be unpacked here; an Image is itself."""
+    return _payload(data) if data[0x202:0x206] == b"HdrS" else data
 
 
 def pvh_kernel(data: bytes) -> bytes | None:

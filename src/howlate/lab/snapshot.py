@@ -25,7 +25,7 @@ from typing import Any, BinaryIO
 from howlate.errors import HowlateError, TargetError
 from howlate.lab import qcow2, window
 from howlate.lab.archive import Say, silent
-from howlate.lab.cache import entry_hash, made, remove, seal, storing
+from howlate.lab.cache import entry_hash, locked, made, remove, seal, storing
 from howlate.lab.console import trouble_on
 from howlate.lab.execution_log import LOG_BYTES, LogFiles
 from howlate.lab.guest import NO_LIMIT, Boot, Guest, StuckError, Tick
@@ -188,10 +188,13 @@ class Snapshots:
         """Whether the guest is booted already."""
         return (self._folder / key).is_dir()
 
-    def forget(self, key: str) -> None:
-        """Remove a guest that is not what its key says."""
-        self._sound.discard(key)
-        remove(self._folder / key)
+    def forget(self, key: str, saved: Snapshot) -> None:
+        """Remove a guest that is not what its key says, unless it was booted again meanwhile."""
+        folder = self._folder / key
+        with locked(folder), suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(saved.state.fileno()), (folder / _STATE).stat()):
+                self._sound.discard(key)
+                remove(folder)
 
     def _usual_boot_s(self, kind: str) -> float:
         """The median CPU time of the boots of this kind that are kept; 0 where there is none."""
