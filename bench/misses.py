@@ -6,8 +6,7 @@ kind whose true rate is known.
 Fixed seeds, so equal figures each time (of one numpy), and of a part as of the whole. At the tolerated rate itself,
 where a wrong verdict is likeliest: false PASS and false FAIL; beside them what was withheld. A share is held to 5 %
 by its 95 % interval (E. B. Wilson 1927): the lower end at most 5 %, the upper end at most 7 % (at 1,000 repetitions).
-Where a process changes its rate over the run, and of those of our own invention, the figures have no limit, nor have
-several rows: each is judged with 95 % by itself. Exit code
+Where a process changes its rate over the run, and of those of our own invention, the figures have no limit. Exit code
 1 if a limit is not kept.
 """
 

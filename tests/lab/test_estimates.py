@@ -34,7 +34,7 @@ def test_an_estimate_is_within_a_factor_of_two(
     machine = Machine.of("amd64") if cpus == 1 else with_cpus(cpus)
     (answer,) = open_target("local").answer([words])
     slower = GuestCpus(cpus).slower
-    estimated_s = answer.length_in_guest(slower).virtual_s
+    estimated_s = answer.length_in_guest(slower).clock_s
     on = bench(tmp_path_factory.mktemp("cache"), RT, snapshots=booted_guests(), machine=machine)
     (done,) = on.run([("howlate-probe", *words, "--stream=stream", "--record=memory", "--quiet")], LIMITS)
     assert done.status == "0", done.stderr.decode()

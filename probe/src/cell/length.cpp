@@ -76,7 +76,7 @@ CellLength length_of(const Test& test, const Params& params) {
   const double wanted = limit(params, scheduled ? "activations" : "points", parse_count);
   double most = limit(params, "duration", parse_duration_ns);
   if (!scheduled && most != unlimited)
-    most = std::ceil(most / turn_ns) * turn_ns;  // it is looked at between two turns
+    most = std::ceil(most / turn_ns) * turn_ns;  // the clock is read between two turns
   const double seconds = std::min(most, wanted * turn_ns) / 1e9;
   const double rows = wanted == unlimited || scheduled ? std::min(wanted, seconds * 1e9 / turn_ns) : wanted;
   CellLength length;

@@ -123,16 +123,16 @@ def judged(
     names = row_names([group.labels for group in groups])
     rows: dict[RowKey, list[Judged]] = {group.key: [] for group in groups}
     named = {key: name if len(rows) > 1 else "" for key, name in zip(rows, names, strict=True)}
-    asked_of = sum(
+    rows_asked = sum(
         question(group) is not None for cells in by_column.values() for group in groups_of(cells, content.run)
     )
 
-    def of_all(group: Group) -> Question | None:
+    def with_rows(group: Group) -> Question | None:
         asked = question(group)
-        return asked and replace(asked, rows=asked_of)
+        return asked and replace(asked, rows=rows_asked)
 
     for cells in by_column.values():
-        for key, row in _of_column(content, cells, of_all, named):
+        for key, row in _of_column(content, cells, with_rows, named):
             rows[key].append(row)
     return [_worst_column(of_row) for of_row in rows.values() if of_row]
 

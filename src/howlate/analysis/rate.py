@@ -183,13 +183,13 @@ def lowers_of(
     evidence: Evidence, asked: Question, trials: Sequence[Trials], is_dependent: bool
 ) -> list[float]:
     """The lower bound of each, which hold together with the confidence that is asked for."""
-    confidence = _of_lowers(asked, len(trials))
+    confidence = _confidence_of_lower(asked, len(trials))
     if evidence.by_rounds:
         return [rate_lower_always(of.rounds, confidence) for of in trials]
     return [_lower(of, asked, confidence, is_dependent) for of in trials]
 
 
-def _of_lowers(asked: Question, trials: int) -> float:
+def _confidence_of_lower(asked: Question, trials: int) -> float:
     """The confidence of each lower bound, so that those of all trials of all rows hold together (Bonferroni)."""
     return 1 - (1 - asked.confidence) / (trials * asked.rows)
 
@@ -222,11 +222,11 @@ def _needs_s(evidence: Evidence, asked: Question, of: Trials) -> float | None:
     if not asked.miss_rate or not part or not counts.releases or evidence.seconds <= 0 or evidence.by_rounds:
         return None
 
-    of_lower = _of_lowers(asked, len(trials_of(evidence)))
+    confidence = _confidence_of_lower(asked, len(trials_of(evidence)))
 
     def is_open(longer: float) -> bool:
         passes = _bound(of, part, asked.confidence, longer) <= asked.miss_rate
-        return not passes and rate_lower(*_effective(of, part, longer), of_lower) <= asked.miss_rate
+        return not passes and rate_lower(*_effective(of, part, longer), confidence) <= asked.miss_rate
 
     low, high = 1.0, 1.0
     while is_open(high):

@@ -11,7 +11,7 @@ from typing import Any
 import howlate
 from howlate import doctor
 from howlate.errors import DamagedError, UsageError
-from howlate.importers._dates import dated
+from howlate.importers._dates import date_of
 from howlate.model.decode import parse_json, read_text
 from howlate.model.facts import Facts
 from howlate.model.plan import Cell, Plan
@@ -293,7 +293,7 @@ def _knobs(streams: Iterable[Recorded]) -> dict[str, str]:
 
 def _started(streams: Sequence[Recorded]) -> tuple[str, str]:
     """The stream has no time of day; its file's is that of its last byte, wherever copies keep it."""
-    return min(dated(stream.path.stat().st_mtime, stream.path) for stream in streams)
+    return min(date_of(stream.path.stat().st_mtime, stream.path) for stream in streams)
 
 
 def _boots(streams: Sequence[Recorded]) -> tuple[Statement, ...]:

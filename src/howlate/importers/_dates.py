@@ -16,7 +16,7 @@ NO_DATE = rule(
 )
 
 
-def dated(seconds: float, path: Path) -> tuple[str, str]:
+def date_of(seconds: float, path: Path) -> tuple[str, str]:
     """Seconds since 1970 as the beginning of a run's id, and as its `started`. DamagedError, with the file that says
     so, if they are no date."""
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 import howlate
 from howlate.errors import UsageError
 from howlate.importers._by_hand import labels_are_free
-from howlate.importers._dates import dated
+from howlate.importers._dates import date_of
 from howlate.importers._foreign import Foreign, digest
 from howlate.importers._importer import NO_MAP, Measured, RunImporter
 from howlate.importers._text import mapped
@@ -66,7 +66,7 @@ def measured(foreign: Sequence[Foreign], labels: Mapping[str, str]) -> Measured:
     tests = list(dict.fromkeys(cell.test for cell in foreign))
     parts = [_part(test, [cell for cell in foreign if cell.test == test]) for test in tests]
     cells = _cells(foreign, parts, labels)
-    stamp, started = min(dated(_started(cell), cell.path) for cell in foreign)
+    stamp, started = min(date_of(_started(cell), cell.path) for cell in foreign)
     study = _study(parts)
     facts = {name: value for name, value in foreign[0].facts.items() if value}
     run = Run(

@@ -12,7 +12,7 @@ from howlate import doctor
 from howlate.errors import REMEDIED, ExitCode, UsageError
 from howlate.execute import Failure
 from howlate.importers._by_hand import BRIEF, MAY_CHANGE, SAME, breaks_off, with_kernel
-from howlate.importers._dates import dated
+from howlate.importers._dates import date_of
 from howlate.importers._importer import NO_MAP, Measured, RunImporter
 from howlate.importers._lines import Found
 from howlate.model.facts import Facts
@@ -113,10 +113,10 @@ def _run(folder: JobFolder, found: Found, facts: Facts | None, labels: Mapping[s
     kernel = labels.get(KERNEL) or (facts.text("kernel.release") if facts else None) or "unknown"
     plan = Plan(tuple(_possible(with_kernel(cell, kernel), found) for cell in run.plan.cells))
     if facts is None:
-        return _dated(replace(run, plan=plan, warnings=(*run.warnings, NOTHING_KNOWN())), found)
+        return _with_date(replace(run, plan=plan, warnings=(*run.warnings, NOTHING_KNOWN())), found)
     findings = doctor.examine(facts, aim_of(plan, folder.defaults), here=False)
     run = replace(run, plan=plan, facts=facts.to_json(), findings=tuple(f.to_json() for f in findings))
-    return _dated(run, found)
+    return _with_date(run, found)
 
 
 def _boots(found: Found, facts: Mapping[str, Any]) -> tuple[Statement, ...]:
@@ -154,9 +154,9 @@ def _possible(cell: Cell, found: Found) -> Cell:
     return replace(cell, impossible=outcome.message.rstrip("."))
 
 
-def _dated(run: Run, found: Found) -> Run:
+def _with_date(run: Run, found: Found) -> Run:
     """With the time of its first stream, where copies keep it."""
-    times = [dated(path.stat().st_mtime, path) for path in found.streams.values()]
+    times = [date_of(path.stat().st_mtime, path) for path in found.streams.values()]
     if not times:
         return run
     stamp, started = min(times)

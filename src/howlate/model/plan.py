@@ -32,13 +32,13 @@ class Length:
     """Before the measuring, of which it is no part."""
 
     @property
-    def virtual_s(self) -> float:
-        """All of it by the clock, without the loads' own stretch."""
+    def clock_s(self) -> float:
+        """Its time by the clock of its machine, without that of the loads alone."""
         return self.warm_up_s + self.measuring_s
 
     @property
     def most_s(self) -> float:
-        return self.virtual_s + self.alone_most_s
+        return self.clock_s + self.alone_most_s
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ class _Trailer:
 
 @dataclass(frozen=True)
 class RecordTypes:
-    """cell.json as far as its members are used; decoded to be refused, not to be read."""
+    """cell.json as far as its members are used; decoded only to refuse what is not of these types."""
 
     header: _Header | None = None
     trailer: _Trailer | None = None

@@ -90,7 +90,7 @@ clock."""
 
 def cell_cost_s(cell: Cell) -> float:
     """CPU seconds of the host for a cell."""
-    return _before_s(cell) + cell.length.virtual_s * _measured_second_s(cell)
+    return _before_s(cell) + cell.length.clock_s * _measured_second_s(cell)
 
 
 def _before_s(cell: Cell) -> float:

@@ -272,7 +272,7 @@ def _cell(point: MatrixPoint, answer: Answer, machines: Machines | None, labels:
         parameters=parameters,
         labels={**part, **labels, **shown},
         repetition=1,
-        expected_s=length.virtual_s + OVERHEAD_S + (length.alone_s + RESTART_S if length.alone_s else 0.0),
+        expected_s=length.clock_s + OVERHEAD_S + (length.alone_s + RESTART_S if length.alone_s else 0.0),
         machine=point.machine,
         starvation_expected=study.starvation == EXPECTED,
         length=length,

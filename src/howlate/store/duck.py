@@ -52,9 +52,8 @@ def connection(spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         try:
             database = duckdb.connect(":memory:", config=config)
             held.callback(database.close)
-            database.execute(
-                "SET enable_progress_bar = false"
-            )  # otherwise drawn on standard output, into --json
+            # A bar would be drawn on standard output, into --json.
+            database.execute("SET enable_progress_bar = false")
             yield database
         except RuntimeError as error:
             raise _told_of_interrupt(error) from None
