@@ -47,7 +47,7 @@ TESTS = {
     "switch": "points",
 }
 """With the parameter that is the length."""
-MEASURES = {"switch": ["switch"]}
+MEASURES = {"switch": ["switch_ns"]}
 """Columns of a test that has none which answers "how late": a switch is no lateness."""
 START = 0.05
 LEVEL = 0.01
