@@ -35,12 +35,16 @@ class MadeProber(Prober):
     asked: list[int] = field(default_factory=list)
     pair: ComparedPair = EQUAL
     shifted_ns: int = 0
+    witnessed: list[Probed] = field(default_factory=list)
+    """The release that a witness is of."""
 
     @property
     def tiles(self) -> tuple[ReleaseWindow, ...]:
         return (self.window,)
 
     def witnesses(self) -> list[Witness]:
+        at_ns = self.window.end_ns - 1
+        self.witnessed = [Probed(at_ns, self.latency_ns(at_ns))]
         return [self.said]
 
     def pairs(self) -> list[ComparedPair]:
@@ -62,7 +66,7 @@ class MadeProber(Prober):
         pass
 
     def known(self) -> list[Probed]:
-        return []
+        return self.witnessed
 
     @property
     def eps_ns(self) -> int:

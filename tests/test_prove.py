@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from howlate.analysis.landscape import Goal, Probed, ReleaseWindow
+from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search
 from howlate.analysis.premises import (
     ComparedPair,
     GuestMoment,
@@ -147,6 +147,19 @@ def test_before_the_search_its_least_number_of_probes_is_told_once() -> None:
     )
     assert len(told) == 1
     assert 0 < told[0] < len(proof.probes)
+
+
+@pytest.mark.parametrize("said", [BUSY, Witness(30_000, 10**6, (), ())])
+@pytest.mark.parametrize(("deadline_ns", "probes"), [(3_999, 0), (4_000, 6)])
+def test_a_deadline_that_is_missed_before_the_search_is_missed_and_no_search_is_told_of(
+    said: Witness, deadline_ns: int, probes: int
+) -> None:
+    """By the witness's own release, or by one of the first probes."""
+    begun: list[Search] = []
+    prober = MadeProber(tooth, said)
+    proof = prove(Landscape("6.1", "made", 0), Goal(deadline_ns=deadline_ns), 60, prober, begins=begun.append)
+    assert (proof.ruling, exit_code([proof])) == (ProofRuling.MISSED, 1)
+    assert begun == [] and len(prober.asked) == probes == len(proof.probes)
 
 
 def test_starts_far_out_of_order_withhold_the_bound() -> None:

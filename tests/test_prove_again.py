@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from howlate.analysis.landscape import Goal, Probed
+from howlate.analysis.premises import Witness
 from howlate.analysis.proof import Landscape, ProofRuling
 from howlate.analysis.release_path import ReleasePath
 from howlate.prove import prove
@@ -71,6 +72,12 @@ class KeepingProber(MadeProber):
         for probe in answers:
             self.note(probe)
         return answers
+
+    def witnesses(self) -> list[Witness]:
+        said = super().witnesses()
+        for probe in self.witnessed:
+            self.note(probe)
+        return said
 
     def known(self) -> list[Probed]:
         return [probe for at_ns, probe in sorted(self.kept.items()) if self.window.holds(at_ns)]

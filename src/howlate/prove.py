@@ -171,7 +171,7 @@ def prove(
     begins: Told = _nothing,
 ) -> Proof:
     """Ask for the witnesses, search, check at random instants and by state, explain what was found. `begins` is told
-    once, when all that is asked before the search has been.
+    once, when all that is asked before the search has been, if that has not answered the question.
 
     Equal questions ask equal probes, and all that is kept is in the search from its first step on: a question that is
     asked again asks no probe, and has the same answer.
@@ -184,7 +184,8 @@ def prove(
         search.know(probe)
     _prepare(search, prober, draws, told)
     search.assume(shown_eps_ns(search))
-    begins(search)
+    if not search.refuted:
+        begins(search)
     _search(search, prober, told)
     checked = prober.all(drawn_checks(of, window, checks), logged=False) if not search.refuted else []
     for probe in checked:
