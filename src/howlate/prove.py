@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search
 from howlate.analysis.lateness import Lateness
-from howlate.analysis.premises import ComparedPair, Witness
-from howlate.analysis.proof import Landscape, Proof, shown_eps_ns
+from howlate.analysis.premises import ComparedPair, Throttling, Witness
+from howlate.analysis.proof import Landscape, Proof, objections_of, shown_eps_ns
 from howlate.errors import UsageError
 from howlate.lab.bench import Bench
 from howlate.lab.forked_part import AROUND_NS, ForkedPart
@@ -64,9 +64,18 @@ def _values(study: Study | Part, name: str) -> Sequence[Value]:
 class Prober:
     """Answers probes of one landscape, each in a copy of a fork."""
 
-    def __init__(self, bench: Bench, lines: Lines, window: ReleaseWindow, jobs: int, fresh: bool) -> None:
+    def __init__(
+        self,
+        bench: Bench,
+        lines: Lines,
+        window: ReleaseWindow,
+        jobs: int,
+        fresh: bool,
+        throttling: Throttling | None = None,
+    ) -> None:
         tiles = window.tiled(TILE_NS)
         self.window = window
+        self.throttling = throttling
         self.parts = tuple(ForkedPart(bench, lines(tile.first_ns), tile, fresh) for tile in tiles)
         self.jobs = jobs
         self._pool = ThreadPoolExecutor(jobs, "probe")
@@ -88,7 +97,8 @@ class Prober:
         return tuple(part.window for part in self.parts)
 
     def witnesses(self) -> list[Witness]:
-        return [part.witness() for part in self.parts]
+        """One of each part. The releases that they are of are among the known ones then."""
+        return [replace(part.witness(), throttling=self.throttling) for part in self.parts]
 
     def pairs(self) -> list[ComparedPair]:
         """One of each part."""
@@ -169,35 +179,54 @@ def prove(
     prober: Prober,
     told: Told = _nothing,
     begins: Told = _nothing,
+    late: bool = False,
 ) -> Proof:
     """Ask for the witnesses, search, check at random instants and by state, explain what was found. `begins` is told
     once, when all that is asked before the search has been, if that has not answered the question.
 
+    A bound to which the witnesses object is not searched for. A deadline that is missed, or the late releases
+    themselves (`late`), are: those need no premise.
+
     Equal questions ask equal probes, and all that is kept is in the search from its first step on: a question that is
     asked again asks no probe, and has the same answer.
     """
-    window = prober.window
-    draws = random.Random(f"{of.kernel} {of.load} {window}")
     witnesses = prober.witnesses()
-    search = Search(window, goal, prober.eps_ns, prober.tiles)
+    search = Search(prober.window, goal, prober.eps_ns, prober.tiles)
     for probe in prober.known():
         search.know(probe)
-    _prepare(search, prober, draws, told)
+    if objections_of(witnesses, of.parameters) and not (goal.deadline_ns or late):
+        proof = _unsearched(of, search, witnesses)
+    else:
+        draws = random.Random(f"{of.kernel} {of.load} {prober.window}")
+        _prepare(search, prober, draws, told)
+        search.assume(shown_eps_ns(search))
+        if not search.refuted:
+            begins(search)
+        _search(search, prober, told)
+        proof = _checked(of, search, checks, prober, witnesses)
+    return replace(proof, why=prober.why(proof.found))
+
+
+def _unsearched(of: Landscape, search: Search, witnesses: Sequence[Witness]) -> Proof:
+    """Of what is known before a search. No release is compared with the bounds, which hold for no eps yet."""
     search.assume(shown_eps_ns(search))
-    if not search.refuted:
-        begins(search)
-    _search(search, prober, told)
-    checked = prober.all(drawn_checks(of, window, checks), logged=False) if not search.refuted else []
+    return replace(Proof.of_search(of, search, (), witnesses), beside=0, above=())
+
+
+def _checked(
+    of: Landscape, search: Search, checks: int, prober: Prober, witnesses: Sequence[Witness]
+) -> Proof:
+    """Of a search that is over."""
+    drawn = drawn_checks(of, prober.window, checks)
+    checked = prober.all(drawn, logged=False) if not search.refuted else []
     for probe in checked:
         search.beside.setdefault(probe.at_ns, probe)
     if search.refuted:  # by a check perhaps: what else was asked on the way to it is no part of the answer
         search.ticks_met = search.ticks_ns = 0
         search.eps_ns = max(prober.eps_ns, shown_eps_ns(search))
-        proof = Proof.of_search(of, search, (), witnesses)
-    else:
-        prober.keep_eps(search.eps_ns)
-        proof = Proof.of_search(of, search, checked, witnesses, prober.pairs())
-    return replace(proof, why=prober.why(proof.found))
+        return Proof.of_search(of, search, (), witnesses)
+    prober.keep_eps(search.eps_ns)
+    return Proof.of_search(of, search, checked, witnesses, prober.pairs())
 
 
 def drawn_checks(of: Landscape, window: ReleaseWindow, checks: int) -> list[int]:

@@ -138,6 +138,7 @@ def test_a_step_is_asked_in_windows_that_do_not_touch_and_again_in_others(
     for again in (False, True):
         assert answered(monkeypatch, kept, again).side is StepSide.GOOD
     assert _begins(asked) == sorted(_begins(asked)) and len(asked) == 2 * WINDOWS
+    assert all(question.worst for question in asked)  # what is found counts, whoever objects to a bound
     assert all(one.length_ns == 20_000_000 and one.checks for one in asked)
     assert min(b - a for a, b in zip(_begins(asked), _begins(asked)[1:], strict=False)) > 20_000_000
 

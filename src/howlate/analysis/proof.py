@@ -109,6 +109,15 @@ def above_bound(search: Search, checks: Iterable[Probed]) -> list[Probed]:
     return [check for check in checks if check.latency_ns > search.limit_ns(check.at_ns)]
 
 
+def objections_of(witnesses: Iterable[Witness], parameters: Sequence[str]) -> list[Statement]:
+    """Why the witnesses let no bound be claimed of a kernel with these parameters, each once."""
+    said: dict[tuple[object, ...], Statement] = {}
+    for witness in witnesses:
+        for one in witness.objections(parameters):
+            said.setdefault((one.rule, one.values.get("name"), one.values.get("policy")), one)
+    return [*said.values()]
+
+
 @dataclass(frozen=True)
 class Landscape:
     """Whose landscape it is. `first_ns`: the window's origin after the cell's start."""
@@ -235,12 +244,9 @@ class Proof:
     @property
     def objections(self) -> list[Statement]:
         """Why no bound may be claimed, each once."""
-        said: dict[tuple[object, ...], Statement] = {}
-        for witness in self.witnesses:
-            for one in witness.objections(self.of.parameters):
-                said.setdefault((one.rule, one.values.get("name"), one.values.get("policy")), one)
         unequal = [one for pair in self.pairs for one in pair.objections(self.of.first_ns)]
-        return [*said.values(), *unequal[:1], *of_order(self.excess_ns)]
+        witnessed = objections_of(self.witnesses, self.of.parameters)
+        return [*witnessed, *unequal[:1], *of_order(self.excess_ns)]
 
     @property
     def ruling(self) -> ProofRuling:

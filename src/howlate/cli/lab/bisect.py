@@ -209,7 +209,8 @@ class _Steps:
 
         def proofs(target: LabTarget, number: int, goal: Goal) -> list[Proof]:
             begin_ns = BEGIN_NS + number * (length_ns + APART_NS)
-            question = ProofAsked(goal, begin_ns, length_ns, -(-CHECKS // WINDOWS), 0, False)
+            checks = -(-CHECKS // WINDOWS)
+            question = ProofAsked(goal, begin_ns, length_ns, checks, jobs=0, fresh=False, worst=1)
             (machine,) = target.machines
             return [proof_of(target, machine, load, question) for load in loads or loads_of(asked.study)]
 

@@ -183,7 +183,7 @@ class ProofAsked:
     jobs: int
     fresh: bool
     worst: int = 0
-    """So many late releases are explained."""
+    """So many late releases are explained, and searched for whether or not a bound may be claimed."""
     accepted: bool = False
     """Whether the caller accepts the premises that are only sampled."""
 
@@ -267,15 +267,15 @@ def _search(target: LabTarget, machine: str, load: str, asked: ProofAsked) -> tu
         return job(asked.first_ns + at_ns)
 
     try:
-        with Prober(bench, lines, window, target.parallel, asked.fresh) as prober:
+        throttling = Throttling.of(load, facts)
+        with Prober(bench, lines, window, target.parallel, asked.fresh, throttling) as prober:
             name = f"{machine}, {load}"
-            proof = prove(of, asked.goal, asked.checks, prober, _progress(name), _begins(name))
+            told = _progress(name), _begins(name)
+            proof = prove(of, asked.goal, asked.checks, prober, *told, late=asked.worst > 0)
             others = [LateRelease(probe, prober.why(probe)) for probe in latest_of(proof, asked.worst)[1:]]
     finally:
         _show("")
-    throttling = Throttling.of(load, facts)
-    witnesses = tuple(replace(each, throttling=throttling) for each in proof.witnesses)
-    return replace(proof, witnesses=witnesses, accepted=asked.accepted), others
+    return replace(proof, accepted=asked.accepted), others
 
 
 def _show(line: str) -> None:
