@@ -27,10 +27,10 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 from figures import Figure, Measure, Part, asked_of, simulated  # noqa: E402
 from misses import ALIKE, EXPECTED, RATE, rounds_of, wilson  # noqa: E402
 
-from howlate.analysis import forbids, rate  # noqa: E402
-from howlate.analysis.evidence import Evidence  # noqa: E402
-from howlate.analysis.ruling import Question, Ruling  # noqa: E402
-from howlate.analysis.verdict import verdict  # noqa: E402
+from howlate.verdict import forbids, rate  # noqa: E402
+from howlate.verdict.evidence import Evidence  # noqa: E402
+from howlate.verdict.ruling import Question, Ruling  # noqa: E402
+from howlate.verdict.verdict import verdict  # noqa: E402
 from made_misses import DEADLINE_NS, OTHERS, PROCESSES, Process, Round, evidence_of, misses_of  # noqa: E402
 
 PARTS = (

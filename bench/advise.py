@@ -193,7 +193,7 @@ def simulated(runs: int = 200) -> list[Figure]:
     all of them, in which another is."""
     import numpy as np
 
-    from howlate.analysis.sides import decided_together
+    from howlate.sides.sides import decided_together
 
     draws, wrong, total, figures = np.random.default_rng(1), 0, 0, []
     for pairs in (12, 16):

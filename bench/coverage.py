@@ -23,10 +23,10 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
 from figures import Figure, Measure, Part, asked_of, simulated  # noqa: E402
 
-from howlate.analysis.extrapolate import REACH, extrapolated  # noqa: E402
-from howlate.analysis.rate import rate_of  # noqa: E402
-from howlate.analysis.ruling import Question  # noqa: E402
-from howlate.analysis.stretch import stretch_of  # noqa: E402
+from howlate.verdict.extrapolate import REACH, extrapolated  # noqa: E402
+from howlate.verdict.rate import rate_of  # noqa: E402
+from howlate.verdict.ruling import Question  # noqa: E402
+from howlate.verdict.stretch import stretch_of  # noqa: E402
 from made_evidence import made_evidence, made_peaks  # noqa: E402
 from made_series import (  # noqa: E402
     AUTOCORRELATED,

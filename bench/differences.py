@@ -25,9 +25,9 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
 from figures import Figure, Measure, Part, asked_of, simulated  # noqa: E402
 
-from howlate.analysis.effort import NOISE, Misses, powers  # noqa: E402
-from howlate.analysis.sides import COMPARED, HALF_A_MISS, MARGIN, decided_together  # noqa: E402
+from howlate.compare.effort import NOISE, Misses, powers  # noqa: E402
 from howlate.model.summary import MISSES  # noqa: E402
+from howlate.sides.sides import COMPARED, HALF_A_MISS, MARGIN, decided_together  # noqa: E402
 from made_noise import PAIRED, RUNS_WITHOUT_A_CHANGE, history_of, is_called  # noqa: E402
 
 PARTS = (

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from figures import Figure, Part, add_option, all_kept
 
-from howlate.analysis.explained_cells import OWN_NS, OWN_SHARE
-from howlate.analysis.paired import RatioInterval, ratio_interval
+from howlate.sides.paired import RatioInterval, ratio_interval
 from howlate.store.stream import StreamReader
+from howlate.why.explained_cells import OWN_NS, OWN_SHARE
 
 PARTS = (
     Part(

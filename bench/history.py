@@ -33,12 +33,12 @@ sys.path.insert(0, str(ROOT / "src"))
 from figures import Figure, Part, add_option, all_kept  # noqa: E402
 from hundred_million import write_stream  # noqa: E402
 
-from howlate.analysis.describe import ValueCounts  # noqa: E402
-from howlate.analysis.statistics import describe  # noqa: E402
 from howlate.model.plan import Cell, Plan  # noqa: E402
 from howlate.model.run import BY_HAND, Run  # noqa: E402
 from howlate.model.study import Study  # noqa: E402
 from howlate.model.summary import SCHEMA, Accounting, CellSummary  # noqa: E402
+from howlate.statistics.describe import ValueCounts  # noqa: E402
+from howlate.statistics.statistics import describe  # noqa: E402
 from howlate.store.checksums import write_checksums  # noqa: E402
 from howlate.store.ingest import ingest  # noqa: E402
 from howlate.store.run_folder import SUMMARY  # noqa: E402

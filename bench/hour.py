@@ -42,11 +42,11 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 from figures import Figure, Measure, Part, add_option, simulated  # noqa: E402
 from misses import share  # noqa: E402
 
-from howlate.analysis.ruling import Question, Ruling  # noqa: E402
-from howlate.analysis.tail import clusters_of_misses  # noqa: E402
-from howlate.analysis.verdict import verdict  # noqa: E402
 from howlate.lab.cache import cache_folder  # noqa: E402
+from howlate.statistics.tail import clusters_of_misses  # noqa: E402
 from howlate.store.stream import StreamReader  # noqa: E402
+from howlate.verdict.ruling import Question, Ruling  # noqa: E402
+from howlate.verdict.verdict import verdict  # noqa: E402
 from made_misses import DEADLINE_NS, Round, evidence_of  # noqa: E402
 
 PARTS = (

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 from figures import Figure, Part, add_option, all_kept
 
-from howlate.analysis.paired import RatioInterval, ratio_interval
+from howlate.sides.paired import RatioInterval, ratio_interval
 from howlate.store.stream import StreamReader
 
 PARTS = (

@@ -26,8 +26,8 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
 from figures import Figure, Measure, Part, asked_of, simulated  # noqa: E402
 
-from howlate.analysis.ruling import Question, Ruling, Verdict, together  # noqa: E402
-from howlate.analysis.verdict import verdict  # noqa: E402
+from howlate.verdict.ruling import Question, Ruling, Verdict, together  # noqa: E402
+from howlate.verdict.verdict import verdict  # noqa: E402
 from made_misses import (  # noqa: E402
     DEADLINE_NS,
     OTHERS,

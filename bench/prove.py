@@ -30,10 +30,10 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from figures import Figure, Part, add_option, all_kept  # noqa: E402
 
-from howlate.analysis.landscape import Goal, ReleaseWindow  # noqa: E402
-from howlate.analysis.proof import Landscape, Proof  # noqa: E402
-from howlate.prove import Prober, prove  # noqa: E402
-from howlate.targets.lab import open_lab  # noqa: E402
+from howlate.lab.targets.lab import open_lab  # noqa: E402
+from howlate.prove.flow import Prober, prove  # noqa: E402
+from howlate.prove.landscape import Goal, ReleaseWindow  # noqa: E402
+from howlate.prove.proof import Landscape, Proof  # noqa: E402
 
 PARTS = (
     Part("prove within", "time of searching 200 ms of two kernels within 5 %", ("--only", "within")),

@@ -41,7 +41,7 @@ import numpy as np
 from explain import NOT_POSSIBLE, allowed, cyclic
 from figures import Figure, Part, add_option, all_kept
 
-from howlate.analysis.paired import RatioInterval, ratio_interval
+from howlate.sides.paired import RatioInterval, ratio_interval
 from howlate.store.stream import StreamReader
 
 PARTS = (

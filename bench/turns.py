@@ -5,7 +5,7 @@
 The test `cross` in the lab, each kind at turns of 20, 10 and 5 us, with 2 and with 4 CPUs. It prints median and
 maximum, by how much halving the turn moves each, and that as a multiple of what the other CPUs' turns together became
 shorter; `--page FILE` writes the table into the page, between its marks. The limit: no such multiple is above
-`WAITS` of analysis/resolution.py, from which howlate tells from which size on a figure is the kernel's.
+`WAITS` of statistics/resolution.py, from which howlate tells from which size on a figure is the kernel's.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT / "src"))
 from figures import Figure, Part, add_option, all_kept  # noqa: E402
 from table import commit  # noqa: E402
 
-from howlate.analysis.resolution import WAITS  # noqa: E402
+from howlate.statistics.resolution import WAITS  # noqa: E402
 
 PARTS = (
     Part(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from howlate.execute import Failure
+from howlate.measure.execute import Failure
 from howlate.model.plan import Cell
 from howlate.model.summary import CellSummary
 from howlate.targets import Progress

@@ -11,11 +11,11 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from howlate.analysis.describe import ValueCounts
-from howlate.analysis.scatter import Filled, grid, scatter
-from howlate.analysis.statistics import QUANTILES
 from howlate.model.bins import CellBins, Histogram, LoadCourse, Scatter, Tail, TimeBlocks
 from howlate.model.summary import Accounting, CellSummary, ColumnSummary, LoadSummary
+from howlate.statistics.describe import ValueCounts
+from howlate.statistics.scatter import Filled, grid, scatter
+from howlate.statistics.statistics import QUANTILES
 from howlate.words.statement import Statement
 
 Int64s = npt.NDArray[np.int64]

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from howlate import places
+from howlate.system import paths as places
 
 
 class Clone:

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from howlate.analysis.cause import Cause, ExplainedCase
-from howlate.analysis.machine_facts import MachineFacts
+from howlate.model.cause import Cause, ExplainedCase
 from howlate.model.trace import TracedTask
+from howlate.why.machine_facts import MachineFacts
 from made_trace import HARD, HRTIMER_WAKEUP, IDLE, LOAD, OWN, SOFT, TICK, URGENT, MadeTrace
 
 NMI = 0x40

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from howlate.analysis.deadline import together, with_clusters
-from howlate.analysis.describe import Int64s, ValueCounts
-from howlate.analysis.drawn import BlockBins, block_width_ns, time_blocks
-from howlate.analysis.evidence import Evidence
-from howlate.analysis.extrapolate import MOST, Peaks, pooled
-from howlate.analysis.tail import MANY_MISSES, clusters_of_misses, summary_of_tail, threshold
 from howlate.model.summary import DeadlineSummary
 from howlate.model.tail import TailSummary
+from howlate.statistics.deadline import together, with_clusters
+from howlate.statistics.describe import Int64s, ValueCounts
+from howlate.statistics.drawn import BlockBins, block_width_ns, time_blocks
+from howlate.statistics.tail import MANY_MISSES, clusters_of_misses, summary_of_tail, threshold
+from howlate.verdict.evidence import Evidence
+from howlate.verdict.extrapolate import MOST, Peaks, pooled
 
 PERIOD_NS = 1_000_000
 

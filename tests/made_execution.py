@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from howlate.analysis.execution import Execution
-from howlate.analysis.symbols import Symbols
-from howlate.model.execution import Anchor, ExecutionLog, Switch
+from howlate.replay.execution import Execution
+from howlate.replay.log import Anchor, ExecutionLog, Switch
+from howlate.replay.symbols import Symbols
 
 KERNEL = 0xFFFFFFFF81000000
 PLAIN, CALL, RETURN, IRET, STI, CLI, HALT, RDTSC, SYSCALL, SYSRET, JUMP = (

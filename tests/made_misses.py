@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from howlate.analysis.deadline import together, with_clusters
-from howlate.analysis.describe import Int64s
-from howlate.analysis.evidence import Evidence
-from howlate.analysis.tail import BLOCKS, clusters_of_misses, summary_of_tail, theta_by_cpu
 from howlate.model.bins import TimeBlocks
 from howlate.model.summary import DeadlineSummary, OfCpu
 from howlate.model.tail import TailSummary
+from howlate.statistics.deadline import together, with_clusters
+from howlate.statistics.describe import Int64s
+from howlate.statistics.tail import BLOCKS, clusters_of_misses, summary_of_tail, theta_by_cpu
+from howlate.verdict.evidence import Evidence
 
 Random = np.random.Generator
 Misses = Callable[[Random, int, float], Int64s]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from howlate.analysis.courses import BOOT, Course
-from howlate.analysis.history import History, history
-from howlate.model.catalogue import KnownCell, KnownColumn, KnownRun
+from howlate.history.courses import BOOT, Course
+from howlate.history.history import History, history
+from howlate.history.known_runs import KnownCell, KnownColumn, KnownRun
 
 Reals = npt.NDArray[np.float64]
 Noise = Callable[[np.random.Generator, float, int], Reals]

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from howlate.charts import Subject
+from howlate.document.points import Points
 from howlate.model.bins import CellBins
 from howlate.model.loaded import CellContent, MeasuredKernel, RunContent
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import Run
 from howlate.model.study import Study
 from howlate.model.summary import CellSummary
-from howlate.report.points import Points
 from made_cells import made_cell
 from made_runs import FACTS, HEADER
 

@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
-from howlate.analysis.landscape import Goal, Probed, ReleaseWindow
-from howlate.analysis.lateness import Lateness, LatePart, PartKind
-from howlate.analysis.premises import (
+from howlate.prove.flow import Prober, prove
+from howlate.prove.forked_part import AROUND_NS
+from howlate.prove.landscape import Goal, Probed, ReleaseWindow
+from howlate.prove.proof import Landscape, Proof
+from howlate.replay.lateness import Lateness, LatePart, PartKind
+from howlate.replay.premises import (
     ComparedPair,
     RealTimeThread,
     Witness,
 )
-from howlate.analysis.proof import Landscape, Proof
-from howlate.lab.forked_part import AROUND_NS
-from howlate.prove import Prober, prove
 
 WINDOW = ReleaseWindow(0, 400_000)
 STOPPER = RealTimeThread(16, "migration/0", 1, 99, 1_000, 3)

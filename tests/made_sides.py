@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from howlate.analysis.statistics import QUANTILES
-from howlate.analysis.valid import GRAVITY
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.plan import Cell, Plan
 from howlate.model.preemption import CORES
 from howlate.model.run import Run
 from howlate.model.study import Order, Study, Value
 from howlate.model.summary import Accounting, CellSummary, ColumnSummary, LargestAlone, LoadSummary
+from howlate.statistics.statistics import QUANTILES
+from howlate.statistics.valid import GRAVITY
 from howlate.words.statement import Statement
 
 US = 1000

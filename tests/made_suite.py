@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from howlate.places import ROOT
+from howlate.system.paths import ROOT
 
 
 def suite(folder: Path, files: Mapping[str, str]) -> Path:

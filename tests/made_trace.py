@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from howlate.analysis.cause import Cause, CausePart, ExplainedCase
-from howlate.analysis.causes import explain_cases
-from howlate.analysis.machine_facts import MachineFacts
+from howlate.model.cause import Cause, CausePart, ExplainedCase
 from howlate.model.trace import CellTrace, TraceCase, TracedTask, TraceEvent, TraceNames
+from howlate.why.causes import explain_cases
+from howlate.why.machine_facts import MachineFacts
 
 OWN = TracedTask(100, "howlate", 19)
 LOAD = TracedTask(200, "hackbench", 120)

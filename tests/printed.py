@@ -8,16 +8,17 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from howlate.analysis.compare import Comparison
+from howlate.compare import document as comparison
+from howlate.compare.compare import Comparison
+from howlate.document import summary_json
+from howlate.document.document import Document
+from howlate.document.document_html import sections_html
+from howlate.document.document_terminal import print_document
+from howlate.document.of_runs import Material, document
+from howlate.document.sheet import TERMINAL
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.run import Run
 from howlate.model.summary import CellSummary
-from howlate.report import comparison, summary_json
-from howlate.report.document import Document
-from howlate.report.document_html import sections_html
-from howlate.report.document_terminal import print_document
-from howlate.report.of_runs import Material, document
-from howlate.report.sheet import TERMINAL
 from howlate.words.statement import Statement
 from made_runs import made_run
 

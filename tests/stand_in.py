@@ -27,7 +27,7 @@ def put(path: Path, before: str = "") -> None:
     """Makes the program, which does `before` first. The shell answers whatever needs no stream: Python would take
     longer to start than most tests take."""
     import fakes
-    from howlate.places import probe_path
+    from howlate.system.paths import probe_path
 
     for what, answer in (("list", fakes.LIST), ("facts", fakes.FACTS)):
         Path(f"{path}.{what}.json").write_text(json.dumps(answer))

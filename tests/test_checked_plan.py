@@ -8,8 +8,8 @@ import pytest
 
 from fakes import FakeLab, FakeTarget, study
 from howlate.errors import REMEDIED, NotPossibleError, UsageError
+from howlate.measure.prepare import Asked, prepare
 from howlate.model.answer import Answer, Command
-from howlate.prepare import Asked, prepare
 
 
 class Picky(FakeTarget):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import howlate
-from howlate.places import ROOT
+from howlate.system.paths import ROOT
 
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))

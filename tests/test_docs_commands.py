@@ -18,8 +18,8 @@ from click.testing import CliRunner
 
 from howlate.cli import howlate
 from howlate.errors import UsageError
-from howlate.places import ROOT, probe_path
 from howlate.studies import studies
+from howlate.system.paths import ROOT, probe_path
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BEGINS = re.compile(r"(?:\$ )?(?:\./)?(howlate-probe|howlate|dev)(?: |$)")

@@ -27,7 +27,7 @@ def kinds_of(error: type[HowlateError]) -> Iterator[str]:
 
 ERRORS = set(kinds_of(HowlateError))
 OF_A_LINE = {"wrong", "at"}
-"""Of the importers: what is wrong in a line of a foreign file is a value of one rule (importers/_text.py)."""
+"""Of the importers: what is wrong in a line of a foreign file is a value of one rule (imports/formats/_text.py)."""
 TEXT_METHODS = {"format", "join", "strip", "rstrip", "lstrip", "removesuffix", "removeprefix", "replace"}
 
 

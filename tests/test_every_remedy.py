@@ -16,8 +16,8 @@ import pytest
 
 import howlate
 from howlate.doctor import checks
-from howlate.places import ROOT, probe_path
-from howlate.report.text import wrapped
+from howlate.document.text import wrapped
+from howlate.system.paths import ROOT, probe_path
 from howlate.words.statement import RULES, Rule
 from tree_of_commands import leaves, parsed
 

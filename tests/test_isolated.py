@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from howlate.places import ROOT
+from howlate.system.paths import ROOT
 
 IMPORTS = """
 import importlib, json, pkgutil, sys

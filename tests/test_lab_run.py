@@ -19,16 +19,16 @@ from howlate import doctor
 from howlate.cli._measure import failure_lines
 from howlate.doctor import Aim, Facts
 from howlate.errors import REMEDIED, ExitCode, NotPossibleError, StorageError, TargetError, UsageError
-from howlate.execute import Tally, execute
-from howlate.lab.parameters import NOT_CHECKED
-from howlate.lab.scratch import scratch
-from howlate.lab.snapshot import _disk_full_told
-from howlate.machines import ask_machines
+from howlate.lab.guests.scratch import scratch
+from howlate.lab.guests.snapshot import _disk_full_told
+from howlate.lab.kernels.parameters import NOT_CHECKED
+from howlate.measure.execute import Tally, execute
+from howlate.measure.machines import ask_machines
+from howlate.measure.prepare import Asked, prepare
+from howlate.measure.session import begin, reopen
 from howlate.model.plan import Cell
-from howlate.places import probe_path
-from howlate.prepare import Asked, prepare
-from howlate.session import begin, reopen
 from howlate.store.run_folder import RunFolder
+from howlate.system.paths import probe_path
 from howlate.targets import Outcome, Progress
 from howlate.words.say import english
 
@@ -174,7 +174,7 @@ def test_the_doctor_says_of_guests_what_is_true_of_them() -> None:
 
 
 def test_a_full_disk_is_told_where_a_guest_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("howlate.lab.snapshot.free_bytes", lambda _: 4096)
+    monkeypatch.setattr("howlate.lab.guests.snapshot.free_bytes", lambda _: 4096)
     with (
         pytest.raises(StorageError, match=os.strerror(errno.ENOSPC)) as caught,
         _disk_full_told(tmp_path / "i"),
@@ -184,7 +184,7 @@ def test_a_full_disk_is_told_where_a_guest_is_saved(tmp_path: Path, monkeypatch:
         )
     assert str(tmp_path / "i") in caught.value.message
     assert "make room there" in caught.value.remedy
-    monkeypatch.setattr("howlate.lab.snapshot.free_bytes", lambda _: 1 << 30)
+    monkeypatch.setattr("howlate.lab.guests.snapshot.free_bytes", lambda _: 1 << 30)
     with pytest.raises(TargetError, match="Input/output"), _disk_full_told(tmp_path / "i"):
         raise TargetError(
             REMEDIED(problem="QEMU could not save the guest's state: Input/output error", remedy="")

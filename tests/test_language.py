@@ -24,12 +24,12 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from howlate import doctor
-from howlate.analysis.groups import VIRTUAL_TIME
+from howlate.document.html import SCRIPT_SAYS, asset, render
+from howlate.document.tables import IN_UNIT
+from howlate.document.text import wrapped
 from howlate.model.facts import Facts
 from howlate.model.loaded import RunContent
-from howlate.report.html import SCRIPT_SAYS, asset, render
-from howlate.report.tables import IN_UNIT
-from howlate.report.text import wrapped
+from howlate.statistics.groups import VIRTUAL_TIME
 from howlate.store.files import write_json
 from howlate.store.run_folder import CELL, RunFolder, write_summary
 from howlate.words import language
@@ -218,7 +218,8 @@ def test_no_text_to_translate_stands_within_another() -> None:
 
 def test_charts_know_no_language() -> None:
     """They give captions; the renderers write them."""
-    for path in sorted((ROOT / "src" / "howlate" / "charts").glob("*.py")):
+    package = ROOT / "src" / "howlate"
+    for path in (*package.rglob("charts/*.py"), *package.rglob("chart.py")):
         assert "words.language" not in path.read_text(encoding="utf-8"), path.name
 
 

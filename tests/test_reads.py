@@ -8,45 +8,45 @@ from pathlib import Path
 
 import pytest
 
+from howlate.lab.archive.manifest import NAME, unchanged
 from howlate.lab.cache import write_entry, write_sealed
 from howlate.lab.cost import Costs
-from howlate.lab.kept_probes import KeptProbes
-from howlate.lab.manifest import NAME, unchanged
 from howlate.model.decode import json_value
 from howlate.model.facts import Facts
-from howlate.places import ROOT
+from howlate.prove.kept_probes import KeptProbes
 from howlate.store.loaded import command_line
+from howlate.system.paths import ROOT
 from howlate.targets._report import session_of
 
 SOURCES = ROOT / "src" / "howlate"
 DECODER = "model/decode.py"
 DECODED_ELSEWHERE = {
-    "importers/_text.py": "names the line of a fault, and what is said twice; the decoder reads it too",
+    "imports/formats/_text.py": "names the line of a fault, and what is said twice; the decoder reads it too",
     "model/seal.py": "howlate's own value, as JSON has it",
     "plan/changes.py": "a word of the command line",
 }
 WHOLE = {
     "cli/settings.py": "howlate's own file",
     "rooms.py": "howlate's own file",
-    "report/html.py": "howlate's own file",
-    "quiet.py": "the kernel's",
+    "document/html.py": "howlate's own file",
+    "measure/quiet.py": "the kernel's",
     "targets/_owner.py": "the kernel's",
-    "lab/watch.py": "the kernel's",
-    "store/query.py": "the kernel's",
+    "lab/guests/watch.py": "the kernel's",
+    "history/query.py": "the kernel's",
     "lab/libraries.py": "a probe that was checked, and this machine's libraries",
     "targets/ssh.py": "howlate's own probe",
-    "targets/lab.py": "howlate's own probe, a kernel's configuration in the cache, the kernel's own files",
+    "lab/targets/lab.py": "howlate's own probe, a kernel's configuration in the cache, the kernel's own files",
     "targets/local.py": "what howlate's own probe said of a failure",
     "lab/build_module.py": "sources that are compiled and loaded as root",
-    "lab/headers.py": "headers whose packages were checked, or a tree that is executed",
-    "lab/guest.py": "what howlate's own QEMU said of a failure",
-    "lab/execution_log.py": "what howlate's own QEMU wrote",
-    "lab/console.py": "the end of a file, whose size was looked at",
-    "lab/fork.py": "what howlate's own QEMU wrote",
-    "lab/snapshot.py": "what howlate's own QEMU wrote",
-    "lab/signature.py": "what gpgv said",
-    "lab/image.py": "what is unpacked with a limit",
-    "lab/modules.py": "what is unpacked with a limit",
+    "lab/kernels/headers.py": "headers whose packages were checked, or a tree that is executed",
+    "lab/guests/guest.py": "what howlate's own QEMU said of a failure",
+    "lab/guests/execution_log.py": "what howlate's own QEMU wrote",
+    "lab/guests/console.py": "the end of a file, whose size was looked at",
+    "lab/guests/fork.py": "what howlate's own QEMU wrote",
+    "lab/guests/snapshot.py": "what howlate's own QEMU wrote",
+    "lab/archive/signature.py": "what gpgv said",
+    "lab/kernels/image.py": "what is unpacked with a limit",
+    "lab/kernels/modules.py": "what is unpacked with a limit",
 }
 """Files of the sources that read something whole without a limit of their own, and why they may."""
 

@@ -15,11 +15,11 @@ from pathlib import Path
 import click
 import pytest
 
-from howlate import places
 from howlate.cli import howlate
 from howlate.cli._folder import Folder
 from howlate.doctor._check import granting
 from howlate.model.facts import Facts
+from howlate.system import paths as places
 from made_clone import Clone
 
 

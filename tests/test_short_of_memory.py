@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from howlate import __main__ as entry
-from howlate.places import ROOT
+from howlate.system.paths import ROOT
 from store.runs import a_folder
 from store.streams import stream
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from howlate.places import ROOT
+from howlate.system.paths import ROOT
 from lacks import AS_ROOT, MACHINE, skip
 from store.runs import a_folder
 from store.streams import stream

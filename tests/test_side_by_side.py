@@ -11,11 +11,11 @@ import pytest
 from fakes import FakeLab, FakeTarget, ProbeLab, study
 from heard import Heard
 from howlate.errors import REMEDIED, ExitCode, NotPossibleError, TargetError, UsageError
-from howlate.execute import Tally, execute
+from howlate.measure.execute import Tally, execute
+from howlate.measure.prepare import Asked, kernels_asked, prepare
+from howlate.measure.session import Session, begin
 from howlate.model.run import Run
 from howlate.model.study import Order
-from howlate.prepare import Asked, kernels_asked, prepare
-from howlate.session import Session, begin
 from howlate.store.run_folder import RunFolder
 from howlate.targets import Target
 from lacks import skip

@@ -65,6 +65,6 @@ def test_values_of_another_kind_keep_their_text(taken: Rule) -> None:
 
 
 def test_a_console_below_a_sentence_keeps_its_lines() -> None:
-    from howlate.lab.guest import WITH_CONSOLE
+    from howlate.lab.guests.guest import WITH_CONSOLE
 
     assert english(WITH_CONSOLE(problem="the guest ended", console="one\ntwo")) == "the guest ended\none\ntwo"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from howlate.places import ROOT
+from howlate.system.paths import ROOT
 from made_suite import suite
 
 TOOL = ROOT / "tools" / "suite.py"

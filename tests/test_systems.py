@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from howlate.places import ROOT
+from howlate.system.paths import ROOT
 
 RECORD = {
     **{f"{command}.{unit}": "120" for command in ("check", "test") for unit in ("wall_s", "cpu_s")},

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import howlate
-from howlate.places import ARCHITECTURES, ROOT, emulator_clock_path, emulator_trace_path, probe_path
+from howlate.system.paths import ARCHITECTURES, ROOT, emulator_clock_path, emulator_trace_path, probe_path
 
 ARCHITECTURE = ARCHITECTURES[os.uname().machine]
 
@@ -105,7 +105,7 @@ def test_it_holds_probe_studies_documents_modules_and_settings(wheel: Path) -> N
         "howlate/published/documents/tut-2017.toml",
         "howlate/kmod/howlate_irq.c",
         "howlate/settings.toml",
-        "howlate/report/page.js",
+        "howlate/document/page.js",
     } <= names
 
 

@@ -51,7 +51,7 @@ plain_help() { # [command]
     printf '\nExample: %s check\n' "$name"
   elif file=$(file_of "$1") && [ -d "$file" ]; then
     printf 'Usage: %s %s COMMAND [ARGS]...\n\nCommands:\n' "$name" "$1"
-    list_commands "$file"/*
+    list_commands "$file"/* "$root/src/howlate"/*/"$1"/*
   else
     printf 'Usage: %s %s [OPTIONS] ...\n\n  %s.\n' "$name" "$1" "$(first_line "$file")"
   fi

@@ -28,7 +28,7 @@ def file_of(folder: Path, word: str) -> Path:
 
 def places_of(folder: Path) -> "list[Path]":
     """The folders with the commands of a folder."""
-    return [folder, *ROOMS] if folder == CLI else [folder]
+    return [folder, *ROOMS] if folder == CLI else [folder, *sorted(PACKAGE.glob("*/" + folder.name))]
 
 
 def summary(file: Path) -> str:
@@ -82,7 +82,8 @@ def option(call: ast.Call) -> "tuple[str, str]":
 
 def shared(command: Path, decorator: str) -> "list[tuple[str, str]]":
     """The options of a decorator that stands in the command's own file, or that several commands have."""
-    files = [command, *(file for place in (command.parent, CLI) for file in sorted(place.glob("_*.py")))]
+    places = (command.parent, CLI, *ROOMS, *sorted(PACKAGE.glob("*/cli/*/")))
+    files = [command, *(file for place in places for file in sorted(place.glob("_*.py")))]
     for node in (node for file in files for node in ast.parse(file.read_text(encoding="utf-8")).body):
         if decorator in names_of(node):
             rows = []

@@ -38,10 +38,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from howlate.analysis.compare import Comparison, compare
+from howlate.compare.compare import Comparison, compare
+from howlate.compare.markdown import Wanted, sheet_markdown, summary, table
+from howlate.document.pictures import figures_of, write_pictures
 from howlate.model.loaded import RunContent
-from howlate.report.markdown import Wanted, sheet_markdown, summary, table
-from howlate.report.pictures import figures_of, write_pictures
 from howlate.store.loaded import load_run
 
 ROOT = Path(__file__).parents[1]

@@ -16,8 +16,8 @@ from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from howlate.errors import ExitCode, HowlateError
-from howlate.interrupts import INTERRUPTED
-from howlate.outputs import surviving_readers, swallow
+from howlate.system.interrupts import INTERRUPTED
+from howlate.system.outputs import surviving_readers, swallow
 from howlate.words import say
 from howlate.words.language import CatalogueError, called, choose
 from howlate.words.printable import without_controls

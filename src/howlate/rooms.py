@@ -1,8 +1,8 @@
 """Finds plug-ins: in their folder, and in the folder of the same name in each room that adds to howlate.
 
-A room is a package that nothing imports. It may contain folders named like howlate's own (`cli`, `export`,
-`importers`, `studies`), whose files are plug-ins like those beside which they are listed, and a file
-`hooks.py`, whose functions howlate calls by name if they exist. Without the room, howlate offers less and
+A room is a package that answers one question. It may contain folders named like howlate's own (`charts`, `cli`,
+`export`, `formats`, `lab`, `studies`, `targets`), whose files are plug-ins like those beside which they are listed,
+and a file `hooks.py`, whose functions howlate calls by name if they exist. Without the room, howlate offers less and
 works as before.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 PACKAGE = "howlate"
-ROOMS = ("published",)
+ROOMS = ("verdict", "compare", "lab", "why", "prove", "history", "imports", "published")
 
 
 def folders(package: str) -> dict[str, Path]:

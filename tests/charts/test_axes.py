@@ -16,8 +16,8 @@ from howlate.charts._data import unpack
 from howlate.charts._scale import AXES, AxisRange, Scale, asked
 from howlate.charts.histogram import binned_on
 from howlate.charts.scatter import cells_on, own_scale
+from howlate.document.axes import parse_axes
 from howlate.model.bins import Tail, TimeBlocks
-from howlate.report.axes import parse_axes
 from howlate.words.say import text_of
 from made_cells import blocks_of, histogram_of, made_cell, scatter_of
 

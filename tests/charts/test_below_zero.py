@@ -14,17 +14,17 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from howlate.analysis.describe import ValueCounts
-from howlate.analysis.groups import Group
-from howlate.analysis.histogram import histogram
 from howlate.charts import Figure, Panel, Subject, all_charts
 from howlate.charts._data import unpack
 from howlate.charts._scale import Axes, AxisRange, Scale, spread
 from howlate.charts.histogram import FINEST, NATIVE, edge, merge, place_of
-from howlate.charts.matrix import shade_of
+from howlate.document.histogram import sheet
 from howlate.model.bins import CellBins, ColumnBins
 from howlate.model.summary import CellSummary
-from howlate.report.histogram import sheet
+from howlate.statistics.describe import ValueCounts
+from howlate.statistics.groups import Group
+from howlate.statistics.histogram import histogram
+from howlate.verdict.charts.matrix import shade_of
 from howlate.words.say import text_of
 from made_cells import Int64s, blocks_of, column_of, courses, made_cell, scatter_of, tail_of
 from made_trace import explained_samples

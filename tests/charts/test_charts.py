@@ -11,8 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from howlate.analysis.cause import ExplainedCase
-from howlate.analysis.cause_names import NAMES as CAUSES
 from howlate.charts import Figure, Subject, all_charts
 from howlate.charts._data import pack, unpack
 from howlate.charts._frame import frame
@@ -22,6 +20,8 @@ from howlate.charts.course import block_numbers, largest_of
 from howlate.charts.histogram import FINEST, NATIVE, edge, merge, place_of
 from howlate.charts.tail import thin as thin_tail
 from howlate.model.bins import CellBins, LoadCourse
+from howlate.model.cause import ExplainedCase
+from howlate.why.cause_names import NAMES as CAUSES
 from howlate.words.say import text_of
 from made_cells import LOADS, Int64s, blocks_of, courses, histogram_of, made_cell, scatter_of, tail_of
 from made_trace import explained_samples

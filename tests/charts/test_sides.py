@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from howlate.analysis.join import join
 from howlate.charts import Figure, Subject, all_charts
 from howlate.charts._bars import equal_bins
 from howlate.charts._data import unpack
 from howlate.charts._frame import frame
+from howlate.document.axes import parse_axes
+from howlate.document.side_charts import side_charts, side_subjects
 from howlate.model.bins import CellBins, ColumnBins, Histogram
 from howlate.model.loaded import RunContent
-from howlate.report.axes import parse_axes
-from howlate.report.side_charts import side_charts, side_subjects
+from howlate.sides.join import join
 from howlate.words.say import text_of
 from made_cells import histogram_of, made_cell
 from made_sides import RT, Made, Points, at, lab_run, real_run

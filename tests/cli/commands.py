@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from howlate import places
+from howlate.system import paths as places
 
 STUDY = """
 schema = 1

@@ -10,7 +10,7 @@ import pytest
 
 import stand_in
 from howlate import __main__ as entry
-from howlate import quiet
+from howlate.measure import quiet
 
 STUDY = """
 schema = 1

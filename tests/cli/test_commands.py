@@ -36,9 +36,8 @@ def test_every_help_ends_with_an_example_that_is_right(howlate: Run, command: st
 def test_help_lists_every_file_with_its_first_line(howlate: Run) -> None:
     said = howlate("--help")
     package = Path(cli.__file__).parent.parent
-    folders = [package / "cli", package / "published" / "cli"]
-    files = [p.stem for folder in folders for p in folder.glob("*.py") if not p.stem.startswith("_")]
-    files += [p.parent.name for p in folders[0].glob("*/__init__.py")]
+    files = [path.stem for path in package.rglob("cli/*.py") if not path.stem.startswith("_")]
+    files += [path.parent.name for path in package.glob("*/cli/*/__init__.py")]
     assert sorted(f.rstrip("_") for f in files) == COMMANDS
     for name in COMMANDS:
         assert re.search(rf"^  {name} +\S", said.out, re.MULTILINE)
@@ -47,7 +46,7 @@ def test_help_lists_every_file_with_its_first_line(howlate: Run) -> None:
 def test_help_imports_no_command_and_nothing_heavy() -> None:
     code = (
         "import sys; from howlate.__main__ import main; main(['--help'])\n"
-        "late = ('numpy', 'scipy', 'duckdb', 'rich', 'howlate.cli.run', 'howlate.prepare')\n"
+        "late = ('numpy', 'scipy', 'duckdb', 'rich', 'howlate.cli.run', 'howlate.measure.prepare')\n"
         "heavy = [name for name in late if name in sys.modules]\n"
         "sys.exit(str(heavy) if heavy else 0)"
     )

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 
 from cli.commands import Run, environment
-from howlate.outputs import Escaping, surviving_readers
+from howlate.system.outputs import Escaping, surviving_readers
 from howlate.words.printable import for_terminal, no_formula, one_line
 from store.runs import a_folder, a_run
 from store.streams import header, stream

@@ -13,8 +13,8 @@ import pytest
 
 from cli.commands import is_a_sentence
 from howlate import __main__ as entry
-from howlate import places
 from howlate.cli import check
+from howlate.system import paths as places
 from tree_of_commands import leaves, options_in, options_of
 
 IMPORTED = Path(__file__).parents[1] / "fixtures" / "imported"

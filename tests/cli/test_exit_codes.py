@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from fakes import FakeLab
-from howlate.places import ROOT
+from howlate.lab.targets import lab
 from howlate.store.run_folder import RunFolder
-from howlate.targets import lab
+from howlate.system.paths import ROOT
 from lab.made_archive import MadeArchive, made_key, served
 from lab.test_archive import DYNAMIC, old_layout
 from store.streams import header, stream

@@ -13,8 +13,8 @@ import pytest
 
 import stand_in
 from howlate.cli._interrupted import tell_interrupted
-from howlate.places import probe_path
-from howlate.session import Session
+from howlate.measure.session import Session
+from howlate.system.paths import probe_path
 from store.runs import a_folder, a_run
 
 from .commands import environment

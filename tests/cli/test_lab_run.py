@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-import howlate.targets.lab as backend
+import howlate.lab.targets.lab as backend
 from cli.commands import Run
 from fakes import FakeLab
-from howlate.analysis.groups import VIRTUAL_TIME as VIRTUAL_TIME_RULE
-from howlate.cli.lab._archive import say
 from howlate.errors import REMEDIED, TargetError, UsageError
-from howlate.lab.apt import AptArchive
-from howlate.lab.archive import Archive
-from howlate.lab.mirror import MirrorArchive
+from howlate.lab.archive.apt import AptArchive
+from howlate.lab.archive.mirror import MirrorArchive
+from howlate.lab.archive.packages import Archive
+from howlate.lab.cli.lab._archive import say
 from howlate.model.guest_cpus import GUEST, USUAL, GuestCpus
+from howlate.statistics.groups import VIRTUAL_TIME as VIRTUAL_TIME_RULE
 from howlate.store.run_folder import RunFolder
 from howlate.targets import LabOptions
 from howlate.words.say import english

@@ -13,7 +13,7 @@ import pytest
 
 from cli.commands import Run
 from howlate.__main__ import main
-from howlate.store import catalogue
+from howlate.history import catalogue
 from howlate.store.run_folder import FINISHED, RunFolder
 from made_evidence import quiet
 from store.runs import a_folder, a_run

@@ -19,7 +19,7 @@ import pytest
 from cli.commands import Run, environment, is_a_sentence
 from howlate.cli import howlate as every_command
 from howlate.errors import UsageError
-from howlate.places import ROOT
+from howlate.system.paths import ROOT
 from lacks import AS_ROOT, MACHINE, skip
 from made_trace import late_samples
 from rights import without_rights
@@ -118,7 +118,8 @@ def test_no_output_of_any_command_may_be_what_a_run_keeps(words: dict[str, str])
 
 def test_no_command_writes_an_output_by_another_function() -> None:
     """The writer of the run's own files replaces what it finds."""
-    for file in (ROOT / "src" / "howlate" / "cli").rglob("*.py"):
+    package = ROOT / "src" / "howlate"
+    for file in (*package.rglob("cli/**/*.py"), *package.glob("*/lab/*.py")):
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.ImportFrom) and node.module == "howlate.store.files":
                 assert not {name.name for name in node.names} & {

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from howlate.model.capabilities import Capabilities
-from howlate.places import ARCHITECTURES, ROOT
+from howlate.system.paths import ARCHITECTURES, ROOT
 from lacks import skip
 from probe.drive import probe_list, probe_path, read_stream
 

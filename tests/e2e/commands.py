@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from howlate import places
+from howlate.system import paths as places
 
 PROBE = str(places.probe_path())
 """One that was not built is a failure, not a skip."""

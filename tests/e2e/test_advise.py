@@ -14,7 +14,7 @@ import pytest
 
 from e2e.commands import howlate, start
 from e2e.settings import kill_with_probe, put_back, stopped_beside
-from howlate.places import probe_path
+from howlate.system.paths import probe_path
 from processes import until
 
 MIGRATION = Path("/proc/sys/kernel/timer_migration")

@@ -16,10 +16,10 @@ import pytest
 
 from e2e.commands import PROBE, howlate, start
 from e2e.settings import kill_with_probe, put_back, stopped_beside
-from howlate.analysis.cause import Cause
+from howlate.model.cause import Cause
 from howlate.model.study import Value
-from howlate.places import probe_path
-from howlate.report.remedies import REMEDIES
+from howlate.system.paths import probe_path
+from howlate.why.remedies import REMEDIES
 from made_trace import OWN, MadeTrace
 from processes import until
 from store.runs import a_folder, a_run

@@ -21,12 +21,12 @@ from hypothesis import strategies as st
 
 from e2e.commands import PROBE, howlate
 from howlate.errors import DamagedError, UsageError
-from howlate.imported import as_run
-from howlate.importers import RunImporter, find_importer
-from howlate.importers._by_hand import with_kernel
+from howlate.imports.flow import as_run
+from howlate.imports.formats import RunImporter, find_importer
+from howlate.imports.formats._by_hand import with_kernel
+from howlate.measure.prepare import Asked, prepare
 from howlate.model.plan import Length
 from howlate.plan.machines import kernels_of
-from howlate.prepare import Asked, prepare
 from howlate.store.frames import MAGIC
 from howlate.store.stream import StreamReader
 from howlate.studies import find_study, studies

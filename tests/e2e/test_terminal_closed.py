@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from howlate.places import ROOT, probe_path
+from howlate.system.paths import ROOT, probe_path
 from processes import children_of, is_running, until
 
 pytestmark = [pytest.mark.alone, pytest.mark.slow]

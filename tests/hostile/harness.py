@@ -201,10 +201,10 @@ def warm_up() -> None:
     for name in (
         "cli",
         "store.loaded",
-        "store.query",
-        "store.catalogue",
+        "history.query",
+        "history.catalogue",
         "store.audit",
-        "report.html",
+        "document.html",
         "store.summarise",
     ):
         importlib.import_module(f"howlate.{name}")

@@ -72,7 +72,7 @@ def make_run(
 
 def declare_not_valid(run: Path, cell: str) -> None:
     """By a check more that failed."""
-    from howlate.analysis.valid import FAILED
+    from howlate.statistics.valid import FAILED
     from howlate.store.run_folder import RunFolder, write_summary
 
     folder = RunFolder(run)

@@ -24,7 +24,7 @@ from hostile.alter import files_of
 from hostile.harness import COMMANDS, OF_THE_LAB, call, warm_up, words_of
 from hostile.judge import sane
 from hostile.made import LAB, RUN, make_run
-from howlate.places import ROOT
+from howlate.system.paths import ROOT
 
 NOBODY = 65534
 NAMED = ("run", "out", "out2")

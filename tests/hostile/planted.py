@@ -25,7 +25,7 @@ def _foreign_cells() -> None:
 
 def _silent_loss() -> None:
     """A cell that is gone is not named."""
-    from howlate.report import missing
+    from howlate.document import missing
 
     vars(missing)["missing_named"] = lambda gone, unmeasured: ()
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from hostile.alter import reseal
 from hostile.harness import COMMANDS, words_of
 from howlate.model.plan import Plan
-from howlate.places import ROOT
 from howlate.store.run_folder import RunFolder
+from howlate.system.paths import ROOT
 from processes import until
 
 ENDED_S = 1.0

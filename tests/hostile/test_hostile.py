@@ -11,7 +11,7 @@ import pytest
 
 from hostile.harness import COMMANDS
 from hostile.planted import PLANTS
-from howlate.places import ROOT
+from howlate.system.paths import ROOT
 from howlate.words.statement import RULES
 from lacks import needs_program
 from tree_of_commands import leaves
@@ -115,7 +115,7 @@ def test_every_command_that_reads_a_run_is_called() -> None:
 def test_a_long_line_is_judged_as_fast_as_any() -> None:
     """A page of one line, or a text of a forger's."""
     from hostile.judge import names_loss
-    from howlate.report import missing
+    from howlate.document import missing
 
     assert missing.GONE.id in RULES
     assert not names_loss("the cell " * 100_000)

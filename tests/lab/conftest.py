@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from howlate.lab.bench import Bench
-from howlate.lab.label import Label
+from howlate.lab.kernels.label import Label
 from lab.equipped import DEVICES, PROGRAMS, Guest, compiled, modules_for
 from lab.guests import bench, booted_guests
 from lacks import KERNEL, skip

@@ -12,15 +12,15 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from howlate.lab.apt import AptArchive
-from howlate.lab.archive import silent
+from howlate.lab.archive.apt import AptArchive
+from howlate.lab.archive.packages import silent
 from howlate.lab.bench import Bench
+from howlate.lab.guests.machine import Machine
+from howlate.lab.guests.snapshot import Snapshots
+from howlate.lab.kernels.own import own_kernel
 from howlate.lab.libraries import guest_libraries
-from howlate.lab.machine import Machine
 from howlate.lab.needed import built, needed
-from howlate.lab.own import own_kernel
 from howlate.lab.results import Results
-from howlate.lab.snapshot import Snapshots
 from howlate.targets.local import LocalTarget
 from lab.guests import KERNELS, with_kernels
 from lacks import KERNEL, skip

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from howlate.lab.apt import AptArchive
+from howlate.lab.archive.apt import AptArchive
 from howlate.lab.bench import Bench
-from howlate.lab.kernels import get
-from howlate.lab.label import Label
+from howlate.lab.kernels.catalogue import get
+from howlate.lab.kernels.label import Label
 from howlate.lab.needed import KMOD, GuestModules, built, needed
 from howlate.model.capabilities import Need
 from lab.guests import KERNELS

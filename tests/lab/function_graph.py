@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from howlate.analysis.symbols import Symbols
+from howlate.replay.symbols import Symbols
 
 PAGE, HEAD = 4096, 16
 _COMMIT = (1 << 20) - 1

@@ -17,19 +17,19 @@ from pathlib import Path
 from typing import Any
 
 from howlate.errors import NotPossibleError
-from howlate.lab.apt import AptArchive
-from howlate.lab.archive import silent
+from howlate.lab.archive.apt import AptArchive
+from howlate.lab.archive.emulator import with_emulator
+from howlate.lab.archive.packages import silent
 from howlate.lab.bench import PROBE, Bench
-from howlate.lab.emulator import with_emulator
-from howlate.lab.kernels import get
-from howlate.lab.label import Label
-from howlate.lab.machine import TURN_NS, Machine
-from howlate.lab.modules import of_loads
+from howlate.lab.guests.machine import TURN_NS, Machine
+from howlate.lab.guests.snapshot import Snapshots
+from howlate.lab.guests.watch import Limits
+from howlate.lab.kernels.catalogue import get
+from howlate.lab.kernels.label import Label
+from howlate.lab.kernels.modules import of_loads
 from howlate.lab.results import Results
-from howlate.lab.snapshot import Snapshots
-from howlate.lab.watch import Limits
-from howlate.places import ROOT, guest_probe_path
 from howlate.store.stream import StreamReader
+from howlate.system.paths import ROOT, guest_probe_path
 from howlate.targets import open_target
 from lacks import MACHINE, skip
 

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from howlate.analysis.cause import Cause, ExplainedCase
-from howlate.analysis.lateness import Lateness, PartKind, Reason
+from howlate.model.cause import Cause, ExplainedCase
+from howlate.replay.lateness import Lateness, PartKind, Reason
 
 Word = tuple[PartKind, Reason | None]
 

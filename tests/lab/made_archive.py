@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
 
-from howlate.lab.label import ARCHITECTURES
+from howlate.lab.kernels.label import ARCHITECTURES
 
 Files = Mapping[str, bytes]
 

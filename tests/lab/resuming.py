@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from howlate.places import ROOT
+from howlate.system.paths import ROOT
 from processes import children_of, is_running, until
 
 STUDY = """schema = 1

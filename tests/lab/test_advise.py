@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from howlate.places import ROOT
+from howlate.system.paths import ROOT
 from lab.guests import warm_cache
 
 THROTTLED = "6.1[sysctl.kernel.sched_rt_runtime_us=3000]"

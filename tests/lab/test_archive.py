@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import DamagedError, HowlateError, NotPossibleError, TargetError, UsageError
-from howlate.lab import gone, kernels
-from howlate.lab.apt import HELPER, AptArchive, Source, failures, sources_of
-from howlate.lab.archive import Archive
-from howlate.lab.kernel import Kernel
-from howlate.lab.label import Label
-from howlate.lab.mirror import MirrorArchive
+from howlate.lab.archive import gone
+from howlate.lab.archive.apt import HELPER, AptArchive, Source, failures, sources_of
+from howlate.lab.archive.mirror import MirrorArchive
+from howlate.lab.archive.packages import Archive
+from howlate.lab.kernels import catalogue as kernels
+from howlate.lab.kernels.kernel import Kernel
+from howlate.lab.kernels.label import Label
 from lab.made_archive import Key, MadeArchive, Served, arm64_image, bzimage, deb, elf_module, made_key, served
 from lacks import MACHINE, lack
 

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import REMEDIED, DamagedError, GuestError, TargetError
-from howlate.lab.archive import Say, silent
+from howlate.lab.archive.packages import Say, silent
 from howlate.lab.bench import Bench
-from howlate.lab.guest import STUCK, WITH_CONSOLE, Boot
-from howlate.lab.machine import Machine
-from howlate.lab.own import own_kernel
-from howlate.lab.own_needs import NO_TSC, WHAT_IT_NEEDS
+from howlate.lab.guests.guest import STUCK, WITH_CONSOLE, Boot
+from howlate.lab.guests.machine import Machine
+from howlate.lab.guests.snapshot import NO_BOOT, Snapshots
+from howlate.lab.guests.watch import Limits
+from howlate.lab.kernels.own import own_kernel
+from howlate.lab.kernels.own_needs import NO_TSC, WHAT_IT_NEEDS
 from howlate.lab.results import Results
-from howlate.lab.snapshot import NO_BOOT, Snapshots
-from howlate.lab.watch import Limits
 from lab.made_archive import bzimage
 
 VMLINUX = b"\x7fELF" + bytes(600) + b"tsc_early_khz\0" + struct.pack("<III4sI", 4, 4, 18, b"Xen\0", 0x1000000)

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from howlate.lab.apt import AptArchive
-from howlate.lab.kernels import get
-from howlate.lab.label import Label
+from howlate.lab.archive.apt import AptArchive
+from howlate.lab.kernels.catalogue import get
+from howlate.lab.kernels.label import Label
 from lab.guests import KERNELS, warm_cache
 
 SETUP_SECTORS, UNDEFINED = 0x1F1, b"\x0f\x0b"

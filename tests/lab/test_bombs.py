@@ -17,13 +17,13 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import DamagedError, HowlateError
-from howlate.lab import kernels
-from howlate.lab.archive import Package, checked_package, fields, read_packages
-from howlate.lab.deb import TooMuchError, data_tar, decompressed, unpack
-from howlate.lab.image import read_image
-from howlate.lab.kernel import Kernel
-from howlate.lab.label import Label
-from howlate.lab.modules import Modules, plain_module, unpack_modules
+from howlate.lab.archive.deb import TooMuchError, data_tar, decompressed, unpack
+from howlate.lab.archive.packages import Package, checked_package, fields, read_packages
+from howlate.lab.kernels import catalogue as kernels
+from howlate.lab.kernels.image import read_image
+from howlate.lab.kernels.kernel import Kernel
+from howlate.lab.kernels.label import Label
+from howlate.lab.kernels.modules import Modules, plain_module, unpack_modules
 from lab.made_archive import ar, arm64_image, bzimage, deb, elf_module
 from lacks import needs_program
 
@@ -64,7 +64,7 @@ def test_a_package_that_unpacks_to_much_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     """It ends beyond what its own size allows: 16 MiB of zeros for some kilobytes of package."""
-    monkeypatch.setattr("howlate.lab.deb._FREE", 1 << 20)
+    monkeypatch.setattr("howlate.lab.archive.deb._FREE", 1 << 20)
     package = package_of(tmp_path, packed(kind, header("usr/bomb", GIB), 16 << 20), f".{kind}")
     with pytest.raises(TooMuchError):
         unpack(package, tmp_path / "out")
@@ -76,7 +76,7 @@ def test_a_package_that_unpacks_to_much_is_given_up(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_module_that_unpacks_to_much_is_given_up(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    monkeypatch.setattr("howlate.lab.modules.MOST_FILE", 2 << 20)
+    monkeypatch.setattr("howlate.lab.kernels.modules.MOST_FILE", 2 << 20)
     if kind != "bz2":  # no module is packed so
         with pytest.raises(TooMuchError):
             plain_module(packed(kind, b"", 4 << 20), f"kernel/ext4.ko.{kind}")
@@ -88,7 +88,7 @@ def test_a_module_that_unpacks_to_much_is_given_up(monkeypatch: pytest.MonkeyPat
 
 
 def test_modules_that_are_much_together_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("howlate.lab.modules.MOST_MODULES", 4 << 20)
+    monkeypatch.setattr("howlate.lab.kernels.modules.MOST_MODULES", 4 << 20)
     module = gzip.compress(elf_module({"depends": ",".join(f"m{n}" for n in range(50))}, 1 << 20), 1)
     paths = {f"m{number}": f"kernel/m{number}.ko.gz" for number in range(50)}
     with pytest.raises(TooMuchError):
@@ -105,7 +105,7 @@ def test_modules_in_a_long_chain_or_a_circle_have_an_order() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_kernel_that_unpacks_to_much_is_given_up(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    monkeypatch.setattr("howlate.lab.image._unpacked.__defaults__", (2 << 20,))
+    monkeypatch.setattr("howlate.lab.kernels.image._unpacked.__defaults__", (2 << 20,))
     bomb = packed(kind, b"", 4 << 20)
     with pytest.raises(TooMuchError):
         read_image(bzimage("6.1", bomb), "vmlinuz")
@@ -169,7 +169,7 @@ def test_sparse_records_of_a_pax_header_are_refused(tmp_path: Path) -> None:
 
 
 def test_very_many_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("howlate.lab.deb._MOST_MEMBERS", 100)
+    monkeypatch.setattr("howlate.lab.archive.deb._MOST_MEMBERS", 100)
     with pytest.raises(DamagedError, match="too many"):
         unpack(package_of(tmp_path, header("a/b", 0, tarfile.DIRTYPE) * 101 + bytes(1024)), tmp_path / "out")
 

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import NotPossibleError, TargetError, UsageError
-from howlate.lab import kernels
-from howlate.lab.apt import HELPER, AptArchive
-from howlate.lab.archive import Archive, Package
+from howlate.lab.archive.apt import HELPER, AptArchive
+from howlate.lab.archive.packages import Archive, Package
 from howlate.lab.build_module import build_module
 from howlate.lab.build_root import codename, needed_packages
 from howlate.lab.cache import cache_folder
-from howlate.lab.headers import BUILT, header_packages, headers, host_architecture
-from howlate.lab.kernel import Kernel
-from howlate.lab.label import Label
-from howlate.lab.modules import modinfo
+from howlate.lab.kernels import catalogue as kernels
+from howlate.lab.kernels.headers import BUILT, header_packages, headers, host_architecture
+from howlate.lab.kernels.kernel import Kernel
+from howlate.lab.kernels.label import Label
+from howlate.lab.kernels.modules import modinfo
 from lacks import KERNEL, MACHINE, skip
 
 MODULE = Path(__file__).parent / "module"

@@ -18,22 +18,26 @@ from typing import Any, cast
 
 import pytest
 
-from howlate.lab import build_module, build_root, emulator, headers, kernels, replay, snapshot
-from howlate.lab.archive import Package, kept, save_index
+from howlate.lab import build_module, build_root, replay
+from howlate.lab.archive import emulator
+from howlate.lab.archive.gone import FILE as GONE
+from howlate.lab.archive.gone import gone, remember
+from howlate.lab.archive.mirror import SeenDates
+from howlate.lab.archive.packages import Package, kept, save_index
 from howlate.lab.bench import Bench
 from howlate.lab.cache import entry_hash
 from howlate.lab.cost import Costs
-from howlate.lab.gone import FILE as GONE
-from howlate.lab.gone import gone, remember
-from howlate.lab.guest import Boot
-from howlate.lab.kept_probes import KeptProbes
-from howlate.lab.kernel import Kernel
-from howlate.lab.label import Label
-from howlate.lab.machine import Machine
-from howlate.lab.mirror import SeenDates
+from howlate.lab.guests import snapshot
+from howlate.lab.guests.guest import Boot
+from howlate.lab.guests.machine import Machine
+from howlate.lab.guests.snapshot import Snapshots, write_record
+from howlate.lab.guests.window import encode_tree
+from howlate.lab.kernels import catalogue as kernels
+from howlate.lab.kernels import headers
+from howlate.lab.kernels.kernel import Kernel
+from howlate.lab.kernels.label import Label
 from howlate.lab.results import Results
-from howlate.lab.snapshot import Snapshots, write_record
-from howlate.lab.window import encode_tree
+from howlate.prove.kept_probes import KeptProbes
 from lab.made_archive import deb
 from lab.test_archive import DYNAMIC, old_layout
 from lab.test_bench import VMLINUX, made_bench

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml  # type: ignore[import-untyped]
 
-from howlate.places import ROOT
+from howlate.system.paths import ROOT
 from lab.guests import RT, STANDARD, warm_cache
 
 PAGE = ROOT / "docs" / "ci.md"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from howlate.errors import NotPossibleError
-from howlate.lab.config import check_parameters, modes
-from howlate.lab.label import Label
+from howlate.lab.kernels.config import check_parameters, modes
+from howlate.lab.kernels.label import Label
 from howlate.model.kernel_config import parse_config
 
 DYNAMIC, RT, LAZY = "PREEMPT_DYNAMIC", "PREEMPT_RT", "ARCH_HAS_PREEMPT_LAZY"

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from howlate.lab.bench import PROBE, Bench
-from howlate.lab.machine import Machine
-from howlate.lab.watch import Limits
+from howlate.lab.guests.machine import Machine
+from howlate.lab.guests.watch import Limits
 from lab.core_guests import HANDLER, THREAD, bench_of, given
 from lab.equipped import HOLDING, compiled
 from lab.guests import LIMITS, with_cpus

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from howlate.analysis.join import join
 from howlate.lab.bench import PROBE
-from howlate.lab.machine import Machine
+from howlate.lab.guests.machine import Machine
+from howlate.sides.join import join
 from howlate.store.loaded import load_run
 from lab.core_guests import HANDLER, IN_USER_SPACE, THREAD, bench_of, given, named, own_config
 from lab.equipped import compiled

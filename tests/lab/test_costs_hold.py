@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from howlate.lab.apt import AptArchive
-from howlate.places import ROOT
+from howlate.lab.archive.apt import AptArchive
+from howlate.lab.targets.lab import open_lab
+from howlate.system.paths import ROOT
 from howlate.targets import LabOptions
-from howlate.targets.lab import open_lab
 from lab.guests import KERNELS, STANDARD, warm_cache
 
 sys.path.insert(0, str(ROOT / "bench"))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from howlate.analysis.resolution import WAITS
 from howlate.lab.bench import PROBE
-from howlate.lab.machine import TURN_NS
+from howlate.lab.guests.machine import TURN_NS
+from howlate.statistics.resolution import WAITS
 from lab.guests import RT, STANDARD, bench, difference, stream_of, with_cpus
 from probe.drive import read_stream
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import DamagedError, NotPossibleError
-from howlate.lab.deb import data_tar, unpack
+from howlate.lab.archive.deb import data_tar, unpack
 from lab.made_archive import ar, deb
 from lacks import needs_program
 

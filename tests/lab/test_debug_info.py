@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from howlate.analysis.symbols import Symbols
 from howlate.errors import UsageError
 from howlate.lab import debug_info
+from howlate.replay.symbols import Symbols
 from lacks import needs_program
 
 SOURCE = """\

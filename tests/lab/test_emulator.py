@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import NotPossibleError
-from howlate.lab import emulator
-from howlate.lab.archive import EMULATOR, Package, silent
-from howlate.lab.machine import Machine
+from howlate.lab.archive import emulator
+from howlate.lab.archive.packages import EMULATOR, Package, silent
+from howlate.lab.guests.machine import Machine
 from lab.made_archive import deb
 
 OLD, NEW, NEWER = "1:7.2+dfsg-7", "1:10.0.2+ds-2~bpo12+1", "1:10.0.11+ds-1~bpo12+1"

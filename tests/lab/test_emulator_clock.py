@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 
-from howlate.places import emulator_clock_path
+from howlate.system.paths import emulator_clock_path
 
 ASK = """
 import ctypes, json, threading

@@ -16,12 +16,12 @@ from pathlib import Path
 
 import pytest
 
-from howlate.lab import guest, monitor, watch
 from howlate.lab.bench import Bench
+from howlate.lab.guests import guest, monitor, watch
+from howlate.lab.guests.scratch import PREFIX
+from howlate.lab.guests.snapshot import Snapshots
 from howlate.lab.results import Results
-from howlate.lab.scratch import PREFIX
-from howlate.lab.snapshot import Snapshots
-from howlate.store.scratch import MEMORY
+from howlate.system.scratch import MEMORY
 from lab.equipped import Guest
 from lab.guests import (
     LIMITS,

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from howlate.lab import monitor
 from howlate.lab.bench import Bench
+from howlate.lab.guests import monitor
 from lab.guests import RT, STANDARD, bench, cell, difference, preload, stream_of, with_cpus
 from lab.test_equal import asked_all_the_time, busy_host
 from processes import children_of

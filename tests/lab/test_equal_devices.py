@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from howlate.lab.apt import AptArchive
-from howlate.lab.archive import silent
+from howlate.lab.archive.apt import AptArchive
+from howlate.lab.archive.packages import silent
 from howlate.lab.bench import PROBE, Bench
 from howlate.lab.devices import CARDS
-from howlate.lab.kernels import get
-from howlate.lab.label import Label
-from howlate.lab.machine import Machine
+from howlate.lab.guests.machine import Machine
+from howlate.lab.kernels.catalogue import get
+from howlate.lab.kernels.label import Label
 from howlate.lab.needed import needed
 from howlate.model.capabilities import Need
 from howlate.store.stream import StreamReader

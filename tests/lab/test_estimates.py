@@ -6,7 +6,7 @@ from io import BytesIO
 
 import pytest
 
-from howlate.lab.machine import Machine
+from howlate.lab.guests.machine import Machine
 from howlate.model.guest_cpus import GuestCpus
 from howlate.store.stream import StreamReader
 from howlate.targets import open_target

@@ -11,10 +11,10 @@ import pytest
 
 from cli.commands import is_a_sentence
 from cli.test_every_option import LAB, OF_GUESTS, called
-from howlate.lab.apt import AptArchive
-from howlate.lab.kernels import get
-from howlate.lab.label import Label
-from howlate.places import probe_path
+from howlate.lab.archive.apt import AptArchive
+from howlate.lab.kernels.catalogue import get
+from howlate.lab.kernels.label import Label
+from howlate.system.paths import probe_path
 from lab.guests import KERNELS, STANDARD, warm_cache
 from lab.made_archive import MadeArchive, made_key, served
 from lab.test_archive import DYNAMIC, old_layout

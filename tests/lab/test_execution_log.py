@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from howlate.lab.execution_log import LogFiles
+from howlate.lab.guests.execution_log import LogFiles
 
 
 def test_an_instruction_that_was_cut_at_the_end_of_a_page_is_whole(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli.test_exit_codes import CODES, GUESTS
-from howlate.places import ROOT, probe_path
+from howlate.system.paths import ROOT, probe_path
 from lab.guests import RT, STANDARD, warm_cache
 
 STUDY = """

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from howlate.analysis.lateness import explain
 from howlate.lab.bench import Bench
 from howlate.lab.replay import RecordedCell, replay
+from howlate.replay.lateness import explain
 from howlate.store.activations import streamed_activations
 from howlate.store.stream import StreamReader
 from lab.equipped import Guest

@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from howlate.analysis.lateness import Lateness, explain
 from howlate.lab.bench import Bench
-from howlate.lab.label import Label
+from howlate.lab.kernels.label import Label
 from howlate.lab.replay import RecordedCell, ReplayedActivation, replay, symbols_of
-from howlate.model.activation import Activation
+from howlate.replay.lateness import Lateness, explain
+from howlate.store.activation import Activation
 from howlate.store.activations import streamed_activations
 from lab.function_graph import UNKNOWN, Traced, traced
 from lab.guests import LIMITS, STANDARD, bench, cell

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import NotPossibleError, TargetError
-from howlate.lab import snapshot, watch
 from howlate.lab.bench import PROBE
-from howlate.lab.console import HIT_A_BUG, PANICKED, last_lines, telling, trouble_on
-from howlate.lab.machine import Machine
+from howlate.lab.guests import snapshot, watch
+from howlate.lab.guests.console import HIT_A_BUG, PANICKED, last_lines, telling, trouble_on
+from howlate.lab.guests.machine import Machine
+from howlate.lab.guests.watch import Limits
 from howlate.lab.real import check_device
-from howlate.lab.watch import Limits
 from howlate.store.stream import StreamReader
 from lab import guests
 from lab.equipped import Guest
@@ -169,7 +169,7 @@ def test_a_cell_that_is_in_the_cache_starts_no_guest(
     tmp_path: Path, booted: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = stream_of(bench(tmp_path, snapshots=booted), cell(20))
-    monkeypatch.setattr("howlate.lab.guest.Guest.started", None)
+    monkeypatch.setattr("howlate.lab.guests.guest.Guest.started", None)
     assert stream_of(bench(tmp_path, snapshots=booted), cell(20)) == first
     with pytest.raises(TypeError):
         stream_of(bench(tmp_path, snapshots=booted), cell(21))

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from howlate.analysis.compare import compare
-from howlate.analysis.join import join
+from howlate.compare.compare import compare
 from howlate.errors import NotPossibleError, UsageError
-from howlate.lab.machine import NAMED, Machine
+from howlate.lab.guests.machine import NAMED, Machine
+from howlate.lab.targets.lab import open_lab
 from howlate.model.guest_cpus import GUEST, SHIFTS, USUAL, GuestCpus
 from howlate.model.plan import Cell, Length
 from howlate.model.run import REAL
 from howlate.plan.cost import CELL_S, cell_cost_s, kind_of, virtual_limit_s
+from howlate.sides.join import join
 from howlate.targets import LabOptions
-from howlate.targets.lab import open_lab
 from made_sides import Made, at, lab_run
 
 SLOW, TWO = GuestCpus(1, 250), GuestCpus(2, 1000, 5_000)
@@ -141,7 +141,7 @@ def test_an_impossible_guest_is_refused_before_anything_is_built(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built: list[str] = []
-    monkeypatch.setattr("howlate.targets.lab.make_ready", built.append)
+    monkeypatch.setattr("howlate.lab.targets.lab.make_ready", built.append)
     with pytest.raises(NotPossibleError, match="arm64 has one CPU"):
         open_lab("6.12@arm64", LabOptions(cpus=2), cache=tmp_path)
     assert built == []

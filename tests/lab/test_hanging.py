@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import TargetError
-from howlate.lab import guest, watch
-from howlate.lab.apt import AptArchive
+from howlate.lab.archive.apt import AptArchive
 from howlate.lab.bench import PROBE, Bench
-from howlate.lab.hang import (
+from howlate.lab.guests import guest, watch
+from howlate.lab.guests.hang import (
     INTERRUPTS_OFF,
     LOOPS,
     LOOPS_OR_WAITS,
@@ -20,10 +20,10 @@ from howlate.lab.hang import (
     what_it_does,
     with_interrupts_off,
 )
-from howlate.lab.kernels import get
-from howlate.lab.label import Label
+from howlate.lab.guests.watch import ASLEEP, Limits
+from howlate.lab.kernels.catalogue import get
+from howlate.lab.kernels.label import Label
 from howlate.lab.needed import built
-from howlate.lab.watch import ASLEEP, Limits
 from howlate.words.say import english
 from howlate.words.statement import Rule
 from lab.guests import KERNELS, RT, bench

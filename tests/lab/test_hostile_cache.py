@@ -16,18 +16,18 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import DamagedError, HowlateError, NotPossibleError, StorageError
-from howlate.lab import emulator
-from howlate.lab.apt import AptArchive, Source
-from howlate.lab.archive import silent
+from howlate.lab.archive import emulator
+from howlate.lab.archive.apt import AptArchive, Source
+from howlate.lab.archive.manifest import unchanged, write_manifest
+from howlate.lab.archive.packages import silent
 from howlate.lab.cache import cache_folder, check_private, locked, made, read_entry, write_entry
 from howlate.lab.cost import Costs
-from howlate.lab.kept_probes import KeptProbes
-from howlate.lab.kernel import Kernel
-from howlate.lab.label import Label
-from howlate.lab.machine import Machine
-from howlate.lab.manifest import unchanged, write_manifest
+from howlate.lab.guests.machine import Machine
+from howlate.lab.guests.window import encode_tree
+from howlate.lab.kernels.kernel import Kernel
+from howlate.lab.kernels.label import Label
 from howlate.lab.results import Results
-from howlate.lab.window import encode_tree
+from howlate.prove.kept_probes import KeptProbes
 from lab.test_cost import cell
 from lab.test_emulator import NEW, MadeEmulators, old_host
 from lacks import AS_ROOT, MACHINE, needs_root, skip

@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 
 from howlate.errors import TargetError
-from howlate.lab import download, kernels
-from howlate.lab.archive import Package
-from howlate.lab.label import Label
-from howlate.lab.mirror import MirrorArchive
+from howlate.lab.archive import download
+from howlate.lab.archive.mirror import MirrorArchive
+from howlate.lab.archive.packages import Package
+from howlate.lab.kernels import catalogue as kernels
+from howlate.lab.kernels.label import Label
 from lab.made_archive import Key, MadeArchive, Out, Spoilt, bzimage, deb, made_key, served
 from lacks import lack
 
@@ -133,7 +134,7 @@ def test_a_mirror_that_drips_is_given_up(
     tmp_path: Path, www: Path, key: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     minutes = itertools.count(0, 45)
-    monkeypatch.setattr("howlate.lab.download.time.monotonic", lambda: float(next(minutes)))
+    monkeypatch.setattr("howlate.lab.archive.download.time.monotonic", lambda: float(next(minutes)))
 
     def drip(path: str, out: Out) -> bool:
         out.write(HEAD)
@@ -161,7 +162,7 @@ def test_a_head_that_drips_is_given_up(
     tmp_path: Path, www: Path, key: Key, monkeypatch: pytest.MonkeyPatch, head: bytes
 ) -> None:
     minutes = itertools.count(0, 5)
-    monkeypatch.setattr("howlate.lab.download.time.monotonic", lambda: float(next(minutes)))
+    monkeypatch.setattr("howlate.lab.archive.download.time.monotonic", lambda: float(next(minutes)))
     ended = threading.Event()
 
     def drip(path: str, out: Out) -> bool:

@@ -13,10 +13,10 @@ import pytest
 
 from howlate.errors import GuestError
 from howlate.lab.bench import Bench
-from howlate.lab.guest import Boot
-from howlate.lab.identity import NOTES, RELEASE, build_ids, other_kernel
-from howlate.lab.machine import Machine
-from howlate.lab.snapshot import Snapshot, Snapshots, write_record
+from howlate.lab.guests.guest import Boot
+from howlate.lab.guests.identity import NOTES, RELEASE, build_ids, other_kernel
+from howlate.lab.guests.machine import Machine
+from howlate.lab.guests.snapshot import Snapshot, Snapshots, write_record
 from howlate.store.files import read_json
 from lab.guests import LIMITS, RT, STANDARD, bench, booted_guests
 from lab.made_archive import bzimage

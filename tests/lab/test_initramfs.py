@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from howlate.lab.initramfs import build
+from howlate.lab.kernels.initramfs import build
 
 FILES = {"init": b"program", "lib/modules/veth.ko": b"\x00\x01", "lib/modules/a.ko": b"", "odd": b"abc"}
 

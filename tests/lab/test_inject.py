@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from howlate.analysis.calibration import EXPECTED
-from howlate.places import ROOT
+from howlate.system.paths import ROOT
+from howlate.why.calibrate.calibration import EXPECTED
 from lab.equipped import modules_for
 from lab.guests import RT, STANDARD, warm_cache, with_cpus
 from lacks import KERNEL, skip

@@ -15,13 +15,13 @@ import numpy.typing as npt
 import pytest
 
 from howlate.errors import NotPossibleError
-from howlate.lab.apt import AptArchive
+from howlate.lab.archive.apt import AptArchive
 from howlate.lab.bench import PROBE
 from howlate.lab.build_module import LOG, build_module
-from howlate.lab.kernels import get
-from howlate.lab.label import Label
+from howlate.lab.guests.watch import Limits
+from howlate.lab.kernels.catalogue import get
+from howlate.lab.kernels.label import Label
 from howlate.lab.needed import KMOD
-from howlate.lab.watch import Limits
 from howlate.model.disturbances import disturbances
 from howlate.store.export import find_format
 from lab.equipped import Guest, modules_for

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from howlate.errors import UsageError
-from howlate.lab.label import Label, parse_labels, split_own, split_parameters
+from howlate.lab.kernels.label import Label, parse_labels, split_own, split_parameters
 
 TWO = re.compile(",[a-z][^,]*=")
 """Two parameters with a comma between them."""

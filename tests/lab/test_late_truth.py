@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from howlate.analysis.cause import ORDINARY, Cause
-from howlate.analysis.causes import explain_cases
-from howlate.analysis.lateness import PartKind, Reason, explain
-from howlate.analysis.machine_facts import MachineFacts
 from howlate.lab.replay import RecordedCell, replay
+from howlate.model.cause import ORDINARY, Cause
 from howlate.model.trace import CellTrace
+from howlate.replay.lateness import PartKind, Reason, explain
 from howlate.store.activations import streamed_activations
 from howlate.store.ingest import ingest
 from howlate.store.run_folder import STREAM, CellFiles
 from howlate.store.trace import trace_of
+from howlate.why.causes import explain_cases
+from howlate.why.machine_facts import MachineFacts
 from lab.guests import LIMITS, RT, STANDARD, bench, cell, stream_of
 from lab.late_truth import SCHEDULER, Compared, Word, compared, held_as_one
 

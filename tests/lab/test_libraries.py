@@ -9,9 +9,9 @@ import pytest
 
 from howlate.errors import NotPossibleError, UsageError
 from howlate.lab.libraries import PASSWD, check_probe, guest_libraries, read_program
-from howlate.places import probe_path
+from howlate.lab.targets.lab import open_lab
+from howlate.system.paths import probe_path
 from howlate.targets import LabOptions
-from howlate.targets.lab import open_lab
 
 
 def built(folder: Path, name: str, text: str, *options: str) -> Path:

@@ -7,9 +7,9 @@ import pytest
 
 from howlate.errors import NotPossibleError, UsageError
 from howlate.lab.devices import CARDS
-from howlate.lab.guest import Boot
-from howlate.lab.machine import ARCHITECTURES, NAMED, Machine, Places, escaped
-from howlate.lab.snapshot import key_of
+from howlate.lab.guests.guest import Boot
+from howlate.lab.guests.machine import ARCHITECTURES, NAMED, Machine, Places, escaped
+from howlate.lab.guests.snapshot import key_of
 from howlate.model.run import REAL
 from howlate.targets import open_target
 
@@ -149,7 +149,7 @@ def test_qemus_accelerator_is_an_input(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("step", ["FORMAT", "AFTER_NS"])
 def test_how_a_guest_is_saved_is_an_input(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     before = key_of(BOOT, "1", "2")
-    monkeypatch.setattr(f"howlate.lab.snapshot.{step}", 7)
+    monkeypatch.setattr(f"howlate.lab.guests.snapshot.{step}", 7)
     assert key_of(BOOT, "1", "2") != before
 
 

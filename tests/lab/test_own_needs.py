@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import NotPossibleError
-from howlate.lab.own import own_kernel
-from howlate.lab.own_needs import (
+from howlate.lab.kernels.own import own_kernel
+from howlate.lab.kernels.own_needs import (
     EVERY,
     OF_ARCHITECTURE,
     OF_KNOBS,
@@ -24,7 +24,7 @@ from howlate.lab.own_needs import (
     missing,
     remedy_of_hang,
 )
-from howlate.places import ROOT, probe_path
+from howlate.system.paths import ROOT, probe_path
 from howlate.targets.local import LocalTarget
 from lab.made_archive import arm64_image, bzimage
 

@@ -8,7 +8,7 @@ import subprocess
 from hypothesis import given
 from hypothesis import strategies as st
 
-from howlate.lab.archive import PackageVersion, fields
+from howlate.lab.archive.packages import PackageVersion, fields
 from lacks import needs_program
 
 

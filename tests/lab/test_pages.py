@@ -12,8 +12,8 @@ from types import ModuleType
 
 import pytest
 
-from howlate.places import ROOT
 from howlate.published.load import references
+from howlate.system.paths import ROOT
 from lab.guests import warm_cache
 
 TOLERANCE = 0.1

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import UsageError
-from howlate.lab.image import plain_kernel
-from howlate.lab.label import Label
-from howlate.lab.parameters import HANDED, OF_MODULES, ImageNames, check_in_force, not_checked
-from howlate.lab.watch import Limits
+from howlate.lab.guests.watch import Limits
+from howlate.lab.kernels.image import plain_kernel
+from howlate.lab.kernels.label import Label
+from howlate.lab.kernels.parameters import HANDED, OF_MODULES, ImageNames, check_in_force, not_checked
 from howlate.words.say import english
 from lab.guests import bench
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search
-from howlate.analysis.proof import Landscape, Proof, ProofRuling, above_bound
 from howlate.errors import NotPossibleError, UsageError
 from howlate.lab.bench import PROBE, Bench
-from howlate.lab.forked_part import LEAST_LEAD_NS
-from howlate.lab.label import Label
-from howlate.prove import Prober, prove
+from howlate.lab.kernels.label import Label
+from howlate.prove.flow import Prober, prove
+from howlate.prove.forked_part import LEAST_LEAD_NS
+from howlate.prove.landscape import Goal, Probed, ReleaseWindow, Search
+from howlate.prove.proof import Landscape, Proof, ProofRuling, above_bound
 from howlate.words.say import english
 from lab.equipped import Guest
 from lab.guests import LIMITS, RT, STANDARD, bench
@@ -30,7 +30,7 @@ HOLD_NS = 500_000
 def few_pairs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Measuring eps takes most of a small proof's probes."""
     if not request.node.get_closest_marker("sweep"):
-        monkeypatch.setattr("howlate.prove.PAIRS", 3)
+        monkeypatch.setattr("howlate.prove.flow.PAIRS", 3)
 
 
 def single(on: Bench, load: str, first_ns: int = FIRST_NS) -> list[list[str]]:
@@ -236,7 +236,7 @@ def test_parts_of_a_window_have_forks_of_their_own(
     tmp_path: Path, booted: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each release is as late as one of its own fork."""
-    monkeypatch.setattr("howlate.prove.TILE_NS", 1_000_000)
+    monkeypatch.setattr("howlate.prove.flow.TILE_NS", 1_000_000)
     on = bench(tmp_path / str(Label.parse(RT)), RT, snapshots=booted)
 
     def lines(at_ns: int) -> list[list[str]]:

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from howlate.lab.bench import Bench
-from howlate.lab.fork import Fork
-from howlate.lab.label import Label
-from howlate.lab.machine_state import MachineState
+from howlate.lab.guests.fork import Fork
+from howlate.lab.guests.machine_state import MachineState
+from howlate.lab.guests.single import SingleState
+from howlate.lab.kernels.label import Label
 from howlate.lab.replay import symbols_of
-from howlate.lab.same_state import DifferenceKind, StateDifference, differences
-from howlate.lab.single import SingleState
+from howlate.prove.same_state import DifferenceKind, StateDifference, differences
 from lab.equipped import Guest
 from lab.guests import LIMITS, RT, STANDARD, bench
 from lab.test_prove import WINDOW, single

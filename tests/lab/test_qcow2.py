@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import DamagedError
-from howlate.lab import qcow2
-from howlate.lab.guest import Guest
+from howlate.lab.guests import qcow2
+from howlate.lab.guests.guest import Guest
 from lab.guests import bench
 
 

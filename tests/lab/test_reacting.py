@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from cli.test_every_option import called
-from howlate.lab.apt import AptArchive
-from howlate.places import probe_path
+from howlate.lab.archive.apt import AptArchive
+from howlate.lab.targets.lab import open_lab
+from howlate.system.paths import probe_path
 from howlate.targets import LabOptions
-from howlate.targets.lab import open_lab
 from lab.guests import KERNELS, LIMITS, RT, warm_cache
 
 LOAD = "memory-alloc:100"

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from howlate.analysis.lateness import Lateness, PartKind, explain
 from howlate.errors import NotPossibleError, TargetError
 from howlate.lab.bench import Bench
-from howlate.lab.machine import Machine
+from howlate.lab.guests.machine import Machine
 from howlate.lab.replay import RecordedCell, ReplayedActivation, replay
+from howlate.replay.lateness import Lateness, PartKind, explain
 from howlate.store.activations import streamed_activations
 from lab.guests import LIMITS, RT, STANDARD, bench, cell, stream_of
 

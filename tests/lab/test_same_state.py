@@ -8,8 +8,8 @@ import struct
 import pytest
 
 from howlate.errors import DamagedError
-from howlate.lab.machine_state import PAGE_BYTES, MachineState
-from howlate.lab.same_state import MOST_WORDS, DifferenceKind, differences
+from howlate.lab.guests.machine_state import PAGE_BYTES, MachineState
+from howlate.prove.same_state import MOST_WORDS, DifferenceKind, differences
 
 APART_NS = 5_003
 AT_NS = 42_077_954_253

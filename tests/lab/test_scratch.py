@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from howlate.errors import StorageError
-from howlate.lab.scratch import PREFIX, scratch
-from howlate.store.scratch import held_folder, remove_stale
+from howlate.lab.guests.scratch import PREFIX, scratch
+from howlate.system.scratch import held_folder, remove_stale
 
 
 def test_memory_is_taken_where_it_fits_and_disk_elsewhere(tmp_path: Path) -> None:

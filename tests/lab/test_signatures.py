@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import DamagedError, HowlateError, TargetError
-from howlate.lab.mirror import MirrorArchive
-from howlate.lab.signature import verified, why_not
+from howlate.lab.archive.mirror import MirrorArchive
+from howlate.lab.archive.signature import verified, why_not
 from lab.made_archive import Key, MadeArchive, bzimage, deb, made_key
 from lacks import needs_program
 

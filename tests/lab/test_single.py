@@ -9,7 +9,7 @@ import google_crc32c
 import pytest
 
 from howlate.errors import DamagedError, TargetError
-from howlate.lab.single import LEAST_AHEAD_NS, SingleState, put_instant, read_moment, read_single
+from howlate.lab.guests.single import LEAST_AHEAD_NS, SingleState, put_instant, read_moment, read_single
 
 PLANNED_NS, STOPPED_NS = 1_000_000_000, 995_000_000
 THREADS = b"16 1 99 1000 3 migration/0\n57 1 80 2000 4 howlate-probe\n"

@@ -10,13 +10,13 @@ from typing import Any, cast
 import pytest
 
 from howlate.errors import TargetError
-from howlate.lab import snapshot, window
 from howlate.lab.cache import entry_hash, remove
-from howlate.lab.guest import TURN_CPU_S, Boot, Guest, StuckError
-from howlate.lab.machine import Machine
-from howlate.lab.monitor import Monitor
-from howlate.lab.snapshot import AFTER_NS, Snapshots, set_clock, write_record
-from howlate.lab.watch import Limits, Used, Watch
+from howlate.lab.guests import snapshot, window
+from howlate.lab.guests.guest import TURN_CPU_S, Boot, Guest, StuckError
+from howlate.lab.guests.machine import Machine
+from howlate.lab.guests.monitor import Monitor
+from howlate.lab.guests.snapshot import AFTER_NS, Snapshots, set_clock, write_record
+from howlate.lab.guests.watch import Limits, Used, Watch
 from howlate.store.files import read_json, write_json
 from lab.guests import RT, bench, cell, difference, preload, stream_of
 

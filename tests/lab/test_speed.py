@@ -11,7 +11,7 @@ from statistics import median
 import pytest
 
 from howlate.lab.bench import PROBE
-from howlate.lab.machine import Machine
+from howlate.lab.guests.machine import Machine
 from howlate.store.stream import StreamReader
 from lab.guests import LIMITS, RT, STANDARD, bench, cell, difference, stream_of, with_cpus
 

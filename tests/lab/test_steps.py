@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import TargetError, UsageError
-from howlate.lab.archive import Archive
-from howlate.lab.steps import build, of_labels, of_revisions
+from howlate.lab.archive.packages import Archive
+from howlate.prove.steps import build, of_labels, of_revisions
 
 
 def no_archive() -> Archive:

@@ -10,9 +10,9 @@ import pytest
 
 from howlate.lab import cache, replay, tidy
 from howlate.lab.cache import locked
-from howlate.lab.own import own_kernel
+from howlate.lab.guests.window import encode_tree
+from howlate.lab.kernels.own import own_kernel
 from howlate.lab.results import Results
-from howlate.lab.window import encode_tree
 from lab.made_archive import bzimage
 
 HOUR, DAY = 3600.0, 24 * 3600.0

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from howlate.places import ROOT
+from howlate.system.paths import ROOT
 from lab.made_archive import MadeArchive, bzimage, deb, made_key
 from lacks import needs_program, needs_root
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from howlate.lab.hang import LOOPS
-from howlate.lab.snapshot import boot_limit_s
-from howlate.lab.watch import STILL_S, Limits, Standstill, Used, Watch, used_by
+from howlate.lab.guests.hang import LOOPS
+from howlate.lab.guests.snapshot import boot_limit_s
+from howlate.lab.guests.watch import STILL_S, Limits, Standstill, Used, Watch, used_by
 from howlate.words.say import english
 
 NO_RESULT = (

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from howlate.places import ROOT
+from howlate.system.paths import ROOT
 from lab.equipped import modules_for
 from lab.guests import RT, STANDARD, run_study, warm_cache, with_cpus
 from lacks import KERNEL, skip

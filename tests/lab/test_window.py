@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from howlate.errors import DamagedError, UsageError
-from howlate.lab import window
-from howlate.lab.window import State, decode_tree, encode_tree
+from howlate.lab.guests import window
+from howlate.lab.guests.window import State, decode_tree, encode_tree
 from howlate.model.job import job_text
 
 TREES = st.dictionaries(

@@ -10,8 +10,8 @@ import pytest
 
 from howlate.errors import UsageError
 from howlate.model.decode import parse_toml
-from howlate.model.settings import PROGRAM, Setting, decode_settings, over, places, read_settings
 from howlate.plan.defaults import set_by_files
+from howlate.plan.settings import PROGRAM, Setting, decode_settings, over, places, read_settings
 from lacks import needs_root
 
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from howlate.analysis.valid import STEAL
 from howlate.errors import DamagedError
 from howlate.model.bins import CellBins, Histogram, LoadCourse, Tail, TimeBlocks
 from howlate.model.counted import Counted, Counters
@@ -23,6 +22,7 @@ from howlate.model.summary import (
     LargestAlone,
     LoadSummary,
 )
+from howlate.statistics.valid import STEAL
 from howlate.words.printable import printable
 from howlate.words.say import english
 from howlate.words.statement import Statement

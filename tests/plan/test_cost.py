@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from howlate.measure.pace import Pace
 from howlate.model.guest_cpus import GuestCpus
 from howlate.model.plan import Cell, Length
-from howlate.pace import Pace
 from howlate.plan.cost import (
     CELL_S,
     cell_cost_s,

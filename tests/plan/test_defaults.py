@@ -8,9 +8,7 @@ from fakes import LIST, answer, make_plan
 from howlate.errors import UsageError
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import parse_toml
-from howlate.model.settings import Settings, decode_settings
 from howlate.model.study import Study
-from howlate.places import probe_path
 from howlate.plan.defaults import (
     PROBE,
     defaults_text,
@@ -19,6 +17,8 @@ from howlate.plan.defaults import (
     refuse_settings,
     with_settings,
 )
+from howlate.plan.settings import Settings, decode_settings
+from howlate.system.paths import probe_path
 from howlate.targets.local import LocalTarget
 
 CAN = Capabilities.from_json(LIST)

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from howlate.places import ROOT
+from howlate.system.paths import ROOT
 from lacks import KERNEL, skip
 
 UNIT = ROOT / "build" / "unit" / "probe-unit"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from howlate.lab import window
+from howlate.lab.guests import window
 from lacks import KERNEL, skip
 from probe.drive import probe_list, probe_path, run
 from probe.test_every_test import QUICK

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from howlate.analysis.calibration import EXPECTED
+from howlate.why.calibrate.calibration import EXPECTED
 from lacks import AS_ROOT, lack, skip
 from probe.drive import Running, Stream, probe_list, read_stream, run, running
 from processes import children_of, until

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from howlate.places import probe_path
+from howlate.system.paths import probe_path
 
 TIMERS = ("timerfd", "epoll_timerfd", "epoll_pwait2", "io_uring", "timer_create")
 FILES = range(4, 12)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from howlate import places
+from howlate.system import paths as places
 from probe.drive import cell, read_stream, run, running
 from processes import children_of
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from howlate.places import ROOT
+from howlate.system.paths import ROOT
 from lab.equipped import HOLDING
 from probe.drive import probe_path
 

@@ -8,12 +8,12 @@ import pytest
 
 from howlate.charts import Figure
 from howlate.charts._data import unpack
+from howlate.document.html import render
+from howlate.document.pictures import figures_of
 from howlate.model.loaded import RunContent
 from howlate.published.as_published import published_figures
 from howlate.published.load import find_reference
 from howlate.published.reference import PublishedTable
-from howlate.report.html import render
-from howlate.report.pictures import figures_of
 from howlate.words.say import text_of
 from made_cells import made_cell
 from made_sides import Made, Points, at, lab_run

@@ -7,11 +7,11 @@ from io import StringIO
 
 from rich.console import Console
 
-from howlate.analysis.compare import Comparison, compare
+from howlate.compare.compare import Comparison, compare
+from howlate.document.sheet import Sheet
 from howlate.model.loaded import RunContent
 from howlate.published.layouts import layouts
 from howlate.published.load import find_reference
-from howlate.report.sheet import Sheet
 from made_sides import Made, Points, at, lab_run
 from printed import compared_html as section
 from printed import print_comparison

@@ -8,11 +8,11 @@ import pytest
 
 from fakes import make_plan
 from howlate.model.capabilities import Capabilities
-from howlate.places import probe_path
 from howlate.plan import with_shared
 from howlate.published.load import find_reference, references
 from howlate.published.reference import PREEMPTIONS, PublishedTable, Reference
 from howlate.studies import find_study, studies
+from howlate.system.paths import probe_path
 from howlate.targets.local import LocalTarget
 
 MEASURED = [name for name in references() if name in studies()]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from howlate.places import ROOT
+from howlate.system.paths import ROOT
 
 PAGES = sorted(path for path in (ROOT / "docs" / "studies").glob("*.md") if path.name != "README.md")
 PUBLISHED = ROOT / "src" / "howlate" / "published"

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from fakes import FakeTarget, make_plan
+from howlate.measure.prepare import Asked, prepare
 from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Plan
 from howlate.model.study import Study
-from howlate.places import probe_path
 from howlate.plan import with_shared
 from howlate.plan.options import load_specs
-from howlate.prepare import Asked, prepare
 from howlate.published.load import find_reference
 from howlate.studies import find_study
+from howlate.system.paths import probe_path
 from howlate.targets.local import LocalTarget
 from howlate.words.say import english
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import UsageError
-from howlate.importers import all_importers, find_importer
+from howlate.imports.formats import all_importers, find_importer
 from howlate.model.decode import parse_toml
-from howlate.model.settings import decode_settings
-from howlate.places import probe_path
 from howlate.plan.defaults import questions_of, refuse_settings
 from howlate.plan.options import parameters_of
-from howlate.published.importers.tut_ini import SECTIONS, convert
+from howlate.plan.settings import decode_settings
+from howlate.published.formats.tut_ini import SECTIONS, convert
+from howlate.system.paths import probe_path
 from howlate.targets.local import LocalTarget
 
 MADE = """; a made file with the study's keys

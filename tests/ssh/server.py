@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from howlate.places import ROOT
+from howlate.system.paths import ROOT
 from lacks import AS_ROOT, MACHINE, skip
 from processes import children_of, in_namespace, until
 from ssh.cable import FAR, Cable

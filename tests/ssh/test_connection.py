@@ -16,9 +16,9 @@ import pytest
 from fakes import study
 from heard import Heard
 from howlate.errors import REMEDIED, ExitCode, NotPossibleError, TargetError
-from howlate.execute import Tally, execute
-from howlate.prepare import Asked, prepare
-from howlate.session import Session, begin
+from howlate.measure.execute import Tally, execute
+from howlate.measure.prepare import Asked, prepare
+from howlate.measure.session import Session, begin
 from howlate.targets import _socket_folder
 from howlate.targets._link import LinkError
 from howlate.targets._tries import LONGEST_PAUSE_S, Clock, Tries

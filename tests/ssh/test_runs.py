@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from howlate.errors import ExitCode
-from howlate.places import ROOT
+from howlate.system.paths import ROOT
 from lacks import KERNEL, MACHINE, needs_root, skip
 from processes import until
 from ssh import server as servers

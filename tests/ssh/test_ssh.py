@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import ExitCode, HowlateError, NotPossibleError, TargetError, UsageError
-from howlate.places import ROOT
+from howlate.system.paths import ROOT
 from howlate.targets._link import Address
 from howlate.targets.ssh import SshTarget
 from processes import until, with_word

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from howlate.analysis.loaded import NOT_LOADED
 from howlate.errors import DamagedError
 from howlate.model.decode import Table
+from howlate.statistics.load_reached import NOT_LOADED
 from howlate.store.cell_record import CellFile
 from howlate.words.statement import VERBATIM
 

@@ -13,12 +13,12 @@ import pytest
 from click.testing import CliRunner
 
 from howlate.__main__ import main
-from howlate.analysis.own import contradiction
 from howlate.cli import howlate
 from howlate.errors import DamagedError
+from howlate.measure.session import reopen
 from howlate.model.run import Run
 from howlate.model.seal import CHECKSUM
-from howlate.session import reopen
+from howlate.statistics.summary_contradictions import contradiction
 from howlate.store.checksums import CHECKSUMS
 from howlate.store.export import find_format
 from howlate.store.loaded import load_run

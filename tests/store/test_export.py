@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from howlate.errors import DamagedError, ExitCode, StorageError, UsageError
-from howlate.execute import Tally
+from howlate.measure.execute import Tally
 from howlate.store.checksums import CHECKSUMS
 from howlate.store.export import find_format, names
 from howlate.store.ingest import ingest

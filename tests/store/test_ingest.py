@@ -15,9 +15,9 @@ import duckdb
 import numpy as np
 import pytest
 
-from howlate.analysis.valid import OFF_TARGET, STEAL
 from howlate.errors import DamagedError
 from howlate.model.summary import CellSummary, DeadlineSummary
+from howlate.statistics.valid import OFF_TARGET, STEAL
 from howlate.store.frames import MAGIC, TRAILER, encode_frame
 from howlate.store.ingest import ingest
 from howlate.store.stream import Kind, StreamReader, StreamWriter

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from howlate.interrupts import interrupts_held
-from howlate.model.opening import open_file, opened_folder, read_bytes
 from howlate.store.duck import connection, reading, writing
 from howlate.store.files import make_folder, remove_folder, write_text, written_beside
 from howlate.store.lock import locked
+from howlate.system.interrupts import interrupts_held
+from howlate.system.opening import open_file, opened_folder, read_bytes
 
 
 def _run_folder(place: Path) -> Path:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from howlate.analysis.deadline import Skipped, ThreadReleases, against
 from howlate.model.summary import CellSummary, DeadlineSummary, OfCpu
+from howlate.statistics.deadline import Skipped, ThreadReleases, against
 from howlate.store.stream import StreamWriter
 from store.runs import a_folder
 from store.streams import account, header, rows, stream, trailer

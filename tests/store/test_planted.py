@@ -15,13 +15,13 @@ import pytest
 
 from hostile.alter import reseal
 from howlate.errors import DamagedError, UsageError
+from howlate.history.catalogue import read_catalogue
+from howlate.history.query import ask
 from howlate.model.run import Run
 from howlate.store import trace
 from howlate.store.activations import recorded_activations
-from howlate.store.catalogue import read_catalogue
 from howlate.store.export import find_format
 from howlate.store.loaded import load_run
-from howlate.store.query import ask
 from howlate.store.run_folder import RunFolder, spare
 from howlate.store.trace import trace_of
 from howlate.store.verified import differences

@@ -12,7 +12,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from howlate.analysis.describe import ValueCounts
+from howlate.statistics.describe import ValueCounts
 from howlate.store import duck, summarise
 from howlate.store.run_folder import SAMPLES
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from howlate.analysis.explained_cells import explained_cells, machine_facts
 from howlate.errors import DamagedError, UsageError
 from howlate.model.guest_cpus import GuestCpus
 from howlate.model.run import VIRTUAL
@@ -21,6 +20,7 @@ from howlate.store.files import read_json, write_json
 from howlate.store.loaded import load_run
 from howlate.store.run_folder import CELL, RunFolder
 from howlate.store.trace import trace_of
+from howlate.why.explained_cells import explained_cells, machine_facts
 from made_trace import late_samples
 
 from .runs import a_folder

@@ -13,13 +13,13 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from fakes import FakeTarget
-from howlate import places
 from howlate.errors import ExitCode, NotPossibleError, TargetError, UsageError
+from howlate.lab.targets.lab import open_lab
 from howlate.model.facts import Facts
 from howlate.model.run import VIRTUAL
 from howlate.store.frames import Kind
+from howlate.system import paths as places
 from howlate.targets import Progress, Target, names, open_target
-from howlate.targets.lab import open_lab
 from lab import guests
 from lacks import skip
 from processes import until, with_word

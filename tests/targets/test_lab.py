@@ -13,16 +13,16 @@ import pytest
 
 from fakes import FACTS, LIST, capabilities, make_plan, study
 from howlate.errors import NotPossibleError, StorageError, UsageError
-from howlate.lab.archive import Package, Say, silent
+from howlate.lab.archive.packages import Package, Say, silent
 from howlate.lab.bench import Bench, LineResult
-from howlate.lab.watch import Limits
+from howlate.lab.guests.watch import Limits
+from howlate.lab.targets.lab import LabTarget, available_bytes, guests_at_once, open_lab
 from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Cell
-from howlate.places import probe_path
 from howlate.plan import Machines
 from howlate.plan.cost import CELL_S, LIMIT_S, cell_cost_s, limit_s, start_limit_s
+from howlate.system.paths import probe_path
 from howlate.targets import LabOptions
-from howlate.targets.lab import LabTarget, available_bytes, guests_at_once, open_lab
 from howlate.targets.local import LocalTarget
 from lab.made_archive import bzimage, elf_module
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from howlate.report.document import Document, Section, Texts
-from howlate.report.document_terminal import print_document
-from howlate.report.text import escaped
+from howlate.document.document import Document, Section, Texts
+from howlate.document.document_terminal import print_document
+from howlate.document.text import escaped
 from howlate.words.printable import printable, without_controls
 
 

@@ -8,17 +8,16 @@ never skipped.
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from functools import cache
 
 from howlate.charts._figure import Chart, Figure, Panel, Picture, Subject
+from howlate.rooms import plugins
 
 __all__ = ["Chart", "Figure", "Panel", "Picture", "Subject", "all_charts"]
 
 
 @cache
 def all_charts() -> tuple[Chart, ...]:
-    """Every chart of this folder, in the order in which the report shows them."""
-    names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
-    charts = [importlib.import_module(f"{__name__}.{name}").CHART for name in names]
+    """Every chart of this folder and of the rooms, in the order in which the report shows them."""
+    charts = [importlib.import_module(module).CHART for module in plugins(__name__).values()]
     return tuple(sorted(charts, key=lambda chart: chart.place))

@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from howlate.analysis.cause import ExplainedCase
 from howlate.charts._figure import Subject
 from howlate.charts._scale import Axes, Scale, asked
 from howlate.model.bins import CellBins
+from howlate.model.cause import ExplainedCase
 from howlate.model.columns import LATENCY
 
 MOST = 20

@@ -1,6 +1,6 @@
 """The numbers that travel with a picture, for hover and zoom: whole, exact, and small.
 
-Two kinds, both read by report/page.js:
+Two kinds, both read by document/page.js:
 
     intervals  {"kind": "intervals", "base": b, "unit": u, "low": VLQ, "size": VLQ,
                 "series": [{"name", "kind", "values": VLQ}]}

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from howlate.analysis.cause import ExplainedCase
-from howlate.analysis.groups import Group
 from howlate.charts._scale import OWN_AXES, Axes, Scale
 from howlate.model.bins import CellBins
+from howlate.model.cause import ExplainedCase
 from howlate.model.summary import CellSummary
+from howlate.statistics.groups import Group
 from howlate.words.say import Text
 
 
@@ -25,7 +25,7 @@ class Subject:
     """The point with its repetitions, if the report shows points; `summary` is then that of the repetition
     with the largest latency, or of all (`Chart.shows`)."""
     ruling: str = ""
-    """Of a point on a side: the verdict on the stated deadline (analysis/ruling.py); "" if none was stated."""
+    """Of a point on a side: the verdict on the stated deadline (verdict/ruling.py); "" if none was stated."""
     one: CellBins | None = None
     """If `bins` cover all repetitions: those of the one with the largest latency, which have courses in time
     and against the index."""
@@ -37,7 +37,7 @@ Shows = Literal["cells", "pooled", "worst", "points", "sides"]
 """What a chart draws for repeated points: nothing (it knows only cells), each point's repetitions as one, the
 repetition with the largest latency, or the points with their spread. Without repetitions: the cells. "sides":
 once for the whole page, whether repeated or not: each point as one, `Subject.group` with its labels, whose
-`kernel` is the side (analysis/join.py)."""
+`kernel` is the side (sides/join.py)."""
 
 
 @dataclass(frozen=True)

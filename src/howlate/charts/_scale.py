@@ -1,4 +1,4 @@
-"""Scales and ticks. The page's script (report/page.js) computes the same ticks for a zoomed axis; a browser
+"""Scales and ticks. The page's script (document/page.js) computes the same ticks for a zoomed axis; a browser
 test compares them."""
 
 from __future__ import annotations

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from howlate.analysis.spread import Spread, spread_of
 from howlate.charts._data import pack
 from howlate.charts._figure import Key, Note, Panel, Subject
 from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
 from howlate.charts._scale import OWN_AXES, Axes, Scale, asked, from_zero
 from howlate.charts._svg import MARKERS, el, line_path
 from howlate.model.study import numbered
+from howlate.statistics.spread import Spread, spread_of
 from howlate.words.caption import Caption
 from howlate.words.quantities import time_text
 from howlate.words.say import Text

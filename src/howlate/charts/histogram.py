@@ -267,7 +267,7 @@ def bars_exact(histogram: Histogram, things: Text) -> dict[str, object]:
 
 
 def bars(histogram: Histogram, x: Scale, y: Scale, height: int) -> str:
-    """One outline for all bars; report/page.js draws the same when the user zooms."""
+    """One outline for all bars; document/page.js draws the same when the user zooms."""
     out: list[str] = []
     end = None
     for low, high, count in zip(histogram.lower_ns, histogram.upper_ns, histogram.counts, strict=True):

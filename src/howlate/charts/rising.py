@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from howlate.analysis.spread import Spread
 from howlate.charts._figure import Chart, Figure, Subject
 from howlate.charts._scale import OWN_AXES, Axes
 from howlate.charts._sides import (
@@ -21,6 +20,7 @@ from howlate.charts._sides import (
     spots_of,
 )
 from howlate.charts._words import title_of_column
+from howlate.statistics.spread import Spread
 from howlate.words.caption import Caption, Listed
 from howlate.words.say import Text
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from howlate.analysis.sides import RUN_TIME
-from howlate.analysis.spread import Spread, spread_of
 from howlate.charts._figure import Chart, Figure, Subject
 from howlate.charts._scale import OWN_AXES, Axes
 from howlate.charts._sides import UNMEASURED, Spot, curves, keys_of, legend, panel_of, scales, spots_of
+from howlate.sides.sides import RUN_TIME
+from howlate.statistics.spread import Spread, spread_of
 from howlate.words.caption import Caption, Listed
 from howlate.words.say import Text
 

@@ -16,8 +16,8 @@ from howlate.words.say import english
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
+    from howlate.measure.prepare import Asked, Prepared
     from howlate.model.plan import Cell
-    from howlate.prepare import Asked, Prepared
 
 ALL_MEASURED = rule(
     "cli.all-measured",
@@ -40,11 +40,11 @@ README = (
 def emit(asked: Asked, job: Path, arch: str | None, out: Path | None) -> int:
     """Write the folder and say what to do with it; print its path last."""
     from howlate.cli._progress import clock
-    from howlate.places import built_probe, probe_path
+    from howlate.measure.prepare import defaults_of, prepare
     from howlate.plan.options import arguments, default_values
-    from howlate.prepare import defaults_of, prepare
     from howlate.store.elsewhere import JOB
     from howlate.store.job_folder import PROBE, RESULTS, JobFolder
+    from howlate.system.paths import built_probe, probe_path
     from howlate.targets import open_by_hand
 
     machine = _machine(arch)
@@ -80,8 +80,8 @@ def emit(asked: Asked, job: Path, arch: str | None, out: Path | None) -> int:
 def _missing(prepared: Prepared, out: Path | None) -> tuple[Cell, ...]:
     """All cells that are possible; with a run folder, only those that it does not have."""
     from howlate.errors import UsageError
+    from howlate.measure.session import check_goes_on
     from howlate.plan import still_to_measure
-    from howlate.session import check_goes_on
     from howlate.store.run_folder import RunFolder
 
     whole: list[str] = []
@@ -99,7 +99,7 @@ def _machine(arch: str | None) -> str:
     """The architecture under the name that `uname -m` prints."""
     from howlate.errors import UsageError
     from howlate.model.decode import suggestion
-    from howlate.places import ARCHITECTURES
+    from howlate.system.paths import ARCHITECTURES
 
     name = arch or os.uname().machine
     if name in ARCHITECTURES:
@@ -112,6 +112,6 @@ def _machine(arch: str | None) -> str:
 
 
 def _folder(machine: str) -> str:
-    from howlate.places import ARCHITECTURES
+    from howlate.system.paths import ARCHITECTURES
 
     return ARCHITECTURES[machine]

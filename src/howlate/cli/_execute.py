@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from howlate.words.printable import printable
 
 if TYPE_CHECKING:
-    from howlate.execute import Tally
+    from howlate.measure.execute import Tally
+    from howlate.measure.prepare import Prepared
+    from howlate.measure.session import Session
     from howlate.model.run import Run
-    from howlate.prepare import Prepared
-    from howlate.session import Session
 
 
 def axes_of(run: Run) -> tuple[str, ...]:
@@ -25,7 +25,7 @@ def execute_cells(prepared: Prepared, session: Session) -> Tally:
     """HowlateError names the folder that keeps what is complete."""
     from howlate.cli._progress import ProgressLine
     from howlate.errors import REMEDIED, HowlateError
-    from howlate.execute import execute
+    from howlate.measure.execute import execute
 
     line = ProgressLine(axes_of(prepared.run))
     try:

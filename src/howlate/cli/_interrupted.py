@@ -12,7 +12,7 @@ from howlate.words.language import as_called, called
 from howlate.words.printable import printable, shell_path
 
 if TYPE_CHECKING:
-    from howlate.session import Session
+    from howlate.measure.session import Session
 
 
 def tell_interrupted(session: Session, interrupt: KeyboardInterrupt, again: str, restored: str = "") -> int:

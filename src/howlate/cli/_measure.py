@@ -25,18 +25,18 @@ from howlate.words.statement import Statement
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from howlate.cli._apart import Apart
     from howlate.cli._options import RunOptions
-    from howlate.cli._until import Until
-    from howlate.execute import Failure, Tally
+    from howlate.document.of_runs import Material
+    from howlate.measure.execute import Failure, Tally
+    from howlate.measure.prepare import Asked, Prepared
+    from howlate.measure.quiet import Look
+    from howlate.measure.session import Session
     from howlate.model.loaded import RunContent
     from howlate.model.plan import Cell
     from howlate.model.run import Run
-    from howlate.prepare import Asked, Prepared
-    from howlate.quiet import Look
-    from howlate.report.of_runs import Material
-    from howlate.session import Session
     from howlate.targets import Target
+    from howlate.verdict.cli._apart import Apart
+    from howlate.verdict.cli._until import Until
 
 
 def measure(
@@ -50,10 +50,10 @@ def measure(
     """Measure as asked and return an exit code. `hint`: a sentence printed before the report's path. `wait`:
     wait until this machine is quiet, if it is the one that measures. `until`: measure until the verdict is decided,
     or rounds far apart. The verdict on the deadlines that were asked for decides the exit code."""
-    from howlate.cli._until import ROUNDS, out_of_reach, whole_rounds
-    from howlate.prepare import prepare
-    from howlate.quiet import ThisMachine, limit_of
-    from howlate.session import begin, newest_unfinished
+    from howlate.measure.prepare import prepare
+    from howlate.measure.quiet import ThisMachine, limit_of
+    from howlate.measure.session import begin, newest_unfinished
+    from howlate.verdict.cli._until import ROUNDS, out_of_reach, whole_rounds
 
     limit_s = limit_of(os.environ) if wait and target.name == "local" else 0.0
     begun = ThisMachine().look(tasks=False)
@@ -93,11 +93,11 @@ def measure(
 def exit_code_of(measured: ExitCode, content: RunContent) -> ExitCode:
     """The verdict on the deadlines that were stated decides, unless something was not measured. `measured`: the exit
     code without it."""
-    from howlate.analysis.judge import stated
-    from howlate.analysis.ruling import Ruling
-    from howlate.cli.verdict import EXIT_CODES
-    from howlate.report.missing import ruling_of
-    from howlate.report.verdicts import outcome_of
+    from howlate.document.missing import ruling_of
+    from howlate.verdict.cli.verdict import EXIT_CODES
+    from howlate.verdict.document import outcome_of
+    from howlate.verdict.judge import stated
+    from howlate.verdict.ruling import Ruling
 
     verdicts = [row.verdict for row in stated(content)]
     if not verdicts or measured not in (ExitCode.DONE, ExitCode.INCONCLUSIVE):
@@ -114,7 +114,7 @@ def _expects_others(run: Run) -> bool:
 def when_quiet(session: Session, begun: Look, limit_s: float) -> Session:
     """Wait until the machine is quiet; if the limit passes first, the run says so from then on."""
     from howlate.cli._progress import WaitingLine
-    from howlate.quiet import ThisMachine, wait_until_quiet
+    from howlate.measure.quiet import ThisMachine, wait_until_quiet
 
     machine, line = ThisMachine(), WaitingLine()
     try:
@@ -138,7 +138,7 @@ def _say_impossible(prepared: Prepared, as_json: bool) -> int:
     import json
 
     from howlate.errors import ExitCode
-    from howlate.execute import Failure
+    from howlate.measure.execute import Failure
 
     run = prepared.run
     failures = [
@@ -188,14 +188,14 @@ def tell(
 ) -> RunContent:
     """Print the table, what makes this machine late, further notes, the report's path, and the folder last; return
     the run."""
-    from howlate.analysis.threshold import threshold_statements
+    from howlate.statistics.threshold import threshold_statements
     from howlate.store.loaded import load_run
 
     path = session.folder.path
     content = load_run(path)
     material = material_of([content], tally, path, histograms=histograms)
     if as_json:
-        from howlate.report.summary_json import show_json
+        from howlate.document.summary_json import show_json
 
         failed = [{"id": f.cell.id, **f.to_json()} for f in tally.failures]
         click.echo(show_json(material, run=str(path), failed=failed), nl=False)
@@ -218,7 +218,7 @@ def tell(
 
 def _write_report(content: RunContent, path: Path) -> Path | None:
     """The page of a run that has cells, in its folder."""
-    from howlate.report.html import write_report
+    from howlate.document.html import write_report
 
     return write_report([content], path / "report.html") if content.cells else None
 
@@ -250,9 +250,9 @@ def material_of(
 ) -> Material:
     """What the terminal shows of runs, all but the paths; `every` cell where they are repeated, instead of each
     point's spread. `path`: as commands are given it."""
-    from howlate.analysis.compare import compare_if_several
-    from howlate.report.of_runs import Material
-    from howlate.report.sheet import TERMINAL
+    from howlate.compare.compare import compare_if_several
+    from howlate.document.of_runs import Material
+    from howlate.document.sheet import TERMINAL
 
     several = len(runs) > 1 or any(content.run.study.reference for content in runs)
     return Material(
@@ -272,8 +272,8 @@ def print_runs(material: Material) -> None:
     """For the terminal."""
     from rich.console import Console
 
-    from howlate.report.document_terminal import print_document
-    from howlate.report.of_runs import document
+    from howlate.document.document_terminal import print_document
+    from howlate.document.of_runs import document
 
     print_document(Console(highlight=False), document(material))
     click.echo()
@@ -316,9 +316,9 @@ def show_plan(prepared: Prepared, as_json: bool) -> None:
         return
     from rich.console import Console
 
-    from howlate.analysis.groups import VIRTUAL_TIME
     from howlate.cli._progress import clock
     from howlate.plan.cost import makespan
+    from howlate.statistics.groups import VIRTUAL_TIME
     from howlate.words.say import english
 
     console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 200)
@@ -371,8 +371,8 @@ def _print_plan_json(prepared: Prepared, broken: dict[str, str]) -> None:
 
 def _print_plan(console: Console, run: Run, broken: dict[str, str], costs: dict[str, float]) -> None:
     """Print a table for each part as it comes, or one table for all if the parts are mixed."""
-    from howlate.analysis.labels import title_of
     from howlate.plan import KERNEL
+    from howlate.statistics.labels import title_of
 
     numbered = list(enumerate(run.plan.cells, 1))
     if not run.study.parts or run.study.order.kind == "random":

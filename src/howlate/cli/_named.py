@@ -51,8 +51,8 @@ def tell_missing(runs: Iterable[tuple[Path, RunContent]]) -> ExitCode:
     code says whether something measured is gone or changed, or something planned was never measured."""
     import click
 
-    from howlate.analysis.valid import UNCHECKED
     from howlate.errors import ExitCode
+    from howlate.statistics.valid import UNCHECKED
     from howlate.words.say import english
 
     codes = [ExitCode.DONE]
@@ -74,8 +74,8 @@ def tell_cells_missing(folder: RunFolder, run: Run) -> ExitCode:
 def _tell(path: Path, gone: tuple[str, ...], unmeasured: tuple[str, ...]) -> ExitCode:
     import click
 
+    from howlate.document.missing import missing_named
     from howlate.errors import ExitCode
-    from howlate.report.missing import missing_named
     from howlate.words.say import english
 
     for told in missing_named(gone, unmeasured):

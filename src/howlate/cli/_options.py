@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from howlate.prepare import Asked
+    from howlate.measure.prepare import Asked
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -71,7 +71,7 @@ class RunOptions:
     def asked(self, study: str, command: str, own: tuple[str, ...] = ()) -> Asked:
         """The study with these changes. `own`: the command's own options, for the sentence that says how to
         continue."""
-        from howlate.prepare import Asked, settings_in_force
+        from howlate.measure.prepare import Asked, settings_in_force
         from howlate.studies import find_study
 
         return Asked(

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from howlate.errors import ExitCode
-from howlate.execute import Failure
+from howlate.measure.execute import Failure
+from howlate.measure.quiet import Busy
 from howlate.model.plan import Cell
 from howlate.model.study import spell
 from howlate.model.summary import CellSummary
-from howlate.outputs import drawn
-from howlate.quiet import Busy
+from howlate.system.outputs import drawn
 from howlate.targets import CpuProgress, Progress
 from howlate.words.language import as_called
 from howlate.words.printable import printable

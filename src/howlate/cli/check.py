@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from howlate.cli._options import OutputPath, RunOptions, histogram_option
-from howlate.cli._until import UntilOptions, until_options
+from howlate.verdict.cli._until import UntilOptions, until_options
 from howlate.words.language import called
 from howlate.words.statement import rule
 
@@ -87,12 +87,12 @@ def command(
     """How late can this Linux be? Measure the wake-up latency of a periodic task without load and under four
     loads, then show what was seen, the table, what makes this machine late, and where the report is."""
     from howlate.cli._measure import measure
-    from howlate.cli.verdict import deadline_text
     from howlate.errors import UsageError
+    from howlate.measure.prepare import Asked, settings_in_force
     from howlate.model.units import format_duration
-    from howlate.prepare import Asked, settings_in_force
     from howlate.studies import find_study
     from howlate.targets import open_target
+    from howlate.verdict.cli.verdict import deadline_text
 
     if seconds is not None and long_:
         raise UsageError(SECONDS_AND_LONG())

@@ -80,7 +80,7 @@ def command(
 
 
 def _restore() -> int:
-    from howlate.places import probe_path
+    from howlate.system.paths import probe_path
     from howlate.targets.local import restore_knobs
 
     click.echo(restore_knobs(probe_path()))
@@ -90,7 +90,7 @@ def _restore() -> int:
 def _findings(run: Path | None, target: str) -> Sequence[Finding]:
     """The findings about the machine of that run, as it was then, or about the target, now."""
     from howlate import doctor
-    from howlate.cli.lab._archive import say
+    from howlate.lab.cli.lab._archive import say
     from howlate.model.facts import Facts
     from howlate.model.run import policy_without_right
     from howlate.plan.aim import aim_of
@@ -112,9 +112,9 @@ def _findings(run: Path | None, target: str) -> Sequence[Finding]:
 def _print(findings: Sequence[Finding], everything: bool) -> None:
     from rich.console import Console
 
+    from howlate.document.document_terminal import print_items
+    from howlate.document.findings import sheet
     from howlate.model.finding import LEVELS
-    from howlate.report.document_terminal import print_items
-    from howlate.report.findings import sheet
     from howlate.words.language import called, english
 
     levels = LEVELS if everything else ("late", "note")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from howlate.places import NOT_STARTED
+from howlate.system.paths import NOT_STARTED
 
 
 @click.command(
@@ -20,7 +20,7 @@ def command(arguments: tuple[str, ...]) -> int:
     import os
 
     from howlate.errors import TargetError
-    from howlate.places import probe_path
+    from howlate.system.paths import probe_path
     from howlate.words.language import OURS, called
 
     path = str(probe_path())

@@ -70,8 +70,8 @@ def command(
     """Write the run folders RUN... as one self-contained HTML file, or their charts as pictures, and print
     the paths of what was written. NAME=RUN gives a run that name."""
     from howlate.cli._named import named_runs, read_named, tell_missing
+    from howlate.document.axes import parse_axes
     from howlate.errors import UsageError
-    from howlate.report.axes import parse_axes
 
     if by and form != "html":
         raise UsageError(BY_FOR_HTML_ONLY())
@@ -82,14 +82,14 @@ def command(
     if published:
         _must_be_published(contents)
     if form != "html":
-        from howlate.report.pictures import write_pictures
+        from howlate.document.pictures import write_pictures
 
         folder = named[0][1] / "pictures" if output is None else output
         own = is_own(folder, named)
         for picture in write_pictures(contents, folder, form, wanted, published, own=own):
             click.echo(picture)
         return missing
-    from howlate.report.html import write_report
+    from howlate.document.html import write_report
     from howlate.store.files import OUTPUT
 
     path = _to_write(output, named[0][1] / "report.html")

@@ -8,7 +8,7 @@ import click
 
 from howlate.cli._complete import studies as complete_studies
 from howlate.cli._options import OutputPath, RunOptions, run_options
-from howlate.cli._until import UntilOptions, until_options
+from howlate.verdict.cli._until import UntilOptions, until_options
 from howlate.words.statement import rule
 
 EMIT_JOB_ALONE = rule(
@@ -65,9 +65,9 @@ def command(
     missing there are written.
     """
     from howlate.cli._measure import measure
-    from howlate.cli.lab._archive import say
     from howlate.errors import UsageError
-    from howlate.prepare import kernels_asked
+    from howlate.lab.cli.lab._archive import say
+    from howlate.measure.prepare import kernels_asked
     from howlate.targets import LabOptions, open_target
 
     asked = options.asked(study, "run")

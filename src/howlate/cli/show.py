@@ -74,10 +74,10 @@ def command(
 def _show(runs: tuple[Path, ...], every: bool, histogram: bool, as_json: bool) -> int:
     """Of several runs (of one machine's kernels, or of several studies) the label `kernel` or `run` tells the rows
     apart."""
-    from howlate.analysis.join import must_be_one_clock
     from howlate.cli._measure import material_of, print_runs
     from howlate.cli._named import tell_missing
-    from howlate.session import reopen
+    from howlate.measure.session import reopen
+    from howlate.sides.join import must_be_one_clock
     from howlate.store.loaded import load_run
     from howlate.store.run_folder import RunFolder
 
@@ -85,7 +85,7 @@ def _show(runs: tuple[Path, ...], every: bool, histogram: bool, as_json: bool) -
     must_be_one_clock(contents)
     missing = tell_missing(zip(runs, contents, strict=True))
     if as_json:
-        from howlate.report.summary_json import show_json
+        from howlate.document.summary_json import show_json
 
         click.echo(show_json(material_of(contents, None, runs[0], histograms=histogram)), nl=False)
         return missing
@@ -127,9 +127,9 @@ def _verify(folder: RunFolder) -> int:
 def _print_kernels(path: Path, every: bool) -> None:
     from rich.console import Console
 
+    from howlate.document.document_terminal import print_document
+    from howlate.document.kernels import document
     from howlate.errors import UsageError
-    from howlate.report.document_terminal import print_document
-    from howlate.report.kernels import document
     from howlate.store.loaded import read_kernels
     from howlate.store.run_folder import RunFolder
 

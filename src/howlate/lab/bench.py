@@ -11,32 +11,32 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
-from howlate.analysis.symbols import Symbols
 from howlate.errors import REMEDIED, DamagedError, GuestError, NotPossibleError, TargetError
-from howlate.lab import initramfs
-from howlate.lab.archive import Say, silent
+from howlate.lab.archive.packages import Say, silent
 from howlate.lab.cache import entry_hash, made, read_entry, say_changed, seal, storing, write_entry
-from howlate.lab.console import last_lines
-from howlate.lab.fork import FORK_FORMAT, Fork, direct, forked
-from howlate.lab.guest import STUCK, WITH_CONSOLE, Boot, Guest, Tick
-from howlate.lab.identity import build_ids, other_kernel
-from howlate.lab.image import pvh_kernel, unpacked_kernel
-from howlate.lab.kernel import VMLINUX, Kernel
-from howlate.lab.label import Label
-from howlate.lab.machine import NAMED, Machine
-from howlate.lab.modules import of_loads
-from howlate.lab.own_needs import WHAT_IT_NEEDS, check_load, remedy_of_hang
+from howlate.lab.guests.console import last_lines
+from howlate.lab.guests.fork import FORK_FORMAT, Fork, direct, forked
+from howlate.lab.guests.guest import STUCK, WITH_CONSOLE, Boot, Guest, Tick
+from howlate.lab.guests.identity import build_ids, other_kernel
+from howlate.lab.guests.machine import NAMED, Machine
+from howlate.lab.guests.scratch import scratch
+from howlate.lab.guests.single import SingleWords
+from howlate.lab.guests.snapshot import Snapshot, Snapshots, key_of
+from howlate.lab.guests.watch import Limits
+from howlate.lab.guests.window import SIZE, decode_tree
+from howlate.lab.kernels import initramfs
+from howlate.lab.kernels.image import pvh_kernel, unpacked_kernel
+from howlate.lab.kernels.kernel import VMLINUX, Kernel
+from howlate.lab.kernels.label import Label
+from howlate.lab.kernels.modules import of_loads
+from howlate.lab.kernels.own_needs import WHAT_IT_NEEDS, check_load, remedy_of_hang
 from howlate.lab.real import HOW_TO_CHECK, TRY_S, check_device
 from howlate.lab.results import Results
-from howlate.lab.scratch import scratch
-from howlate.lab.single import SingleWords
-from howlate.lab.snapshot import Snapshot, Snapshots, key_of
-from howlate.lab.watch import Limits
-from howlate.lab.window import SIZE, decode_tree
 from howlate.model.capabilities import LoadKind, Need, spec_name
-from howlate.model.execution import ExecutionLog, LogPlan
 from howlate.model.job import job_text
 from howlate.model.run import REAL
+from howlate.replay.log import ExecutionLog, LogPlan
+from howlate.replay.symbols import Symbols
 from howlate.words.say import english
 from howlate.words.statement import Statement, rule
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from howlate.errors import NotPossibleError, TargetError, UsageError
-from howlate.lab.archive import Archive, Say, silent
+from howlate.lab.archive.manifest import unchanged, write_manifest
+from howlate.lab.archive.packages import Archive, Say, silent
 from howlate.lab.build_root import build_root, inside, needed_packages, why_no_root
 from howlate.lab.cache import cache_folder, made, storing
-from howlate.lab.headers import TRIPLETS, Headers, headers, host_architecture
-from howlate.lab.kernel import Kernel
-from howlate.lab.manifest import unchanged, write_manifest
+from howlate.lab.kernels.headers import TRIPLETS, Headers, headers, host_architecture
+from howlate.lab.kernels.kernel import Kernel
 from howlate.words.statement import rule
 
 NO_MAKEFILE = rule(

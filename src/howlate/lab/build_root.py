@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from howlate.errors import NotPossibleError, TargetError
-from howlate.lab.archive import CODENAMES, Archive, Say, silent
+from howlate.lab.archive.manifest import unchanged, write_manifest
+from howlate.lab.archive.packages import CODENAMES, Archive, Say, silent
 from howlate.lab.cache import cache_folder, made
-from howlate.lab.headers import TRIPLETS, host_architecture
-from howlate.lab.manifest import unchanged, write_manifest
+from howlate.lab.kernels.headers import TRIPLETS, host_architecture
 from howlate.words.statement import rule
 
 NO_BUILD_ROOT = rule(

@@ -33,9 +33,9 @@ from pathlib import Path
 from typing import Any
 
 from howlate.errors import NotPossibleError, StorageError
-from howlate.interrupts import interrupts_held
 from howlate.model.decode import json_value
 from howlate.store.files import sync
+from howlate.system.interrupts import interrupts_held
 from howlate.words.statement import rule
 
 CACHE_NOT_WRITTEN = rule(

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from howlate.lab.archive import Say, silent
+from howlate.lab.archive.packages import Say, silent
 from howlate.lab.cache import read_sealed_json, write_sealed_json
 from howlate.model.plan import Cell
 from howlate.plan.cost import kind_of

@@ -18,8 +18,8 @@ from elftools.dwarf.compileunit import CompileUnit
 from elftools.elf.elffile import ELFFile
 
 from howlate.errors import DamagedError, UsageError
-from howlate.lab.deb import data_tar, members
-from howlate.lab.identity import build_ids
+from howlate.lab.archive.deb import data_tar, members
+from howlate.lab.guests.identity import build_ids
 from howlate.words.statement import rule
 
 NO_DEBUG_INFO = rule(

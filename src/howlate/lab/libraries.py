@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from howlate.errors import NotPossibleError, UsageError
-from howlate.model.opening import read_bytes
+from howlate.system.opening import read_bytes
 from howlate.words.statement import rule
 
 NOT_A_PROBE = rule(

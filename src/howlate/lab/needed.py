@@ -7,15 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from howlate.errors import NotPossibleError, TargetError
-from howlate.lab import initramfs, kernels
-from howlate.lab.archive import Archive, Say
+from howlate.lab.archive.packages import Archive, Say
 from howlate.lab.build_module import build_module
 from howlate.lab.cache import read_entry
-from howlate.lab.kernel import Kernel
-from howlate.lab.label import Label
-from howlate.lab.modules import modinfo, normal
+from howlate.lab.kernels import catalogue as kernels
+from howlate.lab.kernels import initramfs
+from howlate.lab.kernels.kernel import Kernel
+from howlate.lab.kernels.label import Label
+from howlate.lab.kernels.modules import modinfo, normal
 from howlate.model.capabilities import Need
-from howlate.places import SHARE
+from howlate.system.paths import SHARE
 
 KMOD = SHARE / "kmod"
 """One file there is one module."""

@@ -11,17 +11,17 @@ from statistics import median
 
 import numpy as np
 
-from howlate.analysis.execution import Execution
-from howlate.analysis.instructions import AMD64, InstructionKind
-from howlate.analysis.symbols import USER_TOP, Symbols
 from howlate.errors import NotPossibleError, TargetError, UnfitKernelError
 from howlate.lab.bench import PROBE, Bench
 from howlate.lab.cache import read_sealed_json, storing, write_sealed_json
-from howlate.lab.watch import Limits
-from howlate.model.activation import Activation, Activations
-from howlate.model.execution import ExecutionLog, Integers, LogPlan, Stretch
+from howlate.lab.guests.watch import Limits
 from howlate.model.guest_cpus import SHIFTS
 from howlate.model.run import VIRTUAL
+from howlate.replay.execution import Execution
+from howlate.replay.instructions import AMD64, InstructionKind
+from howlate.replay.log import ExecutionLog, Integers, LogPlan, Stretch
+from howlate.replay.symbols import USER_TOP, Symbols
+from howlate.store.activation import Activation, Activations
 from howlate.store.activations import streamed_activations
 from howlate.words.statement import rule
 

@@ -10,9 +10,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from howlate.errors import DamagedError, StorageError
-from howlate.lab.archive import Say, silent
+from howlate.lab.archive.packages import Say, silent
 from howlate.lab.cache import read_sealed, storing, write_sealed
-from howlate.lab.window import decode_tree
+from howlate.lab.guests.window import decode_tree
 
 FORMAT = 1
 """Incremented when the meaning of a guest's result changes."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from howlate.errors import REMEDIED, DamagedError, HowlateError, UsageError
-from howlate.model.opening import NotRegularError, TooLargeError, read_bytes
+from howlate.system.opening import NotRegularError, TooLargeError, read_bytes
 from howlate.words.say import from_json
 from howlate.words.statement import VERBATIM, Statement, rule
 

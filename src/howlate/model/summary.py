@@ -49,7 +49,7 @@ class Accounting:
 
 @dataclass(frozen=True)
 class LargestAlone:
-    """For a column whose largest sample alone makes its maximum and its deviation (analysis/alone.py)."""
+    """For a column whose largest sample alone makes its maximum and its deviation (statistics/single_sample.py)."""
 
     index: Count = 0
     """The index of that activation or data point."""
@@ -95,9 +95,9 @@ class ColumnSummary:
     """The largest value of each measuring CPU, if there are several; "-1": of threads that were not pinned.
     """
     statistics: dict[str, Int64 | Real | None] = field(default_factory=dict)
-    """By name: the statistics of analysis/statistics.py that this type does not name."""
+    """By name: the statistics of statistics/statistics.py that this type does not name."""
     intervals: dict[str, QuantileInterval] = field(default_factory=dict)
-    """By share, of the quantiles that have one: made when a run is read (analysis/quantiles.py), never stored."""
+    """By share, of the quantiles that have one: made when a run is read (statistics/quantiles.py), never stored."""
 
     @classmethod
     def of(

@@ -1,5 +1,5 @@
 """What diagnostics need of a cell's samples: made once, kept in summary.json, so that a verdict reads no sample
-again. All that is decided from them is decided later (analysis/diagnose.py)."""
+again. All that is decided from them is decided later (statistics/diagnose.py)."""
 
 from __future__ import annotations
 

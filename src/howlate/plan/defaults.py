@@ -10,7 +10,6 @@ from howlate.errors import UsageError
 from howlate.model.answer import Answer, Command
 from howlate.model.capabilities import Capabilities, LoadKind, Parameter, spec_name
 from howlate.model.decode import IN_FILE
-from howlate.model.settings import LAB, LOADS, PROGRAM, TARGETS, Setting, Settings, over, unknown
 from howlate.model.study import Study, Value, spell
 from howlate.plan.options import (
     OURS_OF_LOADS,
@@ -21,6 +20,7 @@ from howlate.plan.options import (
     parameters_of,
     plain,
 )
+from howlate.plan.settings import LAB, LOADS, PROGRAM, TARGETS, Setting, Settings, over, unknown
 from howlate.words.statement import Statement, rule
 
 STUDY, CHANGED, PROBE = "the study", "--set", "the probe"

@@ -8,9 +8,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from howlate.analysis.join import join
-from howlate.analysis.joined import parameters_of
-from howlate.analysis.spread import Spread
 from howlate.charts import Figure, Panel
 from howlate.charts._bars import FEW, most_in_a_bar
 from howlate.charts._scale import AXES as KINDS
@@ -21,12 +18,15 @@ from howlate.charts.histogram import binned_on, panel_on
 from howlate.charts.runtime import run_times
 from howlate.charts.together import figure_of
 from howlate.charts.together import scales as time_scales
+from howlate.document.document import Drawn
+from howlate.document.side_charts import Placed, placed
 from howlate.model.loaded import RunContent
 from howlate.model.study import numbered
 from howlate.published.load import find_reference
 from howlate.published.reference import UNITS, PublishedRow, PublishedTable
-from howlate.report.document import Drawn
-from howlate.report.side_charts import Placed, placed
+from howlate.sides.join import join
+from howlate.sides.joined import parameters_of
+from howlate.statistics.spread import Spread
 from howlate.words.caption import Capitalised, Caption
 from howlate.words.quantities import grouped, time_text
 from howlate.words.say import Text

@@ -9,14 +9,6 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
-from howlate.analysis.contradictions import (
-    RULES,
-    Contradiction,
-    PrintedNumber,
-    Summary,
-    contradictions,
-    same_number,
-)
 from howlate.model.units import parse_duration_ns
 from howlate.published.reference import (
     UNITS,
@@ -25,6 +17,14 @@ from howlate.published.reference import (
     PublishedRow,
     PublishedTable,
     Reference,
+)
+from howlate.statistics.contradictions import (
+    RULES,
+    Contradiction,
+    PrintedNumber,
+    Summary,
+    contradictions,
+    same_number,
 )
 
 SLIP = "slip"

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from howlate.analysis.beside import PrintedFigure, PrintedLine
 from howlate.published.reference import (
     PREEMPTION,
     UNITS,
@@ -18,6 +17,7 @@ from howlate.published.reference import (
     Reference,
 )
 from howlate.published.shown import ABOUT, LEGEND, SIGNS
+from howlate.sides.printed_figures import PrintedFigure, PrintedLine
 
 OF_TIME = ("min", "mean", "max", "stddev")
 """Statistics of a column that are in the column's own unit."""

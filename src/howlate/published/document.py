@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from howlate.analysis.beside import PrintedLine
 from howlate.published.beside import lines_beside
 from howlate.published.reference import Reference
+from howlate.sides.printed_figures import PrintedLine
 
 
 @dataclass(frozen=True)

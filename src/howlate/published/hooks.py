@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from howlate.analysis.beside import PrintedDocument
-    from howlate.analysis.compare import Comparison
+    from howlate.compare.compare import Comparison
+    from howlate.document.document import Drawn
+    from howlate.document.sheet import Sheet
     from howlate.model.loaded import RunContent
-    from howlate.report.document import Drawn
-    from howlate.report.sheet import Sheet
+    from howlate.sides.printed_figures import PrintedDocument
 
 
 def find_document(name: str) -> PrintedDocument:
-    """For analysis/beside.py."""
+    """For sides/printed_figures.py."""
     from howlate.published.document import StudyDocument
     from howlate.published.load import find_reference
 
@@ -22,14 +22,14 @@ def find_document(name: str) -> PrintedDocument:
 
 
 def of_both_modes(name: str) -> bool:
-    """For analysis/beside.py."""
+    """For sides/printed_figures.py."""
     from howlate.published.load import find_reference, references
 
     return name in references() and len(set(find_reference(name).modes.values())) > 1
 
 
 def layouts(found: Comparison) -> list[Sheet]:
-    """For report/comparison.py."""
+    """For compare/document.py."""
     from howlate.published.layouts import layouts
 
     return layouts(found)
@@ -41,7 +41,7 @@ def modules_of_results() -> tuple[str, ...]:
 
 
 def published_figures(contents: Sequence[RunContent]) -> Iterator[Drawn]:
-    """For report/side_charts.py."""
+    """For document/side_charts.py."""
     from howlate.published.as_published import published_figures
 
     return published_figures(contents)

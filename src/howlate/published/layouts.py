@@ -7,13 +7,13 @@ from __future__ import annotations
 from dataclasses import replace
 from statistics import median
 
-from howlate.analysis.compare import Comparison
-from howlate.analysis.joined import Member, Place, parameters_of
+from howlate.compare.compare import Comparison
+from howlate.document.sheet import Row, Sheet, labels, texts
 from howlate.published.beside import value_in
 from howlate.published.document import StudyDocument
 from howlate.published.reference import PublishedColumn, PublishedRow, PublishedTable
 from howlate.published.shown import ABOUT, SIGNS
-from howlate.report.sheet import Row, Sheet, labels, texts
+from howlate.sides.joined import Member, Place, parameters_of
 from howlate.words.language import _
 
 

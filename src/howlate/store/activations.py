@@ -7,7 +7,7 @@ from io import BytesIO
 from typing import Any
 
 from howlate.errors import DamagedError, UsageError
-from howlate.model.activation import Activation, Activations
+from howlate.store.activation import Activation, Activations
 from howlate.store.duck import connection, numbers, reading, scan
 from howlate.store.run_folder import SAMPLES, CellFiles
 from howlate.store.stream import StreamReader

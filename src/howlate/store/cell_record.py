@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from howlate.analysis.loaded import NOT_LOADED, LoadGoal
-from howlate.analysis.valid import CellRecord, ClockChanges, LoadRecord, ThreadAccount
 from howlate.errors import DamagedError
 from howlate.model.columns import RELEASE
 from howlate.model.decode import Table, decoded
@@ -19,6 +17,8 @@ from howlate.model.others import Others, others_in
 from howlate.model.stated import MEANS, Stated, stated_in
 from howlate.model.summary import WATCHED, Accounting, LoadSummary
 from howlate.model.units import parse_duration_ns
+from howlate.statistics.load_reached import NOT_LOADED, LoadGoal
+from howlate.statistics.valid import CellRecord, ClockChanges, LoadRecord, ThreadAccount
 from howlate.store.audit import COUNTS, PLACE_CHANGED
 from howlate.store.files import read_json
 from howlate.store.run_folder import CELL

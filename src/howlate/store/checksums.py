@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from howlate.analysis.valid import FILE_CHANGED, FILE_MISSING, FILE_RESIZED
 from howlate.errors import DamagedError
 from howlate.model.decode import Table
-from howlate.model.opening import open_file
+from howlate.statistics.valid import FILE_CHANGED, FILE_MISSING, FILE_RESIZED
 from howlate.store.files import looking, measure_again, read_json, storing, write_json
+from howlate.system.opening import open_file
 from howlate.words.statement import Statement, rule
 
 OF_ANOTHER_RUN = rule("store.of-another-run", "{folder} is not a cell of this run", remedy="{hint}")

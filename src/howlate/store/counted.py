@@ -10,8 +10,8 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from howlate.analysis.describe import Int64s
 from howlate.model.counted import OF_THREADS, SMI, Counted, Counters
+from howlate.statistics.describe import Int64s
 from howlate.store.duck import numbers, scan
 from howlate.store.run_folder import COUNTERS, CPUS
 

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from howlate.errors import DamagedError
-from howlate.model.opening import opened_folder
 from howlate.store.files import OUT, check_text, looking, measure_again, storage_error
 from howlate.store.tables import footer_problem
+from howlate.system.opening import opened_folder
 from howlate.words.printable import printable
 from howlate.words.statement import rule
 

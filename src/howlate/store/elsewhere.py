@@ -9,7 +9,7 @@ from pathlib import Path
 
 from howlate.errors import UsageError
 from howlate.model.decode import UNREADABLE
-from howlate.model.opening import open_file
+from howlate.system.opening import open_file
 from howlate.words.statement import rule
 
 TOO_MANY_FILES = rule(

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from howlate.errors import REMEDIED, DamagedError, StorageError, UsageError
-from howlate.interrupts import interrupts_held
 from howlate.model.decode import parse_json, read_text
-from howlate.model.opening import opened_folder
+from howlate.system.interrupts import interrupts_held
+from howlate.system.opening import opened_folder
 from howlate.words.statement import Statement, rule
 
 GO_ON = rule("store.go-on", "go on with `howlate run` and the same --out: the cell is measured again")

@@ -20,13 +20,13 @@ from howlate.errors import DamagedError, UsageError
 from howlate.model.decode import parse_json, read_text
 from howlate.model.facts import unpacked
 from howlate.model.job import job_text
-from howlate.model.opening import NotRegularError, open_file
 from howlate.model.plan import Cell
 from howlate.model.run import Run
 from howlate.model.seal import sealed
 from howlate.store.elsewhere import JOB, listed
 from howlate.store.files import looking, remedied, storing, write_text
 from howlate.store.run_folder import RUN, STREAM
+from howlate.system.opening import NotRegularError, open_file
 from howlate.words.statement import rule
 
 JOB_THERE = rule("store.job-there", "{path} exists already", remedy="choose another --emit-job")

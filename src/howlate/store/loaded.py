@@ -10,8 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from howlate.analysis.configs import options_of
-from howlate.analysis.valid import UNCHECKED
 from howlate.errors import DamagedError
 from howlate.model.bins import CellBins
 from howlate.model.decode import json_value
@@ -19,6 +17,8 @@ from howlate.model.facts import Facts
 from howlate.model.loaded import CellContent, MeasuredKernel, RunContent
 from howlate.model.run import Run
 from howlate.model.trace import CellTrace
+from howlate.sides.configs import options_of
+from howlate.statistics.valid import UNCHECKED
 from howlate.store.run_folder import BINS, CPUS, CellFiles, RunFolder
 
 
@@ -53,7 +53,7 @@ def _cell(files: CellFiles, bins: bool, intervals: bool) -> CellContent:
     trailer = _mapping(record.get("trailer"))
     summary, held = files.summary(), _bins(files) if bins else None
     if intervals or held is not None:
-        from howlate.analysis.quantiles import with_intervals  # with numpy, for which no run waits
+        from howlate.statistics.quantiles import with_intervals  # with numpy, for which no run waits
     if intervals and held is None and (BINS in files.known or os.path.lexists(files.folder / BINS)):
         try:
             summary = with_intervals(summary, _bins(files))

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from howlate.errors import UsageError
-from howlate.model.opening import opened_folder
 from howlate.store.files import storing
+from howlate.system.opening import opened_folder
 from howlate.words.statement import rule
 
 IN_USE = rule(

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import duckdb
 
-from howlate.analysis.deadline import Skipped, ThreadReleases, against, ladder_steps
-from howlate.analysis.describe import ValueCounts, exceedances
-from howlate.analysis.stated import late_at_least, more_may_be_late
 from howlate.model.columns import FLAGS, RELEASE
 from howlate.model.decode import Table
 from howlate.model.summary import DeadlineSummary
+from howlate.statistics.deadline import Skipped, ThreadReleases, against, ladder_steps
+from howlate.statistics.describe import ValueCounts, exceedances
+from howlate.statistics.stated import late_at_least, more_may_be_late
 from howlate.store.cell_record import CellFile
 from howlate.store.shape import BIGINT, Shape
 

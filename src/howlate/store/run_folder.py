@@ -15,16 +15,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from howlate.analysis.own import contradiction
-from howlate.analysis.valid import FILE_MISSING, UNCHECKED
 from howlate.errors import DamagedError, UsageError
 from howlate.model.bins import CellBins
 from howlate.model.decode import Table, decoded, parse_json, read_text
-from howlate.model.opening import is_in_run
-from howlate.model.recorded import RecordTypes
 from howlate.model.run import Run
 from howlate.model.seal import CHECKSUM
 from howlate.model.summary import SCHEMA, CellSummary
+from howlate.statistics.summary_contradictions import contradiction
+from howlate.statistics.valid import FILE_MISSING, UNCHECKED
 from howlate.store.checksums import (
     CHECKSUMS,
     Checksum,
@@ -49,6 +47,8 @@ from howlate.store.files import (
     write_text,
 )
 from howlate.store.lock import LOCK
+from howlate.store.recorded import RecordTypes
+from howlate.system.opening import is_in_run
 from howlate.words.say import english
 from howlate.words.statement import Statement, rule
 

@@ -20,7 +20,6 @@ import numpy.typing as npt
 
 from howlate.errors import DamagedError
 from howlate.model.decode import Table, json_value
-from howlate.model.opening import is_in_run, open_file
 from howlate.store.files import remedied
 from howlate.store.frames import (
     BATCH,
@@ -35,6 +34,7 @@ from howlate.store.frames import (
     encode_frame,
     read_frames,
 )
+from howlate.system.opening import is_in_run, open_file
 from howlate.words.statement import Statement, rule
 
 UNREADABLE_STREAM = rule(

@@ -12,24 +12,6 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from howlate.analysis.deadline import with_clusters
-from howlate.analysis.describe import Int64s, ValueCounts, at_rank, exceedances
-from howlate.analysis.drawn import BlockBins, block_width_ns, tail, time_blocks
-from howlate.analysis.extrapolate import MOST, Peaks
-from howlate.analysis.histogram import MANTISSA_BITS, histogram
-from howlate.analysis.scatter import Filled, grid, scatter
-from howlate.analysis.stated import as_stated, samples_of, with_left_out
-from howlate.analysis.statistics import describe
-from howlate.analysis.tail import (
-    MANY_MISSES,
-    clusters_by_thread,
-    clusters_of_misses,
-    summary_of_tail,
-    theta_by_cpu,
-    threshold,
-    with_swallowed,
-)
-from howlate.analysis.valid import failures, starved, warnings
 from howlate.errors import DamagedError
 from howlate.model.bins import NO_BLOCKS, CellBins, ColumnBins, LoadCourse, Scatter, TimeBlocks
 from howlate.model.columns import FLAGS, RELEASE_NS, RESPONSE
@@ -43,6 +25,23 @@ from howlate.model.summary import (
     latest_of,
 )
 from howlate.model.tail import TailSummary
+from howlate.statistics.deadline import with_clusters
+from howlate.statistics.describe import Int64s, ValueCounts, at_rank, exceedances
+from howlate.statistics.drawn import BlockBins, block_width_ns, tail, time_blocks
+from howlate.statistics.histogram import MANTISSA_BITS, histogram
+from howlate.statistics.scatter import Filled, grid, scatter
+from howlate.statistics.stated import as_stated, samples_of, with_left_out
+from howlate.statistics.statistics import describe
+from howlate.statistics.tail import (
+    MANY_MISSES,
+    clusters_by_thread,
+    clusters_of_misses,
+    summary_of_tail,
+    theta_by_cpu,
+    threshold,
+    with_swallowed,
+)
+from howlate.statistics.valid import failures, starved, warnings
 from howlate.store.cell_record import CellFile
 from howlate.store.counted import counters_in
 from howlate.store.duck import arrays, connection, disbelieve, forged, not_a_number, numbers, reading, scan
@@ -51,6 +50,7 @@ from howlate.store.misses import Answers
 from howlate.store.run_folder import BINS, CPUS, LOADS, MEASURED, SAMPLES, CellFiles, write_summary
 from howlate.store.shape import SQL_TYPE, Shape
 from howlate.store.tables import rows_problem
+from howlate.verdict.extrapolate import MOST, Peaks
 from howlate.words.statement import rule
 
 KEY_BITS = 15

@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 
 from howlate.model.columns import FLAGS, INDICES, RELEASE, SAMPLES, TIMES
-from howlate.model.opening import open_file
+from howlate.system.opening import open_file
 
 COLUMNS_MAX = 256
 FOOTER_BYTES_MAX = 32 << 20

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from howlate import __version__
-from howlate.analysis.groups import IN_FORCE
 from howlate.errors import DamagedError
 from howlate.model.run import Run
 from howlate.model.summary import SCHEMA
+from howlate.statistics.groups import IN_FORCE
 from howlate.store.files import read_json
 from howlate.store.run_folder import BINS, SUMMARY, RunFolder
 from howlate.store.summarise import computed

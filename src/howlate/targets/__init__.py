@@ -7,19 +7,19 @@ say)`.
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from howlate.errors import UsageError
 from howlate.model.decode import suggestion
+from howlate.rooms import plugins
 from howlate.targets._lab_options import LabOptions
 from howlate.targets._target import CpuProgress, Outcome, Progress, Target, outcome_of
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
-    from howlate.lab.archive import Archive
+    from howlate.lab.archive.packages import Archive
 
 UNKNOWN_TARGET = rule("target.unknown-target", 'the target "{name}" is not known', remedy="{hint}")
 
@@ -41,7 +41,7 @@ __all__ = [
 
 def names() -> list[str]:
     """The names of all backends."""
-    return sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+    return list(plugins(__name__))
 
 
 def open_target(
@@ -58,7 +58,7 @@ def open_target(
         raise UsageError(UNKNOWN_TARGET(name=name, hint=suggestion(name, names())))
     if name == "lab":
         return open_lab(argument or ",".join(machines), lab, say=say)
-    backend = importlib.import_module(f"{__name__}.{name}")
+    backend = importlib.import_module(plugins(__name__)[name])
     target: Target = backend.open_target(argument, say)
     return target
 
@@ -78,6 +78,6 @@ def open_lab(
 ) -> Target:
     """The lab, with what `--target lab:KERNELS` cannot express: its options, the archive (None: this
     machine's apt), and `say` for messages about slow steps (fetching a kernel)."""
-    backend = importlib.import_module(f"{__name__}.lab")
+    backend = importlib.import_module(plugins(__name__)["lab"])
     target: Target = backend.open_lab(kernels, options, archive, say)
     return target

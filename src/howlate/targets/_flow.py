@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import IO
 
 from howlate.errors import TargetError
-from howlate.interrupts import interrupts_held
 from howlate.store.frames import crc32c
+from howlate.system.interrupts import interrupts_held
 from howlate.targets._target import Progress
 from howlate.targets.local import SILENT_S
 from howlate.words.statement import rule

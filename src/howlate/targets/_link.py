@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from howlate.errors import HowlateError, NotPossibleError, UsageError
-from howlate.interrupts import interrupts_held
+from howlate.system.interrupts import interrupts_held
 from howlate.targets._flow import MARK, SENDS_TOO_MUCH, EndlessError, gathered
 from howlate.targets._socket_folder import socket_folder
 from howlate.words.printable import shell_word

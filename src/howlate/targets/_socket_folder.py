@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from howlate.errors import NotPossibleError
-from howlate.store.scratch import MEMORY, held_folder, remove_stale
+from howlate.system.scratch import MEMORY, held_folder, remove_stale
 from howlate.words.statement import rule
 
 NO_SOCKET_FOLDER = rule(

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import IO, Any
 
 from howlate.errors import REMEDIED, HowlateError, TargetError, UsageError
-from howlate.interrupts import interrupts_held
 from howlate.model.answer import Answer, Command, answers_of
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import parse_json
 from howlate.model.facts import unpacked
 from howlate.model.plan import Cell
-from howlate.places import NOT_STARTED, probe_path
 from howlate.plan.options import arguments
+from howlate.system.interrupts import interrupts_held
+from howlate.system.paths import NOT_STARTED, probe_path
 from howlate.targets._target import (
     CpuProgress,
     OneMachine,

@@ -22,10 +22,10 @@ from howlate.model.decode import decoded, parse_json
 from howlate.model.facts import unpacked
 from howlate.model.job import job_text
 from howlate.model.plan import Cell
-from howlate.places import machine_probe_path
 from howlate.plan.options import arguments
 from howlate.store.files import storing
 from howlate.store.frames import crc32c
+from howlate.system.paths import machine_probe_path
 from howlate.targets._flow import (
     EndlessError,
     Forward,

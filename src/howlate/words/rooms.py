@@ -11,7 +11,7 @@ from types import ModuleType
 from howlate.rooms import hooks
 from howlate.words.statement import RULES, Rule
 
-ROOMS = ("analysis", "charts", "report", "words")
+ROOMS = ("charts", "document", "replay", "sides", "statistics", "words")
 
 
 @functools.cache

@@ -14,7 +14,7 @@
 namespace howlate {
 
 // A load below this share of what it is held against was not there. The host applies the same limit
-// (analysis/loaded.py).
+// (statistics/load_reached.py).
 inline constexpr double loaded_share_min = 0.5;
 
 // One load's goal and how far it came, over one stretch of time.

@@ -169,8 +169,8 @@ def _print_audit(console: Console, one: Audit) -> None:
 
 
 def _print_rules(console: Console, found: Sequence[Audit]) -> None:
-    from howlate.analysis.contradictions import RULES
     from howlate.published.audit import SLIP
+    from howlate.statistics.contradictions import RULES
 
     used = {rule for one in found for rule, count in one.checked.items() if count}
     for name, check in RULES.items():
@@ -188,7 +188,7 @@ def _print_rules(console: Console, found: Sequence[Audit]) -> None:
 def _wrapped(console: Console, text: str, lead: str) -> None:
     from rich.text import Text
 
-    from howlate.report.text import wrapped
+    from howlate.document.text import wrapped
 
     for i, line in enumerate(wrapped(text, max(30, console.width - len(lead)))):
         console.print(Text(f"{lead if i == 0 else ' ' * len(lead)}{line}"), soft_wrap=True)
@@ -197,7 +197,7 @@ def _wrapped(console: Console, text: str, lead: str) -> None:
 def _print_table(
     console: Console, labels: Sequence[tuple[str, list[str]]], figures: Sequence[tuple[str, list[str]]]
 ) -> None:
-    from howlate.report.table_terminal import print_table
+    from howlate.document.table_terminal import print_table
 
     print_table(console, labels, figures, [True] * len(labels[0][1]))
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from howlate.analysis.valid import STARVED
 from howlate.errors import UsageError
 from howlate.model.study import Value
 from howlate.model.summary import CellSummary, ColumnSummary
 from howlate.model.units import parse_duration_ns
+from howlate.statistics.valid import STARVED
 from howlate.store.export._format import Format
 from howlate.store.export._marks import loaded
 from howlate.store.export._rows import chosen

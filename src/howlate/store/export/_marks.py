@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from howlate.analysis.loaded import LOADED_SHARE, NOT_LOADED
 from howlate.model.summary import CellSummary
+from howlate.statistics.load_reached import LOADED_SHARE, NOT_LOADED
 
 VALID, LOADED = "valid", "loaded"
 """Columns of each row, where a format has named columns."""

@@ -1,0 +1,111 @@
+"""Compare kernels, or settings, side by side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from howlate.words.language import called
+from howlate.words.printable import shell_line
+
+if TYPE_CHECKING:
+    from howlate.model.loaded import RunContent
+    from howlate.model.summary import CellSummary
+
+
+@click.command(epilog="Example: howlate compare runs/none runs/rt --json")
+@click.argument("runs", nargs=-1, required=True, metavar="[NAME=]RUN...")
+@click.option(
+    "--by",
+    default="kernel",
+    metavar="LABEL",
+    help="The axis to compare: kernel (the default), or another such as timer or policy.",
+)
+@click.option(
+    "--deadline",
+    metavar="TIME",
+    help="Compare how many releases missed it (default: the one that the runs were measured with).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/compare.md).")
+def command(runs: tuple[str, ...], by: str, deadline: str | None, as_json: bool) -> int:
+    """Compare the points that the run folders RUN... share: a table for each point, the differences, and a
+    summary in words. A single RUN is enough if it has several kernels (or values of LABEL). NAME=RUN gives a
+    run that name. `howlate report RUN RUN` writes the same as a page."""
+    import json
+
+    from rich.console import Console
+
+    from howlate.cli._named import named_runs, read_named, tell_missing
+    from howlate.compare.compare import compare, to_json
+    from howlate.compare.conclusions import conclusions, conclusions_json
+    from howlate.compare.document import document, layouts_json
+    from howlate.compare.equal import SAMPLES_HEADING, equal_sides
+    from howlate.document.document import to_json as shown
+    from howlate.document.document_terminal import print_document
+    from howlate.errors import DamagedError, ExitCode, UsageError
+    from howlate.store.files import file_hash
+    from howlate.store.run_folder import SAMPLES, RunFolder
+    from howlate.verdict.cli.verdict import limit_ns_of
+    from howlate.words.language import english
+
+    deadline_ns = 0 if deadline is None else limit_ns_of("--deadline", deadline)
+    named = named_runs(runs)
+    contents = read_named(named, bins=False)
+    if deadline_ns:
+        contents = [_against(named[i][1], content, deadline_ns) for i, content in enumerate(contents)]
+    missing = tell_missing(zip((run for _, run in named), contents, strict=True))
+
+    def hash_of(run: int, cell: str) -> str:
+        samples = RunFolder(named[run][1]).cell_path(cell) / SAMPLES
+        return file_hash(samples) if samples.is_file() else ""
+
+    try:
+        comparison = compare(contents, by)
+    except UsageError as problem:  # of a run whose cells are gone it is not the caller's
+        raise DamagedError(problem.statement) if missing is ExitCode.BROKEN else problem from None
+    equal = equal_sides(comparison.joined, hash_of)
+    if as_json:
+        with english():
+            printed = layouts_json(comparison)
+            sections = shown(document(comparison, equal))
+        value = {
+            **to_json(comparison),
+            "equal": [dict(statement.values) for statement in equal],
+            "layouts": printed,
+            "summary": conclusions_json([(SAMPLES_HEADING(), equal), *conclusions(comparison)]),
+            "document": sections,
+        }
+        click.echo(json.dumps(value, indent=1, ensure_ascii=False))
+        return missing
+    print_document(Console(highlight=False, markup=False), document(comparison, equal))
+    words = shell_line(["report", *runs, *(["--by", by] if by != "kernel" else [])])
+    click.echo(f"\nAs a page: {called()} {words}")
+    return missing
+
+
+def _against(run: Path, content: RunContent, deadline_ns: int) -> RunContent:
+    """The run with the releases of its cells against this deadline."""
+    from howlate.verdict.cli.verdict import against
+
+    counted: dict[str, dict[str, CellSummary]] = {}
+    for view in against(run, content, deadline_ns):
+        counted.setdefault(view.id, {})[view.judged[0]] = view
+    cells = [
+        replace(cell, summary=_counted(cell.summary, counted[cell.summary.id]))
+        if cell.summary.id in counted
+        else cell
+        for cell in content.cells
+    ]
+    return replace(content, cells=tuple(cells))
+
+
+def _counted(summary: CellSummary, views: dict[str, CellSummary]) -> CellSummary:
+    """The cell, of which each judged column has been counted."""
+    from howlate.model.summary import JudgedColumn
+
+    latest = views.get(summary.latest) or next(iter(views.values()))
+    each = {name: JudgedColumn(view.deadline, view.tail, view.ladder) for name, view in views.items()}
+    return replace(summary, deadline=latest.deadline, by_column=each if len(each) > 1 else {})

@@ -1,0 +1,274 @@
+"""Say how much must be measured to show a rate, a horizon or a difference."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from howlate.cli._options import together
+from howlate.words.statement import rule
+
+NO_QUESTION = rule(
+    "cli.no-question",
+    "nothing is asked",
+    remedy="give --miss-rate, --horizon or --ratio: howlate plan --miss-rate 1e-7 --period 1ms",
+)
+RATE_IS_0 = rule(
+    "cli.rate-is-0",
+    "no number of activations shows that no release ever misses",
+    remedy="give --miss-rate a share above 0, such as 1e-7",
+)
+RATIO_RANGE = rule(
+    "cli.ratio-range", "--ratio must be above 0 and not 1, not {ratio}", remedy="write it like 2 or 1.2"
+)
+TRUE_RATE_RANGE = rule(
+    "cli.true-rate-range",
+    "--true-rate must be 0 or above and below --miss-rate, not {rate}",
+    remedy="give both: --miss-rate 1e-6 --true-rate 1e-7; no number of activations shows a rate that is not kept",
+)
+NEVER_ENOUGH = rule(
+    "cli.true-rate-too-near",
+    "--true-rate {rate} is too near to --miss-rate to be told from it",
+    remedy="name a rate of half as much or less",
+)
+THETA_RANGE = rule(
+    "cli.theta-range", "--cluster must be at least 1, not {size}", remedy="write it like 1 (no clusters) or 4"
+)
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """What a comparison is to find, and in runs of which length."""
+
+    ratio: float | None
+    seconds: str
+
+
+_compared = together(
+    "compared",
+    _Compared,
+    (
+        click.option(
+            "--ratio",
+            type=float,
+            metavar="FACTOR",
+            help="Which difference a comparison is to find, such as 1.5 or 2.",
+        ),
+        click.option(
+            "--seconds",
+            default="12s",
+            show_default=True,
+            metavar="TIME",
+            help="How long each run of a pair measures; with --miss-rate it says how many misses are compared.",
+        ),
+    ),
+)
+
+
+@click.command(epilog="Example: howlate plan --miss-rate 1e-7 --period 1ms --horizon 1h --ratio 1.5")
+@click.option(
+    "--miss-rate", type=float, metavar="RATE", help="Which share of the releases may miss the deadline."
+)
+@click.option(
+    "--true-rate",
+    type=float,
+    metavar="RATE",
+    help="Which share is expected to miss it (default: none, a tenth and a third of --miss-rate).",
+)
+@click.option("--period", default="1ms", show_default=True, metavar="TIME", help="Of the task.")
+@click.option("--horizon", metavar="TIME", help="How long a stretch the largest value is to bound.")
+@_compared
+@click.option(
+    "--cluster",
+    type=float,
+    default=1.0,
+    show_default=True,
+    metavar="SIZE",
+    help="How many late samples come together (1 / the extremal index that a verdict names).",
+)
+@click.option(
+    "--deadline", metavar="TIME", help="Named in the commands that follow; then misses are compared too."
+)
+@click.option(
+    "--confidence", type=float, default=0.95, show_default=True, metavar="SHARE", help="Of each bound."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(
+    miss_rate: float | None,
+    true_rate: float | None,
+    period: str,
+    horizon: str | None,
+    compared: _Compared,
+    cluster: float,
+    deadline: str | None,
+    confidence: float,
+    as_json: bool,
+) -> int:
+    """Say how many activations, hours and pairs of runs are needed before one starts to measure: for a rate of
+    misses, for a bound on the next stretch of time, for a difference between two kernels or settings."""
+    import json
+
+    from howlate.errors import UsageError
+    from howlate.verdict.cli.verdict import asked
+
+    ratio = compared.ratio
+    if miss_rate is None and horizon is None and ratio is None:
+        raise UsageError(NO_QUESTION())
+    question = asked(deadline, miss_rate or 0.0, None, confidence)
+    if miss_rate is not None and not miss_rate:
+        raise UsageError(RATE_IS_0())
+    if true_rate is not None and not 0 <= true_rate < (miss_rate or 0.0):
+        raise UsageError(TRUE_RATE_RANGE(rate=true_rate))
+    if not (1 <= cluster < math.inf):
+        raise UsageError(THETA_RANGE(size=cluster))
+    if ratio is not None and (not (0 < ratio < math.inf) or ratio == 1):
+        raise UsageError(RATIO_RANGE(ratio=ratio))
+    value: dict[str, Any] = {"schema": 1, "confidence": confidence, "period_ns": _above_0("--period", period)}
+    period_s = value["period_ns"] / 1e9
+    if miss_rate is not None:
+        value["rate"] = _rate(miss_rate, true_rate, period_s, cluster, question.confidence)
+    if horizon is not None:
+        value["horizon"] = _horizon(_above_0("--horizon", horizon) / 1e9, question.confidence)
+    if ratio is not None:
+        releases = _above_0("--seconds", compared.seconds) / 1e9 / period_s
+        misses = None if miss_rate is None else (miss_rate * releases, cluster)
+        value["pairs"] = _pairs(ratio, miss_rate is not None or deadline is not None, misses)
+    if as_json:
+        click.echo(json.dumps(value, indent=1))
+    else:
+        for line in _lines(value, deadline or "TIME", horizon or ""):
+            click.echo(line)
+    return 0
+
+
+def _above_0(option: str, text: str) -> int:
+    """A time in nanoseconds that is not 0."""
+    from howlate.errors import UsageError
+    from howlate.verdict.cli.verdict import NOT_POSITIVE, duration_ns
+
+    if not (time_ns := duration_ns(option, text)):
+        raise UsageError(NOT_POSITIVE(option=option))
+    return time_ns
+
+
+def _rate(
+    miss_rate: float, true_rate: float | None, period_s: float, cluster: float, confidence: float
+) -> dict[str, Any]:
+    """How many activations show a rate, by the true one."""
+    from howlate.compare.effort import CHANCE, rate_efforts, until_decided
+    from howlate.errors import UsageError
+
+    theta = 1 / cluster
+    efforts = rate_efforts(miss_rate, confidence, theta, None if true_rate is None else [true_rate])
+    if not efforts:
+        raise UsageError(NEVER_ENOUGH(rate=true_rate))
+    decided = until_decided(miss_rate, confidence, theta)
+    return {
+        "miss_rate": miss_rate,
+        "theta": theta,
+        "chance": CHANCE,
+        "by_misses": [{**vars(effort), "seconds": effort.activations * period_s} for effort in efforts],
+        "until_decided": {"activations": decided, "seconds": decided * period_s},
+    }
+
+
+def _horizon(horizon_s: float, confidence: float) -> dict[str, Any]:
+    from howlate.compare.effort import horizon_effort_s
+
+    return {"horizon_s": horizon_s, "seconds": horizon_effort_s(horizon_s, confidence)}
+
+
+def _pairs(ratio: float, has_deadline: bool, misses: tuple[float, float] | None) -> dict[str, Any]:
+    """How often `compare` finds a ratio. `misses`: how many a run has, and how many come together."""
+    from howlate.compare.effort import NOISE, Misses, fewest, figures_compared, powers
+
+    figures = figures_compared(has_deadline)
+    found = powers(ratio, figures, None if misses is None else Misses(*misses))
+    return {
+        "ratio": ratio,
+        "figures": list(figures),
+        "fewest": fewest(figures),
+        "noise": dict(NOISE),
+        "misses": None if misses is None else {"expected": misses[0], "cluster": misses[1]},
+        "power": [{"pairs": power.pairs, "found": dict(power.figures)} for power in found],
+    }
+
+
+def _lines(value: dict[str, Any], deadline: str, horizon: str) -> list[str]:
+    """For people."""
+    from howlate.words.language import called
+    from howlate.words.quantities import level_text
+
+    level = level_text(value["confidence"])
+    lines, verdict = [], f"{called()} verdict RUN --deadline {deadline}"
+    if rate := value.get("rate"):
+        lines += _rate_lines(rate, level)
+    if bound := value.get("horizon"):
+        lines.append(
+            f"For a bound on the next {_time(bound['horizon_s'])} with {level} confidence: measure "
+            f"{_time(bound['seconds'])}"
+        )
+    if pairs := value.get("pairs"):
+        lines += _pairs_lines(pairs)
+    if rate:
+        lines.append(f"Then: {verdict} --miss-rate {rate['miss_rate']:g}")
+    if bound:
+        lines.append(f"Then: {verdict} --horizon {horizon}")
+    return lines
+
+
+def _rate_lines(rate: dict[str, Any], level: str) -> list[str]:
+    from howlate.words.quantities import grouped, percent
+
+    lines = [
+        f"To show with {level} confidence that at most {rate['miss_rate']:g} of the releases miss, and to succeed in "
+        f"{percent(rate['chance'])} of the attempts:"
+    ]
+    for need in rate["by_misses"]:
+        true = f"if {need['true_rate']:.2g} miss" if need["true_rate"] else "if none misses"
+        passes = f", passed with {need['misses']} missed or fewer" if need["misses"] else ""
+        count = grouped(need["activations"], ",")
+        lines.append(f"  {true:16} {count:>16} activations  {_time(need['seconds'])}{passes}")
+    decided = rate["until_decided"]
+    count = grouped(decided["activations"], ",")
+    lines.append(
+        f"  looking while it is measured, without a miss: {count} activations, {_time(decided['seconds'])}"
+    )
+    return lines
+
+
+def _pairs_lines(pairs: dict[str, Any]) -> list[str]:
+    from howlate.compare.document import heading
+    from howlate.words.quantities import percent
+
+    shown = list(pairs["power"][0]["found"])
+    lines = [
+        f"To find a factor of {pairs['ratio']:g} in one of {len(pairs['figures'])} figures as compare tests them, in "
+        "interleaved pairs of runs:",
+        "  " + " ".join([f"{'pairs':>6}", *(f"{heading(name):>16}" for name in shown)]),
+    ]
+    for power in pairs["power"]:
+        shares = (f"{percent(power['found'][name]):>16}" for name in shown)
+        lines.append("  " + " ".join([f"{power['pairs']:6}", *shares]))
+    lines.append(
+        f"  Fewer than {pairs['fewest']} pairs can show nothing among {len(pairs['figures'])} figures, and within "
+        "10 % nothing is called a difference."
+    )
+    noise = ", ".join(f"{heading(name)} {spread:g}" for name, spread in pairs["noise"].items())
+    lines.append(
+        f"  The noise of a pair is a virtual machine's, in cells of 12 s (log ratio, standard deviation: {noise})."
+    )
+    if of := pairs["misses"]:
+        lines.append(f"  A run misses {of['expected']:.3g} releases in the mean, {of['cluster']:g} together.")
+    elif len(shown) < len(pairs["figures"]):
+        lines.append("  How often a factor in the misses is found depends on their number: give --miss-rate.")
+    return lines
+
+
+def _time(seconds: float) -> str:
+    from howlate.words.quantities import seconds_text
+
+    return seconds_text(seconds, " ")

@@ -1,0 +1,446 @@
+"""What a comparison shows, made once for terminal, page and Markdown: the tables in the published layout (sides
+as rows; minimum, mean, maximum, deviation, overruns, period exceeded), the ratios of sides, and the sentences around
+them (docs/compare.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from howlate.charts._words import title_of_column
+from howlate.compare.compare import Block, Comparison, Pair
+from howlate.compare.conclusions import conclusions
+from howlate.document import cautions
+from howlate.document import sheet as sheets
+from howlate.document.document import Document, Folded, Item, Section, Texts, texts
+from howlate.document.kernels import differences
+from howlate.document.sheet import NOTHING, Column, Sheet, SheetCell
+from howlate.document.text import every_note
+from howlate.document.units import Unit, unit_for
+from howlate.model.columns import LATENCY, RESPONSE
+from howlate.model.preemption import spelt
+from howlate.model.summary import MISSES
+from howlate.rooms import hooks
+from howlate.sides.gravity import stated
+from howlate.sides.joined import described, labels_that_vary
+from howlate.sides.printed_figures import PrintedLine
+from howlate.sides.sides import FIGURES, LOAD, RUN, Decision, SideRow
+from howlate.words.language import N_, _
+from howlate.words.quantities import NARROW_SPACE, percent, sentence_case
+from howlate.words.say import Text, say
+from howlate.words.statement import Statement, rule
+
+HEADINGS = {
+    "minimum": N_("min"),
+    "mean": N_("mean"),
+    "maximum": N_("max"),
+    "deviation": N_("std dev"),
+    "overruns": N_("overruns"),
+    "exceeded": N_("period exceeded"),
+    "p99": "p99",
+    MISSES: N_("deadline misses"),
+    LOAD: N_("load achieved"),
+    "0.5": N_("median"),
+    "0.999": "p99.9",
+    "max": N_("max"),
+    "stddev": N_("std dev"),
+}
+TIMES = ("minimum", "mean", "p99", "maximum", "deviation")
+DIRECTIONS = {
+    "smaller": N_("smaller"),
+    "larger": N_("larger"),
+    "equal": N_("equal within 10 %"),
+    "indistinct": N_("not distinguishable"),
+    "unstated": N_("not stated"),
+}
+
+IN_UNIT = rule("comparison.table", "{column} in {unit}")
+OF_LOADS = rule("comparison.table-of-loads", "Duration of the load's own runs")
+AT = rule("comparison.table-at", "{place}: {what}")
+OVER_SEEDS = rule("comparison.over-seeds", "{what}; smallest, median and largest over seeds")
+OVER_REPETITIONS = rule(
+    "comparison.over-repetitions", "{what}; smallest, median and largest over repetitions"
+)
+PUBLISHED = rule("comparison.published", "published: {label}")
+NOT_MEASURABLE = rule("comparison.not-measurable", "published: {label} (cannot be measured here)")
+STANDS_IN = rule("comparison.stands-in", "Published: {where}.")
+SAMPLES = rule("comparison.samples", "The published figures are of {samples} samples each, ours of {ours}.")
+STARVED = rule("comparison.starved", "{side}, starved (expected)")
+RUN_OF = rule("comparison.run-of", "{load} run (ms)")
+RATIO = rule("comparison.ratio", "{first} to {second}")
+INTERVAL = rule("comparison.interval", "{confidence} interval of {pairs} pairs")
+SAME_KERNEL = rule("comparison.same-kernel", "Every side: kernel {kernel}.")
+ONE_SIDE = rule(
+    "comparison.one-side", "{side} in the layout of the published study, with its figures below ours."
+)
+SIDES = rule(
+    "comparison.sides",
+    "{count} sides: {sides}. Each combination of everything else has a table, as in the published studies. Where "
+    "points are repeated, a row has the smallest, the median and the largest of each figure. A difference is stated "
+    "where its exact paired interval lies outside a margin of 10 %; without one, the sides are not claimed to be "
+    "equal. docs/compare.md has the rule of each sentence.",
+)
+
+
+OPTIONS = rule(
+    "comparison.options",
+    "{count} option of the kernels that differs and is known to matter for lateness",
+    "{count} options of the kernels that differ and are known to matter for lateness",
+    by="count",
+)
+NO_ROOM = rule("comparison.no-room", "{count} more tables have no room here: `howlate compare` prints them.")
+OPEN = 12
+"""Of more tables than these the page folds the rest away."""
+
+
+def heading(figure: str) -> str:
+    """A figure as a column's heading: "max", "load achieved", "hackbench run (ms)"."""
+    if figure.startswith(RUN):
+        return say(RUN_OF(load=figure.removeprefix(RUN).rpartition(".")[0]))
+    return _(HEADINGS[figure])
+
+
+# --- The whole of it ------------------------------------------------------------------------------------------
+
+
+def document(found: Comparison, equal: Sequence[Statement] = ()) -> Document:
+    """For the terminal: what is equal to the last digit first; tables, what does not match, which times the lab
+    cannot resolve, and the conclusions last. A page says of its rows what the lab cannot resolve (of_runs.py)."""
+    options = _("Options that differ and are known to matter for lateness")
+    section = Section(
+        "compare",
+        (
+            *(Texts("said", (text,)) for text in _first(found, equal)),
+            *layouts(found),
+            *(sheet for i, block in enumerate(found.blocks) for sheet in _sheets(found, block, i)),
+            *texts("warnings", [*found.joined.warnings, *_doubtful(found)]),
+            *([differences(found.differences, found.names, options)] if found.differences else []),
+            *(Texts("listed", tuple(said), say(title)) for title, said in conclusions(found)),
+        ),
+    )
+    return Document((section,))
+
+
+def section(found: Comparison, most: int) -> Section:
+    """For the page: the conclusions first; so many tables at most, of which the first are open."""
+    tables = [_sheets(found, block, i) for i, block in enumerate(found.blocks[:most])]
+    left = len(found.blocks) - len(tables)
+    groups = conclusions(found)
+    items: list[Item] = [
+        Texts("reading", (_reading(found),)),
+        *texts("caution", [*filter(None, [_caution(found)])]),
+    ]
+    for title, said in groups:
+        items += [*texts("heading", [title] if len(groups) > 1 else []), Texts("said", tuple(said))]
+    unlike = [sentence_case(say(warning)) for warning in found.joined.warnings]
+    items += texts("cautions", unlike, _("What does not match"))
+    items += layouts(found)
+    items += (sheet for block in tables[:OPEN] for sheet in block)
+    if folded := [sheet for block in tables[OPEN:] for sheet in block]:
+        title_of_rest = _("{count} more tables").format(count=len(tables) - OPEN)
+        items.append(Folded(title_of_rest, tuple(folded), "cells"))
+    items += texts("lead", [NO_ROOM(count=left)] if left > 0 else [])
+    if (
+        len(found.joined.runs) > 1 and found.differences
+    ):  # of one run the page says it where it tells of the kernels
+        options = differences(found.differences, found.names)
+        items.append(Folded(say(OPTIONS(count=len(found.differences))), (options,)))
+    return Section("compare", tuple(items), _("Side by side") if len(found.sides) > 1 else _("As published"))
+
+
+def published(found: Comparison) -> list[Sheet]:
+    """The tables beside which a study's document stands."""
+    return [of_block(found, block, i) for i, block in enumerate(found.blocks) if block.published]
+
+
+def _sheets(found: Comparison, block: Block, number: int) -> list[Sheet]:
+    ratios_ = ratios(found, block, number)
+    return [of_block(found, block, number), *([] if ratios_ is None else [ratios_])]
+
+
+def _caution(found: Comparison, gravity: Statement | None = None) -> Text:
+    """What must be known at every table, and the gravity of the sides of one."""
+    return every_note(found.joined.virtual, found.joined.modes, gravity)
+
+
+def _doubtful(found: Comparison) -> list[Statement]:
+    """Of the places' valid repetitions, each by side and place."""
+    places = found.joined.places
+    labels = labels_that_vary(places)
+    return cautions.of_figures(
+        [
+            (", ".join([found.sides[side], *([described(place, labels)] if labels else [])]), counted)
+            for place in places
+            for side, member in sorted(place.members.items())
+            if (counted := member.group.counted)
+        ]
+    )
+
+
+def _reading(found: Comparison) -> Statement:
+    """How the tables are to be read."""
+    if len(found.sides) == 1:
+        return ONE_SIDE(side=found.sides[0])
+    return SIDES(count=len(found.sides), sides=", ".join(found.sides))
+
+
+def _first(found: Comparison, equal: Sequence[Statement]) -> list[Statement]:
+    """What is known before any table: sides that are equal, and the kernel that all sides share."""
+    kernels = {(side.kernel, side.preemption) for side in found.joined.sides}
+    if len(kernels) > 1 or len(found.sides) == 1:
+        return list(equal)
+    kernel, preemption = kernels.pop()
+    named = f"{kernel} ({spelt(preemption)})" if preemption else kernel
+    return [*equal, SAME_KERNEL(kernel=named)]
+
+
+# --- The table of a block -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SideLine:
+    """A line of a table: a side's figures, or the smallest, median or largest of them over its repetitions."""
+
+    side: str
+    """Whose; "" where the line above names it."""
+    what: str
+    """"smallest", "median", "largest"; whose published figures these are; why there are none; "" for nothing."""
+    values: tuple[float | None, ...]
+    """In nanoseconds, and counts."""
+    kind: str = "ours"
+    signs: tuple[str, ...] = ()
+    """For each value a sign behind it; empty for none."""
+    printed: tuple[str, ...] = ()
+    """Of published values the digits that the document has, where it has them in the table's unit."""
+
+
+def of_block(found: Comparison, block: Block, number: int) -> Sheet:
+    """The table of one block, the `number`-th."""
+    figures = (*(name for name in FIGURES if _has(name, block)), *_load(block), *block.runs)
+    repeated = any(row.planned > 1 for row in block.rows)
+    unit = unit_for([once.column for row in block.rows for once in row.once.values()])
+    lines = _all_lines(found, block, figures, unit, repeated)
+    over = _("of seeds") if found.joined.virtual else _("of repetitions")
+    names = [sheets.labels("side", _("side"), [line.side for line in lines])]
+    if all(not (line.side and line.what) for line in lines) and not repeated:
+        names = [sheets.labels("side", _("side"), [line.side or line.what for line in lines])]
+    else:
+        names.append(sheets.labels("what", over if repeated else "", [line.what for line in lines]))
+    return Sheet(
+        f"side-{number}",
+        _title(block, unit, repeated, found.joined.virtual),
+        (*names, *(_column(figure, i, lines, unit) for i, figure in enumerate(figures))),
+        tuple(sheets.Row(kind=line.kind) for line in lines),
+        tuple(_notes(block)),
+        _caution(found, stated(block.gravities(found.sides))),
+        "sides",
+        block.column,
+    )
+
+
+def _title(block: Block, unit: Unit, repeated: bool, virtual: bool) -> str:
+    what = IN_UNIT(column=title_of_column(block.column), unit=unit.sign) if block.column else OF_LOADS()
+    if block.title:
+        what = AT(place=block.title, what=what)
+    if repeated:
+        what = (OVER_SEEDS if virtual else OVER_REPETITIONS)(what=what)
+    return say(what)
+
+
+def _column(figure: str, place: int, lines: Sequence[SideLine], unit: Unit) -> Column:
+    cells = []
+    for line in lines:
+        value = line.values[place]
+        sign = line.signs[place] if line.signs else ""
+        if value is None:
+            cells.append(SheetCell(NOTHING, sign=sign))
+            continue
+        printed = line.printed[place] if line.printed else ""
+        strong = figure == "maximum" and line.what in ("", _("largest"))
+        text = printed or _text(figure, value, unit)
+        cells.append(SheetCell(text, value, sign=sign, strong=strong))
+    short = _("over-\nruns") if figure == "overruns" else ""
+    return Column(figure, heading(figure), tuple(cells), short=short)
+
+
+def _text(figure: str, value: float, unit: Unit) -> str:
+    """As it is shown, without a sign."""
+    if figure in TIMES:
+        return unit.text(value)
+    if figure == LOAD:
+        return percent(value)
+    if figure.startswith(RUN):
+        return f"{value / 1e6:,.1f}".replace(",", NARROW_SPACE)
+    return f"{value:,.0f}".replace(",", NARROW_SPACE) if value == int(value) else f"{value:.1f}"
+
+
+def _all_lines(
+    found: Comparison, block: Block, figures: Sequence[str], unit: Unit, repeated: bool
+) -> list[SideLine]:
+    """Each side's lines, and below them the published ones that were measured as it was."""
+    lines: list[SideLine] = []
+    left = list(zip(block.published, block.stand, strict=True))
+    for row in block.rows:
+        lines += _lines(found.sides[row.side], row, figures, repeated)
+        here = [each for each in left if row.side in each[1] and each[0].preemption]
+        lines += [_published(line, figures, unit) for line, _sides in here]
+        left = [each for each in left if each not in here]
+    return [*lines, *(_published(line, figures, unit) for line, _sides in left)]
+
+
+def _lines(side: str, row: SideRow, figures: Sequence[str], repeated: bool) -> list[SideLine]:
+    if row.not_loaded:
+        share = float(median(row.not_loaded))
+        return [SideLine(side, _("not loaded"), tuple(share if name == LOAD else None for name in figures))]
+    if row.starved:
+        side = say(STARVED(side=side))
+    if not row.once:
+        return [
+            SideLine(side, _("no valid repetition") if repeated else _("invalid"), (None,) * len(figures))
+        ]
+    ranges = [row.spread(name) for name in figures]
+    if row.planned == 1:
+        return [SideLine(side, "", tuple(None if each is None else each.smallest for each in ranges))]
+    return [
+        SideLine(
+            f"{side} ({row.of})" if i == 0 else "",
+            _(what),
+            tuple(None if each is None else float(getattr(each, what)) for each in ranges),
+        )
+        for i, what in enumerate((N_("smallest"), N_("median"), N_("largest")))
+    ]
+
+
+def _published(line: PrintedLine, figures: Sequence[str], unit: Unit) -> SideLine:
+    printed = [line.figures.get(name) for name in figures]
+    texts = []
+    for name, figure in zip(figures, printed, strict=True):
+        size = unit.size if name in TIMES else 1
+        texts.append(figure.text if figure is not None and figure.value == figure.number * size else "")
+    return SideLine(
+        "",
+        say((NOT_MEASURABLE if line.why else PUBLISHED)(label=line.label)),
+        tuple(line.values.get(name) for name in figures),
+        "published",
+        tuple("" if figure is None else f"{figure.sign}{figure.about}" for figure in printed),
+        tuple(texts),
+    )
+
+
+def _notes(block: Block) -> list[str]:
+    """Where the published lines stand, of how many samples they are, what their signs mean."""
+    if not block.published:
+        return []
+    where = dict.fromkeys(f"{line.title} ({line.place})" for line in block.published)
+    samples = {line.samples for line in block.published} - {0}
+    ours = {
+        once.column.count for row in block.rows for once in row.once.values() if once.column.count is not None
+    }
+    texts = [say(STANDS_IN(where="; ".join(where)))]
+    if samples and ours:
+        texts.append(say(SAMPLES(samples=_span(samples), ours=_span(ours))))
+    signs = {own.sign: own.meaning for line in block.published for own in line.figures.values() if own.sign}
+    return [*texts, *(f"{sign} {_(meaning)}." for sign, meaning in sorted(signs.items()))]
+
+
+def _span(values: set[int]) -> str:
+    low, high = f"{min(values):,}", f"{max(values):,}"
+    return low if low == high else _("{low} to {high}").format(low=low, high=high)
+
+
+def _has(name: str, block: Block) -> bool:
+    """Counts that a test does not have are left out; those of a periodic test are shown also where they are zero."""
+    ranges = [each for row in block.rows if (each := row.spread(name)) is not None]
+    if not block.column:
+        return False
+    if name in ("exceeded", MISSES, "p99"):
+        return bool(ranges)
+    if name == "overruns" and block.column not in (LATENCY, RESPONSE):
+        return any(each.largest for each in ranges) or any(row.spread("exceeded") for row in block.rows)
+    return True
+
+
+def _load(block: Block) -> tuple[str, ...]:
+    """The loads' share, where any row has one."""
+    known = any(
+        row.not_loaded or any(once.load_share is not None for once in row.once.values()) for row in block.rows
+    )
+    return (LOAD,) if known else ()
+
+
+# --- Ratios, printed layouts ----------------------------------------------------------------------------------
+
+
+def ratios(found: Comparison, block: Block, number: int) -> Sheet | None:
+    """A row a pair of sides: the ratio of each figure with its interval, and whether it is told apart; None where
+    nothing has a ratio."""
+    pairs = [pair for pair in block.pairs if any(decision.seen for decision in pair.decisions)]
+    if not pairs:
+        return None
+    names = [say(RATIO(first=found.sides[p.first], second=found.sides[p.second])) for p in pairs]
+    figures = list(dict.fromkeys(decision.figure for pair in pairs for decision in pair.decisions))
+    return Sheet(
+        f"ratios-{number}",
+        _("Ratios of the sides"),
+        (
+            sheets.labels("pair", _("ratio [interval] of"), names),
+            *(_ratio_column(figure, pairs) for figure in figures),
+        ),
+        tuple(sheets.Row() for _pair in pairs),
+        kind="ratios",
+    )
+
+
+def _ratio_column(figure: str, pairs: Sequence[Pair]) -> Column:
+    found = [next((v for v in pair.decisions if v.figure == figure), None) for pair in pairs]
+    return Column(figure, heading(figure), tuple(map(_ratio, found)), words=True)
+
+
+def _ratio(decision: Decision | None) -> SheetCell:
+    if decision is None or decision.seen is None:
+        return SheetCell(
+            _("not stated"), why="" if decision is None or decision.why is None else say(decision.why)
+        )
+    interval, told = decision.interval, _(DIRECTIONS[decision.direction])
+    whys = [] if decision.why is None else [say(decision.why)]
+    if interval is None:
+        return SheetCell(f"{decision.seen:.3g}", sign=told, state=decision.direction, why="; ".join(whys))
+    why = say(INTERVAL(confidence=f"{interval.confidence:.1%}", pairs=interval.pairs))
+    return SheetCell(
+        f"{interval.ratio:.3g} [{interval.low:.3g}, {interval.high:.3g}]",
+        sign=told,
+        state=decision.direction,
+        why="; ".join([why, *whys]),
+    )
+
+
+def layouts(found: Comparison) -> list[Sheet]:
+    """Tables as a document prints them, with ours above each of its rows, each followed by the one below it. A room
+    that knows documents makes them (howlate/rooms.py)."""
+    return [sheet for make in hooks("layouts") for sheet in make(found)]
+
+
+def layouts_json(found: Comparison) -> list[dict[str, Any]]:
+    """`layouts` of `compare --json`."""
+    return [_layout_json(sheet) for sheet in layouts(found)]
+
+
+def _layout_json(sheet: Sheet) -> dict[str, Any]:
+    *parts, side = (column for column in sheet.columns if column.label)
+    figures = [column for column in sheet.columns if not column.label]
+    return {
+        "table": sheet.about,
+        "title": sheet.title,
+        "columns": [column.heading for column in figures],
+        "lines": [
+            {
+                "row": [part.cells[i].text for part in parts if part.cells[i].text],
+                "who": who.text,
+                "values": [column.cells[i].text for column in figures],
+            }
+            for i, who in enumerate(side.cells)
+        ],
+        "below": sheet.kind.endswith(" below"),
+    }

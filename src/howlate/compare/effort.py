@@ -1,0 +1,169 @@
+"""How much must be measured before a question can be answered: samples for a rate, time for a horizon, pairs of runs
+for a difference. docs/verdict.md has the formulas, docs/compare.md the test of the pairs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from howlate.model.summary import MISSES
+from howlate.sides.paired import Reals
+from howlate.sides.sides import COMPARED, HALF_A_MISS, P999, fewest_pairs, holm_rows, margin_ps
+from howlate.statistics.bounds import trials_needed
+from howlate.statistics.special import chi2_sf
+from howlate.verdict.sequential import trials_without_miss
+
+CHANCE = 0.95
+"""With which the suggested number of activations passes."""
+WITHHELD = 0.04
+"""Each of four diagnostics withholds the bound of one clean run in a hundred."""
+SPARE = 1.9
+"""How late samples cluster is estimated from one in a thousand, N of them: in all but 4 % of the attempts that costs
+less than SPARE / sqrt(N) of the activations (of independent ones, by simulation)."""
+TAIL = 1_000
+TRUE_SHARES = (0.0, 0.1, 1 / 3)
+"""True rates, as shares of the tolerated one, for which the need is named."""
+MOST_GROUPS = 10_000
+
+NOISE: Mapping[str, float] = {"0.5": 0.18, P999: 0.86, "max": 1.32, "stddev": 1.01}
+"""The standard deviation of the logarithm of a pair's ratio where nothing differs: of neighbouring cells of 12 s of
+two recorded series of a virtual machine (1e7 releases at 200 us, 2e6 at 1 ms), the larger of the two."""
+PAIRS = (6, 8, 10, 12, 16, 24, 48)
+SIMULATED = 2_000
+SEED = 20100601
+
+
+@dataclass(frozen=True)
+class Effort:
+    """To show that a rate of misses is tolerable."""
+
+    true_rate: float
+    """Of the machine."""
+    misses: int
+    """With so many among the samples, or fewer, it passes."""
+    activations: int
+
+
+def rate_efforts(
+    rate: float, confidence: float, theta: float = 1.0, true_rates: Sequence[float] | None = None
+) -> list[Effort]:
+    """How many activations pass with CHANCE, by the true rate. Where it is not below the tolerated one, none do."""
+    named = [share * rate for share in TRUE_SHARES] if true_rates is None else true_rates
+    efforts = [_rate_effort(rate, confidence, theta, true) for true in named]
+    return [effort for effort in efforts if effort is not None]
+
+
+def _rate_effort(rate: float, confidence: float, theta: float, true_rate: float) -> Effort | None:
+    """With the fewest groups of misses that are more than the true rate brings in all but 1 - CHANCE of the attempts.
+    Misses come in groups of 1 / theta, whose number is Poisson's."""
+
+    def activations(groups: int) -> int:
+        needed = trials_needed(rate, groups, confidence, theta)
+        return math.ceil(needed * (1 + min(0.5, SPARE * math.sqrt(TAIL / needed))))
+
+    def passes(groups: int) -> bool:
+        expected = true_rate * theta * activations(groups)
+        return not expected or chi2_sf(2 * expected, 2 * groups + 2) * (1 - WITHHELD) >= CHANCE
+
+    low, high = -1, 0
+    while not passes(high):
+        low, high = high, 2 * high + 1
+        if high > MOST_GROUPS:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if passes(middle) else (middle, high)
+    return Effort(true_rate, math.floor(high / theta + 1e-9), activations(high))
+
+
+def until_decided(rate: float, confidence: float, theta: float = 1.0) -> int:
+    """How many activations without a miss decide it while it is measured (verdict/sequential.py)."""
+    return trials_without_miss(rate, confidence, theta)
+
+
+def horizon_effort_s(horizon_s: float, confidence: float) -> float:
+    """How long to measure so that the maximum bounds the next stretch: H c / (1 - c)."""
+    return horizon_s * confidence / (1 - confidence)
+
+
+@dataclass(frozen=True)
+class Misses:
+    """What a repetition misses where nothing differs."""
+
+    expected: float
+    group: float = 1.0
+    """How many come together."""
+
+
+@dataclass(frozen=True)
+class Power:
+    """How often `compare` finds the ratio in one figure, beside others that do not differ, with so many pairs."""
+
+    pairs: int
+    figures: Mapping[str, float]
+
+
+def figures_compared(has_deadline: bool) -> tuple[str, ...]:
+    """The figures that Holm covers, in cells with enough samples for each."""
+    return tuple(name for name in COMPARED if name != MISSES or has_deadline)
+
+
+def powers(
+    ratio: float,
+    figures: Sequence[str] = figures_compared(False),
+    misses: Misses | None = None,
+    pairs: Sequence[int] = PAIRS,
+    noise: Mapping[str, float] = NOISE,
+) -> list[Power]:
+    """Simulated with a fixed seed: normal logarithms of ratios about the true one, Poisson's counts of groups of
+    misses, and the test of `compare` itself, with its margin and Holm. The error of a share is 1.1 points. Of misses
+    nothing is said where nobody says how many there are; they take part all the same."""
+    random = np.random.default_rng(SEED)
+    return [_power(math.log(ratio), figures, misses, n, noise, random) for n in pairs]
+
+
+def _power(
+    shift: float,
+    figures: Sequence[str],
+    misses: Misses | None,
+    pairs: int,
+    noise: Mapping[str, float],
+    random: np.random.Generator,
+) -> Power:
+    simulated = [name for name in figures if name != MISSES or misses is not None]
+    alike = np.ones((SIMULATED, len(figures)))
+    apart = alike.copy()
+    for name in simulated:
+        at = figures.index(name)
+        for ps, of_shift in ((alike, 0.0), (apart, shift)):
+            if misses is not None and name == MISSES:
+                logs = _ratios_of_misses(of_shift, misses, pairs, random)
+            else:
+                logs = random.normal(of_shift, noise[name], (SIMULATED, pairs))
+            found, sides = margin_ps(logs, logs)
+            ps[:, at] = np.where(sides * of_shift < 0, 1.0, found)
+    return Power(pairs, {name: _found(alike, apart, figures.index(name)) for name in simulated})
+
+
+def _found(alike: Reals, apart: Reals, at: int) -> float:
+    """How often the figure at that place is found, if it alone differs."""
+    one_apart = alike.copy()
+    one_apart[:, at] = apart[:, at]
+    return float(holm_rows(one_apart)[:, at].mean())
+
+
+def _ratios_of_misses(shift: float, misses: Misses, pairs: int, random: np.random.Generator) -> Reals:
+    """The log ratios of shares of misses."""
+    shape, groups = (SIMULATED, pairs), misses.expected / misses.group
+    first = misses.group * random.poisson(groups * math.exp(shift), shape) + HALF_A_MISS
+    second = misses.group * random.poisson(groups, shape) + HALF_A_MISS
+    ratios: Reals = np.log(first / second)
+    return ratios
+
+
+def fewest(figures: Sequence[str]) -> int:
+    """Fewer pairs show nothing."""
+    return fewest_pairs(len(figures))

@@ -1,0 +1,17 @@
+"""What this room adds to howlate, by the names of the hook functions (howlate/rooms.py)."""
+
+from __future__ import annotations
+
+
+def modules_of_results() -> tuple[str, ...]:
+    """For words/rooms.py: the modules here whose texts are translated."""
+    return (
+        "howlate.compare.boundaries",
+        "howlate.compare.compare",
+        "howlate.compare.conclusions",
+        "howlate.compare.document",
+        "howlate.compare.equal",
+        "howlate.compare.least_late",
+        "howlate.compare.relations",
+        "howlate.compare.trends",
+    )

@@ -1,0 +1,97 @@
+"""Which way to sleep was the least late: what the numbers support, and what they do not (docs/studies.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from howlate.model.columns import LATENCY
+from howlate.model.summary import CellSummary
+from howlate.sides.sides import COMPARED, fewest_pairs
+from howlate.statistics.groups import Group, groups_of
+from howlate.words.statement import Statement, rule
+
+AXIS = "timer"
+MOST_NAMED = 3
+BESIDE = ("kernel", "load", "policy", "period")
+"""Labels of the rows that are ranked separately."""
+
+AMONG_ALL = rule("least-late.among-all", "Smallest median {medians}; smallest maximum {maxima}.")
+AT = rule("least-late.at", "{place}: smallest median {medians}; smallest maximum {maxima}.")
+WAY = rule("least-late.way", "{timer} {time_ns:time}")
+BEST = rule("least-late.best", "{ways} (median of all {count}: {middle_ns:time})")
+NO_MEDIAN = rule("least-late.no-median", "not stated for want of samples")
+TOO_FEW = rule(
+    "least-late.too-few-repetitions",
+    "This is what was seen, and no ranking of the ways: {count} of the {needed} repetitions that tell ways apart. "
+    "The same command with `--set order.repetitions=8` (in the lab `--seeds 8`) measures enough of them.",
+)
+COMPARE = rule(
+    "least-late.compare",
+    "This is what was seen; `howlate compare --by timer` with this run's folder says which ways differ.",
+)
+COMPARE_RUN = rule(
+    "least-late.compare-run",
+    "This is what was seen; `howlate compare {run} --by timer` says which of these ways differ.",
+)
+
+Ranked = list[tuple[float, str]]
+
+
+def least_late(summaries: Sequence[CellSummary], run: str = "") -> list[Statement]:
+    """For each load (and other varying labels) the ways with the smallest medians and maxima; empty if there
+    are not several ways. A rank is what was observed; only pairs can show that the way is the cause. `run`:
+    the argument of `howlate compare` for that."""
+    groups = [group for group in groups_of(summaries) if group.spread(LATENCY) is not None]
+    places: dict[tuple[tuple[str, str], ...], list[Group]] = {}
+    for group in groups:
+        rest = tuple(sorted((n, text) for n, text in group.labels.items() if n not in (AXIS, "cpu")))
+        places.setdefault(rest, []).append(group)
+    ranked = {
+        rest: here for rest, here in places.items() if len({group.labels.get(AXIS) for group in here}) > 1
+    }
+    if not ranked:
+        return []
+    vary = [name for name in BESIDE if len({dict(rest).get(name) for rest in ranked}) > 1]
+    statements = [_place(dict(rest), here, vary) for rest, here in ranked.items()]
+    return [*statements, _caution(list(ranked.values()), run)]
+
+
+def _place(labels: dict[str, str], groups: Sequence[Group], vary: Sequence[str]) -> Statement:
+    medians, maxima = _best(_medians(groups)), _best(_maxima(groups))
+    place = tuple(f"{name} {labels[name]}" for name in vary if name in labels)
+    if not place:
+        return AMONG_ALL(medians=medians, maxima=maxima)
+    return AT(place=place, medians=medians, maxima=maxima)
+
+
+def _medians(groups: Sequence[Group]) -> Ranked:
+    """The medians of the ways that state one, smallest first."""
+    spreads = [(group.spread(LATENCY), group) for group in groups]
+    return sorted(
+        (s.medians, g.labels.get(AXIS, "")) for s, g in spreads if s is not None and s.medians is not None
+    )
+
+
+def _maxima(groups: Sequence[Group]) -> Ranked:
+    """The median of the repetitions' maxima."""
+    spreads = [(group.spread(LATENCY), group) for group in groups]
+    return sorted((s.maxima.median, g.labels.get(AXIS, "")) for s, g in spreads if s is not None)
+
+
+def _best(ranked: Ranked) -> Statement | tuple[Statement, ...]:
+    """The first few ways."""
+    if not ranked:
+        return NO_MEDIAN()
+    ways = tuple(WAY(timer=timer, time_ns=time_ns) for time_ns, timer in ranked[:MOST_NAMED])
+    if len(ranked) <= MOST_NAMED:
+        return ways
+    return BEST(ways=ways, count=len(ranked), middle_ns=median(time_ns for time_ns, _timer in ranked))
+
+
+def _caution(places: Sequence[Sequence[Group]], run: str) -> Statement:
+    fewest = min(len(group.counted) for groups in places for group in groups)
+    needed = fewest_pairs(len(COMPARED))
+    if fewest < needed:
+        return TOO_FEW(count=fewest, needed=needed)
+    return COMPARE_RUN(run=run) if run else COMPARE()

@@ -1,0 +1,84 @@
+"""A topic of the comparison: one column of one test in one part of the study, whose blocks statements are about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from howlate.compare.compare import Block, Comparison
+from howlate.model.columns import LATENCY, RESPONSE
+from howlate.sides.sides import SideRow
+from howlate.statistics import phrases
+from howlate.words.statement import Statement
+
+MOST_SAID = 6
+"""So many loads or pairs one statement, or one list, tells apart."""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """The blocks of one column of one test."""
+
+    blocks: tuple[Block, ...]
+    sides: tuple[str, ...]
+    virtual: bool
+    preemption: tuple[str, ...]
+    """Of each side."""
+
+    @property
+    def column(self) -> str:
+        return self.blocks[0].column
+
+    @property
+    def are_wake_ups(self) -> bool:
+        return self.column in (LATENCY, RESPONSE)
+
+    def rows(self, side: int) -> list[tuple[Block, SideRow]]:
+        """Where the side has a valid repetition."""
+        rows = [(block, block.row(side)) for block in self.blocks]
+        return [(block, row) for block, row in rows if row is not None and row.once]
+
+    @cached_property
+    def varying(self) -> tuple[str, ...]:
+        """The labels in which the blocks differ."""
+        names = dict.fromkeys(name for block in self.blocks for name in block.labels)
+        return tuple(name for name in names if len({block.labels.get(name) for block in self.blocks}) > 1)
+
+    def where(self, block: Block, without: Sequence[str] = ()) -> Statement | None:
+        """The block among the others: "under cpu:50 at a period of 1ms"; None where there is one alone."""
+        labels = tuple(
+            phrases.label_phrase(name, block.labels[name])
+            for name in self.varying
+            if name not in without and name in block.labels
+        )
+        return phrases.PLACE(labels=labels) if labels else None
+
+    @property
+    def repetitions(self) -> Statement:
+        return phrases.SEEDS() if self.virtual else phrases.REPETITIONS()
+
+    def so_many(self, count: int) -> Statement:
+        """ "8 seeds"."""
+        return (phrases.SO_MANY_SEEDS if self.virtual else phrases.SO_MANY_REPETITIONS)(count=count)
+
+    @property
+    def heading(self) -> Statement:
+        """The column, with part and test where that helps."""
+        part, test = self.blocks[0].labels.get("part", ""), self.blocks[0].test
+        what = phrases.column_heading(self.column)
+        if test != "cyclic":
+            what = phrases.HEADING_IN_TEST(what=what, test=test)
+        return phrases.HEADING_OF_PART(part=part, what=what) if part else what
+
+
+def topics_of(comparison: Comparison) -> list[Topic]:
+    """A part of the study, test and column each, where it has blocks."""
+    groups: dict[tuple[str, str, str], list[Block]] = {}
+    for block in comparison.blocks:
+        groups.setdefault((block.labels.get("part", ""), block.test, block.column), []).append(block)
+    models = tuple(side.preemption for side in comparison.joined.sides)
+    return [
+        Topic(tuple(blocks), comparison.sides, comparison.joined.virtual, models)
+        for blocks in groups.values()
+    ]

@@ -1,0 +1,99 @@
+"""A document: sections of sentences, sheets and figures in the order in which they are shown.
+
+The renderers for terminal (document_terminal.py), page (document_html.py), JSON (`to_json`) and pictures
+(pictures.py) walk it without knowing what a result is. of_runs.py makes the document of runs, comparison.py that
+of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from howlate.charts import Figure
+from howlate.document.sheet import Sheet
+from howlate.words.say import Text, text_of, text_to_json
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Sentences that belong together."""
+
+    kind: str
+    """What the sentences are: "answer", "lead", "cautions", "notes", ... Each renderer decides how a kind looks."""
+    texts: tuple[Text, ...]
+    title: str = ""
+    """A name for the group, for readers who cannot see how it looks."""
+    link: str = ""
+    """The id of the section that the sentences link to."""
+
+
+class Drawn(NamedTuple):
+    """A chart, or the reason why there is none."""
+
+    figure: Figure | Text
+    part: str = ""
+    """The part of the study that it shows; "" for all parts."""
+    column: str = ""
+    """The column of the samples that it shows; "" for the first."""
+    caution: Text = ""
+
+
+@dataclass(frozen=True)
+class Folded:
+    """Items that the page shows on demand; a renderer that cannot fold shows them always."""
+
+    title: str
+    items: tuple[Item, ...]
+    kind: str = ""
+
+
+Item = Texts | Sheet | Drawn | Folded
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of a document."""
+
+    id: str
+    items: tuple[Item, ...]
+    title: str = ""
+    kind: str = ""
+    """"header", "causes", "part", "footer"; "" for an ordinary one."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """All sections, in order."""
+
+    sections: tuple[Section, ...]
+    title: str = ""
+
+    def items(self) -> Iterator[Item]:
+        """The items of all sections; folded items are not entered."""
+        return (item for section in self.sections for item in section.items)
+
+
+def texts(kind: str, statements: Sequence[Text], title: str = "") -> tuple[Texts, ...]:
+    """The sentences as one item; no item if there are none."""
+    return (Texts(kind, tuple(statements), title),) if statements else ()
+
+
+def to_json(document: Document) -> list[dict[str, Any]]:
+    """The sections as JSON, in English: the member `document` of `show --json` and `compare --json`
+    (docs/commands.md)."""
+    return [
+        {"id": section.id, "title": text_of(section.title), "items": [_item(item) for item in section.items]}
+        for section in document.sections
+    ]
+
+
+def _item(item: Item) -> dict[str, Any]:
+    if isinstance(item, Sheet):
+        return {"sheet": item.to_json()}
+    if isinstance(item, Texts):
+        return {"kind": item.kind, "statements": [each for text in item.texts for each in text_to_json(text)]}
+    if isinstance(item, Folded):
+        return {"title": item.title, "items": [_item(inner) for inner in item.items]}
+    figure = item.figure
+    return {"figure": figure.name if isinstance(figure, Figure) else text_of(figure), "part": item.part}

@@ -1,0 +1,138 @@
+"""The doctor's findings as they are shown: the weightiest as possible causes, all of them by their level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from howlate.document.document import Folded, Item, Section, Texts, texts
+from howlate.document.machine import hardware
+from howlate.document.sheet import Row, Sheet, labels
+from howlate.document.sheet import texts as column
+from howlate.model.finding import Finding
+from howlate.model.loaded import RunContent
+from howlate.words.language import N_, _, as_called
+from howlate.words.statement import rule
+
+MOST_CAUSES = 3
+LEVEL_NAMES = {
+    "late": N_("makes it late"),
+    "note": N_("worth knowing"),
+    "unknown": N_("not found out"),
+    "ok": N_("in order"),
+}
+"""How a finding says what it weighs."""
+FOLDED = {"note": N_("worth knowing"), "unknown": N_("could not be found out"), "ok": N_("in order")}
+"""Those that the page folds away, by what it calls them."""
+MORE = rule("findings.more", "({count} more: `howlate doctor`)")
+
+
+def sheet(
+    findings: Sequence[Finding], levels: bool = False, brief: Sequence[str] = (), kind: str = "findings"
+) -> Sheet:
+    """A row a finding. `levels`: each says its own; `brief`: those of these levels say neither why nor remedy."""
+
+    fields: list[tuple[str, str, list[str]]] = [
+        ("about", "", [", ".join(finding.machines) for finding in findings]),
+        ("level", "", [_(LEVEL_NAMES[finding.level]) if levels else "" for finding in findings]),
+        ("found", "", [finding.found for finding in findings]),
+        ("why", "", ["" if finding.level in brief else finding.why for finding in findings]),
+        (
+            "change",
+            _("To change it"),
+            ["" if finding.level in brief else finding.change for finding in findings],
+        ),
+    ]
+    return Sheet(
+        "findings",
+        "",
+        (
+            labels("title", "", [as_called(finding.title) for finding in findings]),
+            *(column(key, title, map(as_called, values), True) for key, title, values in fields),
+        ),
+        tuple(Row(kind=finding.level) for finding in findings),
+        kind=kind,
+    )
+
+
+def heading(runs: Sequence[RunContent]) -> tuple[str, str]:
+    """What the findings are about, and where they were found."""
+    if any(content.run.machines for content in runs):
+        return (
+            _("What makes these kernels late"),
+            _("Found by `howlate doctor` in the state of the guests, not in the samples."),
+        )
+    if hardware(runs) > 1:
+        return (
+            _("What makes these machines late"),
+            _("Found by `howlate doctor` in the state of each machine, not in the samples."),
+        )
+    return (
+        _("What makes this machine late"),
+        _("Found by `howlate doctor` in the state of the machine, not in the samples."),
+    )
+
+
+def late(runs: Sequence[RunContent]) -> list[Finding]:
+    """What makes the machines late, each once."""
+    return list(dict.fromkeys(f for content in runs for f in content.findings if f.level == "late"))
+
+
+def causes(runs: Sequence[RunContent]) -> tuple[Section, ...]:
+    """The weightiest findings in a line each: possible causes, which no sample is tied to."""
+    found = late(runs)
+    title = _("Possible causes, from the machine's state; none is tied to the largest value:")
+    items = (
+        Texts("", (title,)),
+        sheet(found[:MOST_CAUSES], kind="causes"),
+        Texts("", (_("All findings, and how to change them"),), link="findings"),
+    )
+    return (Section("causes", items, kind="causes"),) if found else ()
+
+
+def weightiest(runs: Sequence[RunContent]) -> tuple[Section, ...]:
+    """Below a run's tables: the causes with why and how to change them. Nothing where there is neither a cause nor a
+    measurement."""
+    found = late(runs)
+    if not found or not any(content.cells for content in runs):
+        return ()
+    title, where = heading(runs)
+    return (Section("findings", (Texts("opening", (f"{title}:", where)), *shown(found, MOST_CAUSES))),)
+
+
+def shown(
+    findings: Sequence[Finding], most: int | None = None, levels: bool = False, brief: Sequence[str] = ()
+) -> tuple[Item, ...]:
+    """The first of them, and how many were left out."""
+    rest = 0 if most is None else max(0, len(findings) - most)
+    return (
+        sheet(findings[:most], levels, brief),
+        *texts("more", [MORE(count=rest)] if rest else []),
+    )
+
+
+def section(runs: Sequence[RunContent]) -> tuple[Section, ...]:
+    """All findings of all machines."""
+    items: list[Item] = []
+    seen: set[tuple[Finding, ...]] = set()
+    for content in runs:
+        if content.findings and content.findings not in seen:
+            seen.add(content.findings)
+            items += texts("heading", [content.run.id] if len(runs) > 1 else [])
+            items += _by_level(content)
+    title, how = heading(runs)
+    unchanged = _("howlate changes none of it unless asked to.")
+    opening = Texts("reading", (f"{how} {unchanged}",))
+    return (Section("findings", (opening, *items), title),) if items else ()
+
+
+def _by_level(content: RunContent) -> Iterable[Item]:
+    by_level = {level: [f for f in content.findings if f.level == level] for level in LEVEL_NAMES}
+    if by_level["late"]:
+        yield sheet(by_level["late"])
+    elif content.run.machines:
+        yield Texts("lead", (_("Nothing was found that is known to make these kernels late."),))
+    else:
+        yield Texts("lead", (_("Nothing was found that is known to make this machine late."),))
+    for level, words in FOLDED.items():
+        if found := by_level[level]:
+            yield Folded(f"{len(found)} {_(words)}", (sheet(found),), "aside-findings")

@@ -1,0 +1,163 @@
+"""The kernels of a lab run: version, command line, and how their configurations differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from howlate.document import sheet as sheets
+from howlate.document.document import Document, Folded, Item, Section, Texts, texts
+from howlate.document.sheet import Sheet
+from howlate.model.loaded import MeasuredKernel
+from howlate.sides.configs import Difference, compared, that_matter
+from howlate.words.language import _
+from howlate.words.say import say
+from howlate.words.statement import Statement, rule
+
+MOST_LISTED = 400
+"""So many options that differ stand in the page."""
+
+NOT_COMPARABLE = rule(
+    "kernels.not-comparable", "The configurations cannot be compared: that of {unknown:list} is not known."
+)
+ALIKE = rule("kernels.alike", "All kernels have one configuration; only their boot parameters differ.")
+DIFFER = rule(
+    "kernels.differ",
+    "{count} option differs between the configurations.",
+    "{count} options differ between the configurations.",
+    by="count",
+)
+MATTER = rule(
+    "kernels.matter",
+    "{matter} of them is known to matter for lateness.",
+    "{matter} of them are known to matter for lateness.",
+    by="matter",
+)
+PARTLY_KNOWN = rule(
+    "kernels.partly-known",
+    "Of {kernels:list} only the options in the machine's facts are known; all others count as not set.",
+)
+UNKNOWN = rule("kernels.unknown", "The configuration of {kernels:list} is not known.")
+UNEXPLAINED = rule("kernels.unexplained", "Not known to matter:")
+MORE = rule(
+    "kernels.more",
+    "{count} more option differs: --all lists it.",
+    "{count} more options differ: --all lists them.",
+    by="count",
+)
+FOLDED = rule(
+    "kernels.folded",
+    "{count} option that differs and is not known to matter",
+    "{count} options that differ and are not known to matter",
+    by="count",
+)
+NO_ROOM = rule(
+    "kernels.no-room",
+    "{count} more is listed by `howlate show --kernels --all` with this run's folder.",
+    "{count} more are listed by `howlate show --kernels --all` with this run's folder.",
+    by="count",
+)
+
+
+def about(
+    names: Sequence[str], found: Sequence[Difference], kernels: Sequence[MeasuredKernel]
+) -> tuple[Statement, ...]:
+    """The sentences above the list; none for a single kernel, which differs from no other."""
+    if len(kernels) < 2:
+        return ()
+    unknown = tuple(kernel.label for kernel in kernels if not kernel.config)
+    if len(names) < 2:
+        return (NOT_COMPARABLE(unknown=unknown) if unknown else ALIKE(),)
+    partly = tuple(kernel.label for kernel in kernels if kernel.config and not kernel.whole)
+    return (
+        DIFFER(count=len(found)),
+        MATTER(matter=len(that_matter(found))),
+        *([PARTLY_KNOWN(kernels=partly)] if partly else []),
+        *([UNKNOWN(kernels=unknown)] if unknown else []),
+    )
+
+
+def items(kernels: Sequence[MeasuredKernel]) -> tuple[Item, ...]:
+    """For the page: the kernels, then what differs, with the options of which nobody says that they matter folded."""
+    names, found = compared(kernels)
+    statements = about(names, found, kernels)
+    if not statements:
+        return (sheet(kernels),)
+    known = that_matter(found)
+    return (
+        sheet(kernels),
+        Texts("heading", (_("How their configurations differ"),)),
+        Texts("lead", (statements,)),
+        *([differences(known, names)] if known else []),
+        *_not_known_to_matter(found),
+    )
+
+
+def document(kernels: Sequence[MeasuredKernel], every: bool) -> Document:
+    """For the terminal: with `every` option that differs."""
+    names, found = compared(kernels)
+    shown = list(found) if every else that_matter(found)
+    rest = len(found) - len(shown)
+    return Document(
+        (
+            Section(
+                "kernels",
+                (
+                    sheet(kernels),
+                    *texts("paragraph", [statements] if (statements := about(names, found, kernels)) else []),
+                    *([differences(shown, names)] if shown else []),
+                    *texts("paragraph", [MORE(count=rest)] if rest else []),
+                ),
+            ),
+        )
+    )
+
+
+def differences(found: Sequence[Difference], names: Sequence[str], title: str = "") -> Sheet:
+    """A row an option; those that matter for the same reason stand together."""
+    groups: dict[Statement | None, list[Difference]] = {}
+    for each in found:
+        groups.setdefault(each.why, []).append(each)
+    rows = [(why or UNEXPLAINED(), each) for why, alike in groups.items() for each in alike]
+    return Sheet(
+        "differences",
+        title,
+        (
+            sheets.labels("why", _("why it matters"), [say(why) for why, _each in rows]),
+            sheets.texts("option", _("option"), [each.option for _why, each in rows], words=True),
+            sheets.texts("values", _("values"), [values_of(each, names) for _why, each in rows], words=True),
+        ),
+        tuple(sheets.Row() for _each in rows),
+        kind="differences",
+    )
+
+
+def values_of(difference: Difference, names: Sequence[str]) -> str:
+    """ "y (6.1), n (6.1-rt)"."""
+    who: dict[str, list[str]] = {}
+    for value, name in zip(difference.values, names, strict=True):
+        who.setdefault(value, []).append(name)
+    return "; ".join(f"{value} ({', '.join(labels)})" for value, labels in who.items())
+
+
+def sheet(kernels: Sequence[MeasuredKernel]) -> Sheet:
+    """A row a kernel."""
+    return Sheet(
+        "kernel-list",
+        _("Kernels"),
+        (
+            sheets.labels("kernel", _("kernel"), [k.label for k in kernels]),
+            sheets.texts("release", _("release"), [k.release for k in kernels], words=True),
+            sheets.texts("version", _("version"), [k.version for k in kernels], words=True),
+            sheets.texts("command_line", _("command line"), [k.command_line for k in kernels], words=True),
+        ),
+        tuple(sheets.Row() for _kernel in kernels),
+        kind="kernels",
+    )
+
+
+def _not_known_to_matter(found: Sequence[Difference]) -> tuple[Folded, ...]:
+    rest = [each for each in found if not each.why]
+    shown = "; ".join(f"`{each.option}` {'/'.join(each.values)}" for each in rest[:MOST_LISTED])
+    left = len(rest) - MOST_LISTED
+    more = texts("", [NO_ROOM(count=left)] if left > 0 else [])
+    return (Folded(say(FOLDED(count=len(rest))), (Texts("options", (shown,)), *more)),) if rest else ()

@@ -1,0 +1,102 @@
+"""The points of a report whose cells are repetitions: what its charts draw of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from howlate.charts import Subject
+from howlate.charts._figure import Shows
+from howlate.document.coarser import coarser
+from howlate.model.bins import CellBins
+from howlate.model.loaded import CellContent, RunContent
+from howlate.model.summary import CellSummary, ColumnSummary
+from howlate.statistics.groups import Group, groups_of, is_grouped
+from howlate.statistics.labels import row_names
+from howlate.statistics.pool import pool
+from howlate.words.caption import Caption
+
+
+@dataclass(frozen=True)
+class Points:
+    """Every point with its repetitions."""
+
+    groups: tuple[Group, ...]
+    names: tuple[str, ...]
+    bins: Mapping[int, CellBins]
+    """Of the cells that have them, by the identity of their summary: joined runs hold the same ids."""
+
+    @classmethod
+    def of(
+        cls, runs: Sequence[RunContent], cells: Sequence[CellContent], labels: Sequence[Mapping[str, str]]
+    ) -> Points | None:
+        """None where the report is of cells."""
+        first = runs[0].run
+        groups = groups_of([c.summary for c in cells], first if len(runs) == 1 else None, labels)
+        if not is_grouped(first, groups):
+            return None
+        names = row_names([g.labels for g in groups])
+        return cls(groups, tuple(names), {id(c.summary): c.bins for c in cells if c.bins is not None})
+
+    def subjects(self, most: int, joined: int) -> dict[Shows, Sequence[Subject]]:
+        """What each kind of chart draws; of the pictures of single points so many at most, the latest."""
+        rows = list(zip(self.groups, self.names, strict=True))
+        by_size = sorted(rows, key=lambda row: -_largest(row[0]))[:most]
+        kept = [row for row in rows if row in by_size]
+        return {
+            "points": [
+                replace(s, label=name)
+                for group, name in rows
+                if (s := self._worst(group, name, 1)) is not None
+            ],
+            "pooled": [s for group, name in kept if (s := self._pooled(group, name)) is not None],
+            "worst": [s for group, name in kept if (s := self._worst(group, name, joined)) is not None],
+        }
+
+    def _worst(self, group: Group, name: str, joined: int) -> Subject | None:
+        """The repetition with the largest latency, called so."""
+        column = next((self.bins[id(c)].column for c in group.cells if id(c) in self.bins), "latency_ns")
+        cell = group.worst(column)
+        if cell is None:
+            return None
+        which = cell.id.rpartition("-")[2]
+        label = (
+            Caption("{name} (of {of} the one with the largest: {which})", name=name, of=group.of, which=which)
+            if group.planned > 1
+            else name
+        )
+        return Subject(label, cell, coarser(self.bins.get(id(cell)), joined), group)
+
+    def _pooled(self, group: Group, name: str) -> Subject | None:
+        """All valid repetitions as one."""
+        cells = [c for c in group.counted if id(c) in self.bins]
+        pooled = pool([self.bins[id(c)] for c in cells])
+        if pooled is None:
+            return None
+        label = Caption("{name} (all {of})", name=name, of=group.of) if group.planned > 1 else name
+        return Subject(label, together(cells), pooled, group)
+
+
+def _largest(group: Group) -> int:
+    return max((c.max or 0 for cell in group.cells for c in cell.columns.values()), default=0)
+
+
+def together(cells: Sequence[CellSummary]) -> CellSummary:
+    """A summary that holds what is true of all of them: how many, the smallest and the largest."""
+    names = dict.fromkeys(name for cell in cells for name in cell.columns)
+    whole = {name: _whole([c.columns[name] for c in cells if name in c.columns]) for name in names}
+    return replace(cells[0], columns=whole, loads=())
+
+
+def _whole(columns: Sequence[ColumnSummary]) -> ColumnSummary:
+    return replace(
+        columns[0],
+        count=sum(c.count or 0 for c in columns),
+        min=min((c.min for c in columns if c.min is not None), default=None),
+        max=max((c.max for c in columns if c.max is not None), default=None),
+        mean=None,
+        stddev=None,
+        quantiles=dict.fromkeys(columns[0].quantiles),
+        intervals={},
+        max_at_s=None,
+    )

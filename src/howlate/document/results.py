@@ -1,0 +1,212 @@
+"""The results: tables and charts of each part of a study, and the notes on its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from howlate.charts import Chart, Subject, all_charts
+from howlate.charts._figure import Shows
+from howlate.charts._scale import Axes
+from howlate.charts.histogram import CHART as HISTOGRAM
+from howlate.document import cautions, disturbances, histogram, tables
+from howlate.document.answer import answer, answer_of_points
+from howlate.document.coarser import coarser
+from howlate.document.document import Drawn, Folded, Item, texts
+from howlate.document.machine import hardware
+from howlate.document.points import Points
+from howlate.document.text import every_note, virtual_note
+from howlate.model.cause import ExplainedCase
+from howlate.model.loaded import CellContent, RunContent
+from howlate.model.run import BY_HAND
+from howlate.model.summary import CellSummary
+from howlate.sides.join import gravity_of_runs
+from howlate.statistics.labels import row_names, title_of
+from howlate.verdict.judge import stated
+from howlate.why.explained_cells import ExplainedCell
+from howlate.words.caption import Caption
+from howlate.words.language import _, as_called
+from howlate.words.statement import Statement
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How much of a run fits on a page of limited size."""
+
+    joined: int
+    """How many blocks of time are drawn as one."""
+    drawn: int
+    """How many cells the charts draw: those with the largest latencies."""
+    listed: int
+    """How many cells the tables and lists hold."""
+
+    def share(self, cells: int, of: int) -> Fit:
+        """The room of some of the cells, where all of them share this one."""
+        drawn, listed = (max(1, most * cells // max(1, of)) for most in (self.drawn, self.listed))
+        return Fit(self.joined, drawn, listed)
+
+
+EVERYTHING = Fit(1, 1 << 30, 1 << 30)
+
+
+@dataclass(frozen=True)
+class StudyPart:
+    """The cells of one part of the study, or all cells if it has no parts."""
+
+    runs: Sequence[RunContent]
+    part: str
+    cells: Sequence[CellContent]
+    labels: Sequence[dict[str, str]]
+    names: Sequence[str]
+    points: Points | None
+    explained: Mapping[int, ExplainedCell] = field(default_factory=dict)
+    """By the identity of the cells' summaries."""
+
+    @classmethod
+    def of(
+        cls,
+        runs: Sequence[RunContent],
+        part: str,
+        cells: Sequence[CellContent],
+        labels: Sequence[dict[str, str]],
+        explained: Mapping[int, ExplainedCell] | None = None,
+    ) -> StudyPart:
+        names, points = row_names(labels), Points.of(runs, cells, labels)
+        return cls(runs, part, cells, labels, names, points, explained or {})
+
+    @property
+    def title(self) -> str:
+        return as_called(title_of(self.part, self.runs[0].run.study))
+
+    @property
+    def answer(self) -> list[Statement]:
+        """The largest latency that was seen, then what stands beside it."""
+        if self.points is None:
+            imported = any(content.run.target == BY_HAND for content in self.runs)
+            return answer(self.cells, self.names, hardware(self.runs), imported)
+        return answer_of_points(self.points.groups, self.runs[0].run.virtual)
+
+    @property
+    def rows(self) -> list[cautions.Named]:
+        """The rows of its tables, each with its cells."""
+        if self.points is None:
+            return [(name, (cell.summary,)) for name, cell in zip(self.names, self.cells, strict=True)]
+        return [
+            (name, group.cells) for name, group in zip(self.points.names, self.points.groups, strict=True)
+        ]
+
+    @property
+    def rulings(self) -> Mapping[str, str]:
+        """For a single run: the verdict on the stated deadline, by cell and by point."""
+        rows = stated(self.runs[0]) if len(self.runs) == 1 else []
+        return {row_id: row.verdict.outcome for row in rows for row_id in (row.point, *row.cells)}
+
+    def latest(self, most: int) -> StudyPart:
+        """Of so many cells, those with the largest latencies, in their order; their points are those of all."""
+        kept = latest(self.cells, most)
+        cells, labels, names = ([held[i] for i in kept] for held in (self.cells, self.labels, self.names))
+        return replace(self, cells=cells, labels=labels, names=names)  # type: ignore[arg-type]
+
+    def subjects(self, fit: Fit) -> Mapping[Shows, Sequence[Subject]]:
+        """The subjects of each kind of chart."""
+        if self.points is not None:
+            found = self.points.subjects(fit.drawn, fit.joined)
+            return {shows: list(map(self._explained, subjects)) for shows, subjects in found.items()}
+        part = self.latest(fit.listed).latest(fit.drawn)
+        subjects = [
+            Subject(
+                name if cell.summary.valid else Caption("{name} (invalid)", name=name),
+                cell.summary,
+                coarser(cell.bins, fit.joined),
+                cases=self._cases(cell.summary),
+            )
+            for name, cell in zip(part.names, part.cells, strict=True)
+        ]
+        return {"cells": subjects, "pooled": subjects, "worst": subjects}
+
+    def _cases(self, summary: CellSummary) -> tuple[ExplainedCase, ...]:
+        found = self.explained.get(id(summary))
+        return found.cases if found is not None else ()
+
+    def _explained(self, subject: Subject) -> Subject:
+        """With the cases of the cell that it shows."""
+        cases = self._cases(subject.summary)
+        return replace(subject, cases=cases) if cases else subject
+
+    def in_terminal(self, every: bool, histograms: bool) -> Iterator[Item]:
+        """Tables, a histogram where it was asked for, and notes; with `every` a row a cell also where points are
+        repeated."""
+        points = None if every else self.points
+        yield from self.tables(points)
+        part = replace(self, points=points)
+        if histograms:
+            yield from part.histograms()
+        single = any(len(group.counted) == 1 for group in points.groups) if points is not None else False
+        notes = [cautions.one_is_none(self.runs[0].run)] if single else []
+        yield from texts("notes", [*notes, *cautions.of_rows(part.rows)])
+
+    def on_page(self, fit: Fit, axes: Axes) -> Iterator[Item]:
+        """Charts, and the tables where they belong; every cell's below those of the points."""
+        subjects = self.subjects(fit)
+        for chart in all_charts():
+            yield from figures(chart, subjects.get(chart.shows) or (), axes, self)
+            if chart.tables:
+                yield from self.latest(fit.listed).page_tables()
+
+    def histograms(self) -> Iterator[Item]:
+        """Of each column, with the chart's subjects; for the terminal."""
+        for _column, subjects in _by_column(HISTOGRAM, self.subjects(EVERYTHING).get(HISTOGRAM.shows) or ()):
+            sheet = histogram.sheet(subjects)
+            if sheet is not None:
+                yield sheet
+
+    def page_tables(self) -> Iterator[Item]:
+        names = row_names(self.labels)
+        single = (*self.tables(None), disturbances.sheet(self.cells, names, self.part))
+        if self.points is None:
+            yield from single
+            return
+        yield from self.tables(self.points)
+        yield Folded(_("Every repetition: {count} cells").format(count=len(self.cells)), single, "cells")
+
+    def tables(self, points: Points | None) -> Sequence[Item]:
+        """A row a point, or a cell; one table for each column of the samples."""
+        virtual = self.runs[0].run.virtual
+        rows = tables.Rows(
+            [cell.summary for cell in self.cells],
+            self.labels,
+            [cell.looked_s or None for cell in self.cells],
+            virtual_note(virtual),
+            self.part,
+            self.rulings,
+        )
+        if points is None:
+            return tables.of_cells(rows)
+        return tables.of_points(points.groups, rows, virtual)
+
+
+def figures(chart: Chart, subjects: Sequence[Subject], axes: Axes, part: StudyPart) -> Iterator[Drawn]:
+    """The figures of a chart: one for each column if it is drawn for every one, none if there is nothing to draw."""
+    for column, some in _by_column(chart, subjects):
+        figure = chart.figure(some, axes)
+        if figure:
+            note = every_note(part.runs[0].run.virtual, part.labels, gravity_of_runs(part.runs))
+            yield Drawn(figure, part.part, column, note)
+
+
+def _by_column(chart: Chart, subjects: Sequence[Subject]) -> Iterator[tuple[str, Sequence[Subject]]]:
+    """The subjects of each column; the first column has an empty name."""
+    if not subjects:
+        return
+    yield "", subjects
+    if chart.every:
+        held = [s.bins for s in subjects if s.bins is not None]
+        for name in dict.fromkeys(other.column for bins in held for other in bins.others):
+            own = [(s, s.bins.of(name)) for s in subjects if s.bins is not None]
+            yield name, [replace(s, bins=bins) for s, bins in own if bins is not None]
+
+
+def latest(cells: Sequence[CellContent], most: int) -> list[int]:
+    """The places of at most this many cells, those with the largest latencies, in their order."""
+    by_size = sorted(range(len(cells)), key=lambda i: -(((c := cells[i].column) and c.max) or 0))
+    return sorted(by_size[:most])

@@ -1,0 +1,194 @@
+"""A table before anybody draws it: columns of cells, each with its text and its exact value. It is made once, as the
+page writes it; terminal and JSON take `Sheet.plain`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+from howlate.document.units import Unit
+from howlate.words.quantities import NARROW_SPACE
+from howlate.words.say import Text, text_of
+
+
+class Style(Enum):
+    """Where a document is shown."""
+
+    TERMINAL = "terminal"
+    PAGE = "page"
+
+
+TERMINAL, PAGE = Style.TERMINAL, Style.PAGE
+NOTHING = "–"
+"""Where there is no value."""
+
+
+@dataclass(frozen=True)
+class SheetCell:
+    """One cell of a table: a text, and the exact value behind it."""
+
+    text: str
+    value: int | float | None = None
+    """The exact value; None if the cell holds words."""
+    sign: str = ""
+    """Shown after the text: a mark that a note explains, or the word for `state`."""
+    strong: bool = False
+    state: str = ""
+    """What the text means, which the page shows in a colour: "indistinct", "smaller"."""
+    why: str = ""
+    """A sentence about this cell alone."""
+
+    @property
+    def zero(self) -> bool:
+        """A count of zero, which the page shows faintly."""
+        return self.value == 0 and self.text == "0"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column with a cell for each row."""
+
+    key: str
+    heading: str
+    cells: tuple[SheetCell, ...]
+    label: bool = False
+    """The column names the rows; otherwise it holds figures, which are aligned to the right."""
+    apart: bool = False
+    """A wider gap precedes it, because another kind of figure begins."""
+    words: bool = False
+    """Its cells are words, which are aligned to the left."""
+    short: str = ""
+    """The heading divided into lines, for a narrow table; "" if it is divided at its spaces."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """The properties of a whole row."""
+
+    id: str = ""
+    """The id of the cell or point; "" for none."""
+    kind: str = ""
+    """"invalid", "ours" or "published"."""
+    marks: tuple[str, ...] = ()
+    """Shown after its name: "invalid", "not alone", "incomplete"."""
+    why: str = ""
+    """A sentence that is shown below the row."""
+
+    @property
+    def valid(self) -> bool:
+        return self.kind != "invalid"
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One table."""
+
+    key: str
+    """Its name, unique on a page."""
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+    """Sentences that belong to the table."""
+    caution: Text = ""
+    """What a reader must know before the first number."""
+    kind: str = "summary"
+    """What it is a table of: "summary", "disturbances", "sides", "kernels"; of some kinds not a table is drawn but a
+    list ("list facts", "meaning", "differences", "causes") or a card for each row ("findings")."""
+    about: str = ""
+    """The column of the samples that it shows."""
+    of: str = "cell"
+    """What a row is: "cell", "point", "disturbed", "quantiles-of"."""
+
+    def records(self) -> list[dict[str, str]]:
+        """For each row, its texts by the keys of their columns."""
+        return [{column.key: column.cells[i].text for column in self.columns} for i in range(len(self.rows))]
+
+    def to_json(self) -> dict[str, Any]:
+        """Headings, and for each row its values: exact ones where there are any, else their texts."""
+        plain = self.plain()
+        return {
+            "key": self.key,
+            "kind": self.kind,
+            "title": plain.title,
+            "columns": [{"key": column.key, "heading": column.heading} for column in plain.columns],
+            "rows": [
+                [c.text if c.value is None else c.value for c in cells]
+                for cells in zip(*(column.cells for column in plain.columns), strict=True)
+            ],
+            "notes": [*plain.notes, *filter(None, [text_of(self.caution)])],
+        }
+
+    def plain(self) -> Sheet:
+        """The same sheet in the letters of every terminal."""
+        columns = tuple(
+            replace(
+                column,
+                heading=plain_text(column.heading),
+                cells=tuple(replace(cell, text=plain_text(cell.text)) for cell in column.cells),
+            )
+            for column in self.columns
+        )
+        return replace(
+            self, title=plain_text(self.title), columns=columns, notes=tuple(map(plain_text, self.notes))
+        )
+
+
+def plain_text(text: str) -> str:
+    """A text of a sheet without narrow spaces, and with "us" for "µs": a terminal may have neither, and figures are
+    copied from it."""
+    if text == NOTHING:
+        return "-"
+    without = re.sub(rf"(?<=\d){NARROW_SPACE}(?=\d)", "", text)
+    return without.replace(NARROW_SPACE, " ").replace("µs", "us")
+
+
+def labels(key: str, heading: str, texts: Iterable[str]) -> Column:
+    """A column that names the rows."""
+    return Column(key, heading, tuple(SheetCell(text) for text in texts), label=True)
+
+
+def texts(key: str, heading: str, values: Iterable[str], words: bool = False) -> Column:
+    """A column of words, or of figures that are already formatted."""
+    return Column(key, heading, tuple(SheetCell(text) for text in values), words=words)
+
+
+def numbers(
+    key: str,
+    heading: str,
+    values: Sequence[int | float | None],
+    text: Callable[[Any], str] | None = None,
+    apart: bool = False,
+    strong: bool = False,
+    short: str = "",
+) -> Column:
+    """Figures with their exact values; `text` writes one, whole numbers are written as such without it."""
+    write = text or (lambda value: f"{value:,}".replace(",", NARROW_SPACE))
+    cells = (
+        SheetCell(NOTHING) if value is None else SheetCell(write(value), value, strong=strong)
+        for value in values
+    )
+    return Column(key, heading, tuple(cells), apart=apart, short=short)
+
+
+def times(
+    key: str,
+    heading: str,
+    values: Sequence[int | float | None],
+    unit: Unit,
+    strong: bool = False,
+) -> Column:
+    """A column of times in one unit."""
+    return numbers(key, heading, values, unit.text, strong=strong)
+
+
+def pairs(kind: str, title: str, rows: Sequence[tuple[str, str]]) -> Sheet:
+    """A list of names with a text for each."""
+    columns = (
+        labels("name", "", [name for name, _ in rows]),
+        texts("text", "", [text for _, text in rows], True),
+    )
+    return Sheet(kind.replace(" ", "-"), title, columns, tuple(Row() for _ in rows), kind=kind)

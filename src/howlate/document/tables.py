@@ -1,0 +1,469 @@
+"""The tables of a run, made once for terminal and page: a row a cell, or a row a point with the spread over its
+repetitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from howlate.charts._words import things_of, title_of_column
+from howlate.document.sheet import NOTHING, Column, Row, Sheet, SheetCell, labels, numbers, texts, times
+from howlate.document.text import listed
+from howlate.document.units import Unit, unit_for
+from howlate.model.columns import LATENCY, RESPONSE
+from howlate.model.mode import MODE
+from howlate.model.study import TIMER
+from howlate.model.summary import MISSES, CellSummary, ColumnSummary
+from howlate.statistics.groups import Group
+from howlate.statistics.labels import axes_that_vary, heading, policy_in_force, row_names
+from howlate.statistics.load_reached import percents
+from howlate.statistics.statistics import STATISTICS
+from howlate.words.language import _
+from howlate.words.quantities import seconds_text
+from howlate.words.say import Text, say
+from howlate.words.statement import Statement, rule
+
+OF_EVERY_ROW = ("kernel", "guest", TIMER, MODE, "period", "policy", "cpu", "load")
+"""Labels without which no number is to be read."""
+
+UNDER = rule("table.under", "{what} under {policy}")
+IN_UNIT = rule("table.unit", "{what} in {unit}")
+LARGEST_IN = rule("table.largest-in", "{what} in {unit}; the maximum is the largest seen in {span}")
+LARGEST_IN_EACH = rule(
+    "table.largest-in-each", "{what} in {unit}; the maximum is the largest seen in {span} each"
+)
+OVER_SEEDS = rule(
+    "table.over-seeds",
+    "{what} in {unit}: spread over {count} seed",
+    "{what} in {unit}: spread over {count} seeds",
+    by="count",
+)
+OVER_REPETITIONS = rule(
+    "table.over-repetitions",
+    "{what} in {unit}: spread over {count} repetition",
+    "{what} in {unit}: spread over {count} repetitions",
+    by="count",
+)
+OVER_SOME_SEEDS = rule("table.over-some-seeds", "{what} in {unit}: spread over seeds")
+OVER_SOME_REPETITIONS = rule("table.over-some-repetitions", "{what} in {unit}: spread over repetitions")
+MEASURED_FOR = rule("table.measured-for", "{what}, each measured for {span}")
+SPAN = rule("table.span", "{low} to {high}")
+EVERY_ROW = rule("table.every-row", "every row: {what}")
+COUNT_EACH = rule("table.count-each", "{count} {things} each")
+EACH_CPU = rule("table.each-cpu", "{name}, largest of each CPU in {unit}: {values}")
+QUANTILES_IN = rule("table.quantiles", "{what} in {unit}: quantiles [95 % interval]")
+STARVED = rule("table.starved", "{share}, starved (expected)")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of the tables of a run."""
+
+    summaries: Sequence[CellSummary]
+    labels: Sequence[Mapping[str, str]]
+    """The labels of the cells, and those that distinguish several runs."""
+    seconds: Sequence[float | None]
+    """How long each cell measured."""
+    caution: Text = ""
+    """A caution that belongs to every table."""
+    part: str = ""
+    """The part of the study that the cells are of; "" for all."""
+    rulings: Mapping[str, str] = field(default_factory=dict)
+    """The verdict on the stated deadline, by cell and by point."""
+
+    def verdict(self, ids: Sequence[str]) -> list[Column]:
+        """Of the rows with these ids; nothing where no deadline was stated."""
+        if not self.rulings:
+            return []
+        return [texts("verdict", _("verdict"), [self.rulings.get(one, NOTHING) for one in ids], words=True)]
+
+    def columns(self) -> list[str]:
+        """The columns of the samples that have any values: response times are all zero where the task does no
+        work."""
+        names = dict.fromkeys(name for summary in self.summaries for name in summary.columns)
+        held = (s.columns.get(RESPONSE) for s in self.summaries)
+        works = any(column is not None and column.max for column in held)
+        return [name for name in names if name != RESPONSE or works]
+
+
+# --- A row a cell ---------------------------------------------------------------------------------------------
+
+
+def of_cells(rows: Rows) -> list[Sheet]:
+    """For each column of the samples a table, and one of its quantiles where they have an interval."""
+    return [
+        sheet
+        for name in rows.columns()
+        for sheet in (_of_cells(rows, name), _quantiles_of_cells(rows, name))
+        if sheet is not None
+    ]
+
+
+def _of_cells(rows: Rows, name: str) -> Sheet:
+    columns = [summary.columns.get(name) for summary in rows.summaries]
+    known = [column for column in columns if column is not None]
+    unit = unit_for(known)
+    span, measured = _measured(rows.seconds)
+    title = _title(name, rows.labels, unit, span, len(rows.summaries) > 1)
+    same = in_common(rows.labels, _counts(known), name)
+    return Sheet(
+        _key("table", rows.part, name),
+        say(title),
+        (
+            *_label_columns(rows.labels, [s.id for s in rows.summaries]),
+            *figures(rows.summaries, columns, unit, name),
+            *measured,
+            *rows.verdict([summary.id for summary in rows.summaries]),
+        ),
+        tuple(_row(summary) for summary in rows.summaries),
+        (*_every_row(same), *_each_cpu(rows.labels, columns, unit)),
+        rows.caution,
+        about=name,
+    )
+
+
+def _quantiles_of_cells(rows: Rows, name: str) -> Sheet | None:
+    held = [
+        (summary, labels_, column)
+        for summary, labels_ in zip(rows.summaries, rows.labels, strict=True)
+        if (column := summary.columns.get(name)) is not None
+    ]
+    figures_ = [
+        {
+            share: (value, each.low, each.high)
+            for share, each in column.intervals.items()
+            if (value := column.quantiles.get(share)) is not None
+        }
+        for _, _, column in held
+    ]
+    names = [(summary.id, labels_) for summary, labels_, _ in held]
+    return _quantiles(rows.part, name, names, figures_, unit_for([column for *_, column in held]))
+
+
+def _quantiles(
+    part: str,
+    name: str,
+    rows: Sequence[tuple[str, Mapping[str, str]]],
+    figures_: Sequence[Mapping[str, tuple[float, float, float]]],
+    unit: Unit,
+) -> Sheet | None:
+    """A row each, by the id and the labels of a cell or a point: its quantiles with their intervals; None without
+    any."""
+    shown = [entry for entry in STATISTICS if entry.heading and any(entry.name in row for row in figures_)]
+    if not shown:
+        return None
+    labels_ = [own for _, own in rows]
+    return Sheet(
+        _key("quantiles", part, name),
+        say(QUANTILES_IN(what=_what(name, labels_), unit=unit.sign)),
+        (
+            *_label_columns(labels_, [one for one, _ in rows]),
+            *(
+                texts(entry.name, _(entry.heading), [_within(row.get(entry.name), unit) for row in figures_])
+                for entry in shown
+            ),
+        ),
+        tuple(Row(one) for one, _ in rows),
+        kind="quantiles",
+        about=name,
+        of="quantiles-of",
+    )
+
+
+def _within(figure: tuple[float, float, float] | None, unit: Unit) -> str:
+    """ "12.1 [11.9, 12.4]"."""
+    if figure is None:
+        return NOTHING
+    value, low, high = map(unit.text, figure)
+    return f"{value} [{low}, {high}]"
+
+
+def _row(summary: CellSummary) -> Row:
+    marks = (
+        (_("invalid"), not summary.valid),
+        (_("not alone"), not summary.alone),
+        (_("incomplete"), summary.accounting.dropped > 0),
+    )
+    return Row(
+        summary.id,
+        "" if summary.valid else "invalid",
+        tuple(mark for mark, wanted in marks if wanted),
+        "" if summary.valid else listed(map(say, summary.warnings)) or _("a check failed"),
+    )
+
+
+def _key(*words: str) -> str:
+    return "-".join(word for word in words if word)
+
+
+def _label_columns(labels_: Sequence[Mapping[str, str]], ids: Sequence[str]) -> list[Column]:
+    axes = axes_that_vary(labels_)
+    if not axes:
+        return [labels("cell", _("cell"), ids)]
+    return [labels(axis, heading(axis), [one.get(axis, NOTHING) for one in labels_]) for axis in axes]
+
+
+def figures(
+    summaries: Sequence[CellSummary],
+    columns: Sequence[ColumnSummary | None],
+    unit: Unit,
+    name: str,
+) -> list[Column]:
+    """The statistics of the samples, then what was counted, then what loads and test report."""
+    points = name not in (LATENCY, RESPONSE)
+    counts = [None if column is None else column.count for column in columns]
+    found = [numbers("count", _("data points"), counts)] if points else []
+    for entry in STATISTICS:
+        values = [entry.of(column) for column in columns]
+        if entry.heading:
+            found.append(times(entry.name, _(entry.heading), values, unit, entry.name == "max"))
+        if entry.name == "max":
+            found += _cpus([None if column is None else column.max_cpu for column in columns])
+    found += _counted(summaries, columns, points)
+    found += load_column([_shares(summary) for summary in summaries])
+    if any(next(iter(summary.columns), name) == name for summary in summaries):
+        found += outcome_columns(summaries, unit)
+    return found
+
+
+def _counted(
+    summaries: Sequence[CellSummary], columns: Sequence[ColumnSummary | None], points: bool
+) -> list[Column]:
+    """Counts of activations always, of data points those that are not zero."""
+    exceeded = [None if column is None else column.period_exceeded for column in columns]
+    overruns = [summary.overruns for summary in summaries]
+    dropped = [summary.accounting.dropped for summary in summaries]
+    found = []
+    if not points or any(count is not None for count in exceeded):
+        found.append(numbers("period_exceeded", _("period exceeded"), exceeded, apart=True))
+    if not points or any(overruns):
+        names = (_("missing"), "") if points else (_("overruns"), _("over-\nruns"))
+        found.append(numbers("overruns", names[0], overruns, short=names[1]))
+    if any(dropped):
+        found.append(numbers("dropped", _("dropped"), dropped))
+    policies = [summary.accounting.late_policy for summary in summaries]
+    if not points and len(set(policies)) > 1:
+        found.append(texts("late_policy", _("late policy"), policies, words=True))
+    return found
+
+
+def _cpus(cpus: Sequence[str | None]) -> list[Column]:
+    """The CPU of each maximum, if several CPUs measured."""
+    if not any(cpus):
+        return []
+    return [texts("max_cpu", _("on CPU"), [cpu or NOTHING for cpu in cpus])]
+
+
+def outcome_columns(summaries: Sequence[CellSummary], unit: Unit) -> list[Column]:
+    """Passes, failures and other counts of the test itself; times are in the table's unit."""
+    found = []
+    for name in dict.fromkeys(name for summary in summaries for name in summary.outcomes):
+        values = [summary.outcomes.get(name) for summary in summaries]
+        if name.endswith("_ns"):
+            title = f"{name[:-3].replace('_', ' ')} ({unit.sign})"
+            found.append(times(name, title, values, unit))
+        else:
+            title = _("deadline misses") if name == MISSES else name.replace("_", " ")
+            found.append(numbers(name, title, values, None if _whole(values) else _real_text))
+    return found
+
+
+def _whole(values: Sequence[int | float | None]) -> bool:
+    return all(value is None or isinstance(value, int) for value in values)
+
+
+def _real_text(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.4g}"
+
+
+# --- A row a point --------------------------------------------------------------------------------------------
+
+
+def of_points(groups: Sequence[Group], rows: Rows, virtual: bool) -> list[Sheet]:
+    """The same over the repetitions. `rows`: the cells of these groups."""
+    return [
+        sheet
+        for name in rows.columns()
+        for sheet in (_of_points(groups, rows, name, virtual), _quantiles_of_points(groups, rows, name))
+        if sheet is not None
+    ]
+
+
+def _of_points(groups: Sequence[Group], rows: Rows, name: str, virtual: bool) -> Sheet:
+    columns = [cell.columns[name] for group in groups for cell in group.cells if name in cell.columns]
+    unit = unit_for(columns)
+    labels_ = [group.labels for group in groups]
+    same = in_common(labels_, _counts(columns), name)
+    return Sheet(
+        _key("spread", rows.part, name),
+        say(_title_of_points(groups, rows, name, unit, virtual)),
+        (
+            *_label_columns(labels_, [group.point for group in groups]),
+            *_spread_columns(groups, name, unit, virtual),
+            *rows.verdict([group.point for group in groups]),
+        ),
+        tuple(_row_of_point(group, name) for group in groups),
+        _every_row(same),
+        rows.caution,
+        "summary spread",
+        name,
+        "point",
+    )
+
+
+def _quantiles_of_points(groups: Sequence[Group], rows: Rows, name: str) -> Sheet | None:
+    spreads = [group.spread(name) for group in groups]
+    figures_ = [
+        {}
+        if spread is None
+        else {share: (each.median, each.low, each.high) for share, each in spread.quantiles.items()}
+        for spread in spreads
+    ]
+    columns = [cell.columns[name] for group in groups for cell in group.cells if name in cell.columns]
+    names = [(group.point, group.labels) for group in groups]
+    return _quantiles(rows.part, name, names, figures_, unit_for(columns))
+
+
+def _row_of_point(group: Group, name: str) -> Row:
+    valid = bool(group.counted)
+    marks = (
+        (_("invalid"), not valid),
+        (_("not alone"), not group.alone),
+        (_("incomplete"), group.dropped > 0),
+    )
+    return Row(group.point, "" if valid else "invalid", tuple(mark for mark, wanted in marks if wanted))
+
+
+def _spread_columns(groups: Sequence[Group], name: str, unit: Unit, virtual: bool) -> list[Column]:
+    spreads = [group.spread(name) for group in groups]
+    maxima = [None if spread is None else spread.maxima for spread in spreads]
+    exceeded = [None if spread is None else spread.period_exceeded for spread in spreads]
+    deadlines = [group.deadline for group in groups]
+    points = name not in (LATENCY, RESPONSE)
+    dropped = [group.dropped for group in groups]
+    found = [
+        texts("repetitions", _("seeds") if virtual else _("repetitions"), [group.of for group in groups]),
+        times("median", _("median of medians"), [None if s is None else s.medians for s in spreads], unit),
+        times("smallest", _("smallest max"), [None if m is None else m.smallest for m in maxima], unit),
+        times("median_max", _("median max"), [None if m is None else m.median for m in maxima], unit),
+        times("max", _("largest max"), [None if m is None else m.largest for m in maxima], unit, True),
+        *_cpus([group.max_cpu(name) for group in groups]),
+    ]
+    if not points or any(exceeded):
+        found.append(numbers("period_exceeded", _("period exceeded"), exceeded, apart=True))
+    overruns = [group.overruns for group in groups]
+    found.append(numbers("overruns", _("overruns"), overruns, short=_("over-\nruns")))
+    if any(deadlines) and any(next(iter(c.columns), name) == name for g in groups for c in g.cells):
+        misses = [None if deadline is None else deadline.misses for deadline in deadlines]
+        found.append(numbers(MISSES, _("deadline misses"), misses))
+    if any(dropped):
+        found.append(numbers("dropped", _("dropped"), dropped))
+    return [*found, *load_column([(group.load_shares, group.starved) for group in groups])]
+
+
+def _title_of_points(groups: Sequence[Group], rows: Rows, name: str, unit: Unit, virtual: bool) -> Statement:
+    """ "Wake-up latency in us: spread over 8 seeds, each measured for 2 s"."""
+    counts = {group.planned for group in groups}
+    values = {"what": _what(name, [group.labels for group in groups]), "unit": unit.sign}
+    if len(counts) == 1:
+        title = (OVER_SEEDS if virtual else OVER_REPETITIONS)(**values, count=max(counts))
+    else:
+        title = (OVER_SOME_SEEDS if virtual else OVER_SOME_REPETITIONS)(**values)
+    span = _span(rows.seconds)
+    return title if span is None else MEASURED_FOR(what=title, span=span)
+
+
+# --- What both have -------------------------------------------------------------------------------------------
+
+
+def _what(name: str, labels_: Sequence[Mapping[str, str]]) -> Text:
+    """The measured quantity, with the policy in force."""
+    policy = policy_in_force(labels_)
+    title = title_of_column(name)
+    return UNDER(what=title, policy=policy) if policy else title
+
+
+def _title(
+    name: str,
+    labels_: Sequence[Mapping[str, str]],
+    unit: Unit,
+    span: str | Statement | None,
+    several: bool,
+) -> Statement:
+    """ "Wake-up latency in us; the maximum is the largest seen in 12 s each"."""
+    values = {"what": _what(name, labels_), "unit": unit.sign}
+    if span is None:
+        return IN_UNIT(**values)
+    return (LARGEST_IN_EACH if several else LARGEST_IN)(**values, span=span)
+
+
+def _span(seconds: Sequence[float | None]) -> str | Statement | None:
+    """How long the cells measured; None if that is unknown for any of them."""
+    known = [value for value in seconds if value is not None]
+    if not known or len(known) < len(seconds):
+        return None
+    short, long = seconds_text(min(known)), seconds_text(max(known))
+    return short if short == long else SPAN(low=short, high=long)
+
+
+def _measured(seconds: Sequence[float | None]) -> tuple[str | Statement | None, list[Column]]:
+    """How long was measured, for the title, and as a column if the rows differ."""
+    written = [NOTHING if s is None else seconds_text(s) for s in seconds]
+    differ = len(set(written)) > 1
+    return _span(seconds), [texts("seconds", _("measured"), written)] if differ else []
+
+
+def load_column(shares: Sequence[tuple[Sequence[float], bool]]) -> list[Column]:
+    """What the loads achieved of what was expected of them, a row each, and whether the study expects that
+    they starve; no column where nothing was expected of any."""
+    if not any(values for values, _starved in shares):
+        return []
+    cells = [
+        SheetCell(load_text(values, starved), min(values)) if values else SheetCell(NOTHING)
+        for values, starved in shares
+    ]
+    return [Column("load", _("load achieved"), tuple(cells))]
+
+
+def load_text(shares: Sequence[float], starved: bool = False) -> str:
+    """ "98 %", "96..98 %" over repetitions, "0.5 %, starved (expected)"."""
+    return say(STARVED(share=percents(shares))) if starved else percents(shares)
+
+
+def _shares(summary: CellSummary) -> tuple[Sequence[float], bool]:
+    return () if summary.load_share is None else (summary.load_share,), summary.starved
+
+
+def _every_row(same: Sequence[str]) -> tuple[str, ...]:
+    return (say(EVERY_ROW(what=", ".join(same))),) if same else ()
+
+
+def _counts(columns: Sequence[ColumnSummary]) -> list[int]:
+    """The sample counts that are known."""
+    return [column.count for column in columns if column.count is not None]
+
+
+def in_common(labels_: Sequence[Mapping[str, str]], counts: Sequence[int], column: str) -> list[str]:
+    """Which kernel it was, and how the task slept and ran, in every row: no number is to be read without it, and a
+    table that is sent to somebody is understood alone. `counts`: samples of each cell."""
+    values = {name: {one.get(name, "") for one in labels_} for name in OF_EVERY_ROW}
+    shown = axes_that_vary(labels_)
+    same = {name: next(iter(texts_)) for name, texts_ in values.items() if len(texts_) == 1}
+    words = [f"{heading(name)} {value}" for name, value in same.items() if value and name not in shown]
+    if counts and column in (LATENCY, RESPONSE):
+        low, high = f"{min(counts):,}", f"{max(counts):,}"
+        count = low if low == high else SPAN(low=low, high=high)
+        words.append(say(COUNT_EACH(count=count, things=things_of(column))))
+    return words
+
+
+def _each_cpu(
+    labels_: Sequence[Mapping[str, str]], columns: Sequence[ColumnSummary | None], unit: Unit
+) -> list[str]:
+    """The largest value of each CPU, one line for each row that several CPUs measured."""
+    found = []
+    for name, column in zip(row_names(labels_), columns, strict=True):
+        if column is not None and column.max_by_cpu:
+            largest = [f"CPU {cpu}: {unit.text(ns)}" for cpu, ns in column.max_by_cpu.items()]
+            found.append(say(EACH_CPU(name=name, unit=unit.sign, values=", ".join(largest))))
+    return found

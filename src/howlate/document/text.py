@@ -1,0 +1,162 @@
+"""Lines that fit, in scripts with and without spaces; and text as HTML."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import escape
+
+from rich.cells import cell_len
+
+from howlate.sides.modes import mode_of_all
+from howlate.statistics.groups import VIRTUAL_TIME
+from howlate.words.caption import Listed
+from howlate.words.language import _, as_called, sentences
+from howlate.words.printable import without_controls
+from howlate.words.quantities import NARROW_SPACE, time_text
+from howlate.words.say import Text, text_of
+from howlate.words.statement import Statement
+
+
+def escaped(text: str, quote: bool = True) -> str:
+    """As HTML, without control characters."""
+    return escape(without_controls(text), quote)
+
+
+NOT_FIRST = "、。，．・：；？！」』）〕］｝〉》】ーぁぃぅぇぉっゃゅょァィゥェォッャュョ,.;:!?)]}"
+"""Characters that no line begins with."""
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """As textwrap.wrap; characters that are two columns wide are counted so, and a line may end between them. A
+    command between backticks stays on one line if it fits there, and no word of it is ever broken: it is copied."""
+    tied = re.sub(r"`[^`]+`", lambda found: _tied(found[0], width), text)
+    if cell_len(tied) == len(tied):
+        lines = textwrap.wrap(tied, width, break_on_hyphens=False, break_long_words="`" not in tied)
+    else:
+        lines = _wrapped_wide(tied, width)
+    return [line.replace(_TIE, " ") for line in lines]
+
+
+_TIE = "\ue000"
+"""In the place of a blank at which no line ends."""
+
+
+def _tied(command: str, width: int) -> str:
+    return command.replace(" ", _TIE) if cell_len(command) < width else command
+
+
+def _wrapped_wide(text: str, width: int) -> list[str]:
+    lines: list[str] = []
+    line = ""
+    for piece in _pieces(text):
+        if line and cell_len(line + piece.rstrip()) > width and piece[0] not in NOT_FIRST:
+            lines.append(line.rstrip())
+            line = ""
+        line += piece if line else piece.lstrip()
+    return [*lines, line.rstrip()] if line.strip() else lines
+
+
+def folded(label: str, width: int) -> list[str]:
+    """A label in lines that fit: broken behind blanks and commas and before brackets, inside of a word only where it
+    alone is too long. Lines after the first are indented, so that the next label is not taken for one of them."""
+    lines: list[str] = []
+    line = ""
+    for piece in re.split(r"(?<=[ ,·])|(?=\[)", label):
+        rest = piece
+        while _fitting(whole := line + rest.rstrip(), width) < len(whole):
+            if line.strip():
+                lines.append(line.rstrip())
+                line = _indent(width)
+                continue
+            fits = max(1, _fitting(rest, max(1, width - cell_len(line))))
+            lines.append(line + rest[:fits])
+            line, rest = _indent(width), rest[fits:]
+        line += rest
+    return [*lines, line.rstrip()] if line.strip() or not lines else lines
+
+
+def _indent(width: int) -> str:
+    """None where it would take most of the width."""
+    return "  " if width >= 6 else ""
+
+
+def _fitting(text: str, width: int) -> int:
+    """How many characters of it fit. No more are looked at: a label may have a hundred thousand."""
+    cells = 0
+    for number, character in enumerate(text):
+        cells += cell_len(character)
+        if cells > width:
+            return number
+    return len(text)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Words with the space behind them; each wide character alone."""
+    word = ""
+    for character in " ".join(text.split()):
+        if cell_len(character) > 1:
+            if word:
+                yield word
+            yield character
+            word = ""
+        elif character == " ":
+            yield f"{word} "
+            word = ""
+        else:
+            word += character
+    if word:
+        yield word
+
+
+def virtual_note(virtual: bool) -> Text:
+    """What must be known at every table and chart of virtual time; "" in real time."""
+    return VIRTUAL_TIME() if virtual else ""
+
+
+def every_note(virtual: bool, labels: Iterable[Mapping[str, str]], gravity: Statement | None) -> Text:
+    """What must be known at a chart, whose rows may not name it: where the activations are, the gravity of each side,
+    and the virtual time."""
+    notes = [note for note in (mode_of_all(labels), gravity, virtual_note(virtual)) if note]
+    return Listed(tuple(notes), "; ") if len(notes) > 1 else notes[0] if notes else ""
+
+
+def listed(reasons: Iterable[str]) -> str:
+    """Several reasons of one thing as one sentence, without its stop."""
+    return "; ".join(as_called(reason.strip()).rstrip(".。") for reason in reasons)
+
+
+def coded(text: str) -> str:
+    """Escaped, with what stands between backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped(text))
+
+
+def tied(text: str) -> str:
+    """No line ends between a number and its unit."""
+    return re.sub(r"(?<=\d) (?=(?:ns|µs|us|ms|s|min|h)\b)", NARROW_SPACE, text)
+
+
+def typeset(text: str) -> str:
+    """Escaped; narrow spaces that no line ends at stand between a number and its unit, and between thousands."""
+    return escaped(re.sub(r"(?<=\d),(?=\d{3})", NARROW_SPACE, tied(text)))
+
+
+def emphasised(said: Text, names: Sequence[str]) -> str:
+    """As `typeset`, with these of the statements' values bold: times, where the name ends in _ns."""
+    if isinstance(said, tuple):
+        return sentences(*(emphasised(each, names) for each in said))
+    text = typeset(text_of(said))
+    for name in names:
+        if isinstance(said, Statement) and name in said.values:
+            value = said.values[name]
+            shown = typeset(time_text(value, space=" ") if name.endswith("_ns") else str(value))
+            before, found, behind = text.rpartition(shown)
+            text = f"{before}<b>{found}</b>{behind}" if found else text
+    return text
+
+
+def stopped(text: str) -> str:
+    """With a full stop."""
+    text = text.strip()
+    return text if text.endswith((".", "!", "?", "。", "？")) else _("{sentence}.").format(sentence=text)

@@ -1,0 +1,1 @@
+"""Many runs over time, and asked in SQL (docs/history.md, docs/query.md)."""

@@ -1,0 +1,154 @@
+"""See how runs changed over time, and since when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from howlate.cli._options import OutputPath
+from howlate.history.cli._runs import no_index_option, runs_argument
+from howlate.words.printable import printable
+from howlate.words.statement import rule
+
+if TYPE_CHECKING:
+    from howlate.history.history import History
+
+NO_LABEL = rule(
+    "cli.no-label-of-cells",
+    '"{text}" is not a label',
+    remedy="write --label NAME=TEXT, such as --label load=none",
+)
+NO_STATISTIC = rule("cli.no-statistic", '"{name}" is not a statistic', remedy="{hint}")
+NOTHING_CHOSEN = rule(
+    "cli.nothing-chosen",
+    "no valid cell of these runs is of that machine and has these labels",
+    remedy='`howlate query "SELECT DISTINCT target, labels FROM runs JOIN cells USING (run)"` lists what there is',
+)
+MARGIN_RANGE = rule(
+    "cli.margin-range",
+    "--margin must be from 0 to below 10, not {margin}",
+    remedy="write it like 0.1 for 10 %",
+)
+NO_PAGE_OF_JSON = rule("cli.no-page-of-json", "--out is for a page", remedy="leave out --out or --json")
+
+
+@click.command(epilog="Example: howlate history --label load=none --out history.html")
+@runs_argument
+@click.option("--machine", default="", metavar="TEXT", help="Only machines whose name has TEXT in it.")
+@click.option("--label", "labels", multiple=True, metavar="NAME=TEXT", help="Only cells with this label.")
+@click.option(
+    "--statistic",
+    "statistics",
+    multiple=True,
+    metavar="NAME",
+    help="One value a run: max, p99.9, median, mean, ... (default: max and p99.9).",
+)
+@click.option(
+    "--margin",
+    type=float,
+    default=0.1,
+    show_default=True,
+    metavar="SHARE",
+    help="Below this share nothing is called a change.",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["worse"]),
+    help="End with exit code 1 where some value is worse than it was: after its newest change, or rising.",
+)
+@click.option("--out", type=OutputPath(), metavar="FILE", help="Write a page (HTML).")
+@no_index_option
+@click.option(
+    "--json", "as_json", is_flag=True, help="Every value, change and bound as JSON (docs/history.md)."
+)
+def command(
+    runs: Sequence[Path],
+    machine: str,
+    labels: Sequence[str],
+    statistics: Sequence[str],
+    margin: float,
+    fail_on: str | None,
+    out: Path | None,
+    index: bool,
+    as_json: bool,
+) -> int:
+    """Put all runs below runs/, or RUN... (run folders, or folders that hold some), in the order of their time: one
+    value a run of each configuration, where its level changed and which recorded facts changed with it, its trend,
+    and how often the bound on the next stretch held."""
+    from howlate.errors import ExitCode, UsageError
+    from howlate.history.cli._runs import code_of, read_runs
+
+    if as_json and out is not None:
+        raise UsageError(NO_PAGE_OF_JSON())
+    if not 0 <= margin < 10:
+        raise UsageError(MARGIN_RANGE(margin=margin))
+    wanted, names = _labels(labels), [_statistic(name) for name in statistics]
+    catalogue = read_runs(runs, index)
+    from howlate.history.history import DEFAULT_STATISTICS, history
+
+    made = history(catalogue.runs, tuple(dict.fromkeys(names)) or DEFAULT_STATISTICS, machine, wanted, margin)
+    if not made.series and (machine or wanted):
+        raise UsageError(NOTHING_CHOSEN())
+    if as_json:
+        _print_json(made)
+    elif out is not None:
+        _write_page(made, out)
+    else:
+        _print(made)
+    code = code_of(catalogue)
+    return ExitCode.FAILED if fail_on and made.is_worse and code != ExitCode.BROKEN else code
+
+
+def _labels(texts: Sequence[str]) -> dict[str, str]:
+    from howlate.errors import UsageError
+
+    pairs = [text.partition("=") for text in texts]
+    for text, (name, equals, value) in zip(texts, pairs, strict=True):
+        if not (name and equals and value):
+            raise UsageError(NO_LABEL(text=text))
+    return {name: value for name, _, value in pairs}
+
+
+def _statistic(name: str) -> str:
+    """By its name in summary.json, or its heading."""
+    from howlate.errors import UsageError
+    from howlate.history.history import heading_of
+    from howlate.model.decode import suggestion
+    from howlate.statistics.statistics import STATISTICS
+
+    known = {text: entry.name for entry in STATISTICS for text in (heading_of(entry.name), entry.name)}
+    if name not in known:
+        raise UsageError(NO_STATISTIC(name=name, hint=suggestion(name, known)))
+    return known[name]
+
+
+def _print(made: History) -> None:
+    from rich.console import Console
+
+    from howlate.document.document_terminal import print_document
+    from howlate.document.sheet import TERMINAL
+    from howlate.history.document import document
+
+    print_document(Console(highlight=False, markup=False), document(made, TERMINAL))
+
+
+def _print_json(made: History) -> None:
+    import json
+
+    from howlate.history.document import to_json_value
+
+    click.echo(json.dumps(to_json_value(made), indent=1, ensure_ascii=False))
+
+
+def _write_page(made: History, out: Path) -> None:
+    from howlate.document.doc_links import linked
+    from howlate.document.html import page
+    from howlate.document.sheet import PAGE
+    from howlate.history.document import document
+    from howlate.store.files import OUT, write_output
+
+    write_output(out, linked(page(document(made, PAGE)), out), OUT)
+    click.echo(printable(str(out)))

@@ -1,0 +1,352 @@
+"""The course of one statistic over the runs of a configuration: where its level changed, by how much, and what else
+changed then (docs/history.md)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from statistics import NormalDist, median
+from typing import Any
+
+import numpy as np
+
+from howlate.history.known_runs import KnownRun
+from howlate.history.level_shifts import (
+    FEWEST,
+    OF_TRENDS,
+    RUNS,
+    Reals,
+    Shift,
+    difference,
+    inflation_of,
+    interval_of,
+    places_of,
+    refined,
+    scores_of,
+    shifts,
+)
+from howlate.statistics.diagnose import Trend, kendall_trend
+from howlate.words.statement import Statement, rule
+
+TIMES = rule("history.times", "{ratio:significant} times as large ({low:significant} to {high:significant})")
+MOVED_BY = rule("history.moved-by", "{by_ns:time} apart ({low_ns:time} to {high_ns:time})")
+CHANGED_THEN = rule("history.changed-then", "What changed with it: {facts:items}.")
+CHANGED_NEARBY = rule(
+    "history.changed-nearby",
+    "No recorded fact changed with that run; near it, with run {run}, these did: {facts:items}.",
+)
+NOTHING_CHANGED = rule(
+    "history.nothing-changed",
+    "No recorded fact of the machine changed about then; what howlate does not record may have, such as other "
+    "software, firmware or the temperature.",
+)
+FACTS_UNKNOWN = rule(
+    "history.facts-unknown", "These runs do not say what the machine was, so nothing can be named."
+)
+FACT_CHANGED = rule("history.fact-changed", "{fact} from {before} to {after}")
+
+NEARBY = 10
+"""The place of a change is an estimate: facts that changed so many runs before or after are named where none changed
+with the run itself."""
+MARGIN = 0.1
+"""A smaller change of a level is called none."""
+BOOT = "kernel.boot_id"
+_FIRST_TREND = 16
+"""A trend is looked for in so many runs, in twice as many, and so on."""
+_MOST_INFLATED = 2.0
+"""What is left of a smooth rise beside a straight one looks as if neighbours were alike."""
+_FIRST_FACTS = ("kernel.release", "kernel.version", "kernel.cmdline", "howlate", "probe")
+
+
+@dataclass(frozen=True)
+class PastRun:
+    """What a series has of one run."""
+
+    run: KnownRun
+    facts: Mapping[str, Any]
+    count: int
+    """Samples, of all repetitions."""
+    figures: Mapping[str, float]
+    """By statistic: the largest maximum and the smallest minimum of the repetitions, of the others the median. What a
+    repetition does not state is not there."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """The runs of one configuration on one machine, the oldest first."""
+
+    machine: str
+    test: str
+    labels: Mapping[str, str]
+    parameters: str
+    """A digest; "" where the runs do not have one."""
+    column: str
+    virtual: bool
+    runs: tuple[PastRun, ...]
+    name: str = ""
+    """What tells it from the others."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """Of a change, with its interval of 95 %: the ratio of the levels; of values that are not all above zero their
+    difference in ns."""
+
+    value: float
+    low: float
+    high: float
+    is_ratio: bool
+
+    @property
+    def statement(self) -> Statement:
+        if self.is_ratio:
+            return TIMES(ratio=self.value, low=self.low, high=self.high)
+        return MOVED_BY(by_ns=self.value, low_ns=self.low, high_ns=self.high)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"ratio" if self.is_ratio else "difference_ns": self.value, "low": self.low, "high": self.high}
+
+
+@dataclass(frozen=True)
+class Change:
+    """From this run on a statistic has another level."""
+
+    at: int
+    p: float
+    before: int
+    after: int
+    """Runs between it and the changes next to it."""
+    before_ns: float
+    after_ns: float
+    then: Statement
+    """The facts that changed with it."""
+    size: Size
+    first: int
+    last: int
+    """It may as well have been at these places, and at those between them."""
+
+    @property
+    def is_worse(self) -> bool:
+        return self.after_ns > self.before_ns
+
+
+@dataclass(frozen=True)
+class Course:
+    """One statistic of a series, over the runs that state it."""
+
+    series: Series
+    statistic: str
+    runs: tuple[PastRun, ...]
+    values: tuple[float, ...]
+    trend: Trend | None
+    changes: tuple[Change, ...]
+    has_trend: bool = False
+    """Whether the trend is stated."""
+
+    @property
+    def is_worse(self) -> bool:
+        """Than it was: after the newest change, or with a rise from run to run."""
+        if self.changes:
+            return self.changes[-1].is_worse
+        return self.has_trend and self.trend is not None and self.trend.tau > 0
+
+
+@dataclass(frozen=True)
+class SeriesSearch:
+    """The statistics of a series that are stated by the same runs: these are searched together."""
+
+    series: Series
+    statistics: tuple[str, ...]
+    runs: tuple[PastRun, ...]
+
+    @property
+    def is_tested(self) -> bool:
+        return len(self.runs) >= FEWEST and not self.series.virtual
+
+    def courses(self, level: float, margin: float) -> list[Course]:
+        values = [[past.figures[name] for past in self.runs] for name in self.statistics]
+        found = self._found(np.array([_scaled(each)[0] for each in values]), level, margin)
+        return [
+            _course(
+                self.series, name, self.runs, values[row], [f for f in found if f.series == row], margin,
+                self.is_tested and _has_trend(values[row], level, margin),
+            )
+            for row, name in enumerate(self.statistics)
+        ]  # fmt: skip
+
+    def _found(self, rows: Reals, level: float, margin: float) -> list[Shift]:
+        """In real time. Runs of one boot are one group: whether boots differ is looked for among the boots, and
+        whether runs of one boot do among these."""
+        if self.series.virtual:  # exact: equal runs give equal values
+            return [
+                Shift(row, at, at, 0.0)
+                for row, values in enumerate(rows)
+                for at, (before, after) in enumerate(pairwise(values), 1)
+                if before != after
+            ]
+        least, boots = math.log1p(margin), _boots(self.runs)
+        if len(boots) in (1, rows.shape[1]):
+            return shifts(rows, level, least)
+        medians = np.array([[np.median(values[a:b]) for a, b in boots] for values in rows])
+        found = [
+            Shift(each.series, boots[each.at][0], boots[each.seen_at - 1][1], each.p)
+            for each in shifts(medians, level / 2, least)
+        ]
+        for a, b in boots:
+            inside = shifts(rows[:, a:b], level / 2 * min(1.0, (b - a) / RUNS), least)
+            found += [Shift(each.series, each.at + a, each.seen_at + a, each.p) for each in inside]
+        return found
+
+
+def stating(series: Series, statistic: str) -> list[PastRun]:
+    """The runs that state it."""
+    return [past for past in series.runs if statistic in past.figures]
+
+
+def searches(series: Series, statistics: Sequence[str]) -> list[SeriesSearch]:
+    stating: dict[tuple[int, ...], list[str]] = {}
+    for statistic in statistics:
+        at = tuple(place for place, past in enumerate(series.runs) if statistic in past.figures)
+        if at:
+            stating.setdefault(at, []).append(statistic)
+    return [
+        SeriesSearch(series, tuple(names), tuple(series.runs[place] for place in at))
+        for at, names in stating.items()
+    ]
+
+
+def _boots(runs: Sequence[PastRun]) -> list[tuple[int, int]]:
+    """The first run of each boot, and the one behind its last. A run that without the fact has a boot of its own."""
+    keys = [past.facts.get(BOOT) or place for place, past in enumerate(runs)]
+    ends, boots = 0, []
+    for _, same in groupby(keys):
+        start, ends = ends, ends + len(list(same))
+        boots.append((start, ends))
+    return boots
+
+
+def _scaled(values: Sequence[float]) -> tuple[Reals, float]:
+    """Their logarithms; where not all are above zero, the values in units of their median size, and that unit."""
+    numbers = np.asarray(values, np.float64)
+    if numbers.min() > 0:
+        return np.log(numbers), 0.0
+    unit = float(np.median(np.abs(numbers))) or 1.0
+    return numbers / unit, unit
+
+
+def _course(
+    series: Series,
+    statistic: str,
+    runs: Sequence[PastRun],
+    values: Sequence[float],
+    found: Sequence[Shift],
+    margin: float,
+    has_trend: bool,
+) -> Course:
+    """`found`: the shifts of its values."""
+    scaled, unit = _scaled(values)
+    p_of = {each.at: each.p for each in sorted(found, key=lambda each: -each.p)}
+    places = sorted(p_of)
+    best = places
+    if not series.virtual and len(_boots(runs)) in (1, len(runs)):
+        best = refined(scaled, places)
+        p_of = (
+            dict(zip(best, [p_of[at] for at in places], strict=False)) if len(best) == len(places) else p_of
+        )
+        best = sorted(p_of)
+    changes = [_change(runs, values, scaled, unit, best, i, p_of[at]) for i, at in enumerate(best)]
+    if not series.virtual:
+        least = 1 + margin
+        changes = [
+            each for each in changes if not each.size.is_ratio or not 1 / least < each.size.value < least
+        ]
+    trend = None if series.virtual else kendall_trend(values)
+    return Course(
+        series, statistic, tuple(runs), tuple(values), trend, tuple(changes), has_trend and not changes
+    )
+
+
+def _change(
+    runs: Sequence[PastRun],
+    values: Sequence[float],
+    scaled: Reals,
+    unit: float,
+    places: Sequence[int],
+    number: int,
+    p: float,
+) -> Change:
+    """One of the places, between its neighbours."""
+    at = places[number]
+    start = places[number - 1] if number else 0
+    end = places[number + 1] if number + 1 < len(places) else len(values)
+    before, after, beside = values[start:at], values[at:end], scaled[start:end]
+    low, high = interval_of(beside, at - start)
+    sizes = [difference(beside, at - start), low, high]
+    sizes = [size * unit for size in sizes] if unit else [math.exp(size) for size in sizes]
+    first, last = places_of(beside, at - start)
+    return Change(
+        at=at,
+        p=p,
+        before=len(before),
+        after=len(after),
+        before_ns=median(before),
+        after_ns=median(after),
+        then=_changed_then(runs, at, start, end),
+        size=Size(sizes[0], sizes[1], sizes[2], not unit),
+        first=start + first,
+        last=start + last,
+    )
+
+
+def _has_trend(values: Sequence[float], level: float, margin: float) -> bool:
+    """Whether a trend is stated: looked for in 16 runs, in 32 and so on, each time at half of the level that is left,
+    with less weight for neighbours that are alike, and only where it moves the values by more than the margin."""
+    doublings = int(math.log2(len(values) / _FIRST_TREND)) if len(values) >= _FIRST_TREND else -1
+    count = _FIRST_TREND << doublings if doublings >= 0 else 0
+    trend = kendall_trend(values[:count]) if count else None
+    if trend is None or trend.p >= 1:
+        return False
+    scaled = _scaled(values[:count])[0]
+    i, j = np.triu_indices(count, 1)
+    slope = float(np.median((scaled[j] - scaled[i]) / (j - i)))
+    normal = NormalDist()
+    inflation = min(_MOST_INFLATED, inflation_of(scores_of(scaled - slope * np.arange(count))))
+    z = normal.inv_cdf(1 - max(trend.p, 1e-15) / 2) / inflation
+    p = 2 * (1 - normal.cdf(z))
+    return p <= OF_TRENDS * level / 2 ** (doublings + 1) and abs(slope) * count >= math.log1p(margin)
+
+
+def _changed_then(runs: Sequence[PastRun], at: int, start: int, end: int) -> Statement:
+    """The facts that changed with a run, else with the nearest run of the segments beside it."""
+    if not (runs[at - 1].facts and runs[at].facts):
+        return FACTS_UNKNOWN()
+    for distance in range(NEARBY + 1):
+        for place in (at - distance, at + distance):
+            facts = facts_changed(runs[place - 1], runs[place]) if start < place < end else ()
+            if facts:
+                run = runs[place].run.id
+                return CHANGED_NEARBY(run=run, facts=facts) if distance else CHANGED_THEN(facts=facts)
+    return NOTHING_CHANGED()
+
+
+def facts_changed(earlier: PastRun, later: PastRun) -> tuple[Statement, ...]:
+    """Facts and versions that are not the same in two runs: kernel, command line and howlate first. Of a long text
+    only the words that differ are named."""
+    before, after = ({**past.facts, **past.run.versions} for past in (earlier, later))
+    names = [name for name in before if name != BOOT and name in after and before[name] != after[name]]
+    ranked = {name: place for place, name in enumerate(_FIRST_FACTS)}
+    ordered = sorted(names, key=lambda name: (ranked.get(name, len(ranked)), name))
+    return tuple(
+        FACT_CHANGED(fact=name, **_differing(str(before[name]), str(after[name]))) for name in ordered
+    )
+
+
+def _differing(before: str, after: str) -> dict[str, str]:
+    """Two texts, without the words that both have where there are several."""
+    old, new = before.split(), after.split()
+    only_old, only_new = [w for w in old if w not in new], [w for w in new if w not in old]
+    if len(old) > 1 and len(new) > 1 and (only_old or only_new):
+        before, after = " ".join(only_old), " ".join(only_new)
+    return {"before": before or "nothing", "after": after or "nothing"}

@@ -1,0 +1,237 @@
+"""Runs over time as a document (docs/history.md): what changed, a table of courses, the chart, how often the bound
+held, and the newest runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from howlate import __version__
+from howlate.document import sheet as sheets
+from howlate.document.document import Document, Drawn, Section, Texts
+from howlate.document.sheet import PAGE, Row, Sheet, Style
+from howlate.document.units import Unit
+from howlate.history.chart import draw
+from howlate.history.courses import Course, PastRun
+from howlate.history.history import CONFIDENCE, History, HitRate, heading_of, hit_rate
+from howlate.history.level_shifts import LEVEL, RUNS
+from howlate.words.language import _
+from howlate.words.quantities import percent, significant
+from howlate.words.say import english, say, to_json
+from howlate.words.statement import rule
+
+MOST_RUNS = 12
+"""The newest runs that are listed in the terminal; on the page ten times as many."""
+
+LEVEL_HELD = rule(
+    "history.level",
+    "{tested} series of values were searched for changes. Of histories of {runs} runs without any change at most "
+    "{all:percent} show one, however often somebody looks; below {margin:percent} nothing is called a change. "
+    "Kendall's p is that of one look.",
+)
+HOW_BOUND = rule(
+    "history.how-bound",
+    "The bound on the next stretch, applied to the past: the largest value of earlier runs, and whether the run that "
+    "followed stayed within it. One run bounds the next of the same length with a confidence of 50 %; "
+    "{confidence:percent} takes 19 earlier runs of that length. The bound assumes that runs are alike: after a "
+    "change for the worse it does not hold.",
+)
+FOOT = rule(
+    "history.foot",
+    "{runs} runs. This page was made by howlate {version}. It holds all that it shows: it loads nothing.",
+)
+
+
+def document(history: History, style: Style) -> Document:
+    """What is shown in the terminal, or on the page."""
+    title = _("Runs over time")
+    return Document(tuple(_sections(history, style, title)), f"{title} – howlate")
+
+
+def _sections(history: History, style: Style, title: str) -> Iterator[Section]:
+    if style is PAGE:
+        yield Section("head", (Texts("question", (title, "")),), kind="header")
+    said = tuple(history.statements)
+    title = _("What changed")
+    yield Section("changes", (Texts("said" if style is PAGE else "listed", said, title),), title)
+    if history.courses:
+        yield Section("courses", (_courses(history),), _("Each configuration"))
+    figure = draw(history) if style is PAGE else None
+    if figure is not None:
+        yield Section("chart", (Drawn(figure),))
+    if any(len(series.runs) > 1 for series in history.series):
+        yield Section("bound", (_bound(history),), _("Did the bound hold?"))
+    if history.runs:
+        yield Section("runs", (_newest(history, style),), _("The newest runs"))
+    if style is PAGE:
+        foot = FOOT(runs=len(history.runs), version=__version__)
+        yield Section("foot", (Texts("", (foot,)),), kind="footer")
+
+
+def _courses(history: History) -> Sheet:
+    """A row for each statistic of each configuration."""
+    courses = history.courses
+    unit = _unit([value for course in courses for value in course.values])
+    named = _("median of the runs"), _("smallest"), _("largest"), _("newest")
+    figures = [[median(c.values), min(c.values), max(c.values), c.values[-1]] for c in courses]
+    times = [
+        sheets.times(f"time-{i}", heading, [row[i] for row in figures], unit)
+        for i, heading in enumerate(named)
+    ]
+    taus = [None if c.trend is None else c.trend.tau for c in courses]
+    ps = [None if c.trend is None else c.trend.p for c in courses]
+    return Sheet(
+        key="history-courses",
+        title=_("One value a run, in {unit}").format(unit=unit.sign),
+        columns=(
+            sheets.labels("configuration", _("configuration"), (c.series.name for c in courses)),
+            sheets.texts("statistic", _("statistic"), (heading_of(c.statistic) for c in courses), words=True),
+            sheets.numbers("runs", _("runs"), [len(c.values) for c in courses]),
+            *times,
+            sheets.numbers("tau", _("Kendall's tau"), taus, significant, apart=True),
+            sheets.numbers("p", "p", ps, lambda p: f"{p:.2g}"),
+            sheets.numbers("changes", _("changes"), [len(c.changes) for c in courses]),
+        ),
+        rows=tuple(Row() for _course in courses),
+        notes=_level_note(history),
+        of="course",
+    )
+
+
+def _level_note(history: History) -> tuple[str, ...]:
+    if not history.tested:
+        return ()
+    return (say(LEVEL_HELD(tested=history.tested, runs=RUNS, all=LEVEL, margin=history.margin)),)
+
+
+def _bound(history: History) -> Sheet:
+    """How often the bound held beside how often it should."""
+    series = [each for each in history.series if len(each.runs) > 1]
+    rates = [(hit_rate(each), hit_rate(each, CONFIDENCE)) for each in series]
+    one, many = [pair[0] for pair in rates], [pair[1] for pair in rates]
+    first = _("the run before")
+    second = _("as many runs as {confidence} takes").format(confidence=percent(CONFIDENCE))
+    return Sheet(
+        key="history-bound",
+        title=_("The bound on the next stretch, over past runs"),
+        columns=(
+            sheets.labels("configuration", _("configuration"), (each.name for each in series)),
+            sheets.texts("one", first, map(_rate_text, one)),
+            sheets.texts("one-nominal", _("nominal"), map(_nominal_text, one)),
+            sheets.texts("many", second, map(_rate_text, many)),
+            sheets.texts("many-nominal", _("nominal"), map(_nominal_text, many)),
+        ),
+        rows=tuple(Row() for _each in series),
+        notes=(say(HOW_BOUND(confidence=CONFIDENCE)),),
+        of="series",
+    )
+
+
+def _rate_text(rate: HitRate) -> str:
+    if not rate.applied:
+        return "–"
+    return _("{share} ({held} of {applied})").format(
+        share=percent(rate.held / rate.applied), held=rate.held, applied=rate.applied
+    )
+
+
+def _nominal_text(rate: HitRate) -> str:
+    return "–" if rate.nominal is None else percent(rate.nominal)
+
+
+def _newest(history: History, style: Style) -> Sheet:
+    """The newest runs with the first statistic of each configuration."""
+    most = MOST_RUNS * (10 if style is PAGE else 1)
+    runs = history.runs[-most:][::-1]
+    first = {course.series.name: course for course in reversed(history.courses)}
+    first = {name: first[name] for name in dict.fromkeys(course.series.name for course in history.courses)}
+    unit = _unit([value for course in first.values() for value in course.values])
+    columns = []
+    for name, course in first.items():
+        own = {past.run.folder: value for past, value in zip(course.runs, course.values, strict=True)}
+        columns.append(sheets.times(name, name, [own.get(run.folder) for run in runs], unit))
+    kernels = [", ".join(_kernels(run.machines)) or "–" for run in runs]
+    statistic = heading_of(next(iter(first.values())).statistic) if first else ""
+    return Sheet(
+        key="history-runs",
+        title=_("{statistic} of each run, in {unit}").format(statistic=statistic, unit=unit.sign),
+        columns=(
+            sheets.labels("run", _("run"), (run.id for run in runs)),
+            sheets.texts("kernel", _("kernel"), kernels, words=True),
+            *columns,
+        ),
+        rows=tuple(Row(run.id) for run in runs),
+        of="run",
+    )
+
+
+def _kernels(machines: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Each once."""
+    releases = (facts.get("kernel.release") for facts in machines.values())
+    return list(dict.fromkeys(str(release) for release in releases if release))
+
+
+def _unit(values: Sequence[float]) -> Unit:
+    """ns below a microsecond, else us."""
+    return Unit("ns", 1, 0) if not values or max(values) < 1000 else Unit("us", 1000, 1)
+
+
+def to_json_value(history: History) -> dict[str, Any]:
+    """Every series with every value (docs/history.md)."""
+    return {
+        "worse": history.is_worse,
+        "level": history.level,
+        "tested": history.tested,
+        "margin": history.margin,
+        "statements": [to_json(statement) for statements in history.statements for statement in statements],
+        "series": [
+            {
+                "name": series.name,
+                "machine": series.machine,
+                "test": series.test,
+                "labels": dict(series.labels),
+                "column": series.column,
+                "virtual": series.virtual,
+                "runs": [_run_json(past) for past in series.runs],
+                "courses": [_course_json(c) for c in history.courses if c.series == series],
+                "bound": {
+                    "one_run": vars(hit_rate(series)),
+                    "confidence": CONFIDENCE,
+                    "at_confidence": vars(hit_rate(series, CONFIDENCE)),
+                },
+            }
+            for series in history.series
+        ],
+    }
+
+
+def _run_json(past: PastRun) -> dict[str, Any]:
+    return {
+        "run": past.run.id,
+        "folder": past.run.folder,
+        "started": past.run.started,
+        "count": past.count,
+        "figures": dict(past.figures),
+    }
+
+
+def _course_json(course: Course) -> dict[str, Any]:
+    trend = None if course.trend is None else vars(course.trend)
+    changes = [
+        {
+            "run": course.runs[change.at].run.id,
+            "started": course.runs[change.at].run.started,
+            "first_run": course.runs[change.first].run.id,
+            "last_run": course.runs[change.last].run.id,
+            "direction": "worse" if change.is_worse else "better",
+            **change.size.to_json(),
+            "p": change.p,
+            "before_ns": change.before_ns,
+            "after_ns": change.after_ns,
+            "then": english(change.then),
+        }
+        for change in course.changes
+    ]
+    told = {"worse": course.is_worse, "trend": trend, "trend_stated": course.has_trend, "changes": changes}
+    return {"statistic": course.statistic, **told}

@@ -1,0 +1,248 @@
+"""Runs over time: one value a run of each configuration, where it changed and what else changed then, and how often
+the bound on the next stretch held (docs/history.md)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from howlate.history.courses import MARGIN, Change, Course, PastRun, Series, searches, stating
+from howlate.history.known_runs import KnownCell, KnownRun
+from howlate.history.level_shifts import FEWEST, LEVEL
+from howlate.model.run import VIRTUAL
+from howlate.statistics.diagnose import next_stretch_confidence
+from howlate.statistics.labels import row_names
+from howlate.statistics.statistics import STATISTICS
+from howlate.words.statement import Statement, rule
+
+_SINCE = (
+    "since run {run} of {date}: {size}, {after_ns:time} in the {after} runs from there on, {before_ns:time} in the "
+    "{before} before (medians; p = {p:probability})."
+)
+WORSE_SINCE = rule("history.worse-since", f"{{series}}: {{statistic}} is worse {_SINCE}")
+BETTER_SINCE = rule("history.better-since", f"{{series}}: {{statistic}} is better {_SINCE}")
+_EXACTLY = (
+    "since run {run} of {date}: {after_ns:time} in the {after} runs from there on, {before_ns:time} in the {before} "
+    "before, in virtual time, where equal runs give equal values."
+)
+WORSE_EXACTLY = rule("history.worse-exactly", f"{{series}}: {{statistic}} is worse {_EXACTLY}")
+BETTER_EXACTLY = rule("history.better-exactly", f"{{series}}: {{statistic}} is better {_EXACTLY}")
+PLACE = rule("history.place", "It may have begun with run {first} already, or only with run {last}.")
+RISES = rule(
+    "history.rises",
+    "{series}: {statistic} rises from run to run (Kendall's tau {tau:significant}, p = {p:probability}).",
+)
+FALLS = rule(
+    "history.falls",
+    "{series}: {statistic} falls from run to run (Kendall's tau {tau:significant}, p = {p:probability}).",
+)
+NO_CHANGE = rule(
+    "history.no-change",
+    "No change of more than {margin:percent} was found; {tested} series of values were searched.",
+)
+TOO_FEW = rule(
+    "history.too-few", "No configuration has {fewest} valid runs, so none was searched for a change."
+)
+
+DEFAULT_STATISTICS = ("max", "0.999")
+CONFIDENCE = 0.95
+"""Of the bound whose hit rate is looked at."""
+_OF_PARAMETERS = re.compile(r"-([0-9a-f]{10})-[0-9]+")
+"""In a cell's id: the digest of its test and parameters."""
+
+
+@dataclass(frozen=True)
+class HitRate:
+    """The bound on the next stretch, applied to each run and checked on what followed."""
+
+    applied: int = 0
+    held: int = 0
+    nominal: float | None = None
+    """The mean of the confidences with which it was stated."""
+
+
+@dataclass(frozen=True)
+class History:
+    """Everything that is said of some runs."""
+
+    runs: tuple[KnownRun, ...]
+    series: tuple[Series, ...]
+    courses: tuple[Course, ...]
+    tested: int
+    """Courses that were searched for a change."""
+    level: float
+    """Of each search: LEVEL, divided by their number."""
+    margin: float = MARGIN
+    statements: tuple[tuple[Statement, ...], ...] = field(default=())
+    """What is said first; each is a sentence with those that belong to it."""
+
+    @property
+    def is_worse(self) -> bool:
+        return any(course.is_worse for course in self.courses)
+
+
+def history(
+    runs: Iterable[KnownRun],
+    statistics: Sequence[str] = DEFAULT_STATISTICS,
+    machine: str = "",
+    labels: Mapping[str, str] | None = None,
+    margin: float = MARGIN,
+) -> History:
+    """Of the runs of machines whose name has `machine` in it, and of the cells with these labels. `margin`: of a
+    smaller change of a level nothing is said."""
+    known = tuple(runs)
+    series = _named(_series(known, machine.lower(), labels or {}))
+    searched = [search for each in series for search in searches(each, statistics)]
+    tested = sum(search.is_tested for search in searched)
+    level = LEVEL / max(1, tested)
+    courses = tuple(course for search in searched for course in search.courses(level, margin))
+    in_order = tuple(
+        sorted(courses, key=lambda course: (series.index(course.series), _rank(course, statistics)))
+    )
+    told = tuple(_statements(in_order, tested, margin))
+    return History(known, series, in_order, tested, level, margin, told)
+
+
+def _rank(course: Course, statistics: Sequence[str]) -> int:
+    return list(statistics).index(course.statistic)
+
+
+def machine_of(run: KnownRun, facts: Mapping[str, Any]) -> str:
+    """What to call the machine of a run: what it is, and how it was reached."""
+    what = next((facts[name] for name in ("machine.product", "cpu.model") if facts.get(name)), "")
+    return ", ".join(filter(None, (str(what).strip(), run.target)))
+
+
+def _series(runs: Sequence[KnownRun], machine: str, labels: Mapping[str, str]) -> list[Series]:
+    """By configuration, in the order in which these come first."""
+    cells: dict[tuple[Any, ...], dict[int, list[KnownCell]]] = {}
+    for place, run in enumerate(runs):
+        for cell in run.cells:
+            own = {"machine": machine_of(run, run.facts_of(cell)), **cell.labels}
+            wanted = machine in own["machine"].lower() and labels.items() <= cell.labels.items()
+            if wanted and cell.valid:
+                for column in cell.columns:
+                    key = (own["machine"], run.clock, cell.test, *_configuration(run, cell), column)
+                    cells.setdefault(key, {}).setdefault(place, []).append(cell)
+    return [
+        Series(
+            machine=key[0],
+            test=key[2],
+            labels=dict(key[3]),
+            parameters=key[4],
+            column=key[5],
+            virtual=key[1] == VIRTUAL,
+            runs=tuple(_past(runs[place], repeated, key[5]) for place, repeated in by_run.items()),
+        )
+        for key, by_run in cells.items()
+    ]
+
+
+def _configuration(run: KnownRun, cell: KnownCell) -> tuple[tuple[tuple[str, str], ...], str]:
+    """The labels, and the digest of the parameters. The kernel of a machine that has one is not part of it: that is
+    what may change from run to run."""
+    labels = {name: text for name, text in cell.labels.items() if run.several or name != "kernel"}
+    digest = _OF_PARAMETERS.search(cell.id)
+    return tuple(sorted(labels.items())), digest[1] if digest else ""
+
+
+def _past(run: KnownRun, cells: Sequence[KnownCell], column: str) -> PastRun:
+    figures = {}
+    for statistic in (entry.name for entry in STATISTICS):
+        values = [cell.columns[column].figures.get(statistic) for cell in cells]
+        stated = [float(value) for value in values if value is not None]
+        if len(stated) == len(cells):
+            together = {"max": max, "min": min}.get(statistic, median)
+            figures[statistic] = float(together(stated))
+    return PastRun(
+        run, run.facts_of(cells[0]), sum(cell.columns[column].count or 0 for cell in cells), figures
+    )
+
+
+def _named(series: Sequence[Series]) -> tuple[Series, ...]:
+    """By what they differ in; of several columns or machines with that."""
+    columns = len({each.column for each in series}) > 1
+    tests = len({each.test for each in series}) > 1
+    machines = len({each.machine for each in series}) > 1
+    told = [
+        {
+            **({"machine": each.machine} if machines else {}),
+            **({"test": each.test} if tests else {}),
+            **each.labels,
+            **({"column": each.column} if columns else {}),
+        }
+        for each in series
+    ]
+    return tuple(
+        Series(**{**vars(each), "name": name}) for each, name in zip(series, row_names(told), strict=True)
+    )
+
+
+def _statements(courses: Sequence[Course], tested: int, margin: float) -> Iterable[tuple[Statement, ...]]:
+    """Changes and trends, the newest changes first."""
+    said = [
+        (course.runs[change.at].run.started, _of_change(course, change))
+        for course in courses
+        for change in course.changes
+    ]
+    yield from (statements for _, statements in sorted(said, key=lambda pair: pair[0], reverse=True))
+    trends = [_of_trend(course) for course in courses if course.has_trend]
+    yield from ((trend,) for trend in trends if trend is not None)
+    if not said and not any(trends):
+        yield (NO_CHANGE(tested=tested, margin=margin),) if tested else (TOO_FEW(fewest=FEWEST),)
+
+
+def _of_change(course: Course, change: Change) -> tuple[Statement, ...]:
+    run = course.runs[change.at].run
+    values = {
+        "series": course.series.name,
+        "statistic": heading_of(course.statistic),
+        "run": run.id,
+        "date": run.started.partition("T")[0],
+        "before": change.before,
+        "after": change.after,
+        "before_ns": change.before_ns,
+        "after_ns": change.after_ns,
+    }
+    if course.series.virtual:
+        return (WORSE_EXACTLY if change.is_worse else BETTER_EXACTLY)(**values), change.then
+    made = WORSE_SINCE if change.is_worse else BETTER_SINCE
+    told = [made(**values, size=change.size.statement, p=change.p)]
+    if change.first < change.last:
+        ends = (course.runs[place].run.id for place in (change.first, change.last))
+        told.append(PLACE(**dict(zip(("first", "last"), ends, strict=True))))
+    return *told, change.then
+
+
+def _of_trend(course: Course) -> Statement | None:
+    trend = course.trend
+    if trend is None:
+        return None
+    made = RISES if trend.tau > 0 else FALLS
+    return made(series=course.series.name, statistic=heading_of(course.statistic), tau=trend.tau, p=trend.p)
+
+
+def heading_of(statistic: str) -> str:
+    """What tables call a statistic: "max", "p99.9"."""
+    entry = next(entry for entry in STATISTICS if entry.name == statistic)
+    return entry.heading or f"p{float(statistic) * 100:.6f}".rstrip("0").rstrip(".")
+
+
+def hit_rate(series: Series, confidence: float = 0.0) -> HitRate:
+    """The bound on the next stretch (statistics/diagnose.py), applied to the past: before each run it is the largest
+    value of as few of the latest runs as give at least `confidence` for as many samples as that run has; 0: of the
+    one run before it. It held where the run has no larger value."""
+    runs = stating(series, "max")
+    stated, held = [], 0
+    for place in range(1, len(runs)):
+        for first in range(place - 1, -1, -1):
+            past = runs[first:place]
+            reached = next_stretch_confidence(sum(each.count for each in past), runs[place].count)
+            if reached >= confidence:
+                stated.append(reached)
+                held += runs[place].figures["max"] <= max(each.figures["max"] for each in past)
+                break
+    return HitRate(len(stated), held, sum(stated) / len(stated) if stated else None)

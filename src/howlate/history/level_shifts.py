@@ -1,0 +1,269 @@
+"""Since when series of values, one a run, have another level, where they are looked at again and again
+(docs/history.md, "Where the level changes").
+
+After each run the newest 4, 8 and 16 values are compared with those before: the mean of robust scores, whose
+permutation distribution is exact where it can be enumerated. The level is spent over the looks, so that of histories
+of `RUNS` runs without a change at most `LEVEL` show one, however often somebody looked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+Reals = npt.NDArray[np.float64]
+Places = npt.NDArray[np.intp]
+
+LEVEL = 0.05
+RUNS = 60
+"""The level is spent over so many runs, and again over as many more."""
+NEWEST = (4, 8, 16)
+"""So many of the newest values are compared with those before."""
+BEFORE = (6, 60)
+"""At least so many values before them, and at most the latest of these."""
+FEWEST = NEWEST[0] + BEFORE[0]
+"""With fewer values nothing is compared."""
+UP, DOWN = 1, -1
+_SHARES = {UP: {4: 1.7, 8: 0.2, 16: 0.1}, DOWN: {4: 0.1, 8: 0.08, 16: 0.04}}
+"""Of the level, for a rise and for a fall of the newest values: most for what somebody wants to know soonest. They
+may sum to more than 1, because looks that follow one another see mostly the same values, and because `_is_clear` asks
+for more; bench/differences.py measures what is left of the level."""
+_SHARES_OF_FEW = {UP: 0.65, DOWN: 0.15}
+"""The same for the first looks, which have hardly a value in common."""
+OF_TRENDS = 0.05
+"""Of the level, for trends (history/courses.py)."""
+_CLIPPED = 3.0
+"""A value further from the median than so many robust standard deviations counts as that far: one is no level."""
+_ENUMERATED = 25_000
+_DRAWS = 10
+_MOST_DRAWN = 100_000
+"""Of more choices than are enumerated so many times the inverse of the level are drawn, and at most so many."""
+_LEAST_Z = 2.0
+"""Below it no p is small enough."""
+_MOST_DEPENDENT = 0.8
+
+
+@dataclass(frozen=True)
+class Shift:
+    """From one value on a series has another level."""
+
+    series: int
+    at: int
+    """The first value of the new level."""
+    seen_at: int
+    """After so many values it was seen."""
+    p: float
+    """One-sided, of the newest values among all: the chance of as large a difference in an order by chance."""
+
+
+def shifts(series: Reals, level: float = LEVEL, margin: float = 0.0) -> list[Shift]:
+    """The shifts of several series of equally many values (a row each), as somebody finds them who looks after each
+    value. `margin`: the least difference of the levels that counts."""
+    found: list[Shift] = []
+    start, count = 0, series.shape[1]
+    for end in range(FEWEST, count + 1):
+        seen = _seen(series[:, start:end], level, margin)
+        if seen:
+            found += [Shift(row, start + at, end, p) for row, at, p in seen]
+            start += min(seen, key=lambda each: each[2])[1]
+    return found
+
+
+def _seen(series: Reals, level: float, margin: float) -> list[tuple[int, int, float]]:
+    """Row, place and p of the shifts that the newest value brings to light."""
+    count = series.shape[1]
+    for newest in NEWEST:
+        before = min(BEFORE[1], count - newest)
+        if before < max(BEFORE[0], newest if newest > NEWEST[0] else 0):
+            break
+        scores = _scores(series[:, count - newest - before :])
+        if not _beyond(scores, newest).any():
+            continue
+        for direction in (UP, DOWN):
+            limit = limit_of(before + newest, newest, direction, level)
+            places = {}
+            for row in _told(direction * scores, newest, limit) if limit else ():
+                at = count - newest - before + place_of(scores[row], direction)
+                if direction * difference(series[row], at) >= max(margin, 1e-12):
+                    places[row] = at
+            p_values = _p_values(direction * scores, newest, list(places), limit) if places else {}
+            seen = [(row, places[row], p) for row, p in p_values.items() if p <= limit]
+            if seen:
+                return seen
+    return []
+
+
+def limit_of(count: int, newest: int, direction: int, level: float) -> float:
+    """The level of one comparison of the newest among so many values. Spent evenly over RUNS runs; of fewer values,
+    of which no p is that small, the smallest p that there is, as long as the level has room for all of them."""
+    share = level * _SHARES[direction][newest]
+    evenly = share / RUNS
+    smallest = 1 / math.comb(count, newest)
+    if smallest <= evenly:
+        return evenly
+    rest = newest / (newest - 1) / math.comb(count - 1, newest - 1)  # of this count and all larger ones
+    return smallest if rest <= level * _SHARES_OF_FEW[direction] else 0.0
+
+
+def scores_of(values: Reals) -> Reals:
+    """Robust standard deviations from the median, at most `_CLIPPED`."""
+    scores: Reals = _scores(values[np.newaxis])[0]
+    return scores
+
+
+def _scores(rows: Reals) -> Reals:
+    away = rows - _middle(rows)
+    scale = 1.4826 * _middle(np.abs(away))
+    if not scale.all():
+        spread = np.sqrt(np.mean(away**2, axis=1, keepdims=True))
+        scale = np.where(scale > 0, scale, np.where(spread > 0, spread, 1.0))
+    scores: Reals = np.clip(away / scale, -_CLIPPED, _CLIPPED)
+    return scores
+
+
+def _middle(rows: Reals) -> Reals:
+    """The median of each row."""
+    ordered, count = np.sort(rows, axis=1), rows.shape[1]
+    middle: Reals = (ordered[:, (count - 1) // 2] + ordered[:, count // 2]) / 2
+    return middle[:, np.newaxis]
+
+
+def _beyond(scores: Reals, newest: int) -> npt.NDArray[np.bool_]:
+    """Rows whose newest scores are so much larger or smaller that their p is worth computing."""
+    count = scores.shape[1]
+    away = scores - scores.mean(axis=1, keepdims=True)
+    squares = (away**2).sum(axis=1) * newest * (count - newest) / (count * (count - 1))
+    beyond: npt.NDArray[np.bool_] = (squares > 0) & (
+        away[:, -newest:].sum(axis=1) ** 2 >= _LEAST_Z**2 * squares
+    )
+    return beyond
+
+
+def _told(scores: Reals, newest: int, limit: float) -> list[int]:
+    """Those that are larger, and clear also where neighbours are alike."""
+    larger = scores[:, -newest:].mean(axis=1) > scores.mean(axis=1)
+    rows = np.flatnonzero(_beyond(scores, newest) & larger)
+    return [int(row) for row in rows if _is_clear(scores[row], newest, limit)]
+
+
+def _p_values(scores: Reals, newest: int, rows: list[int], limit: float) -> dict[int, float]:
+    """By row the p of the newest scores being larger than those before, corrected for the number of rows: of the
+    largest difference of any row, with the same order of all (Westfall and Young 1993)."""
+    count = scores.shape[1]
+    means = scores.mean(axis=1, keepdims=True)
+    sums = (scores - means)[:, -newest:].sum(axis=1)
+    away = scores - means
+    exact = math.comb(count, newest) <= _ENUMERATED
+    total = 0 if exact else 1
+    counts = dict.fromkeys(rows, total)
+    wanted = math.comb(count, newest) if exact else min(_MOST_DRAWN, math.ceil(_DRAWS / limit))
+    for chosen in _choices(count, newest, wanted, exact):
+        largest = away[:, chosen].sum(axis=2).max(axis=0)
+        total += len(chosen)
+        for row in rows:
+            counts[row] += int((largest >= sums[row] - 1e-9).sum())
+        if min(counts.values()) > limit * (wanted + 1):  # it stays above the level (Besag and Clifford 1991)
+            break
+    return {row: counts[row] / total for row in rows}
+
+
+def _choices(count: int, newest: int, wanted: int, exact: bool) -> Iterator[Places]:
+    """Which of the values could have been the newest: all choices, or many, drawn with a fixed seed."""
+    if exact:
+        yield _all_choices(count, newest)
+        return
+    random = np.random.default_rng(1)
+    drawn = 1_000
+    while wanted > 0:
+        yield np.argpartition(random.random((drawn, count)), newest, axis=1)[:, :newest]
+        wanted, drawn = wanted - drawn, min(max(1, wanted - drawn), 20_000)
+
+
+@lru_cache(maxsize=64)
+def _all_choices(count: int, newest: int) -> Places:
+    return np.array(list(combinations(range(count), newest)), np.intp)
+
+
+def _is_clear(scores: Reals, newest: int, limit: float) -> bool:
+    """Whether the difference of the means, in its standard errors for neighbours that are alike, is beyond Student's
+    quantile (Cornish and Fisher's first term)."""
+    parts = [part - np.median(part) for part in (scores[:-newest], scores[-newest:])]
+    rests = np.concatenate(parts)
+    scale = 1.4826 * float(np.median(np.abs(rests))) or float(np.sqrt(np.mean(rests**2)))
+    apart = float(scores[-newest:].mean() - scores[:-newest].mean())
+    error = scale * inflation_of(*parts) * math.sqrt(1 / newest + 1 / (len(scores) - newest))
+    z = NormalDist().inv_cdf(1 - limit)
+    return apart > error * (z + (z**3 + z) / (4 * (len(scores) - 2)))
+
+
+def inflation_of(*parts: Reals) -> float:
+    """By how much the correlation r of neighbours makes the error of a mean larger than that of independent values:
+    sqrt((1 + r) / (1 - r)). Of residuals; r corrected for the bias of short series (Kendall 1954) and one standard
+    error larger, because it is not known; none below 0."""
+    squares = sum(float((part**2).sum()) for part in parts)
+    if not squares:
+        return 1.0
+    r = sum(float((part[1:] * part[:-1]).sum()) for part in parts) / squares
+    count = sum(map(len, parts))
+    r = min(_MOST_DEPENDENT, max(0.0, r + (1 + 3 * r) / count + 1 / math.sqrt(count)))
+    return math.sqrt((1 + r) / (1 - r))
+
+
+def place_of(scores: Reals, direction: int = 0) -> int:
+    """The division at which the means before and after differ most for their lengths; of 2 values or more each."""
+    count = len(scores)
+    first = np.arange(2, count - 1)
+    apart = (np.cumsum(scores)[first - 1] - first * scores.mean()) / np.sqrt(first * (count - first))
+    return int(first[np.argmax(-direction * apart if direction else np.abs(apart))])
+
+
+def difference(values: Reals, at: int) -> float:
+    """Of the levels after and before (Hodges and Lehmann): the median of all differences."""
+    return float(np.median(np.subtract.outer(values[at:], values[:at])))
+
+
+def interval_of(values: Reals, at: int) -> tuple[float, float]:
+    """The interval of 95 % of that difference by the rank sum of the two parts (normal approximation)."""
+    differences = np.sort(np.subtract.outer(values[at:], values[:at]), axis=None)
+    before, after = at, len(values) - at
+    width = 1.96 * math.sqrt(before * after * (before + after + 1) / 12)
+    k = max(0, math.floor(before * after / 2 - width))
+    return float(differences[k]), float(differences[-1 - k])
+
+
+def places_of(values: Reals, at: int) -> tuple[int, int]:
+    """The first and the last division that fits nearly as well: twice the log likelihood is less by at most 3.84."""
+    scores = scores_of(values)
+    first = range(2, len(values) - 1)
+    rests = {place: _rest(scores, place) for place in first}
+    if at not in rests:
+        return at, at
+    limit = (rests[at] + 1e-12) * math.exp(3.84 / len(values))
+    near = [place for place in first if rests[place] <= limit]
+    return min(near), max(near)
+
+
+def _rest(scores: Reals, at: int) -> float:
+    return float(sum(((part - part.mean()) ** 2).sum() for part in (scores[:at], scores[at:])))
+
+
+def refined(values: Reals, places: Sequence[int]) -> list[int]:
+    """Each place moved to the best one between its neighbours, until none moves (Bai 1997)."""
+    places = list(places)
+    for _ in range(10):
+        before = list(places)
+        for i in range(len(places)):
+            start = places[i - 1] if i else 0
+            end = places[i + 1] if i + 1 < len(places) else len(values)
+            if end - start >= 4:
+                places[i] = start + place_of(scores_of(values[start:end]))
+        if places == before:
+            break
+    return sorted(set(places))

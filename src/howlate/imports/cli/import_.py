@@ -1,0 +1,189 @@
+"""Make a run of what was measured by hand or by another tool, or settings of another program's file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from howlate.cli._listed import ListedOption
+from howlate.cli._options import OutputPath
+from howlate.words.language import as_called
+from howlate.words.printable import is_text, printable
+from howlate.words.statement import rule
+
+if TYPE_CHECKING:
+    from howlate.imports.formats import Importer, Measured
+
+SEVERAL_FORMATS = rule(
+    "cli.several-formats",
+    "these files are of several formats: {formats:all}",
+    remedy="import the files of one format at a time",
+)
+NOT_FOR = rule("cli.not-for", "{option} is not for {result}", remedy="leave {option} out")
+NOT_TAKEN = rule(
+    "cli.not-taken", "the format {format} takes nothing that is called {name}", remedy="leave {name}=... out"
+)
+NO_DEADLINE_HERE = rule(
+    "cli.no-deadline-here",
+    "a deadline is no part of a file that is imported",
+    remedy="import it without, and ask the run: `howlate verdict RUN --deadline {deadline}`",
+)
+SEVERAL_SETTINGS = rule(
+    "cli.several-settings",
+    "several files cannot become one file of settings",
+    remedy="import one after the other",
+)
+OVERWRITTEN = rule(
+    "cli.overwritten", "{path} would be overwritten by itself", remedy="name another file with -o"
+)
+NO_LABEL = rule(
+    "cli.no-label", '"{text}" is not a label', remedy="write --label NAME=TEXT, such as --label kernel=vendor"
+)
+NO_MAPPING = rule(
+    "cli.no-mapping",
+    '"{text}" does not say what something in the file is',
+    remedy="write --map NAME=VALUE, such as --map latency_us=3 or --map unit=ns",
+)
+GIVEN_TWICE = rule("cli.given-twice", "--{option} {name} is given twice", remedy="give each name once")
+
+
+def _summaries() -> dict[str, str]:
+    from howlate.imports.formats import all_importers
+
+    return {importer.name: importer.summary for importer in all_importers()}
+
+
+@click.command(epilog="Example: howlate import board.stream board-loaded.stream --out runs/board")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
+@click.option(
+    "--format",
+    "form",
+    metavar="NAME",
+    cls=ListedOption,
+    listed=_summaries,
+    help="Default: found by the content.",
+)
+@click.option("--out", type=OutputPath(), metavar="DIR", help="The run folder: new, or one to go on with.")
+@click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="NAME=TEXT",
+    help="A label of every cell, such as kernel=vendor or board=left; may be repeated.",
+)
+@click.option(
+    "--map",
+    "--set",
+    "maps",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="What the file does not say: a column of a CSV file (latency_us=COLUMN), the unit of a histogram (unit=ns).",
+)
+@click.option("--json", "as_json", is_flag=True, help="The run's tables as JSON.")
+@click.option(
+    "-o",
+    "--output",
+    type=OutputPath(),
+    metavar="OUT",
+    help="Of settings. Default: FILE with the ending .toml, here. Settings that are to hold here are called "
+    "howlate.toml.",
+)
+def command(
+    files: tuple[Path, ...],
+    form: str | None,
+    out: Path | None,
+    labels: tuple[str, ...],
+    maps: tuple[str, ...],
+    as_json: bool,
+    output: Path | None,
+) -> int:
+    """Turn FILE... into a run or into settings.
+
+    Streams of the probe (howlate-probe TEST --stream FILE), folders with such streams, and the folder that `howlate
+    run STUDY --emit-job` wrote become a run folder (docs/how-to/measure-a-board-by-hand.md), and so do the files of
+    cyclictest, rtla, jitterdebugger and other tools (docs/import.md). Another program's configuration becomes
+    settings (docs/settings.md). The path of what was written is printed last.
+    """
+    from howlate.errors import UsageError
+    from howlate.imports.formats import Importer, find_importer
+
+    mapping = _pairs("map", maps)
+    if "deadline" in mapping:
+        raise UsageError(NO_DEADLINE_HERE(deadline=mapping["deadline"]))
+    found = {importer.name: importer for importer in (find_importer(file, form, mapping) for file in files)}
+    if len(found) > 1:
+        raise UsageError(SEVERAL_FORMATS(formats=tuple(found)))
+    importer = next(iter(found.values()))
+    if isinstance(importer, Importer):
+        _no(("--out", out), ("--label", labels), ("--map", maps), ("--json", as_json), what="settings")
+        return _settings(importer, files, output)
+    _no(("-o", output), what="a run")
+    if mapping and not importer.maps:
+        raise UsageError(NOT_TAKEN(format=importer.name, name=next(iter(mapping))))
+    measured = importer.read(files, _pairs("label", labels), mapping)
+    return _run(measured, out, as_json)
+
+
+def _no(*options: tuple[str, object], what: str) -> None:
+    from howlate.errors import UsageError
+
+    for name, value in options:
+        if value:
+            raise UsageError(NOT_FOR(option=name, result=what))
+
+
+def _settings(importer: Importer, files: Sequence[Path], output: Path | None) -> int:
+    from howlate.errors import UsageError
+    from howlate.model.decode import read_text
+    from howlate.store.files import OUTPUT, write_output
+
+    if len(files) > 1:
+        raise UsageError(SEVERAL_SETTINGS())
+    file = files[0]
+    imported = importer.convert(read_text(file, UsageError), str(file))
+    path = output if output is not None else Path(f"{file.stem}.toml")
+    with suppress(OSError):  # what cannot be looked at is said by the writer
+        if path.is_file() and path.samefile(file):
+            raise UsageError(OVERWRITTEN(path=path))
+    write_output(path, imported.text, OUTPUT)
+    _notes(imported.notes)
+    click.echo(printable(str(path)))
+    return 0
+
+
+def _run(measured: Measured, out: Path | None, as_json: bool) -> int:
+    from howlate.cli._measure import exit_code_of, tell
+    from howlate.errors import ExitCode
+    from howlate.imports.flow import as_run
+
+    session, tally = as_run(measured, out)
+    _notes(measured.notes)
+    content = tell(session, tally, as_json)
+    if measured.damaged:
+        return ExitCode.BROKEN
+    missing = {failure.exit_code for failure in tally.failures} - {ExitCode.NOT_POSSIBLE}
+    unmeasured = missing == {ExitCode.INCONCLUSIVE}
+    return exit_code_of(ExitCode.INCONCLUSIVE if unmeasured else tally.exit_code, content)
+
+
+def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
+    from howlate.errors import UsageError
+
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name or not value.strip() or not is_text(text):
+            raise UsageError((NO_LABEL if option == "label" else NO_MAPPING)(text=text))
+        if name in found:
+            raise UsageError(GIVEN_TWICE(option=option, name=name))
+        found[name] = value
+    return found
+
+
+def _notes(notes: Sequence[str]) -> None:
+    for note in notes:
+        click.echo(f"note: {as_called(note)}", err=True)

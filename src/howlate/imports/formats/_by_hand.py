@@ -1,0 +1,318 @@
+"""Streams that were measured by hand, as one run: a cell each, and an axis where their parameters differ."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import howlate
+from howlate import doctor
+from howlate.errors import DamagedError, UsageError
+from howlate.imports.formats._dates import date_of
+from howlate.model.decode import parse_json, read_text
+from howlate.model.facts import Facts
+from howlate.model.plan import Cell, Plan
+from howlate.model.run import BY_HAND, Run
+from howlate.model.study import KERNEL, PART, Part, Study, Value, spell
+from howlate.plan.aim import aim_of
+from howlate.plan.matrix import LABELLED, cell_id
+from howlate.plan.options import OURS
+from howlate.store.frames import End, Kind
+from howlate.store.stream import Header, StreamReader
+from howlate.words.statement import Statement, rule
+
+LITTLE_KNOWN = rule(
+    "import.little-known",
+    "little is known of the machine, so nothing is said of what makes it late: {why}. Save `howlate-probe facts "
+    "--json` of the machine as {file} beside the streams before they are imported.",
+)
+NO_FACTS = rule("import.no-facts", "there is no {file} of it")
+OTHER_FACTS = rule("import.other-facts", "{file} is of another machine, by its {fact} {value}")
+SEVERAL_BOOTS = rule(
+    "import.several-boots", "the streams are of {boots} boots of the machine: cells may differ by that"
+)
+NOTHING_USABLE = rule(
+    "import.nothing-usable", "{problem}", remedy="measure it again: nothing of the file can be used"
+)
+NO_WHOLE_BATCH = rule(
+    "import.no-whole-batch", "{path} holds no whole batch of samples: {reason}", remedy="measure it again"
+)
+SAME_MEASUREMENT = rule(
+    "import.same-measurement",
+    "{path} and {other} are the same measurement",
+    remedy="name each measurement once",
+)
+SEVERAL_MACHINES = rule(
+    "import.several-machines",
+    '{path} and {other} are not of one machine and boot configuration: {fact} "{before}" and "{now}"',
+    remedy="import each machine's streams into a run of its own (--out), and compare them: howlate compare RUN RUN",
+)
+NO_LABEL_NAME = rule(
+    "import.no-label-name",
+    '"{name}" cannot be a label',
+    remedy="use small letters, digits and dashes: --label board=left",
+)
+LABEL_IN_STREAM = rule(
+    "import.label-in-stream",
+    'the streams themselves say what "{name}" was',
+    remedy="give a label that they do not have, or kernel",
+)
+
+FACTS = "facts.json"
+"""Beside a stream: what `howlate-probe facts --json` said of the machine."""
+_OUTPUT = '{"facts": 1'
+"""So that command's output begins."""
+
+_STUDY = "by-hand"
+SAME = {
+    "kernel_release": "kernel",
+    "kernel_version": "build of the kernel",
+    "cmdline": "kernel command line",
+    "machine": "architecture",
+    "cpus_online": "CPUs online",
+}
+"""What the streams of one run have in common; runs of several machines are compared."""
+MAY_CHANGE = "cpus_online"
+"""Of these, what may change on one machine while a job runs."""
+BRIEF = {
+    "kernel_release": "kernel.release",
+    "kernel_version": "kernel.version",
+    "machine": "kernel.machine",
+    "cpus_online": "cpu.online",
+    "clocksource": "clock.source",
+    "cmdline": "kernel.cmdline",
+}
+"""A stream's facts -> those of `howlate-probe facts --json`."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A stream, read through once."""
+
+    path: Path
+    header: Header
+    end: End
+    seconds: float
+
+    @property
+    def parameters(self) -> dict[str, Value]:
+        """The options in force, without those that say where the numbers go."""
+        found = {n: _value(v) for n, v in self.header.raw.get("parameters", {}).items() if n not in OURS}
+        return {
+            name: value for name, value in found.items() if value not in (False, "", ()) or name == "load"
+        }
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self.header.raw.get("facts", {})
+        return found
+
+    @property
+    def boot_id(self) -> str:
+        return str(self.header.raw.get("boot_id", ""))
+
+
+def recorded(path: Path) -> Recorded:
+    """DamagedError where nothing of the stream can be used."""
+    try:
+        with StreamReader.open(path) as reader:
+            rows = sum(batch.rows for batch in reader.batches() if batch.table.name == "samples")
+            end, trailer = reader.end, reader.trailer or {}
+    except DamagedError as problem:
+        raise DamagedError(NOTHING_USABLE(problem=problem.statement)) from None
+    assert end is not None
+    if end.kind is not Kind.WHOLE and not rows:
+        raise DamagedError(NO_WHOLE_BATCH(path=path, reason=end.statement))
+    ns = trailer.get("duration_ns")
+    return Recorded(path, reader.header, end, ns / 1e9 if isinstance(ns, int) else 0.0)
+
+
+def planned(streams: Sequence[Recorded], given: Mapping[str, str]) -> tuple[Run, dict[str, Path]]:
+    """The run of these streams, and which of them is which cell. `given`: labels of the caller's."""
+    streams = _in_order(streams)
+    _one_machine(streams)
+    _labels_are_free(given, streams)
+    tests = list(dict.fromkeys(stream.header.test for stream in streams))
+    parts = [_part(test, [stream for stream in streams if stream.header.test == test]) for test in tests]
+    facts, warnings = _facts(streams)
+    kernel = str(streams[0].facts.get("kernel_release") or "unknown")
+    cells = _cells(streams, {part.id: part for part in parts}, {KERNEL: kernel, **given})
+    study = _study(parts)
+    plan = Plan(tuple(cells.values()))
+    stamp, started = _started(streams)
+    run = Run(
+        id=f"{stamp}-{study.id}",
+        started=started,
+        study=study,
+        plan=plan,
+        target=BY_HAND,
+        facts=facts.to_json(),
+        findings=()
+        if warnings
+        else tuple(f.to_json() for f in doctor.examine(facts, aim_of(plan, {}), here=False)),
+        knobs=_knobs(streams),
+        versions={"howlate": howlate.__version__, "probe": str(streams[0].header.raw.get("probe", ""))},
+        warnings=(*warnings, *_boots(streams)),
+    )
+    return run, {cell.id: stream.path for stream, cell in zip(streams, cells.values(), strict=True)}
+
+
+def _value(value: object) -> Value:
+    if isinstance(value, bool):
+        return value
+    return tuple(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _in_order(streams: Sequence[Recorded]) -> list[Recorded]:
+    """As they were measured: boots in the order in which they are named, and by time within one."""
+    boots = list(dict.fromkeys(stream.boot_id for stream in streams))
+    seen: dict[tuple[str, int, str], Path] = {}
+    for stream in streams:
+        key = (stream.boot_id, stream.header.t0_ns, stream.header.test)
+        if key in seen:
+            raise UsageError(SAME_MEASUREMENT(path=stream.path, other=seen[key]))
+        seen[key] = stream.path
+    return sorted(streams, key=lambda stream: (boots.index(stream.boot_id), stream.header.t0_ns))
+
+
+def _one_machine(streams: Sequence[Recorded]) -> None:
+    first = streams[0]
+    for stream in streams[1:]:
+        for key, what in SAME.items():
+            was, is_now = first.facts.get(key), stream.facts.get(key)
+            if was != is_now:
+                raise UsageError(
+                    SEVERAL_MACHINES(path=first.path, other=stream.path, fact=what, before=was, now=is_now)
+                )
+
+
+def _labels_are_free(given: Mapping[str, str], streams: Sequence[Recorded]) -> None:
+    labels_are_free(given, {name for stream in streams for name in stream.parameters})
+
+
+def labels_are_free(given: Mapping[str, str], parameters: Iterable[str]) -> None:
+    """UsageError for a label that is none, or that the measurements themselves have."""
+    told = {PART, "cell", *LABELLED, *parameters}
+    for name in given:
+        if not re.fullmatch(r"[a-z][a-z0-9_-]{0,39}", name):
+            raise UsageError(NO_LABEL_NAME(name=name))
+        if name in told:
+            raise UsageError(LABEL_IN_STREAM(name=name))
+
+
+def _facts(streams: Sequence[Recorded]) -> tuple[Facts, tuple[Statement, ...]]:
+    """The machine's facts, and what is said where they are only those of the streams."""
+    brief = streams[0].facts
+    values = {ours: brief[name] for name, ours in BRIEF.items() if isinstance(brief.get(name), str)}
+    if streams[0].boot_id:
+        values["kernel.boot_id"] = streams[0].boot_id
+    why = NO_FACTS(file=FACTS)
+    for file in _files_of_facts([stream.path for stream in streams]):
+        text = read_text(file, UsageError)
+        if file.name != FACTS and not text.startswith(_OUTPUT):
+            continue
+        found = Facts.from_json(dict(parse_json(text, str(file), UsageError).values))
+        differ = [key for key in ("kernel.release", "kernel.version") if found.text(key) != values.get(key)]
+        if not differ:
+            return found, ()
+        why = OTHER_FACTS(file=file, fact=differ[0], value=found.text(differ[0]))
+    return Facts(values), (LITTLE_KNOWN(why=why, file=FACTS),)
+
+
+def _files_of_facts(streams: Sequence[Path]) -> Iterator[Path]:
+    """Where the facts of the streams' machine may stand: beside them; of lines of a job, also beside its results, and
+    in what another line wrote. Each place once, however many streams there are."""
+    folders = dict.fromkeys(stream.parent for stream in streams)
+    results = dict.fromkeys(folder.parent for folder in folders if folder.name.isdecimal())
+    places = [*folders, *results]
+    yield from (file for file in (folder / FACTS for folder in places) if file.is_file())
+    for folder in results:
+        yield from (file for file in sorted(folder.glob("*/stdout")) if file.is_file())
+
+
+def _part(test: str, streams: Sequence[Recorded]) -> Part:
+    """One matrix: what all have in common, and what differs."""
+    names = list(dict.fromkeys(name for stream in streams for name in stream.parameters))
+    texts = {name: list(dict.fromkeys(_text(name, stream) for stream in streams)) for name in names}
+    axes: dict[str, tuple[Value, ...]] = {n: tuple(its) for n, its in texts.items() if len(its) > 1}
+    common = {n: v for n, v in streams[0].parameters.items() if n not in axes and v != ()}
+    return Part(test, f"{test}, measured by hand", test, common, axes)
+
+
+def _text(name: str, stream: Recorded) -> str:
+    """A parameter for people, as in a plan's labels."""
+    return spell(stream.parameters.get(name, () if name == "load" else False))
+
+
+def _study(parts: Sequence[Part]) -> Study:
+    question = "How late was it, as it was measured by hand?"
+    if len(parts) > 1:
+        return Study(_STUDY, "Measured by hand", question, parts=tuple(parts))
+    part = parts[0]
+    return Study(_STUDY, part.title, question, part.test, part.settings, part.axes)
+
+
+def _cells(
+    streams: Sequence[Recorded], parts: Mapping[str, Part], labels: Mapping[str, str]
+) -> dict[Path, Cell]:
+    """Equal parameters are repetitions of one point, in the order of their times."""
+    seen: dict[str, int] = {}
+    found = {}
+    for stream in streams:
+        part = parts[stream.header.test]
+        parameters = stream.parameters
+        shown = {name: _text(name, stream) for name in LABELLED if name in parameters}
+        shown |= {name: _text(name, stream) for name in part.axes}
+        slug = [shown[name] for name in part.axes]
+        first = cell_id(part.test, parameters, [part.test, *slug], 1)
+        seen[first] = seen.get(first, 0) + 1
+        own = {PART: part.id} if len(parts) > 1 else {}
+        found[stream.path] = Cell(
+            id=f"{first.removesuffix('-1')}-{seen[first]}",
+            test=part.test,
+            parameters=parameters,
+            labels={**own, **labels, **shown},
+            repetition=seen[first],
+            expected_s=stream.seconds,
+        )
+    return found
+
+
+def _knobs(streams: Iterable[Recorded]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for stream in streams:
+        values = stream.parameters.get("knob", ())
+        for text in values if isinstance(values, tuple) else ():
+            name, _, value = text.partition("=")
+            found.setdefault(name, value)
+    return found
+
+
+def _started(streams: Sequence[Recorded]) -> tuple[str, str]:
+    """The stream has no time of day; its file's is that of its last byte, wherever copies keep it."""
+    return min(date_of(stream.path.stat().st_mtime, stream.path) for stream in streams)
+
+
+def _boots(streams: Sequence[Recorded]) -> tuple[Statement, ...]:
+    boots = len({stream.boot_id for stream in streams})
+    return (SEVERAL_BOOTS(boots=boots),) if boots > 1 else ()
+
+
+def with_kernel(cell: Cell, kernel: str) -> Cell:
+    """The cell with the label that a machine's kernel gives to a plan that was made before the machine was known."""
+    if KERNEL in cell.labels:
+        return cell
+    part = {PART: cell.labels[PART]} if PART in cell.labels else {}
+    return replace(cell, labels={**part, KERNEL: kernel, **cell.labels})
+
+
+def breaks_off(path: Path, end: End) -> str:
+    """The sentence about a stream that is cut or damaged."""
+    what = "is cut" if end.kind is Kind.CUT else "is damaged"
+    return (
+        f"{path} {what} at byte {end.at:,} ({end.reason}); it is imported up to its last whole batch, "
+        "and its cell is not valid"
+    )

@@ -1,0 +1,89 @@
+"""What a file of this folder gives: a foreign format, and what becomes of it: settings, or a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Protocol
+
+from howlate.measure.execute import Failure
+from howlate.model.run import Run
+from howlate.store.stream import Recording
+from howlate.system.opening import open_file
+
+NO_MAP: Mapping[str, str] = MappingProxyType({})
+"""Where `--map` says nothing."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What a foreign file says, in howlate's own form."""
+
+    text: str
+    """TOML."""
+    notes: tuple[str, ...] = ()
+    """Sentences: what could not be carried over, and how to use the rest."""
+
+
+@dataclass(frozen=True)
+class Importer:
+    """A foreign format that becomes settings."""
+
+    name: str
+    summary: str
+    knows: Callable[[str], bool] = field(repr=False)
+    """Whether a text is of this format, by its content."""
+    convert: Callable[[str, str], Imported] = field(repr=False)
+    """Text and file name; UsageError names the file and the place of what is wrong."""
+
+    def recognises(self, path: Path) -> bool:
+        """Whether a file is of this format."""
+        try:
+            with open_file(path, links=True) as file:
+                return self.knows(file.read(_LOOKED_AT).decode("utf-8", "ignore"))
+        except OSError:
+            return False
+
+
+_LOOKED_AT = 1 << 20
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured elsewhere, as a run that still needs its statistics."""
+
+    run: Run
+    streams: Mapping[str, Path | Recording]
+    """By the cell's id: the probe's stream, or what another tool recorded."""
+    failures: tuple[Failure, ...] = ()
+    """Cells that were begun there and not measured."""
+    notes: tuple[str, ...] = ()
+    """Sentences about single files."""
+    damaged: bool = False
+    """A stream breaks off because it was altered, and not because it was cut."""
+    by_hand: bool = False
+    """Nobody planned it: a measurement that was stopped is one, only shorter."""
+
+
+class ReadRun(Protocol):
+    """Reads files or folders into a run; nothing is written."""
+
+    def __call__(
+        self, paths: Sequence[Path], labels: Mapping[str, str], mapping: Mapping[str, str] = NO_MAP, /
+    ) -> Measured:
+        """`labels`: those that the caller gives; `mapping`: what `--map` says of the format. UsageError or
+        DamagedError names the file that cannot be read."""
+
+
+@dataclass(frozen=True)
+class RunImporter:
+    """A format that becomes a run."""
+
+    name: str
+    summary: str
+    recognises: Callable[[Path], bool] = field(repr=False)
+    read: ReadRun = field(repr=False)
+    maps: Sequence[str] = ()
+    """The names that `--map` has for it, for help."""

@@ -1,0 +1,160 @@
+"""What cyclictest prints with -v: thread, cycle and latency of every wake-up, a line each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from howlate.errors import DamagedError
+from howlate.imports.formats._foreign import Foreign, Raw, Rows
+from howlate.imports.formats._imports import importer
+from howlate.imports.formats._log import command_in
+from howlate.imports.formats._numbers import NumberRows
+from howlate.imports.formats._rt_tests import period_and_policy
+from howlate.imports.formats._text import MOST, Line, cut, head, lines
+from howlate.imports.formats._units import UnitEvidence, unit_of
+from howlate.model.columns import LATENCY
+from howlate.model.knowledge import Knowledge
+from howlate.model.units import format_duration
+from howlate.store.ingest import ACTIVATIONS
+from howlate.store.stream import StreamColumn, StreamTable
+from howlate.words.statement import rule
+
+ROWS_MISSING = rule(
+    "import.rows-missing",
+    "{path}, line {line}: cycle {cycle} of thread {thread} stands where cycle {due} is due: rows are missing, or "
+    "each is the largest of several",
+    remedy="measure again with -v and without -o, and keep every row: nothing of the file was imported",
+)
+_PLAIN = r" *[0-9]{1,6}: *[0-9]{1,12}: *-?[0-9]{1,12}"
+_SMI = rf"{_PLAIN} +[0-9]{{1,12}}"
+_LINE = re.compile(rf"{_PLAIN}(?: +[0-9]{{1,12}})?")
+_WHAT = 'a line "thread: cycle: latency"'
+_BEGINS = ("Max CPUs = ", "# /dev/cpu_dma_latency", "Thread 0 Interval")
+_PERIOD = re.compile(r"Thread ([0-9]{1,6}) Interval: ([0-9]{1,12})")
+MOST_THREADS = 8192
+_COLUMNS = (StreamColumn("index", "i64"), StreamColumn(LATENCY, "i64"))
+
+
+@dataclass(frozen=True)
+class _LinesBefore:
+    """What stands before the first sample."""
+
+    lines: int
+    rows: NumberRows
+    periods_us: Mapping[str, int]
+    command: str
+
+
+@dataclass
+class _CyclesSeen:
+    """What the first reading finds, in the file's unit."""
+
+    last: dict[int, int] = field(default_factory=dict)
+    """The last cycle by thread."""
+    counts: dict[int, int] = field(default_factory=dict)
+    total: int = 0
+    largest: int = 0
+    smi: int = 0
+
+
+def recognises(path: Path) -> bool:
+    found = [line for line in head(path).splitlines() if _LINE.fullmatch(line)]
+    return len(found) > 1 or (bool(found) and "Thread 0 Interval" in head(path))
+
+
+def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
+    before = _before(path)
+    seen = _look(path, before)
+    unit = _unit(mapping, path, before, seen)
+    numbers = sorted(seen.counts)
+    tables = [
+        StreamTable(number, ACTIVATIONS, _COLUMNS, None, thread) for number, thread in enumerate(numbers)
+    ]
+    place = {thread: number for number, thread in enumerate(numbers)}
+
+    def rows() -> Iterator[tuple[int, Rows]]:
+        for _, values in before.rows.read(path, before.lines):
+            for thread in np.unique(values[:, 0]):
+                own = values[values[:, 0] == thread]
+                yield place[int(thread)], {"index": own[:, 1], LATENCY: own[:, 2] * unit}
+
+    period = set(before.periods_us.values())
+    return Foreign(
+        path,
+        "cyclictest",
+        (LATENCY,),
+        raw=Raw(tables, rows, {place[thread]: count for thread, count in seen.counts.items()}),
+        known=Knowledge(missed_releases=False, resolution_ns=unit),
+        parameters={
+            **({"period": format_duration(1000 * period.pop())} if len(period) == 1 else {}),
+            "late-policy": "skip",
+        },
+        policy=period_and_policy(before.command)[1],
+        outcomes={"smi": seen.smi} if before.rows.columns > 3 else {},
+    )
+
+
+def _before(path: Path) -> _LinesBefore:
+    periods: dict[str, int] = {}
+    command, last = "", None
+    for last in lines(path):
+        if _LINE.fullmatch(last.text):
+            smi = len(re.findall("[0-9]+", last.text)) > 3
+            rows = NumberRows((_SMI if smi else _PLAIN) + r"\r?\n", 4 if smi else 3, b":", _WHAT, _BEGINS)
+            return _LinesBefore(last.number - 1, rows, periods, command)
+        if found := _PERIOD.fullmatch(last.text.strip()):
+            periods[found[1]] = int(found[2])
+        command = command_in(last.text) or command
+    raise cut(path, last.number if last else 1, "no sample stands there")
+
+
+def _unit(mapping: Mapping[str, str], path: Path, before: _LinesBefore, seen: _CyclesSeen) -> int:
+    mean = seen.total / sum(seen.counts.values())
+    period_us = max(before.periods_us.values(), default=0)
+    known = UnitEvidence(before.lines + 1, command=before.command, means=[mean], period_us=period_us)
+    unit = unit_of(mapping, path, known)
+    if seen.largest * unit >= MOST:
+        raise Line(path, before.lines + 1, "").wrong("a latency here or below is too large")
+    return unit
+
+
+def _look(path: Path, before: _LinesBefore) -> _CyclesSeen:
+    """The threads and how many samples each has; an error where a cycle does not follow the one before it: rows are
+    missing, or each is the largest of several (-o)."""
+    seen = _CyclesSeen()
+    for number, values in before.rows.read(path, before.lines):
+        for thread in map(int, np.unique(values[:, 0])):
+            at = np.flatnonzero(values[:, 0] == thread)
+            cycles = values[at, 1]
+            jumps = np.flatnonzero(np.diff(cycles, prepend=seen.last.get(thread, -1)) != 1)
+            if len(jumps):
+                first = int(jumps[0])
+                due = 1 + int(cycles[first - 1] if first else seen.last.get(thread, -1))
+                raise _jumps(Line(path, number + int(at[first]), ""), thread, int(cycles[first]), due)
+            seen.last[thread] = int(cycles[-1])
+            seen.counts[thread] = seen.counts.get(thread, 0) + len(at)
+        seen.total += int(values[:, 2].sum())
+        seen.largest = max(seen.largest, int(np.abs(values[:, 2]).max()))
+        seen.smi += int(values[:, 3].sum()) if values.shape[1] > 3 else 0
+        if len(seen.counts) > MOST_THREADS:
+            raise Line(path, number, "").wrong(f"there are more than {MOST_THREADS} threads")
+    missing = set(range(max(seen.counts))) - set(seen.counts)
+    if missing:
+        raise Line(path, before.lines + 1, "").wrong(f"there is no sample of thread {min(missing)}")
+    return seen
+
+
+def _jumps(line: Line, thread: int, cycle: int, due: int) -> DamagedError:
+    if cycle == 0:
+        return line.second()
+    if cycle < due:
+        return line.wrong(f"cycle {cycle} of thread {thread} is not above the one before it")
+    return DamagedError(ROWS_MISSING(path=line.path, line=line.number, thread=thread, cycle=cycle, due=due))
+
+
+IMPORTER = importer("cyclictest-raw", "every sample of cyclictest (-v)", recognises, read_file, ("unit",))

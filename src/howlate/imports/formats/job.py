@@ -1,0 +1,166 @@
+"""The folder of a job that `howlate run STUDY --emit-job` wrote and the probe ran: the run that `run` would have
+made there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from howlate import doctor
+from howlate.errors import REMEDIED, ExitCode, UsageError
+from howlate.imports.formats._by_hand import BRIEF, MAY_CHANGE, SAME, breaks_off, with_kernel
+from howlate.imports.formats._dates import date_of
+from howlate.imports.formats._importer import NO_MAP, Measured, RunImporter
+from howlate.imports.formats._lines import Found
+from howlate.measure.execute import Failure
+from howlate.model.facts import Facts
+from howlate.model.plan import Cell, Plan
+from howlate.model.run import Run
+from howlate.model.study import KERNEL
+from howlate.plan.aim import aim_of
+from howlate.store.elsewhere import job_folder
+from howlate.store.frames import Kind
+from howlate.store.job_folder import JobFolder
+from howlate.words.statement import Statement, rule
+
+NOTHING_KNOWN = rule(
+    "import.nothing-known",
+    "nothing is known of the machine: the job's first line, which asks for it, left nothing",
+)
+OTHER_CPUS = rule(
+    "import.other-cpus", "{path} was measured with the CPUs {before} online, the facts have {now}"
+)
+OTHER_BOOT = rule(
+    "import.other-boot",
+    "{count} cell was measured in another boot of the machine than its facts: they may differ by that",
+    "{count} cells were measured in another boot of the machine than its facts: they may differ by that",
+    by="count",
+)
+OTHER_PROBE = rule(
+    "import.other-probe",
+    "measured by the probe {probes:all}, and the job was written for the probe {written}",
+)
+SEVERAL_JOBS = rule(
+    "import.several-jobs",
+    "several jobs cannot be imported at once",
+    remedy="import one after the other, each with its --out",
+)
+NOT_A_JOB = rule(
+    "import.not-a-job", "{path} is not the folder of a job", remedy="name the folder that holds cells.job"
+)
+LABEL_OF_A_JOB = rule(
+    "import.label-of-a-job",
+    'the plan of a job has its labels, and no "{name}"',
+    remedy="leave out --label, or name kernel",
+)
+NO_RESULTS = rule(
+    "import.no-results",
+    "there are no results in {path}{ignored}",
+    remedy="run the job on its machine first (README.txt there says how), and copy the folder back",
+)
+OTHER_MACHINE = rule(
+    "import.other-machine",
+    "{path} was measured with the {fact} {before}, but the job's facts are of {now}",
+    remedy="a run is of one machine and kernel: put the results of each into a copy of the job's folder and import "
+    "both",
+)
+
+
+def recognises(path: Path) -> bool:
+    return job_folder(path) is not None
+
+
+def read(paths: Sequence[Path], labels: Mapping[str, str], mapping: Mapping[str, str] = NO_MAP) -> Measured:
+    """Each cell from the newest results that have it whole."""
+    if len(paths) != 1:
+        raise UsageError(SEVERAL_JOBS())
+    path = job_folder(paths[0])
+    if path is None:
+        raise UsageError(NOT_A_JOB(path=paths[0]))
+    for name in labels:
+        if name != KERNEL:
+            raise UsageError(LABEL_OF_A_JOB(name=name))
+    folder = JobFolder.open(path)
+    attempts = folder.attempts()
+    if not attempts:
+        ignored = "".join(f"; {sentence}" for sentence in folder.ignored())
+        raise UsageError(NO_RESULTS(path=path, ignored=ignored))
+    found = Found(folder.defaults_by_test)
+    planned = {cell.id: cell for cell in folder.run.plan.cells}
+    for attempt in attempts:
+        for number, cell in enumerate(folder.cells):
+            if cell:
+                found.take(planned[cell], folder.line(attempt, number))
+    facts = next((its for its in (folder.facts(one) for one in reversed(attempts)) if its), {})
+    run = _run(folder, found, Facts.from_json(facts) if facts else None, labels)
+    run = replace(run, warnings=(*run.warnings, *_boots(found, facts), *_probes(found, run)))
+    cells = {cell.id: cell for cell in run.plan.cells}
+    failures = tuple(
+        Failure(cells[cell], outcome.exit_code, REMEDIED(problem=outcome.message, remedy=found.remedy(cell)))
+        for cell, outcome in found.failed.items()
+        if outcome.exit_code is not ExitCode.NOT_POSSIBLE
+    )
+    broken = [its for its in found.reads.values() if its.end.kind is not Kind.WHOLE]
+    notes = (*folder.ignored(), *found.notes(), *(breaks_off(its.path, its.end) for its in broken))
+    return Measured(run, found.streams, failures, notes, any(its.end.kind is Kind.DAMAGED for its in broken))
+
+
+def _run(folder: JobFolder, found: Found, facts: Facts | None, labels: Mapping[str, str]) -> Run:
+    """The plan with what its machine said."""
+    run = folder.run
+    kernel = labels.get(KERNEL) or (facts.text("kernel.release") if facts else None) or "unknown"
+    plan = Plan(tuple(_possible(with_kernel(cell, kernel), found) for cell in run.plan.cells))
+    if facts is None:
+        return _with_date(replace(run, plan=plan, warnings=(*run.warnings, NOTHING_KNOWN())), found)
+    findings = doctor.examine(facts, aim_of(plan, folder.defaults), here=False)
+    run = replace(run, plan=plan, facts=facts.to_json(), findings=tuple(f.to_json() for f in findings))
+    return _with_date(run, found)
+
+
+def _boots(found: Found, facts: Mapping[str, Any]) -> tuple[Statement, ...]:
+    """A sentence where cells were measured in another boot than the facts are of, or with other CPUs online; refuses
+    another machine's or kernel's."""
+    if not facts:
+        return ()
+    known, other, parked = Facts.from_json(dict(facts)), 0, []
+    for stream in found.reads.values():
+        ran = stream.header.raw.get("facts")
+        for name, what in SAME.items():
+            ran_with = ran.get(name) if isinstance(ran, dict) else None
+            in_facts = known.text(BRIEF[name])
+            if not in_facts or not ran_with or ran_with == in_facts:
+                continue
+            if name == MAY_CHANGE:
+                parked.append(OTHER_CPUS(path=stream.path, before=ran_with, now=in_facts))
+            else:
+                raise UsageError(OTHER_MACHINE(path=stream.path, fact=what, before=ran_with, now=in_facts))
+        other += stream.header.raw.get("boot_id") != known.text("kernel.boot_id")
+    return (*parked, OTHER_BOOT(count=other)) if other else tuple(parked)
+
+
+def _probes(found: Found, run: Run) -> tuple[Statement, ...]:
+    """A sentence where the probe that measured is another version than the one that the job was written for."""
+    written = run.versions.get("probe", "")
+    others = {str(its.header.raw.get("probe", "")) for its in found.reads.values()} - {written, ""}
+    return (OTHER_PROBE(probes=sorted(others), written=written),) if written and others else ()
+
+
+def _possible(cell: Cell, found: Found) -> Cell:
+    outcome = found.failed.get(cell.id)
+    if outcome is None or outcome.exit_code is not ExitCode.NOT_POSSIBLE:
+        return cell
+    return replace(cell, impossible=outcome.message.rstrip("."))
+
+
+def _with_date(run: Run, found: Found) -> Run:
+    """With the time of its first stream, where copies keep it."""
+    times = [date_of(path.stat().st_mtime, path) for path in found.streams.values()]
+    if not times:
+        return run
+    stamp, started = min(times)
+    return replace(run, id=f"{stamp}-{run.study.id}", started=started)
+
+
+IMPORTER = RunImporter("job", "the folder of a job (howlate run --emit-job), as a run", recognises, read)

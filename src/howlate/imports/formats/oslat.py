@@ -1,0 +1,143 @@
+"""What oslat prints: a histogram of the turns of its busy loop, a column a core, then each core's extremes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+from howlate.imports.formats._foreign import Foreign
+from howlate.imports.formats._imports import importer
+from howlate.imports.formats._log import log_head, log_lines
+from howlate.imports.formats._oslat import COLUMN, Core, foreign_of
+from howlate.imports.formats._text import Line, cut
+
+_BUCKET = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,3})?) \(us\)")
+_LIST = re.compile(r"[0-9]{1,4}(?:-[0-9]{1,4})?(?:,[0-9]{1,4}(?:-[0-9]{1,4})?)*")
+_FIGURES = ("Core", "Minimum", "Average", "Maximum", "Max-Min", "Duration")
+_FREQUENCY = ("Counter Freq:", "CPU Freq:")
+"""The latter before rt-tests 2."""
+OVERFLOWS = "(including overflows)"
+
+
+@dataclass
+class _Printed:
+    """What the file holds, as it is read."""
+
+    labels: list[int] = field(default_factory=list)
+    bins: list[dict[int, int]] = field(default_factory=list)
+    last: list[int] | None = None
+    figures: dict[str, list[str]] = field(default_factory=dict)
+    line: int = 0
+    version: str = ""
+    asked: set[int] | None = None
+    """The CPUs that it was to measure, where the file says it."""
+
+
+def recognises(path: Path) -> bool:
+    text = log_head(path)
+    return any(name in text for name in _FREQUENCY) and "Core:" in text
+
+
+def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
+    table = _Printed()
+    last = _read(table, log_lines(path)) or Line(path, 1, "")
+    missing = [name for name in _FIGURES if name not in table.figures]
+    if missing or table.last is None or not last.ended:
+        what = f'"{missing[0]}" is missing' if missing else "the last bucket or the end of a line is missing"
+        raise cut(path, last.number, what)
+    cores = table.figures["Core"]
+    if table.asked is not None and table.asked != set(map(int, cores)):
+        raise last.wrong("the cores of the histogram are not those of the CPU list")
+    for name in _FIGURES:
+        if len(table.figures[name]) != len(cores):
+            raise last.wrong(
+                f"{name} has {len(table.figures[name])} columns, and there are {len(cores)} cores"
+            )
+    return foreign_of(path, _cores(table, last), Foreign(path, "oslat", (COLUMN,), version=table.version))
+
+
+def _read(table: _Printed, found: Iterator[Line]) -> Line | None:
+    line = None
+    for line in found:
+        name, colon, rest = line.text.strip().partition(":")
+        if line.text.startswith("oslat V "):
+            if "Core" in table.figures:
+                raise line.second()
+            table.version = line.text.removeprefix("oslat V ").strip()
+        elif colon and name == "CPU list":
+            table.asked = _listed(rest.strip())
+        elif colon and (bucket := _BUCKET.fullmatch(name)):
+            _bucket(table, line, bucket[1], rest)
+        elif colon and name in _FIGURES:
+            _figure(table, line, name, rest)
+    return line
+
+
+def _listed(text: str) -> set[int] | None:
+    """The CPUs of "0,2-5"; None where it is no such list."""
+    if not _LIST.fullmatch(text):
+        return None
+    parts = [[int(number) for number in part.split("-")] for part in text.split(",")]
+    return {cpu for part in parts for cpu in range(part[0], part[-1] + 1)}
+
+
+def _bucket(table: _Printed, line: Line, label: str, rest: str) -> None:
+    if "Core" not in table.figures or table.last is not None:
+        raise line.wrong("a bucket stands outside of the histogram")
+    counts = [line.whole(word) for word in rest.replace(OVERFLOWS, "").split()]
+    value = line.ns(label, 1000)
+    if len(counts) != len(table.figures["Core"]):
+        raise line.wrong(f"{len(counts)} columns, and there are {len(table.figures['Core'])} cores")
+    if table.labels and value <= table.labels[-1]:
+        raise line.wrong("the bucket is not above the one before it")
+    table.labels.append(value)
+    if OVERFLOWS in rest:
+        table.last = counts
+        return
+    for bins, count in zip(table.bins, counts, strict=True):
+        if count:
+            bins[value] = count
+
+
+def _figure(table: _Printed, line: Line, name: str, rest: str) -> None:
+    if name == "Core" and name in table.figures:
+        raise line.second()
+    if name in table.figures:
+        raise line.wrong(f'"{name}" stands there twice')
+    words = rest.replace("(us)", "").replace("(sec)", "").split()
+    table.figures[name] = [line.decimal(word) for word in words]
+    if any(word.startswith("-") for word in words):
+        raise line.wrong("a figure is below zero")
+    table.line = line.number
+    if name == "Core":
+        table.figures[name] = [str(line.whole(word)) for word in words]
+        table.bins = [{} for _ in words]
+        if not words:
+            raise line.wrong("there is no core")
+
+
+def _cores(table: _Printed, last: Line) -> Sequence[Core]:
+    assert table.last is not None
+    labels, figures = table.labels, table.figures
+    width = min((b - a for a, b in pairwise(labels)), default=1000)
+    return [
+        Core(
+            cpu=last.whole(figures["Core"][i]),
+            min=figures["Minimum"][i],
+            mean=figures["Average"][i],
+            max=figures["Maximum"][i],
+            bins=table.bins[i],
+            last=table.last[i],
+            last_from_ns=max(labels[-1] - width, 0),
+            width_ns=width,
+            line=table.line,
+            seconds=float(figures["Duration"][i]),
+        )
+        for i in range(len(figures["Core"]))
+    ]
+
+
+IMPORTER = importer("oslat", "the histogram of oslat", recognises, read_file)

@@ -1,0 +1,27 @@
+"""The histogram of `rtla osnoise hist`: per CPU how long each noise took. From which length on it counts (-T) the
+file does not say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from howlate.imports.formats._foreign import Foreign
+from howlate.imports.formats._imports import importer
+from howlate.imports.formats._log import log_head
+from howlate.imports.formats._rtla import read_histogram
+
+COLUMNS = {"CPU": "noise_ns"}
+
+
+def recognises(path: Path) -> bool:
+    return "# RTLA osnoise histogram" in log_head(path)
+
+
+def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
+    foreign = read_histogram(path, "osnoise", COLUMNS)
+    return replace(foreign, known=replace(foreign.known, threshold_ns=None, missed_releases=True))
+
+
+IMPORTER = importer("osnoise", "a histogram of rtla osnoise (hist)", recognises, read_file)

@@ -1,0 +1,1 @@
+"""The Debian archive: lists, packages, signatures, downloads."""

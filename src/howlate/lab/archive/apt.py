@@ -1,0 +1,361 @@
+"""The Debian archive through this machine's apt: its addresses, proxies, keys and checks, with a separate
+state.
+
+Nothing of the machine's own apt is changed: lists, cache and status are in the cache folder, and the
+machine's hooks after an update are not run. `apt-get indextargets` gives the addresses; only suites whose
+signature apt has verified are used.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from howlate.errors import NotPossibleError, TargetError
+from howlate.lab.archive.manifest import file_hashes
+from howlate.lab.archive.packages import (
+    ADDITIONS,
+    CODENAMES,
+    Package,
+    Say,
+    absent,
+    kept,
+    once,
+    read_packages,
+    save_index,
+    silent,
+    suites,
+    wanted_architectures,
+)
+from howlate.lab.cache import (
+    make_folder,
+    read_entry,
+    read_sealed_json,
+    remove,
+    say_changed,
+    storing,
+    write_entry,
+    write_sealed_json,
+)
+from howlate.words.statement import rule
+
+NO_ARCHIVE_KEYS = rule(
+    "lab.no-archive-keys",
+    "the keys of the Debian archive are not installed, so packages could not be verified",
+    remedy="install the package debian-archive-keyring, or name a keyring with --keyring",
+)
+NO_APT = rule(
+    "lab.no-apt",
+    "this machine has no apt, through which the lab gets its kernels",
+    remedy="name a mirror of the Debian archive with --mirror URL (an option of `lab run`, `fetch` and `kernels`)",
+)
+APT_WITHOUT_DEBIAN = rule(
+    "lab.apt-without-debian",
+    "the apt of this machine is not set up with the Debian archive",
+    remedy="name a mirror of the Debian archive with --mirror URL (an option of `lab run`, `fetch` and `kernels`)",
+)
+NOT_FETCHED = rule(
+    "lab.not-fetched",
+    "{package} could not be fetched: {reason}",
+    remedy="the lists may be old: call `howlate lab kernels --refresh` and try again",
+)
+NO_LISTS = rule(
+    "lab.no-lists",
+    "apt could not fetch a list of packages: {reason}",
+    remedy="check the network, or name a mirror of the Debian archive with --mirror URL (an option of `lab run`, "
+    "`fetch` and `kernels`)",
+)
+PATH_NOT_APTS = rule(
+    "lab.path-not-apts",
+    "apt cannot be told of {path}: a folder's name may have no quote or backslash, a keyring's no space, comma or "
+    "bracket",
+    remedy="set HOWLATE_CACHE to another folder, or copy the keyring to another name; with --mirror any path works",
+)
+APT_FAILED = rule(
+    "lab.apt-failed", "{command} failed: {reason}", remedy="check that `apt-get update` works here"
+)
+
+KEYRINGS = tuple(Path("/usr/share/keyrings") / f"debian-archive-keyring.{end}" for end in ("gpg", "pgp"))
+HELPER = Path("/usr/lib/apt/apt-helper")
+_ALIASES = ("oldoldstable", "oldstable", "stable", "testing", "unstable")
+
+
+@dataclass(frozen=True)
+class Source:
+    """One suite at one address."""
+
+    address: str
+    suite: str
+    keyring: Path
+
+    @property
+    def line(self) -> str:
+        """The line for a sources.list. Only the lists of packages: no translations, no DEP-11."""
+        keyring = _fit(self.keyring.absolute(), r"[\s,\[\]]")
+        options = f"arch={','.join(wanted_architectures())} lang=none target=Packages signed-by={keyring}"
+        return f"deb [{options}] {self.address} {self.suite} main"
+
+
+def default_keyring() -> Path:
+    """The Debian archive's keys, as the package installs them."""
+    for keyring in KEYRINGS:
+        if keyring.is_file():
+            return keyring
+    raise NotPossibleError(NO_ARCHIVE_KEYS())
+
+
+def machine_sources(keyring: Path | None = None) -> tuple[Source, ...]:
+    """All suites at the addresses of the Debian archive in this machine's apt configuration."""
+    if shutil.which("apt-get") is None or not HELPER.exists():
+        raise NotPossibleError(NO_APT())
+    columns = ("ORIGIN", "LABEL", "RELEASE", "COMPONENT", "REPO_URI")
+    text = _run(
+        ["apt-get", "indextargets", "--format", "|".join(f"$({c})" for c in columns), "Created-By: Packages"]
+    )
+    return sources_of((line.split("|") for line in text.splitlines()), keyring)
+
+
+def sources_of(rows: Iterable[Sequence[str]], keyring: Path | None = None) -> tuple[Source, ...]:
+    """From rows of (origin, label, release, component, address). Before a first update apt does not know
+    origins; then the release's name decides."""
+    addresses: dict[bool, list[str]] = {False: [], True: []}
+    for row in rows:
+        if len(row) != 5 or row[3] != "main":
+            continue
+        origin, _, release, _, address = row
+        base = re.sub(r"(-updates|-backports|-security|/updates)$", "", release)
+        debian = origin == "Debian" or (origin in ("", "$(ORIGIN)") and base in (*CODENAMES, *_ALIASES))
+        security = release.endswith(("-security", "/updates"))
+        if debian and address not in addresses[security]:
+            addresses[security].append(address)
+    if not addresses[False]:
+        raise NotPossibleError(APT_WITHOUT_DEBIAN())
+    keys = keyring or default_keyring()
+    # The first address of each kind: further ones are mirrors of the same.
+    return tuple(
+        Source(addresses[security][0], suite, keys)
+        for _, suite in suites()
+        if addresses[security := suite.endswith("-security")]
+    )
+
+
+class AptArchive:
+    """The archive through apt."""
+
+    def __init__(
+        self,
+        folder: Path,
+        sources: Sequence[Source] | None = None,
+        keyring: Path | None = None,
+        say: Say = silent,
+    ) -> None:
+        self.folder = folder
+        self.keyring = keyring
+        self.say = say
+        self._given = sources
+
+    @property
+    def index(self) -> Path:
+        return self.folder / "packages.json"
+
+    def packages(self, refresh: bool = False) -> Sequence[Package]:
+        """The kernel packages of all suites; updates if the lists are older than a day, or with `refresh`."""
+        return kept(self.index, self.folder, self._update, refresh, self.say)
+
+    def fetch(self, package: Package, folder: Path) -> Path:
+        """Fetch by apt's own transports (proxies, mirrors); apt checks the hash in the signed list."""
+        self.configure()
+        file = folder / package.file_name
+        with storing(file):
+            make_folder(folder)
+        done = self._apt(
+            [str(HELPER), "download-file", _quoted(package.uri), str(file), f"SHA256:{package.sha256}"]
+        )
+        if done.returncode != 0 or not file.is_file():
+            why = _reason(done.stderr + done.stdout)
+            if re.search(r"\b404\b", why) or "File not found" in why:
+                raise absent(package)
+            raise TargetError(NOT_FETCHED(package=package.file_name, reason=why))
+        return file
+
+    def places(self) -> Sequence[tuple[str, str, Path]]:
+        """(suite, address, keyring)."""
+        return [(s.suite, s.address, s.keyring) for s in self.sources()]
+
+    def sources(self) -> Sequence[Source]:
+        """Apt is asked once."""
+        if self._given is None:
+            self._given = machine_sources(self.keyring)
+        return self._given
+
+    def _update(self) -> None:
+        self._remove_changed_lists()
+        self.configure()
+        self.say("fetching the lists of packages (a minute at the first time)")
+        done = self._apt(["apt-get", "update", "-o", "pkgCacheFile::Generate=0"])
+        failed = failures(done.stdout)
+        found = self._read_lists()
+        if not found:
+            why = next(iter(failed.values()), _reason(done.stderr))
+            raise TargetError(NO_LISTS(reason=why))
+        for suite, why in failed.items():
+            self.say(f"the suite {suite} could not be updated: {why}")
+        save_index(self.index, found, {"failed": failed})
+        with storing(self._hashes):
+            write_sealed_json(self._hashes, file_hashes(self._lists))
+
+    def _remove_changed_lists(self) -> None:
+        """Apt takes a list that it has for the one that it verified: those that changed since are removed."""
+        again = "the lists are fetched again"
+        try:
+            kept = read_sealed_json(self._hashes, self.say, again)
+            if not self._lists.exists() or kept == file_hashes(self._lists):
+                return
+        except OSError:  # something that is neither a file nor a folder
+            pass
+        say_changed(self._lists, self.say, again)
+        with storing(self._lists):
+            remove(self._lists)
+
+    def _read_lists(self) -> list[Package]:
+        columns = "$(FILENAME)|$(RELEASE)|$(REPO_URI)"
+        rows = self._apt(["apt-get", "indextargets", "--format", columns, "Created-By: Packages"]).stdout
+        found: list[Package] = []
+        for row in rows.splitlines():
+            file, suite, base = row.split("|")
+            command = [str(HELPER), "cat-file", file]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+                assert child.stdout is not None
+                found += read_packages(child.stdout, suite, base, file)
+        return once(found)
+
+    def configure(self) -> None:
+        """Write the settings of the private state; they are few and always the same."""
+        status, sources = self.folder / "status", self.folder / "sources.list"
+        with storing(self.folder):
+            make_folder(self._lists / "partial")
+            make_folder(self.folder / "archives" / "partial")
+            _write(status, "")
+            _write(sources, "".join(f"{source.line}\n" for source in self.sources()))
+            _write(
+                self._conf, _CONF.format(folder=_fit(self.folder, r'["\\\n]'), host=wanted_architectures()[0])
+            )
+
+    @property
+    def _lists(self) -> Path:
+        return self.folder / "lists"
+
+    @property
+    def _hashes(self) -> Path:
+        """What the lists were after the last update."""
+        return self.folder / "lists.json"
+
+    @property
+    def _conf(self) -> Path:
+        return self.folder / "apt.conf"
+
+    def _apt(self, argv: list[str]) -> subprocess.CompletedProcess[str]:
+        return _completed([argv[0], "-c", str(self._conf), *argv[1:]])
+
+
+# `-c` is read after the machine's own settings, so these hold and its proxies stay. As root apt would fetch as the
+# user _apt, who cannot enter everybody's cache folder: what is fetched is checked all the same.
+_CONF = """#clear APT::Update;
+#clear APT::Architectures;
+#clear DPkg::Post-Invoke;
+APT::Architecture "{host}";
+APT::Architectures {{ "amd64"; "arm64"; }};
+APT::Sandbox::User "root";
+Acquire::GzipIndexes "true";
+Acquire::Retries "3";
+Acquire::AllowInsecureRepositories "false";
+Acquire::AllowWeakRepositories "false";
+Acquire::AllowDowngradeToInsecureRepositories "false";
+Dir::State::lists "{folder}/lists";
+Dir::State::status "{folder}/status";
+Dir::Cache "{folder}";
+Dir::Cache::pkgcache "";
+Dir::Cache::srcpkgcache "";
+Dir::Etc::sourcelist "{folder}/sources.list";
+Dir::Etc::sourceparts "/dev/null";
+Dir::Etc::preferences "/dev/null";
+Dir::Etc::preferencesparts "/dev/null";
+"""
+
+
+def failures(output: str) -> dict[str, str]:
+    """Suite -> reason, from the output of `apt-get update`. A missing addition of a release is not a failure."""
+    found: dict[str, str] = {}
+    lines = output.splitlines()
+    for number, line in enumerate(lines):
+        match = re.match(r"Err:\d+ \S+ (\S+)", line)
+        if match is None:
+            continue
+        follows = lines[number + 1] if number + 1 < len(lines) else ""
+        why = (
+            re.sub(r"\s*\[IP: [^\]]*\]", "", follows).strip()
+            if follows.startswith("  ")
+            else "no reason was given"
+        )
+        suite = match[1].partition("/")[0]
+        absent = why.startswith("404") or "File not found" in why
+        if not (absent and suite.endswith(ADDITIONS)):
+            found.setdefault(suite, why)
+    return found
+
+
+def _write(file: Path, text: str) -> None:
+    """Write only if the content changes, because another howlate may be reading the file."""
+    data = text.encode()
+    with suppress(OSError):
+        if read_entry(file, len(data)) == data:
+            return
+    write_entry(file, data)
+
+
+def _fit(path: Path, unfit: str) -> Path:
+    """A path to be written into a file of apt's; NotPossibleError if it cannot be: apt knows no escapes there."""
+    if re.search(unfit, str(path)):
+        raise NotPossibleError(PATH_NOT_APTS(path=path))
+    return path
+
+
+def _quoted(uri: str) -> str:
+    """`~` and `+` are allowed; apt quotes them itself."""
+    return quote(uri, safe=":/~+%@")
+
+
+def _reason(output: str) -> str:
+    """The first error of apt, without its mark."""
+    for line in output.splitlines():
+        if line.startswith(("E: ", "W: ")):
+            return re.sub(r"\s*\[IP: [^\]]*\]", "", line[3:]).strip()
+    return "it does not say why"
+
+
+def _run(argv: list[str]) -> str:
+    done = _completed(argv)
+    if done.returncode != 0:
+        raise TargetError(APT_FAILED(command=" ".join(argv[:2]), reason=_reason(done.stderr)))
+    return done.stdout
+
+
+def _completed(argv: list[str]) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
+    environment.pop("APT_CONFIG", None) if "-c" in argv else None
+    return subprocess.run(
+        argv,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        env=environment,
+        check=False,
+    )

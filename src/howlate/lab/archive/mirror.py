@@ -1,0 +1,304 @@
+"""A mirror of the Debian archive that the user names, for machines without apt.
+
+Trust begins with a keyring: gpgv checks a suite's InRelease, InRelease states the hashes of the lists, a list
+states the hash of each package, and nothing is used before its hash is verified.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tempfile
+import time
+import urllib.parse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import format_datetime, parsedate_to_datetime
+from pathlib import Path
+
+from howlate.errors import DamagedError, TargetError, UsageError
+from howlate.lab.archive.apt import default_keyring
+from howlate.lab.archive.deb import decompressed
+from howlate.lab.archive.download import UnusableError, download
+from howlate.lab.archive.packages import (
+    ADDITIONS,
+    DAY,
+    AbsentError,
+    Package,
+    Say,
+    absent,
+    fields,
+    kept,
+    once,
+    read_packages,
+    save_index,
+    silent,
+    suites,
+    wanted_architectures,
+)
+from howlate.lab.archive.signature import verified
+from howlate.lab.cache import locked, make_folder, read_sealed_json, storing, write_sealed_json
+from howlate.words.statement import rule
+
+NO_MIRROR_ADDRESS = rule(
+    "lab.no-mirror-address",
+    '"{address}" is not the address of a mirror',
+    remedy="write it as in http://HOST/debian",
+)
+NO_KEYRING = rule(
+    "lab.no-keyring", "the keyring {keyring} does not exist", remedy="name a file that gpgv can read"
+)
+PACKAGE_CHANGED = rule(
+    "lab.package-changed",
+    "{package} is not what the signed list says (its SHA256 is {digest})",
+    remedy="call `howlate lab kernels --refresh` and try again, or use another mirror",
+)
+NO_KERNELS_THERE = rule(
+    "lab.no-kernels-there", "{mirrors} has no kernels: {reason}", remedy="name another mirror with --mirror"
+)
+OTHER_SUITE = rule(
+    "lab.other-suite", "{address}/InRelease is of another suite ({suite})", remedy="use another mirror"
+)
+EXPIRED = rule("lab.expired", "{address}/InRelease was valid until {until}", remedy="use another mirror")
+NOT_YET = rule(
+    "lab.not-yet",
+    "{address}/InRelease is dated {date}, which is yet to come",
+    remedy="check this machine's clock, or use another mirror",
+)
+REPLAYED = rule(
+    "lab.replayed",
+    "{address}/InRelease is older ({date}) than one that was seen there before ({newer})",
+    remedy="try again later, or use another mirror",
+)
+NO_DATE = rule(
+    "lab.no-date",
+    '{address}/InRelease has no {field} that can be read ("{date}")',
+    remedy="use another mirror",
+)
+LIST_CHANGED = rule(
+    "lab.list-changed",
+    "{address} is not what InRelease says (its SHA256 is {digest})",
+    remedy="use another mirror",
+)
+NO_HASHES = rule(
+    "lab.no-hashes", "{list} has a row of hashes that cannot be read", remedy="use another mirror"
+)
+
+MOST_SIGNED = 4 << 20
+"""Bytes of an InRelease; Debian's have 0.2 MB."""
+MOST_PACKAGE = 1 << 30
+"""Bytes of a package whose size is in no list."""
+MOST_LIST, MOST_PLAIN_LIST = 128 << 20, 512 << 20
+"""Bytes of a list of packages, as it is fetched and unpacked; Debian's longest have 10 and 55 MB."""
+_LAST_DATE = 253402300800.0
+"""The year 10000, which no date can be written of."""
+_ENDINGS = (("xz", ".xz"), ("gz", ".gz"), ("", ""))
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urllib.parse.urlsplit(text)
+        return parts.scheme in ("http", "https", "file") and (parts.port or 1) > 0
+    except ValueError:
+        return False
+
+
+class MirrorArchive:
+    """The archive at one or more addresses (a mirror's main and security parts are separate)."""
+
+    def __init__(
+        self, folder: Path, addresses: Sequence[str], keyring: Path | None = None, say: Say = silent
+    ) -> None:
+        for address in addresses:
+            if not _is_address(address):
+                raise UsageError(NO_MIRROR_ADDRESS(address=address))
+        if keyring is not None and not keyring.is_file():
+            raise UsageError(NO_KEYRING(keyring=keyring))
+        self.addresses = tuple(address.rstrip("/") for address in addresses)
+        self.keyring = keyring or default_keyring()
+        self.say = say
+        name = hashlib.sha256("\n".join((*self.addresses, str(self.keyring))).encode()).hexdigest()[:16]
+        self.index = folder / f"{name}.json"
+        self.seen_dates = SeenDates(folder / "dates.json", str(self.keyring), say)
+
+    def packages(self, refresh: bool = False) -> Sequence[Package]:
+        """The kernel packages of all suites that the addresses have."""
+        return kept(self.index, self.index, self._update, refresh, self.say)
+
+    def fetch(self, package: Package, folder: Path) -> Path:
+        """The file, if its hash equals the one in the signed list."""
+        file = folder / package.file_name
+        with storing(file):
+            make_folder(folder)
+        part = file.with_name(f"{file.name}.part")
+        try:
+            try:
+                digest = download(package.uri, part, package.size or MOST_PACKAGE)
+            except AbsentError:
+                raise absent(package) from None
+            if digest != package.sha256:
+                raise DamagedError(PACKAGE_CHANGED(package=package.uri, digest=digest))
+            with storing(file):
+                part.rename(file)
+        finally:
+            part.unlink(missing_ok=True)
+        return file
+
+    def places(self) -> Sequence[tuple[str, str, Path]]:
+        """(suite, address, keyring)."""
+        return [(suite, address, self.keyring) for _, suite in suites() for address in self.addresses]
+
+    def _update(self) -> None:
+        self.say("fetching the lists of packages")
+        packages: list[Package] = []
+        failed: dict[str, str] = {}
+        seen: set[str] = set()
+        with storing(self.index):
+            make_folder(self.index.parent)
+        with tempfile.TemporaryDirectory(prefix=".lists-", dir=self.index.parent) as scratch:
+            for address in self.addresses:
+                packages += self._suites(address, Path(scratch), seen, failed)
+        for _, suite in suites():
+            if packages and suite not in seen and suite not in failed and not suite.endswith(ADDITIONS):
+                self.say(f"the suite {suite} is not there")
+        if not packages:
+            why = next(iter(failed.values()), "no suite of it was found")
+            raise TargetError(NO_KERNELS_THERE(mirrors=" ".join(self.addresses), reason=why))
+        save_index(self.index, once(packages), {"failed": failed})
+
+    def _suites(self, address: str, scratch: Path, seen: set[str], failed: dict[str, str]) -> list[Package]:
+        """The packages of all suites at one address. A mirror that does not work is not asked for the next
+        suite; suites that fail for the same reason share one sentence."""
+        packages: list[Package] = []
+        unusable: dict[str, list[str]] = {}
+        for _, suite in suites():
+            try:
+                packages += self._suite(address, suite, scratch)
+                seen.add(suite)
+            except AbsentError:
+                continue
+            except UnusableError as error:
+                failed[suite] = error.message
+                self.say(error.message)
+                break
+            except (TargetError, DamagedError) as error:
+                failed[suite] = error.message
+                why = error.message.replace(f"{address}/dists/{suite}/", "")
+                unusable.setdefault(why, []).append(suite)
+        for why, names in unusable.items():
+            which = f"the suite {names[0]}" if len(names) == 1 else f"the suites {', '.join(names)}"
+            self.say(f"{which} of {address} could not be used: {why}")
+        return packages
+
+    def _suite(self, address: str, suite: str, scratch: Path) -> list[Package]:
+        base = f"{address}/dists/{suite}"
+        signed = scratch / "InRelease"
+        download(f"{base}/InRelease", signed, MOST_SIGNED)
+        release = fields(verified(signed, self.keyring, f"{base}/InRelease"))
+        if suite not in (release.get("Codename"), release.get("Suite")):
+            raise DamagedError(OTHER_SUITE(address=base, suite=release.get("Codename")))
+        self._check_dates(release, base)
+        hashes = _hashes(release.get("SHA256", ""), f"{base}/InRelease")
+        packages: list[Package] = []
+        for architecture in wanted_architectures():
+            packages += self._list(address, base, suite, architecture, hashes, scratch)
+        return packages
+
+    def _check_dates(self, release: Mapping[str, str], base: str) -> None:
+        """Refuse a Release that is no longer valid, or older than another of this place: a mirror, or who stands in
+        between, may keep from us what was mended since."""
+        now, made = time.time(), _instant(release, "Date", base)
+        if made > now + DAY:
+            raise DamagedError(NOT_YET(address=base, date=release["Date"]))
+        if "Valid-Until" in release and _instant(release, "Valid-Until", base) < now:
+            raise DamagedError(EXPIRED(address=base, until=release["Valid-Until"]))
+        newest = self.seen_dates.newest(base, made)
+        if made < newest:
+            newer = format_datetime(datetime.fromtimestamp(newest, UTC), usegmt=True)
+            raise DamagedError(REPLAYED(address=base, date=release["Date"], newer=newer))
+
+    def _list(
+        self, address: str, base: str, suite: str, architecture: str, hashes: dict[str, _Hash], scratch: Path
+    ) -> list[Package]:
+        name = f"main/binary-{architecture}/Packages"
+        for kind, ending in _ENDINGS:
+            wanted = hashes.get(name + ending)
+            if wanted is None:
+                continue
+            file = scratch / "Packages"
+            by_hash = f"main/binary-{architecture}/by-hash/SHA256/{wanted.sha256}"
+            digest = self._first_of(
+                (f"{base}/{by_hash}", f"{base}/{name}{ending}"), file, min(wanted.size, MOST_LIST)
+            )
+            if digest != wanted.sha256:
+                raise DamagedError(LIST_CHANGED(address=f"{base}/{name}{ending}", digest=digest))
+            with file.open("rb") as packed, decompressed(packed, kind, file, MOST_PLAIN_LIST) as plain:
+                return list(read_packages(plain, suite, address, f"{base}/{name}"))
+        return []  # a suite without this architecture
+
+    def _first_of(self, addresses: Sequence[str], file: Path, most: int) -> str:
+        """Mirrors without by-hash serve the plain name."""
+        for address in addresses[:-1]:
+            try:
+                return download(address, file, most)
+            except AbsentError:
+                continue
+        return download(addresses[-1], file, most)
+
+
+@dataclass(frozen=True)
+class SeenDates:
+    """The dates of the newest Releases that were seen, in a file: by place and keyring."""
+
+    file: Path
+    keyring: str
+    say: Say = silent
+
+    def newest(self, base: str, made: float) -> float:
+        """The newest date of this place, this one included; it is kept."""
+        with locked(self.file):
+            dates = self._read()
+            name = f"{base} {self.keyring}"
+            newest = max(made, dates.get(name, made))
+            if newest != dates.get(name):
+                with storing(self.file):
+                    write_sealed_json(self.file, {"schema": 1, "dates": {**dates, name: newest}})
+        return newest
+
+    def _read(self) -> dict[str, float]:
+        """Nothing if the file is missing or damaged, as in a new cache."""
+        kept = read_sealed_json(self.file, self.say, "older lists of a mirror are not noticed this time")
+        try:
+            found = kept["dates"] if kept else {}
+            return {str(name): float(date) for name, date in found.items() if 0 <= float(date) < _LAST_DATE}
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return {}
+
+
+@dataclass(frozen=True)
+class _Hash:
+    """A file as InRelease describes it."""
+
+    sha256: str
+    size: int
+
+
+def _instant(release: Mapping[str, str], field: str, base: str) -> float:
+    """Seconds since 1970 of a date in a Release."""
+    text = release.get(field, "")
+    try:
+        found = parsedate_to_datetime(text)
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        raise DamagedError(NO_DATE(address=base, field=field, date=text)) from None
+
+
+def _hashes(text: str, whence: str) -> dict[str, _Hash]:
+    """Of the rows of InRelease's field SHA256: hash, size, name."""
+    hashes: dict[str, _Hash] = {}
+    for row in filter(None, map(str.split, text.splitlines())):
+        if len(row) != 3 or not re.fullmatch(r"[0-9a-f]{64} [0-9]{1,12}", " ".join(row[:2])):
+            raise DamagedError(NO_HASHES(list=whence))
+        hashes[row[2]] = _Hash(row[0], int(row[1]))
+    return hashes

@@ -1,0 +1,297 @@
+"""The content of an archive: records of packages, read from its lists, and versions in Debian's order.
+
+An archive can list its packages and fetch one, with verification: `apt.py` asks the apt of this machine,
+`mirror.py` a mirror that the user names.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import total_ordering
+from pathlib import Path
+from typing import IO, Protocol
+
+from howlate.errors import DamagedError, TargetError
+from howlate.lab.cache import locked, read_sealed_json, say_changed, storing, write_sealed_json
+from howlate.lab.kernels.label import ARCHITECTURES
+from howlate.words.statement import rule
+
+NOT_IN_ARCHIVE = rule(
+    "lab.not-in-archive",
+    "the archive does not have {package}, which its list names",
+    remedy="take another version",
+)
+PACKAGE_INCOMPLETE = rule(
+    "lab.package-incomplete", "{list} has a package without {member}", remedy="call again with --refresh"
+)
+PACKAGE_UNFIT = rule(
+    "lab.package-unfit",
+    "{list} has a package whose {member} is not one of Debian's ({value})",
+    remedy="use another mirror",
+)
+LIST_UNFIT = rule("lab.list-unfit", "{list} is not a list of packages: {reason}", remedy="use another mirror")
+NO_PACKAGE_LIST = rule(
+    "lab.no-package-list", "{file} is not a list of packages", remedy="call again with --refresh"
+)
+
+CODENAMES = ("bullseye", "bookworm", "trixie", "forky", "sid")
+"""Releases whose kernels are 5.10 or newer, oldest first."""
+ADDITIONS = ("-updates", "-backports", "-security")
+"""Suites that may exist beside a release."""
+DAY = 24 * 3600
+EMULATOR = ("qemu-system-x86", "qemu-system-common", "qemu-system-data", "seabios")
+"""The packages of a QEMU for amd64 guests."""
+_WANTED = re.compile(
+    rb"(?:^|\n)Package: (linux-(?:image|binary|base|modules|headers|kbuild)-[^\n]*|%s)\n"
+    % "|".join(EMULATOR).encode()
+)
+
+_MOST_PARAGRAPH = 1 << 20
+"""Bytes of what a list says of one package; Debian's longest has 60 kB."""
+_FIT = {
+    "name": r"[a-z0-9][a-z0-9+.-]{1,199}",
+    "version": r"(?:[0-9]{1,9}:)?[0-9][A-Za-z0-9.+~-]{0,127}",
+    "architecture": r"[a-z0-9][a-z0-9-]{0,31}",
+    "uri": r"(?!.*/\.\.(?:/|$))[^\x00-\x1f\x7f-\x9f]{2,4096}",
+    "size": r"[0-9]{1,10}",
+    "sha256": r"[0-9a-f]{64}",
+    "depends": r"[ -~]{0,65536}",
+}
+"""What the members of a package may be (deb-control(5), deb-version(7)): paths and command lines are made of them."""
+_LONGEST_NUMBER = re.compile(r"[0-9]{19}")
+
+Say = Callable[[str], None]
+"""Receives messages about slow steps and about errors that were handled."""
+
+
+def silent(text: str) -> None:
+    """For callers that want no messages."""
+
+
+@dataclass(frozen=True)
+class Package:
+    """One package of one suite, as the signed lists describe it."""
+
+    name: str
+    version: str
+    architecture: str
+    suite: str
+    uri: str
+    size: int
+    sha256: str
+    depends: str = ""
+
+    @property
+    def file_name(self) -> str:
+        """The name that apt would use, with the epoch's colon escaped."""
+        return f"{self.name}_{self.version.replace(':', '%3a')}_{self.architecture}.deb"
+
+
+class AbsentError(TargetError):
+    """The archive does not have what its list names."""
+
+    sha256 = ""
+    """The hash of the missing package, if it is one."""
+
+
+def absent(package: Package) -> AbsentError:
+    """The package was removed since the list was made, or never moved to where the list says."""
+    error = AbsentError(NOT_IN_ARCHIVE(package=package.file_name))
+    error.sha256 = package.sha256
+    return error
+
+
+class Archive(Protocol):
+    """A source of packages."""
+
+    def packages(self, refresh: bool = False) -> Sequence[Package]:
+        """The kernel packages of all suites; the lists are fetched again if they are older than a day, or on
+        request."""
+
+    def fetch(self, package: Package, folder: Path) -> Path:
+        """Fetch the package's file into `folder`, and verify its hash."""
+
+    def places(self) -> Sequence[tuple[str, str, Path]]:
+        """(suite, address, keyring) of all suites: for a minimal root of a suite's own."""
+
+
+def suites() -> Iterator[tuple[str, str]]:
+    """(codename, suite) of all suites that may exist. sid has no additions."""
+    for codename in CODENAMES:
+        yield codename, codename
+        if codename != "sid":
+            for addition in ADDITIONS:
+                yield codename, codename + addition
+
+
+def read_packages(stream: IO[bytes] | io.RawIOBase, suite: str, base: str, whence: str) -> Iterator[Package]:
+    """The packages of a `Packages` file that the lab uses. Only their paragraphs are decoded, because a
+    suite has 70,000 others."""
+    rest = b""
+    while block := stream.read(1 << 22):
+        whole, end, rest = (rest + block).rpartition(b"\n\n")
+        if len(rest) > _MOST_PARAGRAPH:
+            raise DamagedError(LIST_UNFIT(list=whence, reason="a paragraph of it does not end"))
+        if end:
+            yield from _kernel_packages(whole, suite, base, whence)
+    yield from _kernel_packages(rest, suite, base, whence)
+
+
+def _kernel_packages(block: bytes, suite: str, base: str, whence: str) -> Iterator[Package]:
+    for match in _WANTED.finditer(block):
+        name = match[1]
+        if name.endswith((b"-dbg", b"-template")) or b"-cloud-" in name:
+            continue
+        start = match.start(1)
+        end = block.find(b"\n\n", start)
+        paragraph = block[start - len("Package: ") : end if end >= 0 else None]
+        try:
+            yield _package(fields(paragraph.decode()), suite, base, whence)
+        except UnicodeDecodeError:
+            raise DamagedError(LIST_UNFIT(list=whence, reason="it is not UTF-8 text")) from None
+
+
+def fields(paragraph: str) -> dict[str, str]:
+    """A paragraph of a control file; folded lines are joined."""
+    found: dict[str, list[str]] = {}
+    rows: list[str] = []
+    for line in paragraph.splitlines():
+        if line[:1] in (" ", "\t"):
+            rows.append(line.strip())
+        else:
+            key, _, value = line.partition(":")
+            rows = found[key] = [value.strip()]
+    return {key: "\n".join(rows).lstrip("\n") for key, rows in found.items()}
+
+
+def _package(found: Mapping[str, str], suite: str, base: str, whence: str) -> Package:
+    try:
+        row = {
+            "name": found["Package"],
+            "version": found["Version"],
+            "architecture": found["Architecture"],
+            "uri": f"{base.rstrip('/')}/{found['Filename']}",
+            "size": found["Size"],
+            "sha256": found["SHA256"],
+            "depends": found.get("Depends", ""),
+        }
+    except KeyError as error:
+        raise DamagedError(PACKAGE_INCOMPLETE(list=whence, member=error)) from None
+    return checked_package(row, suite, whence)
+
+
+def checked_package(row: Mapping[str, object], suite: str, whence: str) -> Package:
+    """A package of these members. DamagedError if one of them is none that Debian would write: what is built from
+    them (names of files, addresses, command lines) is then harmless."""
+    texts = {member: str(row.get(member, "")) for member in _FIT}
+    for member, text in texts.items():
+        if not re.fullmatch(_FIT[member], text) or (member == "version" and _LONGEST_NUMBER.search(text)):
+            raise DamagedError(PACKAGE_UNFIT(list=whence, member=member, value=ascii(text[:80])))
+    size = int(texts.pop("size"))
+    return Package(suite=suite, size=size, **texts)
+
+
+def once(packages: Iterable[Package]) -> list[Package]:
+    """Each (name, version, architecture) once, from the oldest suite that has it, in a fixed order."""
+    order = {suite: number for number, (_, suite) in enumerate(suites())}
+    found: dict[tuple[str, str, str], Package] = {}
+    for package in sorted(packages, key=lambda p: order.get(p.suite, len(order))):
+        found.setdefault((package.name, package.version, package.architecture), package)
+    return [found[key] for key in sorted(found)]
+
+
+def save_index(file: Path, packages: Sequence[Package], more: Mapping[str, object]) -> None:
+    """Store what was read from the lists, so that the next call does not need them."""
+    with storing(file):
+        write_sealed_json(file, {"schema": 1, **more, "packages": [asdict(p) for p in packages]})
+
+
+def load_index(file: Path, say: Say = silent) -> list[Package] | None:
+    """Load what `save_index` wrote; None if it is missing or, which is said, something else."""
+    values = read_sealed_json(file, say, "the lists are fetched again")
+    if values is None:
+        return None
+    try:
+        return [checked_package(row, str(row["suite"]), str(file)) for row in values["packages"]]
+    except (KeyError, TypeError, AttributeError, DamagedError):
+        say_changed(file, say, "the lists are fetched again")
+        return None
+
+
+def kept(
+    index: Path, place: Path, update: Callable[[], None], refresh: bool, say: Say = silent
+) -> Sequence[Package]:
+    """The packages of an index. `update` makes it again if it is older than a day or damaged, or with `refresh`;
+    `place` is locked meanwhile."""
+    asked = time.time()
+    packages = None if refresh or _age(index, asked) > DAY else load_index(index, say)
+    if packages is None:
+        with locked(place):
+            # Another howlate may have updated while we waited for the lock.
+            if _age(index, time.time()) <= (time.time() - asked if refresh else DAY):
+                packages = load_index(index)
+            if packages is None:
+                update()
+    if packages is None:
+        packages = load_index(index)
+    if packages is None:
+        raise DamagedError(NO_PACKAGE_LIST(file=index))
+    return packages
+
+
+def _age(file: Path, now: float) -> float:
+    try:
+        return max(0.0, now - file.stat().st_mtime)
+    except OSError:
+        return float("inf")
+
+
+def wanted_architectures() -> tuple[str, ...]:
+    """All architectures of the lab: lists are fetched for all at once."""
+    return ARCHITECTURES
+
+
+@total_ordering
+@dataclass(frozen=True, eq=False)
+class PackageVersion:
+    """A package's version, in Debian's order (deb-version(7)): digits by value, letters before signs, `~` first."""
+
+    text: str
+
+    def _key(
+        self,
+    ) -> tuple[int, tuple[tuple[tuple[int, ...], int], ...], tuple[tuple[tuple[int, ...], int], ...]]:
+        epoch, colon, rest = self.text.partition(":")
+        if not colon:
+            epoch, rest = "0", self.text
+        upstream, dash, revision = rest.rpartition("-")
+        return int(epoch), _parts(upstream if dash else rest), _parts(revision if dash else "")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PackageVersion) and self._key() == other._key()
+
+    def __lt__(self, other: PackageVersion) -> bool:
+        return self._key() < other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+
+def _parts(text: str) -> tuple[tuple[tuple[int, ...], int], ...]:
+    """Alternating non-digits and digits. A run of non-digits ends with 0, which sorts after `~` and before
+    everything else."""
+    pairs = re.findall(r"([^0-9]*)([0-9]*)", text)[:-1] or [("", "")]
+    found = [((*map(_rank, signs), 0), int(digits or 0)) for signs, digits in pairs]
+    while len(found) > 1 and found[-1] == ((0,), 0):
+        found.pop()
+    return (*found, ((0,), 0))
+
+
+def _rank(sign: str) -> int:
+    if sign == "~":
+        return -1
+    return ord(sign) if sign.isalpha() else ord(sign) + 256

@@ -1,0 +1,73 @@
+"""What the commands of the archive share: their options, and the archive that the options name."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from howlate.cli._options import together
+from howlate.words.language import as_called
+from howlate.words.printable import without_controls
+
+if TYPE_CHECKING:
+    from howlate.lab.archive.packages import Archive
+
+
+@dataclass(frozen=True)
+class ArchiveOptions:
+    """Where the kernels come from."""
+
+    mirrors: tuple[str, ...]
+    keyring: Path | None
+    refresh: bool
+
+    def opened(self) -> Archive:
+        """The archive through this machine's apt, or through the mirrors; with fresh lists if requested."""
+        from howlate.errors import UsageError
+        from howlate.lab.archive.apt import AptArchive
+        from howlate.lab.archive.mirror import NO_KEYRING, MirrorArchive
+        from howlate.lab.cache import cache_folder
+
+        if self.keyring is not None and not self.keyring.is_file():
+            raise UsageError(NO_KEYRING(keyring=self.keyring))
+        archive: Archive
+        if self.mirrors:
+            archive = MirrorArchive(cache_folder() / "mirror", self.mirrors, self.keyring, say)
+        else:
+            archive = AptArchive(cache_folder() / "apt", keyring=self.keyring, say=say)
+        if self.refresh:
+            archive.packages(refresh=True)
+        return archive
+
+
+archive_options = together(
+    "archive",
+    ArchiveOptions,
+    [
+        click.option(
+            "--mirror",
+            "mirrors",
+            multiple=True,
+            metavar="URL",
+            help="A mirror of the Debian archive, instead of this machine's apt; may be repeated.",
+        ),
+        click.option(
+            "--keyring",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="The keys that sign the archive (default: those of the package debian-archive-keyring).",
+        ),
+        click.option("--refresh", is_flag=True, help="Fetch the lists again, however recent they are."),
+    ],
+)
+"""--mirror, --keyring, --refresh, passed as `archive`."""
+
+
+def say(text: str) -> None:
+    """Print progress on standard error."""
+    clear = "\r\x1b[K" if sys.stderr.isatty() else ""  # a line of progress may be there
+    click.echo(f"{clear}howlate: {without_controls(as_called(text))}", err=True)

@@ -1,0 +1,107 @@
+"""List the kernels that are available to the lab."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options, say
+
+if TYPE_CHECKING:
+    from howlate.lab.kernels.catalogue import AvailableKernel
+    from howlate.lab.kernels.kernel import Kernel
+
+
+@click.command(epilog="Example: howlate lab kernels --arch arm64 --all")
+@click.option(
+    "--arch",
+    type=click.Choice(["amd64", "arm64", "all"]),
+    default="all",
+    show_default=True,
+    help="Only kernels of one architecture.",
+)
+@click.option("--all", "every", is_flag=True, help="Show every version, not only the newest of each series.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/lab/kernels.md).")
+@archive_options
+def command(arch: str, every: bool, as_json: bool, archive: ArchiveOptions) -> int:
+    """List the available kernels, from 5.10 to the newest, for `howlate lab fetch`.
+
+    The modes of preemption are known once a kernel is fetched, from its config.
+    """
+    import json
+
+    from howlate.lab.archive.gone import gone, is_gone, there
+    from howlate.lab.cache import cache_folder
+    from howlate.lab.kernels.catalogue import available, cached, find, newest, versions
+
+    kernels = available(archive.opened().packages())
+    removed = gone(cache_folder(), say)
+    have = {str(kernel.pinned): kernel for kernel in cached(say=say)}
+    before = {kernel.name: find(kernel.label) for kernel in have.values()}
+    rows = [
+        _row(
+            found,
+            have.get(str(found.pinned)),
+            None if every else before.get(str(found.label)),
+            is_gone(found, removed),
+        )
+        for found in (versions(kernels) if every else newest(there(kernels, removed)))
+        if arch in ("all", found.label.arch)
+    ]
+    if as_json:
+        click.echo(json.dumps({"schema": 1, "kernels": rows}, indent=1))
+        return 0
+    _print(rows)
+    return 0
+
+
+def _row(
+    found: AvailableKernel, kernel: Kernel | None, older: Kernel | None, is_gone: bool
+) -> dict[str, Any]:
+    """The row of an available kernel. `kernel`: the fetched kernel, if any; `older`: what its label means
+    without asking the archive; `is_gone`: a fetch found that the archive does not have it."""
+    modes = kernel.modes if kernel else None
+    return {
+        "label": str(found.label),
+        "pinned": str(found.pinned),
+        "arch": found.label.arch,
+        "rt": found.label.rt,
+        "version": found.version,
+        "release": found.release,
+        "suite": found.main.suite,
+        "packages": [package.name for package in found.packages],
+        "bytes": found.size,
+        "is_complete": found.is_complete,
+        "is_gone": is_gone,
+        "is_fetched": kernel is not None,
+        "fetched": None if older is None else older.version,
+        "preempt": None if modes is None else {"built": modes.built, "choices": list(modes.choices)},
+    }
+
+
+def _print(rows: list[dict[str, Any]]) -> None:
+    lines = [("KERNEL", "VERSION", "SUITE", "MB", "FETCHED", "PREEMPTION")]
+    for row in rows:
+        preempt = row["preempt"]
+        modes = "" if preempt is None else ", ".join(preempt["choices"]) or f"{preempt['built']} only"
+        note = "" if row["is_complete"] else "the kernel alone: no config, no modules"
+        if row["is_gone"] and not row["is_fetched"]:
+            note = "listed, but not in the archive any more"
+        lines.append(
+            (
+                row["label"],
+                row["version"],
+                row["suite"],
+                f"{row['bytes'] / 1e6:.0f}",
+                "yes" if row["is_fetched"] else row["fetched"] or "",
+                modes or note,
+            )
+        )
+    widths = [max(len(line[column]) for line in lines) for column in range(6)]
+    for line in lines:
+        cells = [
+            text.rjust(width) if number == 3 else text.ljust(width)
+            for number, (text, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        click.echo("  ".join(cells).rstrip())

@@ -1,0 +1,384 @@
+"""A running guest: QEMU as a child process that ends with howlate, however that dies; and the messages about
+one that went wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from howlate.errors import DamagedError, GuestError, NotPossibleError, TargetError
+from howlate.lab.cache import storing
+from howlate.lab.guests import window
+from howlate.lab.guests.console import RESTARTS, console_of, telling, trouble_on
+from howlate.lab.guests.hang import (
+    INTERRUPTS_OFF,
+    LOOK_AGAIN_S,
+    LOOK_CPU_S,
+    LOOKS,
+    what_it_does,
+    with_interrupts_off,
+)
+from howlate.lab.guests.machine import Machine, Places
+from howlate.lab.guests.monitor import TOO_LATE, GoneError, LateError, Monitor
+from howlate.lab.guests.watch import Limits, Standstill, Watch, used_by
+from howlate.lab.kernels.kernel import VMLINUX
+from howlate.model.guest_cpus import MOST_MIPS
+from howlate.model.run import VIRTUAL
+from howlate.system.paths import emulator_clock_path
+from howlate.words.statement import Statement, rule
+
+NO_SETPRIV = rule(
+    "lab.no-setpriv", "setpriv is not installed on this machine", remedy="install the package util-linux"
+)
+WITH_CONSOLE = rule("lab.with-console", "{problem}\n{console}")
+"""What happened, and below it the lines of the console that explain it."""
+LATE_ANSWER = rule("lab.late-answer", "QEMU did not answer in time")
+ENDED_EARLY = rule("lab.ended-early", "QEMU ended before the guest was ready")
+HAS_ENDED = rule("lab.has-ended", "QEMU has ended")
+NO_FURTHER = rule("lab.no-further", "QEMU did not get any further")
+NO_END = rule("lab.no-end", "the guest did not end")
+NO_END_IN_TIME = rule(
+    "lab.no-end-in-time",
+    "the guest did not end within {limit_s:number} s of the host's time, so it was ended",
+)
+STUCK = rule(
+    "lab.stuck",
+    "{what} ({reason}), so it was ended",
+    remedy="leave out what is new in this guest: a module, a load, a boot parameter",
+)
+FAILED = rule("lab.guest-failed", "the guest failed: {reason}")
+NO_RESULT = rule("lab.no-result", "the guest ended without a result")
+ENDED_BY_SIGNAL = rule("lab.ended-by-signal", "QEMU was ended by {signal}")
+ENDED_WITH_CODE = rule("lab.ended-with-code", "QEMU ended with exit code {code} and said: {words}")
+QEMU_NOT_STARTED = rule("lab.qemu-not-started", "QEMU could not be started: {reason}")
+
+Tick = Callable[[float], None]
+"""Receives, about once a second, how much CPU time a guest has used."""
+NO_LIMIT = float("inf")
+NO_LIMITS = Limits()
+
+_LOOK_S = 0.2
+"""How often a wait checks for an interrupt; the guest's end wakes it at once."""
+_START_S = 60.0
+_ANSWER_S, TURN_CPU_S = 600.0, 10.0
+"""QEMU answers a question between two turns of the guest; a turn ends with the guest's next timer at the
+latest. A question that has not been answered by then is given up; a guest whose turn takes this much CPU time
+is stuck."""
+# Started by QEMU's parent only: one that was killed in between leaves nothing behind.
+_WITH_PARENT = '[ "$PPID" = "$0" ] && exec "$@"'
+
+
+@dataclass(frozen=True)
+class Boot:
+    """The inputs of a boot."""
+
+    machine: Machine
+    kernel: Path
+    initramfs: Path
+    command_line: str
+
+    @property
+    def is_unpacked(self) -> bool:
+        """Whether the host has unpacked the kernel."""
+        return self.kernel.name == VMLINUX
+
+    @property
+    def shift(self) -> int:
+        """Until the guest waits for its job, an instruction takes 2**shift ns. A kernel that the host cannot look
+        into may measure its clocks, which is exact only at 1 ns."""
+        return self.machine.architecture.boot_shift if self.is_unpacked else 0
+
+
+class StuckError(TargetError):
+    """The guest makes no more progress."""
+
+
+class Guest:
+    """One QEMU and its folder. The window may be there, of a guest that has ended: QEMU writes all of it when it
+    loads a machine. `stop`, once set, ends it with KeyboardInterrupt."""
+
+    def __init__(self, boot: Boot, folder: Path, stop: threading.Event) -> None:
+        self._boot = boot
+        self._stop = stop
+        self.window = folder / "window"
+        self.console = folder / "console"
+        self._errors = folder / "errors"
+        self._process: subprocess.Popen[bytes] | None = None
+        self._watch: Watch | None = None
+        self._stuck = False
+        self._asked_at_s: float | None = None
+        """The CPU time at which a question was asked that is not answered yet."""
+        self._turn_cpu_s = TURN_CPU_S
+        """The CPU time within which such a question is answered."""
+        self._began: tuple[float, float] | None = None
+        """When the guest continued, and how far the host's clock was ahead of its clock then."""
+        self.monitor: Monitor | None = None
+        with storing(self.window):
+            if not self.window.exists():
+                window.create(self.window)
+
+    def give(self, job: bytes) -> None:
+        """Put its job into the window."""
+        with storing(self.window):
+            window.put_job(self.window, job)
+
+    @contextlib.contextmanager
+    def started(
+        self, *more: str, monitored: bool = True, limits: Limits = NO_LIMITS, boot_shift: int | None = None
+    ) -> Iterator[Guest]:
+        """QEMU runs until the block ends at the latest. With a monitor the guest waits for `go_on`. `limits`
+        apply to virtual time, in which an instruction of a boot takes 2**`boot_shift` ns."""
+        self.check()
+        boot = self._boot
+        places = Places(str(boot.kernel), str(boot.initramfs), str(self.window), str(self.console))
+        argv = [
+            *boot.machine.program(),
+            *boot.machine.arguments(places, boot.command_line, boot_shift),
+            *more,
+        ]
+        with contextlib.ExitStack() as stack:
+            theirs: socket.socket | None = None
+            if monitored:
+                ours, theirs = socket.socketpair()
+                stack.callback(theirs.close)
+                stack.callback(ours.close)
+                argv += [
+                    "-S",
+                    "-chardev",
+                    f"socket,id=monitor,fd={theirs.fileno()}",
+                    "-mon",
+                    "chardev=monitor,mode=control",
+                ]
+            errors = stack.enter_context(self._errors.open("wb"))
+            stack.callback(self._end)
+            handles = [theirs.fileno()] if theirs else []
+            clock: int | None = None
+            if boot.machine.clock == VIRTUAL:
+                clock = os.open(emulator_clock_path(), os.O_RDONLY)
+                stack.callback(os.close, clock)
+            process = self._process = _start(argv, errors.fileno(), handles, clock)
+            if theirs is not None:
+                theirs.close()
+                self.monitor = Monitor(ours, self.check)
+                stack.callback(self.monitor.close)
+                with self.explained():
+                    self.monitor.connect(time.monotonic() + _START_S)
+            if boot.machine.clock == VIRTUAL:
+                self._watch = Watch(
+                    lambda: used_by(process.pid),
+                    limits,
+                    self._virtual_s,
+                    lambda: window.read_results(self.window),
+                )
+            yield self
+
+    def go_on(self, deadline: float) -> None:
+        """Let the guest execute, and note from when on its clock counts."""
+        assert self.monitor is not None
+        with contextlib.suppress(
+            TargetError
+        ):  # a QEMU that does not say it bounds the guest by CPU time alone
+            ahead_s = self.monitor.ahead_s(min(deadline, time.monotonic() + _START_S))
+            self._began = (time.monotonic(), ahead_s)
+        self.monitor.go_on(deadline)
+
+    def has_stopped(self) -> None:
+        """The guest's clock stands from now on and is not read again, because the host's clock runs while the
+        guest is saved."""
+        self._began = None
+
+    def _virtual_s(self) -> float | None:
+        """How far the guest's clock has advanced since `go_on`; None if that cannot be known."""
+        if self._began is None or self.monitor is None:
+            return None
+        went_on, ahead_s = self._began
+        self._asked_at_s = self.cpu_s
+        try:
+            now_ahead_s = self.monitor.ahead_s(time.monotonic() + _ANSWER_S)
+        except (GoneError, StuckError):
+            raise
+        except TargetError:
+            self._began = None
+            return None
+        finally:
+            self._asked_at_s = None
+        return time.monotonic() - went_on - (now_ahead_s - ahead_s)
+
+    @contextlib.contextmanager
+    def explained(self) -> Iterator[None]:
+        """Turn the end of QEMU into an explanation."""
+        try:
+            yield
+        except LateError:
+            raise self.failure(LATE_ANSWER()) from None
+        except StuckError as problem:
+            raise self.stuck(NO_FURTHER(), problem) from None
+        except GoneError:
+            self.wait(time.monotonic() + _START_S)
+            raise self.failure(ENDED_EARLY()) from None
+
+    def check(self) -> None:
+        """Raise if the guest should end, or has ended."""
+        if self._stop.is_set():
+            raise KeyboardInterrupt
+        if self._process is not None and self._process.poll() is not None:
+            raise GoneError(HAS_ENDED())
+        if self._watch is None:
+            return
+        trouble: Statement | Standstill | None
+        if self._asked_at_s is not None:  # by the watch itself
+            turn_s = self._watch.read().cpu_s - self._asked_at_s
+            trouble = INTERRUPTS_OFF() if turn_s > self._turn_cpu_s else None
+        else:
+            trouble = self._watch.trouble()
+        if isinstance(trouble, Standstill):
+            trouble = self._told(trouble)
+        if trouble:
+            self._stuck = True
+            raise StuckError(trouble)
+
+    def _told(self, standstill: Standstill) -> Statement:
+        """What the guest does in which no result comes."""
+        machine = self._boot.machine
+        rate = standstill.rate * machine.mips / MOST_MIPS
+        return standstill.told(what_it_does(rate, self._looks(), machine.cpus))
+
+    def _looks(self) -> list[tuple[bool, ...]]:
+        """Of each CPU whether its interrupts are off, several times; nothing if no turn of the guest ends."""
+        assert self.monitor is not None and self._watch is not None
+        self._asked_at_s, self._turn_cpu_s = self.cpu_s, LOOK_CPU_S
+        looks = []
+        try:
+            for _ in range(LOOKS):
+                text = self.monitor.registers(time.monotonic() + _ANSWER_S)
+                looks.append(with_interrupts_off(text))
+                self._stop.wait(LOOK_AGAIN_S)
+                self._asked_at_s = self._watch.read().cpu_s
+        except StuckError:
+            return []
+        finally:
+            self._asked_at_s, self._turn_cpu_s = None, TURN_CPU_S
+        return looks
+
+    @property
+    def cpu_s(self) -> float:
+        """The CPU time that it had used when it was last observed."""
+        return self._watch.cpu_s if self._watch is not None else 0.0
+
+    def wait(self, deadline: float, tick: Tick = lambda _: None) -> None:
+        """Wait until QEMU has ended; LateError after the deadline, StuckError if it makes no more progress."""
+        assert self._process is not None
+        if self._process.poll() is not None:
+            return
+        handle = os.pidfd_open(self._process.pid)
+        try:
+            poll, ticked = select.poll(), time.monotonic()
+            poll.register(handle, select.POLLIN)
+            while not poll.poll(_LOOK_S * 1000):
+                with contextlib.suppress(GoneError):
+                    self.check()
+                now = time.monotonic()
+                if now > deadline:
+                    raise LateError(TOO_LATE())
+                if now - ticked >= 1:
+                    ticked = now
+                    tick(self.cpu_s)
+        finally:
+            os.close(handle)
+        if self._watch is not None:
+            self._watch.read()  # all that it used: it has ended, and is not reaped yet
+            tick(self.cpu_s)
+        self._process.wait()
+
+    def finish(self, limit_s: float, tick: Tick) -> None:
+        """Wait for the guest's end, and report one that never ends. In real time it has `limit_s`."""
+        virtual = self._watch is not None
+        try:
+            self.wait(NO_LIMIT if virtual else time.monotonic() + limit_s, tick)
+        except StuckError as problem:
+            if RESTARTS not in self.console_text():
+                raise self.stuck(NO_END(), problem) from None
+            self._end()  # one QEMU in many thousands sleeps where it should end; the guest has
+        except LateError:
+            raise self.failure(NO_END_IN_TIME(limit_s=round(limit_s))) from None
+
+    def stuck(self, what: Statement, problem: StuckError) -> GuestError:
+        """The failure of a guest that made no more progress."""
+        return self.failure(STUCK(what=what, reason=problem.statement))
+
+    def _end(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+
+    def answer(self) -> bytes:
+        """The guest's result; GuestError with an explanation if there is none."""
+        try:
+            found = window.read_answer(self.window)
+        except DamagedError as problem:
+            raise self.failure(problem.statement) from None
+        if found.state is window.State.FAILED:
+            raise self.failure(FAILED(reason=found.data.decode("utf-8", "replace").strip()))
+        if found.state is not window.State.RESULT:
+            raise self.failure(NO_RESULT())
+        trouble = trouble_on(self.console_text())
+        if trouble:
+            raise self.failure(trouble)
+        return found.data
+
+    def failure(self, otherwise: Statement) -> GuestError:
+        """What happened, from the console and QEMU's own output, with the lines of the console that explain
+        it."""
+        text = self.console_text()
+        said = self._errors.read_text("utf-8", "replace").strip() if self._errors.exists() else ""
+        code = self._process.poll() if self._process is not None else None
+        what = trouble_on(text) or otherwise
+        if code is not None and code < 0 and not self._stuck:
+            with contextlib.suppress(ValueError):
+                what = ENDED_BY_SIGNAL(signal=signal.Signals(-code).name)
+        elif code and code > 0:
+            words = next((line for line in said.splitlines() if "warning:" not in line), "nothing")
+            what = ENDED_WITH_CODE(code=code, words=words)
+        lines = telling(text)
+        return GuestError(WITH_CONSOLE(problem=what, console="\n".join(lines)) if lines else what, text)
+
+    def console_text(self) -> str:
+        """What the guest wrote to its console."""
+        return console_of(self.console)
+
+
+def _start(
+    argv: list[str], errors: int, handles: Sequence[int], clock: int | None
+) -> subprocess.Popen[bytes]:
+    """`clock`: the opened library that stands in for the host's clock; its path may have characters that end one."""
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        raise NotPossibleError(NO_SETPRIV())
+    with_parent = [setpriv, "--pdeathsig", "KILL", "--", "/bin/sh", "-c", _WITH_PARENT, str(os.getpid())]
+    environment = dict(os.environ)
+    if clock is not None:
+        others = environment.get("LD_PRELOAD", "")
+        environment["LD_PRELOAD"] = f"/proc/self/fd/{clock} {others}".rstrip()
+    try:
+        # A process group of its own: Ctrl-C reaches howlate alone, which ends its guests in order.
+        return subprocess.Popen(
+            [*with_parent, *argv],
+            stdin=subprocess.DEVNULL,
+            stdout=errors,
+            stderr=errors,
+            pass_fds=(*handles, *([clock] if clock is not None else [])),
+            env=environment,
+            process_group=0,
+        )
+    except OSError as problem:
+        raise TargetError(QEMU_NOT_STARTED(reason=problem.strerror)) from None

@@ -1,0 +1,1 @@
+"""Kernels: their names, files, configurations, modules."""

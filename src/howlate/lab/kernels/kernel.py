@@ -1,0 +1,160 @@
+"""One kernel on disk: an unpacked package in the cache, or a file of the user's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from howlate.errors import DamagedError
+from howlate.lab.cache import entry_hash, read_entry
+from howlate.lab.kernels.config import Modes, check_parameters, modes
+from howlate.lab.kernels.image import MOST_CONFIG
+from howlate.lab.kernels.label import Label
+from howlate.lab.kernels.modules import Modules
+from howlate.model.kernel_config import Config, parse_config
+from howlate.store.files import read_json, write_json
+from howlate.words.statement import rule
+
+KERNEL_UNREADABLE = rule("lab.kernel-unreadable", "{path} cannot be read: {reason}", remedy="{remedy}")
+KERNEL_CHANGED = rule("lab.kernel-changed", "{path} is no longer the kernel {kernel}", remedy="{remedy}")
+NO_RECORD = rule(
+    "lab.no-record",
+    "{path} is not the record of a kernel",
+    remedy="remove {folder} and fetch the kernel again",
+)
+
+RECORD = "kernel.json"
+VMLINUZ, CONFIG, SYSTEM_MAP, MODULES = "vmlinuz", "config", "System.map", "modules"
+VMLINUX = "vmlinux"
+"""An unpacked kernel, for amd64."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel that can be booted, and what is known about it."""
+
+    label: Label
+    """Without parameters, and without the version: `6.1-rt@arm64`."""
+    release: str
+    """The output of `uname -r` in the guest; "" if the file does not tell it."""
+    vmlinuz: Path
+    """What QEMU boots: a bzImage (amd64) or an uncompressed Image (arm64)."""
+    vmlinuz_sha256: str
+    config_path: Path | None = None
+    """None if the archive no longer has its config, or none was found beside a kernel of the user's own."""
+    system_map: Path | None = None
+    modules_path: Path | None = None
+    package: str = ""
+    version: str = ""
+    suite: str = ""
+    packages: tuple[dict[str, str], ...] = field(default=(), repr=False)
+    """Name, version, architecture, sha256 and address of all packages from which it was unpacked."""
+    tree: Path | None = None
+    """Of a kernel of the user's own: the build tree in which its file stands."""
+
+    @property
+    def name(self) -> str:
+        """`6.1-rt@arm64`; with boot parameters: `kernel.label.with_parameters(...)`."""
+        return str(self.label)
+
+    @property
+    def pinned(self) -> Label:
+        """The label that permanently means this package: `6.1=6.1.192-2`."""
+        return self.label if self.label.own else replace(self.label, version=self.version)
+
+    @property
+    def arch(self) -> str:
+        return self.label.arch
+
+    @cached_property
+    def config(self) -> Config:
+        """CONFIG_X -> value; empty if the config is missing (see config_path)."""
+        if self.config_path is None:
+            return {}
+        return parse_config(read_entry(self.config_path, MOST_CONFIG).decode("utf-8", errors="replace"))
+
+    @cached_property
+    def checked_sha256(self) -> str:
+        """The hash of the file that is booted; DamagedError if it differs from the fetched one."""
+        try:
+            found = entry_hash(self.vmlinuz)
+        except OSError as error:
+            raise DamagedError(
+                KERNEL_UNREADABLE(path=self.vmlinuz, reason=error.strerror, remedy=self._remedy)
+            ) from None
+        if found != self.vmlinuz_sha256:
+            raise DamagedError(KERNEL_CHANGED(path=self.vmlinuz, kernel=self.pinned, remedy=self._remedy))
+        return found
+
+    @property
+    def _remedy(self) -> str:
+        again = "call the command again" if self.label.own else "fetch the kernel again"
+        return f"remove {self.vmlinuz.parent} and {again}"
+
+    @property
+    def modes(self) -> Modes | None:
+        """The modes of preemption it has; None without a config."""
+        return None if self.config_path is None else modes(self.config, self._number)
+
+    def check(self, label: Label) -> None:
+        """Refuse parameters of `label` that this kernel does not support, with the reason."""
+        check_parameters(label, None if self.config_path is None else self.config, self._number)
+
+    @property
+    def modules(self) -> Modules:
+        """The unpacked modules; none for a kernel of the user's own."""
+        return Modules({}) if self.modules_path is None else Modules.read(self.modules_path)
+
+    def module_files(self, name: str) -> tuple[Path, ...]:
+        """The files to load for a module, in order."""
+        order = self.modules.order(name)
+        assert self.modules_path is not None
+        return tuple(self.modules_path / f"{needed}.ko" for needed in order)
+
+    @property
+    def _number(self) -> str:
+        """Its major.minor."""
+        known = self.release if self.label.own else self.label.series
+        parts = known.split(".")
+        return ".".join(parts[:2]) if len(parts) >= 2 and all(p.isdigit() for p in parts[:2]) else "0.0"
+
+    def write(self, folder: Path) -> None:
+        """Write kernel.json, with paths relative to it."""
+        values: dict[str, Any] = {
+            "schema": 1,
+            "label": str(self.label),
+            "release": self.release,
+            "vmlinuz_sha256": self.vmlinuz_sha256,
+            "package": self.package,
+            "version": self.version,
+            "suite": self.suite,
+            "packages": list(self.packages),
+        }
+        write_json(folder / RECORD, values)
+
+    @classmethod
+    def read(cls, folder: Path) -> Kernel:
+        """Read a kernel of the cache."""
+        values = read_json(folder / RECORD, f"remove {folder} and fetch the kernel again")
+
+        def there(name: str) -> Path | None:
+            return folder / name if (folder / name).exists() else None
+
+        try:
+            return cls(
+                label=Label.parse(values["label"]),
+                release=values["release"],
+                vmlinuz=folder / VMLINUZ,
+                vmlinuz_sha256=values["vmlinuz_sha256"],
+                config_path=there(CONFIG),
+                system_map=there(SYSTEM_MAP),
+                modules_path=there(MODULES),
+                package=values["package"],
+                version=values["version"],
+                suite=values["suite"],
+                packages=tuple(values["packages"]),
+            )
+        except (KeyError, TypeError):
+            raise DamagedError(NO_RECORD(path=folder / RECORD, folder=folder)) from None

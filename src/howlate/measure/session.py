@@ -1,0 +1,253 @@
+"""A run folder that is ready for measurements: a new one, or one to continue."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+
+from howlate.errors import ExitCode, HowlateError, UsageError
+from howlate.measure.continuation import boots, check_same
+from howlate.measure.execute import Failure, Tally
+from howlate.measure.prepare import Prepared
+from howlate.model.loaded import RunContent
+from howlate.model.plan import Cell, Plan
+from howlate.model.run import Run
+from howlate.plan import differences, has_all_of, same_plan, same_points, still_to_measure
+from howlate.store.files import check_text, measure_again, storing
+from howlate.store.loaded import load_run
+from howlate.store.lock import locked
+from howlate.store.run_folder import KERNELS, RUN, SUMMARY, RunFolder, file_name
+from howlate.system.paths import RUNS
+from howlate.words.statement import Statement, rule
+
+GONE_ON = rule(
+    "run.gone-on",
+    "continued at {time} with {count} complete cell",
+    "continued at {time} with {count} complete cells",
+    by="count",
+)
+OTHER_VERSIONS = rule("run.other-versions", "begun with {before}, continued with {now}")
+OTHER_STUDY = rule(
+    "run.other-study",
+    "{path} holds another plan ({plan})",
+    remedy="choose another --out, or call it as before",
+)
+OTHER_PLAN = rule(
+    "run.other-plan",
+    "{path} holds another plan ({plan}): {differences}",
+    remedy="choose another --out, or call it as before",
+)
+OTHER_TARGET = rule(
+    "run.other-target",
+    "{path} was measured on the target {target}",
+    remedy="choose another --out, or call it as before",
+)
+OTHER_CLOCK = rule(
+    "run.other-clock",
+    "{path} was measured in {clock} time",
+    remedy="choose another --out, or call it as before",
+)
+NOT_MEASURED = rule("run.not-measured", "not measured yet")
+CELL_GONE = rule(
+    "run.cell-gone",
+    "it was measured, but {folder} is gone; restore it from a copy, or measure it again with the same --out",
+)
+SUMMARY_GONE = rule(
+    "run.summary-gone", "it was measured, but {file} is gone; restore it from a copy, or {remedy}"
+)
+NO_UNFINISHED = rule(
+    "run.no-unfinished",
+    "there is no unfinished run of {study} below {runs}/",
+    remedy="leave out --resume, or give --out DIR",
+)
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Session:
+    """A run folder, and the cells that are still to be measured into it."""
+
+    folder: RunFolder
+    run: Run
+    cells: tuple[Cell, ...]
+
+
+def begin(
+    prepared: Prepared, out: Path | None, more_rounds: bool = False, more_points: bool = False
+) -> Session:
+    """A new run folder, or the one at `out` if it holds the same plan. `more_rounds`: or the same points, of which
+    other numbers of rounds are planned. `more_points`: or one of which either has more points than the other; then
+    the larger one is the run's, and the cells of the given one are measured."""
+    return begin_run(prepared.run, out, prepared.configs, more_rounds, more_points)
+
+
+def begin_run(
+    run: Run,
+    out: Path | None,
+    configs: Mapping[str, str] = NOTHING,
+    more_rounds: bool = False,
+    more_points: bool = False,
+) -> Session:
+    """The same for a run without a target, which was measured elsewhere. `configs`: see `Prepared`."""
+    path = out if out is not None else _new_name(run.id)
+    check_text(path)
+    with storing(path):
+        if not path.exists():
+            path.mkdir(parents=True, exist_ok=True)
+        is_folder = path.is_dir()
+    if not is_folder:
+        return _begin(run, configs, path, _same(more_rounds, more_points))  # _begin raises the error
+    with locked(path):  # before anything is written: another howlate may be measuring into it
+        return _begin(run, configs, path, _same(more_rounds, more_points))
+
+
+SamePlan = Callable[[Plan, Plan], bool]
+"""Whether a folder's plan may go on as another one."""
+
+
+def _same(more_rounds: bool, more_points: bool) -> SamePlan:
+    return _either_has_all if more_points else same_points if more_rounds else same_plan
+
+
+def _either_has_all(before: Plan, now: Plan) -> bool:
+    return has_all_of(before, now) or has_all_of(now, before)
+
+
+def _begin(run: Run, configs: Mapping[str, str], path: Path, same: SamePlan) -> Session:
+    with storing(path):
+        holds_a_run = (path / RUN).exists()
+    if holds_a_run:
+        return _go_on(run, configs, RunFolder.open(path), same)
+    run = replace(run, configs=config_files(configs), token=secrets.token_hex(16))
+    folder = RunFolder.create(path, run)
+    _write_configs(folder, run, configs)
+    return Session(folder, run, still_to_measure(run.plan, ()))
+
+
+def _new_name(run_id: str) -> Path:
+    path, number = RUNS / run_id, 2
+    with storing(RUNS):
+        while path.exists():
+            path, number = RUNS / f"{run_id}-{number}", number + 1
+    return path
+
+
+def check_goes_on(before: Run, now: Run, path: Path, same: SamePlan = same_plan) -> None:
+    """UsageError if the request is another plan than that of the run folder at `path`, or is for another
+    machine."""
+    if before.study.id != now.study.id:
+        raise UsageError(OTHER_STUDY(path=path, plan=_described(before)))
+    if not same(before.plan, now.plan):
+        differ = "; ".join(differences(before.plan, now.plan))
+        raise UsageError(OTHER_PLAN(path=path, plan=_described(before), differences=differ))
+    if before.target != now.target:
+        raise UsageError(OTHER_TARGET(path=path, target=before.target))
+    if before.clock != now.clock:
+        raise UsageError(OTHER_CLOCK(path=path, clock=before.clock))
+
+
+def _go_on(now: Run, configs: Mapping[str, str], folder: RunFolder, same: SamePlan) -> Session:
+    before = folder.read_run()
+    check_goes_on(before, now, folder.path, same)
+    check_same(folder.path, before, now)
+    whole = folder.whole_cells()
+    cells = still_to_measure(now.plan, whole)
+    if not cells:
+        return Session(folder, before, ())
+    warnings = [*before.warnings, GONE_ON(time=now.started, count=len(whole))]
+    if before.versions != now.versions:
+        warnings.append(OTHER_VERSIONS(before=_versions(before), now=_versions(now)))
+    warnings += boots(before, now)
+    smaller = same is _either_has_all and not has_all_of(now.plan, before.plan)
+    larger = before if smaller else now
+    run = replace(
+        before,
+        study=replace(before.study, parts=larger.study.parts),
+        plan=larger.plan,
+        warnings=tuple(warnings),
+        machines=now.machines if set(now.machines) >= set(before.machines) else before.machines,
+        configs=config_files(configs) or before.configs,
+    )
+    _write_configs(folder, run, configs)
+    folder.write_run(run)
+    return Session(folder, run, cells)
+
+
+def config_files(configs: Mapping[str, str]) -> dict[str, str]:
+    """The file of the run folder for each machine's configuration; equal configurations share a file."""
+    files: dict[str, str] = {}
+    by_text: dict[str, str] = {}
+    for label, text in configs.items():
+        if text not in by_text:
+            name = file_name(label)
+            taken = set(by_text.values())
+            tries = (f"{KERNELS}/{name}{'' if i == 1 else f'-{i}'}.config" for i in itertools.count(1))
+            by_text[text] = next(file for file in tries if file not in taken)
+        files[label] = by_text[text]
+    return files
+
+
+def _write_configs(folder: RunFolder, run: Run, configs: Mapping[str, str]) -> None:
+    written = set()
+    for label, file in run.configs.items():
+        if label in configs and file not in written:
+            folder.write_config(file, configs[label])
+            written.add(file)
+
+
+def _versions(run: Run) -> str:
+    return ", ".join(f"{name} {version}" for name, version in run.versions.items())
+
+
+def _described(run: Run) -> str:
+    changes = " ".join(f"--set {k}={v}" for k, v in run.changes.items())
+    scale = f"--scale {run.scale:g}" if run.scale != 1 else ""
+    return " ".join(word for word in (f"study {run.study.id}", changes, scale) if word)
+
+
+def newest_unfinished(study_id: str, runs: Path = RUNS) -> Path:
+    """The newest unfinished run of the study below `runs`."""
+    unfinished: list[tuple[str, Path]] = []
+    for path in (p.parent for p in runs.glob(f"*/{RUN}")):
+        with contextlib.suppress(HowlateError):
+            folder = RunFolder.open(path)
+            run = folder.read_run()
+            if run.study.id == study_id and still_to_measure(run.plan, folder.whole_cells()):
+                unfinished.append((run.started, path))
+    if unfinished:
+        return max(unfinished)[1]
+    raise UsageError(NO_UNFINISHED(study=study_id, runs=runs))
+
+
+def _gone(folder: RunFolder, cell_id: str) -> Statement:
+    """The sentence about a cell that was whole and is missing."""
+    path = folder.cell_path(cell_id)
+    if path.is_dir():
+        return SUMMARY_GONE(file=path / SUMMARY, remedy=measure_again(path))
+    return CELL_GONE(folder=path)
+
+
+def reopen(folder: RunFolder, content: RunContent | None = None) -> tuple[Session, Tally]:
+    """A run as stored: its missing cells, and what is known of the failed ones. `content`: the run, if it is
+    already loaded."""
+    content = load_run(folder.path, bins=False, kernels=False) if content is None else content
+    run, failed = content.run, content.failed
+    whole = {summary.id for summary in content.summaries}
+    failures = []
+    for cell in run.plan.cells:
+        if cell.impossible:
+            failures.append(Failure(cell, ExitCode.NOT_POSSIBLE, Statement.verbatim(cell.impossible)))
+        elif cell.id not in whole:
+            why = _gone(folder, cell.id) if cell.id in content.gone else NOT_MEASURED()
+            failures.append(
+                Failure.from_json(cell, failed[cell.id])
+                if cell.id in failed
+                else Failure(cell, ExitCode.INCONCLUSIVE, why)
+            )
+    return Session(folder, run, still_to_measure(run.plan, whole)), Tally.of(content.summaries, failures)

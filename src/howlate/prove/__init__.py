@@ -1,0 +1,1 @@
+"""How late a single release can be in the lab: searched and bounded (docs/lab/prove.md)."""

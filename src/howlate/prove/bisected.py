@@ -1,0 +1,303 @@
+"""Which step first crosses a limit: the questions that are asked, and what is said in the end (docs/lab/bisect.md).
+Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import partial
+from typing import Any
+
+from howlate.model.summary import CellSummary
+from howlate.prove.bisection import MARGIN, SEEDS, Bisection, Step, StepSide, side_of
+from howlate.prove.landscape import Goal
+from howlate.prove.proof import Proof, ProofRuling
+from howlate.verdict.evidence import answers_of
+from howlate.words.say import english, to_json
+from howlate.words.statement import Statement, rule
+
+NAMED = rule(
+    "bisect.named",
+    "{change} makes the difference: {good} keeps {limit_ns:asked}, {bad} does not, and 8 other seeds confirm both.",
+)
+NAMED_BY_PROOF = rule(
+    "bisect.named-by-proof",
+    "{change} makes the difference: in each of 8 windows no release of {good} was found that misses {limit_ns:asked},"
+    " and one of {bad} was; 8 other windows confirm both.",
+)
+NOT_CONFIRMED = rule(
+    "bisect.not-confirmed",
+    "Nothing is named: {bad} seemed to be the first that does not keep {limit_ns:asked}, but once more, under other "
+    "conditions, {good} is {good_again} and {bad} {bad_again}.",
+)
+RANGE = rule(
+    "bisect.range",
+    "Nothing is named: it is one of {suspects:list}, of which all but the last were skipped.",
+)
+ENDS = rule(
+    "bisect.ends",
+    "Nothing was searched: {first} is {first_is}, and {last} is {last_is}; one should be good and the other bad.",
+)
+SCATTERED = rule(
+    "bisect.scattered",
+    "{said} A step had to be {margin:percent} of the limit away from it, because the windows of one end are that far "
+    "apart.",
+)
+ENDS_SCATTERED = rule(
+    "bisect.ends-scattered",
+    "{said} With a margin of 10 % both were, but the windows of one end are {margin:percent} apart, and that became "
+    "the margin. Choose a limit further from both ends, or a longer window.",
+)
+WITHHELD = rule("bisect.withheld", "the search of a window gives no bound: {reason}")
+BROKEN = rule(
+    "bisect.broken",
+    "the search of a window says nothing: {above:count} of {beside:count} releases that it did not choose were above "
+    "their bound, so a premise does not hold",
+)
+UNCOVERED = rule(
+    "bisect.uncovered", "the search of a window has no bound for {share:percent} of the instants"
+)
+GOOD = rule("bisect.good", "good")
+BAD = rule("bisect.bad", "bad")
+SKIPPED = rule("bisect.skipped", "skipped")
+SIDES = {StepSide.GOOD: GOOD, StepSide.BAD: BAD, StepSide.SKIP: SKIPPED}
+
+
+@dataclass(frozen=True)
+class StepAnswer:
+    """One answer about a step."""
+
+    side: StepSide
+    largest_ns: tuple[int, ...] = ()
+    """Of each seed, or of each window that was searched, over all loads."""
+    why: Statement | None = None
+    """Why it was skipped, where it is not for its figures."""
+
+
+@dataclass(frozen=True)
+class AskedOf:
+    """How a step is asked."""
+
+    again: bool = False
+    """Once more and elsewhere: with other seeds, or in other windows."""
+    margin: float = MARGIN
+    """A figure nearer to the limit than this share of it decides nothing (of proofs)."""
+    scatter: bool = False
+    """Its windows' figures are wanted, not only on which side of the limit they are."""
+
+
+Ask = Callable[[Step, AskedOf], StepAnswer]
+"""Measures a step."""
+Prove = Callable[[int, Goal], Sequence[Proof]]
+"""Searches a window by its number: a proof of each load."""
+WINDOWS = SEEDS
+"""Landscapes in which a step is searched: a change without a meaning moves the figure of one as it moves a seed's."""
+SCATTER_WITHIN = 0.1
+"""How near to what was found the bound is where a window's figure is wanted."""
+
+
+class BisectionEnd(Enum):
+    """What became of the search."""
+
+    NAMED = "named"
+    NOT_CONFIRMED = "not confirmed"
+    RANGE = "range"
+    ENDS = "ends"
+
+
+@dataclass(frozen=True)
+class Bisected:
+    """A search that is over."""
+
+    steps: tuple[Step, ...]
+    limit_ns: int
+    answers: dict[int, StepAnswer]
+    again: dict[int, StepAnswer]
+    """The two neighbours, measured elsewhere."""
+    suspects: range
+    proved: bool
+    margin: float = MARGIN
+    """How far from the limit a step had to be, as a share of it; more than `MARGIN` where the ends' scatter is."""
+
+    @property
+    def end(self) -> BisectionEnd:
+        if not self.suspects:
+            return BisectionEnd.ENDS
+        if len(self.suspects) > 1:
+            return BisectionEnd.RANGE
+        sides = [self.again[step].side for step in (self.suspects[0] - 1, self.suspects[0])]
+        return BisectionEnd.NAMED if sides == [StepSide.GOOD, StepSide.BAD] else BisectionEnd.NOT_CONFIRMED
+
+    def sentence(self) -> Statement:
+        said = self._found_sentence()
+        if self.margin <= MARGIN:
+            return said
+        scattered = ENDS_SCATTERED if self.end is BisectionEnd.ENDS else SCATTERED
+        return scattered(said=said, margin=self.margin)
+
+    def _found_sentence(self) -> Statement:
+        names = [step.name for step in self.steps]
+        if self.end is BisectionEnd.ENDS:
+            first, last = self.answers[0], self.answers[len(names) - 1]
+            sides = SIDES[first.side](), SIDES[last.side]()
+            return ENDS(first=names[0], first_is=sides[0], last=names[-1], last_is=sides[1])
+        bad = self.suspects[-1]
+        good = self.suspects[0] - 1
+        if self.end is BisectionEnd.RANGE:
+            return RANGE(suspects=tuple(names[step] for step in self.suspects))
+        if self.end is BisectionEnd.NAMED:
+            change = self.steps[bad].change
+            named = NAMED_BY_PROOF if self.proved else NAMED
+            return named(change=change, good=names[good], bad=names[bad], limit_ns=self.limit_ns)
+        sides = SIDES[self.again[good].side](), SIDES[self.again[bad].side]()
+        return NOT_CONFIRMED(
+            good=names[good],
+            bad=names[bad],
+            limit_ns=self.limit_ns,
+            good_again=sides[0],
+            bad_again=sides[1],
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """For `--json` (docs/lab/bisect.md)."""
+        named = self.end is BisectionEnd.NAMED
+        return {
+            "schema": 1,
+            "found": self.end.value,
+            "culprit": self.steps[self.suspects[0]].name if named else None,
+            "change": self.steps[self.suspects[0]].change if named else None,
+            "suspects": [self.steps[step].name for step in self.suspects],
+            "limit_ns": self.limit_ns,
+            "margin": self.margin,
+            "sentence": english(self.sentence()),
+            "statement": to_json(self.sentence()),
+            "steps": [
+                {
+                    "name": step.name,
+                    "change": step.change,
+                    **_answer_json("", self.answers.get(number)),
+                    **_answer_json("again_", self.again.get(number)),
+                }
+                for number, step in enumerate(self.steps)
+            ],
+        }
+
+
+def _answer_json(prefix: str, asked: StepAnswer | None) -> dict[str, Any]:
+    if asked is None:
+        return {}
+    return {
+        f"{prefix}side": asked.side.value,
+        f"{prefix}largest_ns": list(asked.largest_ns),
+        **({f"{prefix}why": english(asked.why)} if asked.why else {}),
+    }
+
+
+def bisect(steps: Sequence[Step], limit_ns: int, ask: Ask, proved: bool = False) -> Bisected:
+    """Ask the two ends, then steps until one is found or nothing is left to ask, and the two neighbours once more. Of
+    proofs the ends' scatter is the margin."""
+    search = Bisection(len(steps))
+    answers: dict[int, StepAnswer] = {}
+
+    def answered(number: int, how: AskedOf) -> None:
+        answers[number] = ask(steps[number], how)
+        search.put(number, answers[number].side)
+
+    ends = 0, len(steps) - 1
+    for end in ends:
+        answered(end, AskedOf(scatter=proved))
+    margin = MARGIN
+    if proved and search.ends_differ:
+        margin = max(MARGIN, *(_scatter(answers[end].largest_ns, limit_ns) for end in ends))
+    if margin > MARGIN:
+        for end in ends:
+            answered(end, AskedOf(margin=margin, scatter=True))
+    while (number := search.next()) is not None:
+        answered(number, AskedOf(margin=margin))
+    suspects = search.suspects
+    again = {}
+    if len(suspects) == 1:
+        how = AskedOf(again=True, margin=margin)
+        again = {number: ask(steps[number], how) for number in (suspects[0] - 1, suspects[0])}
+    return Bisected(tuple(steps), limit_ns, answers, again, suspects, proved, margin)
+
+
+def _scatter(largest_ns: Sequence[int], limit_ns: int) -> float:
+    """How far a step's smallest figure is below its largest, as a share of the largest: what would move the one to
+    the other does not move a step from good to bad, which are further apart. A figure below half of the limit counts
+    as the half, and one above its double as the double: those are far enough from it. So this is below 0.5."""
+    counted = [min(max(ns, _half(limit_ns)), 2 * limit_ns) for ns in largest_ns]
+    return 1 - min(counted) / max(counted)
+
+
+def _half(limit_ns: int) -> int:
+    """Never 0, which would be no deadline."""
+    return -(-limit_ns // 2)
+
+
+def sampled(
+    summaries: Iterable[CellSummary], points: Iterable[str], limit_ns: int, again: bool
+) -> StepAnswer:
+    """By the largest latency of each seed, over all points of the plan; the seeds 9 to 16 for `again`. A seed of
+    which a cell is not whole and valid at one of the points is missing."""
+    wanted = range(SEEDS + 1, 2 * SEEDS + 1) if again else range(1, SEEDS + 1)
+    largest: dict[int, dict[str, int]] = {seed: {} for seed in wanted}
+    for summary in summaries:
+        column = answers_of(summary)
+        if summary.repetition in largest and summary.valid and column is not None and column.max is not None:
+            largest[summary.repetition][summary.point] = column.max
+    every = set(points)
+    figures = tuple(max(each.values()) for each in largest.values() if every and each.keys() >= every)
+    return StepAnswer(side_of(figures, limit_ns), figures)
+
+
+def proved(prove: Prove, limit_ns: int, how: AskedOf) -> StepAnswer:
+    """By whether a release can come near the limit, or is far beyond it, in each of 8 windows, or in 8 others. The
+    first window that decides nothing, or contradicts another one, is the last."""
+    first = WINDOWS if how.again else 0
+    figures: list[int] = []
+    sides: set[StepSide] = set()
+    for number in range(first, first + WINDOWS):
+        answer = _of_window(partial(prove, number), limit_ns, how)
+        figures += answer.largest_ns
+        sides.add(answer.side)
+        if answer.side is StepSide.SKIP or len(sides) > 1:
+            return StepAnswer(StepSide.SKIP, tuple(figures), answer.why)
+    return StepAnswer(sides.pop(), tuple(figures))
+
+
+def _of_window(prove: Callable[[Goal], Sequence[Proof]], limit_ns: int, how: AskedOf) -> StepAnswer:
+    """On which side of the limit one window is, and the latest release that was found in it."""
+    good_ns, bad_ns = (max(1, round(limit_ns * (1 + share))) for share in (-how.margin, how.margin))
+    proofs = prove(Goal(deadline_ns=good_ns))
+    if all(proof.is_bounded for proof in proofs):
+        half_ns = _half(limit_ns)
+        is_near = how.scatter and _found_ns(prove(Goal(deadline_ns=half_ns))) > half_ns
+        found_ns = _found_ns(prove(Goal(within=SCATTER_WITHIN)) if is_near else proofs)
+        return StepAnswer(StepSide.GOOD, (found_ns,))
+    if _found_ns(proofs) <= bad_ns:
+        proofs = [*proofs, *prove(Goal(deadline_ns=bad_ns))]
+    found_ns = _found_ns(proofs)
+    if found_ns <= bad_ns:
+        return StepAnswer(StepSide.SKIP, (found_ns,), _why_undecided(proofs))
+    if how.scatter and found_ns < 2 * limit_ns:
+        found_ns = _found_ns(prove(Goal(within=SCATTER_WITHIN)))
+    return StepAnswer(StepSide.BAD, (found_ns,))
+
+
+def _found_ns(proofs: Sequence[Proof]) -> int:
+    return max(proof.found.latency_ns for proof in proofs)
+
+
+def _why_undecided(proofs: Sequence[Proof]) -> Statement | None:
+    """Of the first proof that could not answer; None where all did, and the figure is too near to the limit."""
+    for proof in proofs:
+        match proof.ruling:
+            case ProofRuling.BROKEN:
+                return BROKEN(above=len(proof.above), beside=proof.beside)
+            case ProofRuling.WITHHELD:
+                return WITHHELD(reason=proof.objections[0])
+            case ProofRuling.OPEN:
+                return UNCOVERED(share=proof.open_ns / proof.window.length_ns)
+    return None

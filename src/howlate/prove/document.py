@@ -1,0 +1,177 @@
+"""The document of searched landscapes (docs/lab/prove.md): a table of kernels and loads, what each landscape states,
+and on the page its picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from howlate import __version__
+from howlate.document import sheet as sheets
+from howlate.document.document import Document, Drawn, Section, Texts
+from howlate.document.flame import flame_html
+from howlate.document.html import page as html_page
+from howlate.document.sheet import PAGE, Row, Sheet, Style
+from howlate.document.units import Unit
+from howlate.prove.chart import draw
+from howlate.prove.claim import claim_of, claim_to_json
+from howlate.prove.landscape import Probed
+from howlate.prove.proof import SCOPE, Proof, ProofRuling
+from howlate.prove.worst_releases import LateRelease
+from howlate.replay.lateness import Lateness
+from howlate.why.replayed.document import functions_sheet, lateness_json
+from howlate.why.replayed.parts import parts_sheet
+from howlate.words.language import N_, _
+from howlate.words.quantities import exact_text
+from howlate.words.say import english, say, to_json
+from howlate.words.statement import rule
+
+FOOT = rule(
+    "proof.foot", "This page was made by howlate {version}. It holds all that it shows: it loads nothing."
+)
+FOUND = rule(
+    "proof.found",
+    "The release at {at_ns:exact}, {latency_ns:exact} late, played again, the same to the nanosecond.",
+)
+RULINGS = {
+    ProofRuling.CONDITIONAL: N_("nothing later found"),
+    ProofRuling.WITHIN: N_("bounded by the caller's word"),
+    ProofRuling.KEPT: N_("bounded by the caller's word"),
+    ProofRuling.MISSED: N_("deadline missed"),
+    ProofRuling.OPEN: N_("open"),
+    ProofRuling.BROKEN: N_("a premise broken"),
+    ProofRuling.WITHHELD: N_("no bound claimed"),
+}
+LATENCY, INSTANT = Unit("us", 1_000, 3), Unit("ms", 1_000_000, 6)
+
+
+Others = Sequence[Sequence[LateRelease]]
+"""Of each proof, late releases beside the latest."""
+
+
+def document(proofs: Sequence[Proof], style: Style, others: Others | None = None) -> Document:
+    """What is shown in the terminal, or on the page. The terminal shows where the time of releases went if `others`
+    are given."""
+    title = _("How late can a single release be?")
+    return Document(tuple(_sections(proofs, style, title, others)), f"{title} – howlate")
+
+
+def _sections(proofs: Sequence[Proof], style: Style, title: str, others: Others | None) -> Iterator[Section]:
+    whys = (_why(release) for release in _explained(proofs, others or ()))
+    if style is PAGE:
+        yield Section("head", (Texts("question", (title, "")),), kind="header")
+    said = Texts("said", tuple(map(claim_of, proofs)))
+    yield Section(
+        "proofs", (sheet(proofs), said), _("Found, and bounded if the premises hold") if style is PAGE else ""
+    )
+    if style is PAGE:
+        yield Section("landscape", (Drawn(draw(proofs)),))
+        yield from whys
+        yield Section("foot", (Texts("", (FOOT(version=__version__),)),), kind="footer")
+    elif others is not None:
+        yield from whys
+
+
+def page(proofs: Sequence[Proof], others: Others = ()) -> str:
+    """One self-contained file, with a flame graph of each latency that was found."""
+    shown = document(proofs, PAGE, others)
+    drawn = {f"why-{each.key}": _flame(each) for each in _explained(proofs, others)}
+    return html_page(shown, [drawn.get(section.id, "") for section in shown.sections], "flame")
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A release with its place on the page."""
+
+    key: str
+    proof: Proof
+    probe: Probed
+    why: Lateness | None
+
+
+def _explained(proofs: Sequence[Proof], others: Others) -> Iterator[_Shown]:
+    """Of each proof the latest release, then the others."""
+    for number, proof in enumerate(proofs):
+        more = others[number] if others else ()
+        yield _Shown(f"{number}", proof, proof.found, proof.why)
+        for place, other in enumerate(more, 2):
+            yield _Shown(f"{number}-{place}", proof, other.probe, other.why)
+
+
+def _flame(each: _Shown) -> str:
+    if each.why is None:
+        return ""
+    return flame_html(each.why.stacks, f"{_name(each.proof)}, {exact_text(each.probe.latency_ns)}")
+
+
+def _name(proof: Proof) -> str:
+    return f"{proof.of.kernel}, {proof.of.load}"
+
+
+def _why(each: _Shown) -> Section:
+    """Where the time of a release went."""
+    at_ns = each.proof.of.first_ns + each.probe.at_ns
+    told = Texts("paragraph", ((FOUND(at_ns=at_ns, latency_ns=each.probe.latency_ns),),))
+    sheets_of = (
+        (parts_sheet(each.why, f"parts-{each.key}"), functions_sheet(each.why, f"functions-{each.key}"))
+        if each.why
+        else ()
+    )
+    return Section(f"why-{each.key}", (told, *sheets_of), _name(each.proof), "part")
+
+
+def sheet(proofs: Sequence[Proof]) -> Sheet:
+    """A row a landscape."""
+    return Sheet(
+        key="proofs",
+        title=_("One release in the window: latencies in {latency}, instants in {instant}").format(
+            latency=LATENCY.sign, instant=INSTANT.sign
+        ),
+        columns=(
+            sheets.labels("kernel", _("kernel"), (proof.of.kernel for proof in proofs)),
+            sheets.labels("load", _("load"), (proof.of.load for proof in proofs)),
+            sheets.times("found", _("found"), [proof.found.latency_ns for proof in proofs], LATENCY),
+            sheets.times(
+                "bound", _("bound, if the premises hold"), [p.conditional_bound_ns for p in proofs], LATENCY
+            ),
+            sheets.times(
+                "instant", _("instant"), [proof.of.first_ns + proof.found.at_ns for proof in proofs], INSTANT
+            ),
+            sheets.labels("holder", _("held by"), (proof.holder for proof in proofs)),
+            sheets.times("eps", "eps", [proof.eps_ns for proof in proofs], LATENCY),
+            sheets.numbers("probes", _("probes"), [len(proof.probes) for proof in proofs]),
+            sheets.numbers("checks", _("check instants"), [proof.checks for proof in proofs]),
+            sheets.texts("ruling", _("result"), (_(RULINGS[p.ruling]) for p in proofs), words=True),
+        ),
+        rows=tuple(Row() for _proof in proofs),
+        notes=(say(SCOPE()),),
+        kind="proofs",
+        of="landscape",
+    )
+
+
+def to_json_value(proofs: Sequence[Proof], others: Others = ()) -> dict[str, Any]:
+    """Every landscape with every probe (docs/lab/prove.md)."""
+    explained = [*_explained(proofs, others)]
+    return {
+        "schema": 1,
+        "sentence": english(SCOPE()),
+        "statements": [to_json(SCOPE())],
+        "landscapes": [
+            {
+                **claim_to_json(proof),
+                "why": lateness_json(proof.why) if proof.why else None,
+                "others": [_release_json(each) for each in explained if each.proof is proof][1:],
+            }
+            for proof in proofs
+        ],
+    }
+
+
+def _release_json(each: _Shown) -> dict[str, Any]:
+    return {
+        "at_ns": each.proof.of.first_ns + each.probe.at_ns,
+        "latency_ns": each.probe.latency_ns,
+        "why": lateness_json(each.why) if each.why else None,
+    }

@@ -1,0 +1,219 @@
+"""A part of a window whose releases are asked of copies of one fork (docs/lab/prove.md)."""
+
+from __future__ import annotations
+
+import random
+from contextlib import ExitStack
+from dataclasses import replace
+
+from howlate.errors import TargetError
+from howlate.lab.bench import Bench
+from howlate.lab.guests.fork import Fork
+from howlate.lab.guests.single import SingleWords
+from howlate.lab.guests.watch import Limits
+from howlate.lab.replay import LOG_LEAD_NS, STAMP_NOT_FOUND, most_off_ns, symbols_of
+from howlate.prove.kept_probes import KeptProbes
+from howlate.prove.landscape import Probed, ReleaseWindow
+from howlate.prove.logged_release import LEAST_LEAD_NS as LEAST_LOGGED_NS
+from howlate.prove.logged_release import LoggedRelease, logged_release
+from howlate.prove.same_state import unexplained
+from howlate.replay.lateness import Lateness, explain
+from howlate.replay.premises import ComparedPair, Witness
+from howlate.replay.release_path import release_path
+from howlate.replay.symbols import Symbols
+from howlate.replay.tick_shift import COMPARED_NS, shift_ns
+from howlate.words.statement import rule
+
+FORK_LATE = rule(
+    "lab.fork-late",
+    "the measuring task stopped {left_ns:time} before the window, and {least_ns:time} are needed",
+    remedy="choose a later --from: before it the guest lists its tasks, which takes 0.1 ms a task or more",
+)
+WOKE_EARLY = rule("lab.woke-early", "the task woke up before its release at {at_ns:exact}")
+OTHER_COURSE = rule(
+    "lab.other-course",
+    "a guest that was forked again planned its release at {actual_ns}, and at {kept_ns} before",
+    remedy="remove {path}, and report it: equal inputs should give equal guests",
+)
+
+OTHER_LATENCY = rule(
+    "lab.other-latency",
+    "played again, the release at {at_ns:exact} is {again_ns:exact} late, not {latency_ns:exact}",
+    remedy="report it: equal inputs should give equal guests",
+)
+
+LEAST_LEAD_NS = 1_000_000
+"""From the stop to the window at least."""
+APART_POWERS, BEFORE_POWER, SOON_NS = (2, 4), 5.5, 2_000
+"""Two guests that are compared wait for instants 10^2 to 10^4 ns apart, and are stopped 2 us before the first, and
+up to 10^5.5 ns earlier."""
+TICKS_NS = 1_000_000
+"""A kernel's ticks are at multiples of this."""
+LOOKED_AT = 10
+"""So many of each part are looked at."""
+AROUND_NS = (-4_000, -2_500, -1_500, -700, -200, 0, 1_200)
+"""Where releases meet a tick: on their way, in their interrupt, and amid the tick's."""
+ACROSS_NS = 20_000
+"""From a tick to each of the two releases that tell what it moves."""
+CPU_S = 600.0
+
+
+class ForkedPart:
+    """A part of the window with a fork of its own, which is made when the first probe of it is missing."""
+
+    def __init__(self, bench: Bench, lines: list[list[str]], window: ReleaseWindow, fresh: bool) -> None:
+        self.window = window
+        self._bench, self._lines = bench, lines
+        self._symbols: Symbols | None = None
+        place = bench.cache / "landscapes" / f"{bench.fork_key(lines)}.json"
+        self.kept = KeptProbes.read(place, fresh, bench.say)
+        self._held = ExitStack()
+        self._fork: Fork | None = None
+        self._clocks_off: tuple[int, int] | None = None
+        """Of the first logged release: its instant, and `LoggedRelease.off_ns`."""
+
+    def close(self) -> None:
+        self._held.close()
+
+    def known(self, at_ns: int, logged: bool) -> Probed | None:
+        """An answer that is kept, with its log's summary if that is wanted."""
+        place_ns = at_ns - self.window.first_ns
+        latency_ns, path = self.kept.latencies_ns.get(place_ns), self.kept.paths.get(place_ns)
+        return None if latency_ns is None or (logged and path is None) else Probed(at_ns, latency_ns, path)
+
+    def all_known(self) -> list[Probed]:
+        """The answers that are kept of the part's own instants, ascending."""
+        begin_ns = self.window.first_ns
+        known = (
+            Probed(begin_ns + at, ns, self.kept.paths.get(at)) for at, ns in self.kept.latencies_ns.items()
+        )
+        return sorted(probe for probe in known if self.window.holds(probe.at_ns))
+
+    def note(self, probe: Probed) -> bool:
+        """Keep an answer; whether it is new."""
+        place_ns = probe.at_ns - self.window.first_ns
+        new = place_ns not in self.kept.latencies_ns or (probe.path and place_ns not in self.kept.paths)
+        self.kept.latencies_ns[place_ns] = probe.latency_ns
+        if probe.path is not None:
+            self.kept.paths[place_ns] = probe.path
+        return bool(new)
+
+    def fork(self) -> Fork:
+        if self._fork is None:
+            fork = self._held.enter_context(self._bench.forked(self._lines, Limits(CPU_S)))
+            words = fork.words
+            left_ns = words.planned_ns - words.stopped_ns
+            if left_ns < LEAST_LEAD_NS:
+                raise TargetError(FORK_LATE(left_ns=left_ns, least_ns=LEAST_LEAD_NS))
+            if self.kept.planned_ns not in (0, words.planned_ns):
+                kept_ns = self.kept.planned_ns
+                raise TargetError(
+                    OTHER_COURSE(actual_ns=words.planned_ns, kept_ns=kept_ns, path=self.kept.path)
+                )
+            self.kept.planned_ns = words.planned_ns
+            self._fork = fork
+        return self._fork
+
+    def probe(self, at_ns: int) -> Probed:
+        """A release that nothing is logged of."""
+        return _checked(self.fork().probe(self._instant_ns(at_ns)), at_ns)
+
+    def logged(self, at_ns: int) -> Probed:
+        """The same, with what it and its holder executed."""
+        logged = self._logged(at_ns)
+        path = release_path(logged.execution, logged.release_ns, logged.words.latency_ns, logged.stamp)
+        return replace(_checked(logged.words, at_ns), path=path)
+
+    def why(self, probe: Probed) -> Lateness:
+        """Where the time of a release went; it is as late as before."""
+        logged = self._logged(probe.at_ns, LOG_LEAD_NS)
+        if logged.words.latency_ns != probe.latency_ns:
+            again_ns = logged.words.latency_ns
+            raise TargetError(
+                OTHER_LATENCY(at_ns=probe.at_ns, again_ns=again_ns, latency_ns=probe.latency_ns)
+            )
+        return explain(logged.execution, logged.release_ns, probe.latency_ns, logged.stamp)
+
+    def _logged(self, at_ns: int, lead_ns: int = LEAST_LOGGED_NS) -> LoggedRelease:
+        """The guest's clock and the machine's are apart by the same in all: another reading than the time stamp
+        would be told by that."""
+        instant_ns, known = self._instant_ns(at_ns), self._clocks_off
+        first_ns, off_ns = known or (instant_ns, 0)
+        logged = logged_release(self._bench, self.symbols(), self.fork(), instant_ns, lead_ns, off_ns)
+        if known is None:
+            self._clocks_off = instant_ns, logged.off_ns
+        elif abs(logged.off_ns - off_ns) > most_off_ns(instant_ns - first_ns, self._bench.kernel.arch):
+            raise TargetError(STAMP_NOT_FOUND(cell=self._bench.label))
+        return logged
+
+    def multiples_ns(self, draws: random.Random) -> list[int]:
+        """Neighbouring instants at which the kernel may have ticks, from a drawn one on."""
+        origin_ns = self._instant_ns(self.window.first_ns) - self.window.first_ns
+        first = -(-(origin_ns + self.window.first_ns - min(AROUND_NS)) // TICKS_NS)
+        end = (origin_ns + self.window.end_ns - 1 - max(AROUND_NS)) // TICKS_NS + 1
+        first += draws.randrange(max(1, end - LOOKED_AT - first))
+        return [number * TICKS_NS - origin_ns for number in range(first, min(end, first + LOOKED_AT))]
+
+    def shift_ns(self, tick_ns: int) -> int:
+        """What a tick moves: of two releases around it, before the earlier one. They may be outside of the part: a
+        copy of its fork waits for any instant. Kept with the probes."""
+        one_ns, later_ns, place_ns = tick_ns - ACROSS_NS, tick_ns + ACROSS_NS, tick_ns - self.window.first_ns
+        if place_ns not in self.kept.shifts_ns:
+            one = self._logged(one_ns)
+            later = self._logged(later_ns, 2 * ACROSS_NS + COMPARED_NS + LEAST_LOGGED_NS)
+            shifted_ns = shift_ns(one.execution, one.release_ns, later.execution)
+            self.kept.shifts_ns[place_ns] = shifted_ns
+            self.kept.write()
+        return self.kept.shifts_ns[place_ns]
+
+    def symbols(self) -> Symbols:
+        """The guest's functions."""
+        if self._symbols is None:
+            self._symbols = symbols_of(self._bench, self._lines[:-1])
+        return self._symbols
+
+    def witness(self) -> Witness:
+        """What the guest says of the time up to the last instant; kept with the probes."""
+        at_ns = self.window.end_ns - 1
+        place_ns = at_ns - self.window.first_ns
+        if place_ns not in self.kept.witnesses:
+            words, self.kept.witnesses[place_ns] = self.fork().witness(self._instant_ns(at_ns))
+            self.note(_checked(words, at_ns))
+            self.kept.write()
+        return self.kept.witnesses[place_ns]
+
+    def pair(self) -> ComparedPair:
+        """Two releases that are drawn: one machine until the first? Kept with the probes, counted from the part's
+        beginning."""
+        begin_ns, kept = self.window.first_ns, self.kept.pair
+        if kept is None or not self._holds_one_of(begin_ns + kept.first_ns, begin_ns + kept.later_ns):
+            first_ns, later_ns, before_ns = self._drawn_pair()
+            instants_ns = self._instant_ns(first_ns), self._instant_ns(later_ns)
+            words = unexplained(self.fork(), self.symbols(), *instants_ns, before_ns)
+            kept = self.kept.pair = ComparedPair(first_ns - begin_ns, later_ns - begin_ns, before_ns, words)
+            self.kept.write()
+        return replace(kept, first_ns=begin_ns + kept.first_ns, later_ns=begin_ns + kept.later_ns)
+
+    def _holds_one_of(self, *instants_ns: int) -> bool:
+        return any(map(self.window.holds, instants_ns))
+
+    def _drawn_pair(self) -> tuple[int, int, int]:
+        """Two instants with no tick in between, because a guest that has one there sorts its timers in another order;
+        and how long before the first both are stopped."""
+        draws = random.Random(f"{self.kept.path.stem} {self.window.length_ns}")
+        before_ns = SOON_NS + round(10 ** draws.uniform(0, BEFORE_POWER))
+        drawn_ns = draws.randrange(self.window.first_ns, self.window.end_ns)
+        apart_ns = round(10 ** draws.uniform(*APART_POWERS)) | 1
+        later_ns = drawn_ns + apart_ns
+        if self._instant_ns(drawn_ns) // TICKS_NS == self._instant_ns(later_ns) // TICKS_NS:
+            return drawn_ns, later_ns, before_ns
+        return drawn_ns - apart_ns, drawn_ns, before_ns
+
+    def _instant_ns(self, at_ns: int) -> int:
+        return self.fork().words.planned_ns + at_ns - self.window.first_ns
+
+
+def _checked(words: SingleWords, at_ns: int) -> Probed:
+    if words.early:
+        raise TargetError(WOKE_EARLY(at_ns=at_ns))
+    return Probed(at_ns, words.latency_ns)

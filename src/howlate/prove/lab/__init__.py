@@ -1,0 +1,1 @@
+"""The commands of `howlate lab` that prove."""

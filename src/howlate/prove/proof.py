@@ -1,0 +1,354 @@
+"""What a searched landscape states (docs/lab/prove.md): the latest release that was found in one window of one course
+of one guest, and a bound that holds if its premises do. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+from typing import Any
+
+from howlate.prove.landscape import Goal, Probed, ReleaseWindow, Search, divided, wait_together
+from howlate.prove.release_lead import Eps, eps_of
+from howlate.replay.lateness import Lateness
+from howlate.replay.premises import SAMPLED, ComparedPair, Witness, of_order, witness_to_json
+from howlate.words.say import english, to_json
+from howlate.words.statement import Statement, rule
+
+WHERE = "{kernel}, {load}, one release between {first_ns:exact} and {end_ns:exact}: "
+WITHIN = rule(
+    "proof.within",
+    WHERE + "{found_ns:exact} is reached at {at_ns:exact}; no later release was found; {bound} ({terms}).",
+)
+KEPT = rule(
+    "proof.kept",
+    WHERE
+    + "no release was found that misses {deadline_ns:exact}; {found_ns:exact} is reached at {at_ns:exact}; {bound} "
+    "({terms}).",
+)
+BOUND_IF = rule(
+    "proof.bound-if",
+    "the bound {bound_ns:exact} holds if these premises do, which were sampled, not watched: {premises:list}",
+)
+BOUND_BY_WORD = rule(
+    "proof.bound-by-word",
+    "the bound {bound_ns:exact} holds by the word of the caller, who accepts by {option} these premises, which were "
+    "sampled, not watched: {premises:list}",
+)
+MISSED = rule(
+    "proof.missed",
+    WHERE
+    + "{deadline_ns:exact} is missed; {found_ns:exact} is reached at {at_ns:exact} ({probes:count} probes).",
+)
+OPEN = rule(
+    "proof.open",
+    WHERE
+    + "{found_ns:exact} is reached at {at_ns:exact}; even if the premises hold, which were sampled, not watched, "
+    "{share:percent} of the instants could be later than {aim_ns:exact} ({terms}).",
+)
+BROKEN = rule(
+    "proof.broken",
+    WHERE
+    + "nothing is claimed. {found_ns:exact} is reached at {at_ns:exact}; {above:count} of {beside:count} releases "
+    "that the search did not choose were above their bound, so a premise does not hold.",
+)
+WITHHELD = rule(
+    "proof.withheld",
+    WHERE + "no bound is claimed, because {reasons:items}. {found_ns:exact} is reached at {at_ns:exact}.",
+)
+TERMS = rule(
+    "proof.terms",
+    "eps {eps_ns:exact}, from what {logged:count} probes executed; {probes:count} probes; guests compared "
+    "in pairs, equal until the release: {pairs:count}; {checked}",
+)
+NONE_ABOVE = rule("proof.none-above", "{checks:count} check instants, none above")
+FEW_ABOVE = rule(
+    "proof.few-above",
+    "{checks:count} check instants, none above: with 95 % confidence less than {share:at-most} of all instants are",
+)
+SCOPE = rule(
+    "proof.scope",
+    "Each row is about one landscape: one phase of the load against the tick, and a single release with none before "
+    "it. In a longer window the measuring task wakes up once more 5 ms before each 40 ms of it. Nothing is claimed "
+    "about other phases, other loads or hardware. The largest sample of a run comes from another landscape, because "
+    "each activation before it shifts the load.",
+)
+
+
+ACCEPTS = "--accept-sampled-premises"
+"""Whoever gives this option answers for what no probe watches."""
+
+
+class ProofRuling(Enum):
+    """What became of the question."""
+
+    CONDITIONAL = "conditional"
+    """Searched to the end. The bound holds if the premises do that were only sampled, so it is not claimed."""
+    WITHIN = "within"
+    """The same, and the caller accepts these premises; so with KEPT."""
+    KEPT = "kept"
+    MISSED = "missed"
+    OPEN = "open"
+    BROKEN = "broken"
+    WITHHELD = "withheld"
+
+
+def shown_eps_ns(search: Search) -> int:
+    """The eps that the probes show: what their logs derive, and how far their starts were out of order."""
+    return max(_eps_parts(search).total_ns, search.excess_ns())
+
+
+def _eps_parts(search: Search) -> Eps:
+    return eps_of((probes for _, probes in search.parts()), search.ticks_ns)
+
+
+def above_bound(search: Search, checks: Iterable[Probed]) -> list[Probed]:
+    """Releases that were later than the search bounds them."""
+    return [check for check in checks if check.latency_ns > search.limit_ns(check.at_ns)]
+
+
+def objections_of(witnesses: Iterable[Witness], parameters: Sequence[str]) -> list[Statement]:
+    """Why the witnesses let no bound be claimed of a kernel with these parameters, each once."""
+    said: dict[tuple[object, ...], Statement] = {}
+    for witness in witnesses:
+        for one in witness.objections(parameters):
+            said.setdefault((one.rule, one.values.get("name"), one.values.get("policy")), one)
+    return [*said.values()]
+
+
+@dataclass(frozen=True)
+class Landscape:
+    """Whose landscape it is. `first_ns`: the window's origin after the cell's start."""
+
+    kernel: str
+    load: str
+    first_ns: int
+    parameters: tuple[str, ...] = ()
+    """The kernel's."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A searched landscape, with what was found in it."""
+
+    of: Landscape
+    window: ReleaseWindow
+    goal: Goal
+    found: Probed
+    bound_ns: float
+    aim_ns: int
+    eps_ns: int
+    eps_parts: Eps
+    excess_ns: int
+    ticks_met: int
+    """At how many ticks releases were asked that meet one; 0 where none was found in the window."""
+    probes: tuple[Probed, ...]
+    checks: int
+    beside: int
+    """How many releases that the search did not choose were compared with its bounds: check instants, and what was
+    asked before and is kept."""
+    above: tuple[Probed, ...]
+    """Those of them that were later."""
+    open_ns: int
+    """How many instants have a bound above the aim."""
+    tiles: tuple[ReleaseWindow, ...]
+    """The parts of the window, each with a fork of its own."""
+    witnesses: tuple[Witness, ...]
+    """What the guest said of each."""
+    pairs: tuple[ComparedPair, ...] = ()
+    """Guests that waited for different releases, compared."""
+    why: Lateness | None = None
+    """Where the time of the found release went."""
+    accepted: bool = False
+    """Whether the caller answers for the premises that were only sampled."""
+
+    @classmethod
+    def of_search(
+        cls,
+        of: Landscape,
+        search: Search,
+        checks: Sequence[Probed],
+        witnesses: Sequence[Witness] = (),
+        pairs: Sequence[ComparedPair] = (),
+    ) -> Proof:
+        """From a search that is over, and releases at instants that it did not choose."""
+        searched = {probe.at_ns for probe in search.probes}
+        asked = search.beside | {probe.at_ns: probe for probe in checks}
+        beside = [probe for at_ns, probe in sorted(asked.items()) if at_ns not in searched]
+        found = max(
+            (probe for probe in [*search.probes, *beside] if search.window.holds(probe.at_ns)),
+            key=lambda probe: (probe.latency_ns, -probe.at_ns),
+        )
+        open_ns = 0 if search.refuted else sum(stretch.length_ns for stretch in search.open_stretches())
+        return cls(
+            of=of,
+            window=search.window,
+            goal=search.goal,
+            found=found,
+            bound_ns=max(search.bound_ns, found.latency_ns),
+            aim_ns=search.aim_ns,
+            eps_ns=search.eps_ns,
+            eps_parts=_eps_parts(search),
+            excess_ns=search.excess_ns(),
+            ticks_met=search.ticks_met,
+            probes=tuple(search.probes),
+            checks=len(checks),
+            beside=len(beside),
+            above=tuple(above_bound(search, beside)),
+            open_ns=open_ns,
+            tiles=search.tiles or (search.window,),
+            witnesses=tuple(witnesses),
+            pairs=tuple(pairs),
+        )
+
+    @property
+    def share_above_at_most(self) -> float | None:
+        """With 95 % confidence a smaller share of the window's instants is above its bound (3 / n, the rule of
+        three); None where so few check instants say nothing, or one of them was above."""
+        return 3 / self.checks if self.checks > 3 and not self.above else None
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether there is a bound, which holds if the premises do that were sampled."""
+        return self.ruling in (ProofRuling.CONDITIONAL, ProofRuling.WITHIN, ProofRuling.KEPT)
+
+    @property
+    def claims(self) -> bool:
+        """Whether the bound is claimed."""
+        return self.is_bounded and self.accepted
+
+    @property
+    def conditional_bound_ns(self) -> float | None:
+        """The bound, which holds if the premises do; None if there is none."""
+        return self.bound_ns if self.is_bounded and math.isfinite(self.bound_ns) else None
+
+    @property
+    def holder(self) -> str:
+        """The function that kept the CPU for longest from the found release; "" where that is not known."""
+        at_found = next((probe.path for probe in self.probes if probe == self.found), None)
+        return at_found.holder if at_found is not None else ""
+
+    @property
+    def logged(self) -> int:
+        """How many of the probes were logged."""
+        return sum(probe.path is not None for probe in self.probes)
+
+    @property
+    def waiting_neighbours(self) -> int:
+        """How many neighbouring probes waited at the same time, so that what interrupted them could be compared."""
+        of_forks = (part for _, part in divided(self.tiles, self.probes))
+        return sum(wait_together(*pair) for part in of_forks for pair in pairwise(part))
+
+    @property
+    def objections(self) -> list[Statement]:
+        """Why no bound may be claimed, each once."""
+        unequal = [one for pair in self.pairs for one in pair.objections(self.of.first_ns)]
+        witnessed = objections_of(self.witnesses, self.of.parameters)
+        return [*witnessed, *unequal[:1], *of_order(self.excess_ns)]
+
+    @property
+    def ruling(self) -> ProofRuling:
+        """A counter-example needs no premise."""
+        if self.goal.deadline_ns and self.found.latency_ns > self.goal.deadline_ns:
+            return ProofRuling.MISSED
+        if self.above:
+            return ProofRuling.BROKEN
+        if self.objections:
+            return ProofRuling.WITHHELD
+        if self.open_ns:
+            return ProofRuling.OPEN
+        if not self.accepted:
+            return ProofRuling.CONDITIONAL
+        return ProofRuling.KEPT if self.goal.deadline_ns else ProofRuling.WITHIN
+
+    def sentence(self) -> Statement:
+        """The claim, with everything that it rests on."""
+        where = {
+            "kernel": self.of.kernel,
+            "load": self.of.load,
+            "first_ns": self.of.first_ns + self.window.first_ns,
+            "end_ns": self.of.first_ns + self.window.end_ns,
+            "found_ns": self.found.latency_ns,
+            "at_ns": self.of.first_ns + self.found.at_ns,
+        }
+        terms = TERMS(
+            eps_ns=self.eps_ns,
+            logged=self.logged,
+            probes=len(self.probes),
+            pairs=len(self.pairs),
+            checked=self._checked_sentence(),
+        )
+        match self.ruling:
+            case ProofRuling.CONDITIONAL | ProofRuling.WITHIN | ProofRuling.KEPT if self.goal.deadline_ns:
+                return KEPT(**where, deadline_ns=self.goal.deadline_ns, bound=self._bound(), terms=terms)
+            case ProofRuling.CONDITIONAL | ProofRuling.WITHIN | ProofRuling.KEPT:
+                return WITHIN(**where, bound=self._bound(), terms=terms)
+            case ProofRuling.MISSED:
+                return MISSED(**where, deadline_ns=self.goal.deadline_ns, probes=len(self.probes))
+            case ProofRuling.OPEN:
+                open_share = self.open_ns / self.window.length_ns
+                return OPEN(**where, share=open_share, aim_ns=self.aim_ns, terms=terms)
+            case ProofRuling.BROKEN:
+                return BROKEN(**where, above=len(self.above), beside=self.beside)
+            case ProofRuling.WITHHELD:
+                return WITHHELD(**where, reasons=tuple(self.objections))
+
+    def _bound(self) -> Statement:
+        """The bound, and who answers for what it rests on."""
+        if self.accepted:
+            return BOUND_BY_WORD(bound_ns=self.bound_ns, option=ACCEPTS, premises=SAMPLED)
+        return BOUND_IF(bound_ns=self.bound_ns, premises=SAMPLED)
+
+    def _checked_sentence(self) -> Statement:
+        share = self.share_above_at_most
+        return FEW_ABOVE(checks=self.checks, share=share) if share else NONE_ABOVE(checks=self.checks)
+
+    def to_json(self) -> dict[str, Any]:
+        """For `--json`; `bound_ns` stands there only where it is claimed."""
+        return {
+            "kernel": self.of.kernel,
+            "load": self.of.load,
+            "window_ns": [self.of.first_ns + self.window.first_ns, self.of.first_ns + self.window.end_ns],
+            "ruling": self.ruling.value,
+            "found_ns": self.found.latency_ns,
+            "found_at_ns": self.of.first_ns + self.found.at_ns,
+            "bound_ns": self.conditional_bound_ns if self.claims else None,
+            "conditional_bound_ns": self.conditional_bound_ns,
+            "sampled_premises": list(map(english, SAMPLED)),
+            "premises_accepted_by": ACCEPTS if self.accepted else None,
+            "eps_ns": self.eps_ns,
+            "eps_parts_ns": vars(self.eps_parts),
+            "logged": self.logged,
+            "excess_ns": self.excess_ns,
+            "ticks_met": self.ticks_met,
+            "probes": len(self.probes),
+            "waiting_neighbours": self.waiting_neighbours,
+            "checks": self.checks,
+            "compared_beside": self.beside,
+            "beside_above": len(self.above),
+            "share_above_at_most": self.share_above_at_most,
+            "uncovered_ns": self.open_ns,
+            "objections": [english(one) for one in self.objections],
+            "witnesses": list(map(witness_to_json, self.witnesses)),
+            "pairs": [
+                {
+                    "first_ns": self.of.first_ns + pair.first_ns,
+                    "later_ns": self.of.first_ns + pair.later_ns,
+                    "before_ns": pair.before_ns,
+                    "unexplained": list(pair.unexplained),
+                }
+                for pair in self.pairs
+            ],
+            "forks": len(self.tiles),
+            "deadline_ns": self.goal.deadline_ns or None,
+            "within": self.goal.within or None,
+            "within_ns": self.goal.within_ns or None,
+            "sentence": english(self.sentence()),
+            "statement": to_json(self.sentence()),
+            "landscape": [
+                [self.of.first_ns + probe.at_ns, probe.latency_ns, probe.path.holder if probe.path else None]
+                for probe in self.probes
+            ],
+        }

@@ -1,0 +1,72 @@
+"""Bounds of a rate and of a quantile from independent samples, and how many samples they need. One-sided; formulas
+and sources: docs/verdict.md."""
+
+from __future__ import annotations
+
+import math
+
+from howlate.statistics.special import beta_cdf, beta_quantile, chi2_quantile
+
+
+def rate_upper(misses: float, trials: float, confidence: float) -> float:
+    """Clopper and Pearson's upper bound of a rate: BetaInv(c; k + 1, n - k). `trials` may be an effective number."""
+    if trials <= misses:
+        return 1.0
+    if misses == 0:
+        return -math.expm1(math.log1p(-confidence) / trials)
+    return beta_quantile(confidence, misses + 1, trials - misses)
+
+
+def rate_lower(misses: float, trials: float, confidence: float) -> float:
+    """Their lower bound: BetaInv(1 - c; k, n - k + 1)."""
+    if misses <= 0 or trials <= 0:
+        return 0.0
+    return beta_quantile(1 - confidence, min(misses, trials), max(trials - misses, 0) + 1)
+
+
+def events_upper(events: int, confidence: float) -> float:
+    """The upper bound of how many events are expected where so many came: chi2(c, 2k + 2) / 2 (F. Garwood 1936)."""
+    return chi2_quantile(confidence, 2 * events + 2) / 2
+
+
+def rule_of_three(trials: float, confidence: float = 0.95) -> float:
+    """What the upper bound comes to where none of n missed: -ln(1 - c) / n, at 95 % about 3 / n."""
+    return -math.log1p(-confidence) / trials
+
+
+def trials_needed(rate: float, misses: int = 0, confidence: float = 0.95, theta: float = 1.0) -> int:
+    """How many samples show that a rate is at most `rate`, if so many miss: chi2(c, 2k + 2) / (2 p theta)."""
+    return math.ceil(chi2_quantile(confidence, 2 * misses + 2) / (2 * rate * theta))
+
+
+def quantile_bound_rank(share: float, trials: int, confidence: float) -> int | None:
+    """The smallest rank r whose order statistic is at least the quantile `share` with this confidence: P(Bin(n, q) <
+    r) >= c, that is 1 - I_q(r, n - r + 1) >= c. None where even the maximum (the share 1 - q^n) does not do."""
+    if trials < 1 or -math.expm1(trials * math.log(share)) < confidence:
+        return None
+    low, high = 0, trials
+    while high - low > 1:
+        rank = (low + high) // 2
+        if 1 - beta_cdf(share, rank, trials - rank + 1) >= confidence:
+            high = rank
+        else:
+            low = rank
+    return high
+
+
+def wilks_trials(share: float, confidence: float, order: int = 1) -> int:
+    """The fewest samples whose `order`-th largest is at least the quantile `share` with this confidence (Wilks 1941):
+    I_(1 - q)(order, n - order + 1) >= c."""
+    low, high = order - 1, order
+    while not _holds(share, confidence, order, high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _holds(share, confidence, order, middle) else (middle, high)
+    return high
+
+
+def _holds(share: float, confidence: float, order: int, trials: int) -> bool:
+    if order == 1:
+        return -math.expm1(trials * math.log(share)) >= confidence
+    return beta_cdf(1 - share, order, trials - order + 1) >= confidence

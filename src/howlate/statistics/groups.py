@@ -1,0 +1,252 @@
+"""The repetitions of a point together: a result is stated for them (docs/adr/0004). In virtual time they are
+seeds. No single repetition is a kernel's value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from howlate.model.run import Run
+from howlate.model.summary import CellSummary, ColumnSummary, DeadlineSummary
+from howlate.statistics.deadline import together
+from howlate.statistics.quantiles import interval_over
+from howlate.statistics.spread import Spread, spread_of
+from howlate.words.say import english
+from howlate.words.statement import Statement, rule
+
+VIRTUAL_TIME = rule(
+    "run.virtual-time",
+    "virtual time: instructions, not microseconds of your hardware; no caches, no real devices",
+)
+"""Shown wherever a number of virtual time appears."""
+IN_FORCE = ("cpu", "policy")
+"""Labels that are read back from each cell, and may differ between the repetitions of a point."""
+
+
+RowKey = tuple[object, ...]
+
+
+def key_of(point: str, labels: Mapping[str, str]) -> RowKey:
+    """Of a point with its labels, those aside that are read back from each cell."""
+    return (point, *sorted((name, text) for name, text in labels.items() if name not in IN_FORCE))
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The median of the repetitions' quantiles, and between which values it lies."""
+
+    median: float
+    low: float
+    high: float
+
+    def to_json(self) -> dict[str, float]:
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class ColumnSpread:
+    """One column of the samples over a point's valid repetitions."""
+
+    maxima: Spread
+    """Each repetition's largest value."""
+    medians: float | None
+    """The median of the repetitions' medians; None if one of them states none."""
+    period_exceeded: int
+    quantiles: Mapping[str, Interval]
+    """By share, of those with an interval of 95 %: of six repetitions or more."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """A point and its whole repetitions."""
+
+    point: str
+    """The cells' id without the repetition."""
+    labels: Mapping[str, str]
+    cells: tuple[CellSummary, ...]
+    planned: int
+    """The number of repetitions in the plan."""
+
+    @property
+    def key(self) -> RowKey:
+        """What tells this row from others."""
+        return key_of(self.point, self.labels)
+
+    @property
+    def counted(self) -> tuple[CellSummary, ...]:
+        """The repetitions behind the figures: the valid ones."""
+        return tuple(cell for cell in self.cells if cell.valid)
+
+    @property
+    def latest(self) -> tuple[CellSummary, ...]:
+        """The same with one judged column alone: the one with the largest value of them all."""
+        judged = [(cell.columns[cell.latest].max or 0, cell.latest) for cell in self.counted if cell.judged]
+        column = max(judged, default=(0, ""))[1]
+        return tuple(cell.of_column(column) if column in cell.judged else cell for cell in self.counted)
+
+    @property
+    def overruns(self) -> int | None:
+        """None where the tool that measured did not count them."""
+        known = [cell.overruns for cell in self.counted if cell.overruns is not None]
+        return sum(known) if len(known) == len(self.counted) else None
+
+    @property
+    def deadline(self) -> DeadlineSummary | None:
+        """The releases of the valid repetitions against their deadline; None if none was stated. Of several judged
+        columns, the one with the largest value."""
+        return together([cell.deadline for cell in self.latest if cell.deadline is not None])
+
+    @property
+    def dropped(self) -> int:
+        return sum(cell.accounting.dropped for cell in self.cells)
+
+    @property
+    def load_shares(self) -> tuple[float, ...]:
+        """The share that the weakest load of each repetition achieved of what was expected of it; of the
+        valid repetitions, else of all."""
+        shares = (cell.load_share for cell in self.counted or self.cells)
+        return tuple(share for share in shares if share is not None)
+
+    @property
+    def starved(self) -> bool:
+        """A load was not there, as the study expects."""
+        return any(cell.starved for cell in self.counted)
+
+    @property
+    def alone(self) -> bool:
+        """False if others disturbed a repetition behind the figures, or any repetition if none is valid."""
+        return all(cell.alone for cell in self.counted or self.cells)
+
+    @property
+    def of(self) -> str:
+        """The number of repetitions behind the figures: "8", or "7 of 8"."""
+        counted = len(self.counted)
+        return str(counted) if counted == self.planned else f"{counted} of {self.planned}"
+
+    def spread(self, column: str) -> ColumnSpread | None:
+        """None if no valid repetition has the column."""
+        columns = [cell.columns[column] for cell in self.counted if column in cell.columns]
+        maxima = spread_of([held.max for held in columns if held.max is not None])
+        if maxima is None:
+            return None
+        medians = [value for held in columns if (value := held.quantiles.get("0.5")) is not None]
+        return ColumnSpread(
+            maxima,
+            float(median(medians)) if len(medians) == len(columns) else None,
+            sum(held.period_exceeded or 0 for held in columns),
+            _quantiles(columns),
+        )
+
+    def worst(self, column: str) -> CellSummary | None:
+        """The valid repetition with the largest maximum."""
+        cells = [c for c in self.counted if column in c.columns and c.columns[column].max is not None]
+        return max(cells, key=lambda cell: cell.columns[column].max or 0, default=None)
+
+    def max_cpu(self, column: str) -> str:
+        """The CPU that had the largest of all maxima; "" if only one measured."""
+        worst = self.worst(column)
+        return "" if worst is None else worst.columns[column].max_cpu
+
+    def to_json(self) -> dict[str, Any]:
+        """An entry of `groups` in `show --json`."""
+        names = dict.fromkeys(name for cell in self.cells for name in cell.columns)
+        spreads = {name: self.spread(name) for name in names}
+        return {
+            "point": self.point,
+            "labels": dict(self.labels),
+            "cells": [cell.id for cell in self.cells],
+            "counted": len(self.counted),
+            "planned": self.planned,
+            "overruns": self.overruns,
+            "dropped": self.dropped,
+            **({"deadline": deadline.to_json()} if (deadline := self.deadline) is not None else {}),
+            "load_share": None if (shares := spread_of(self.load_shares)) is None else shares.to_json(),
+            "starved": self.starved,
+            "alone": self.alone,
+            "columns": {
+                name: {
+                    "max": spread.maxima.to_json(),
+                    "median": spread.medians,
+                    "period_exceeded": spread.period_exceeded,
+                    "quantiles": {share: each.to_json() for share, each in spread.quantiles.items()},
+                }
+                for name, spread in spreads.items()
+                if spread is not None
+            },
+        }
+
+
+def _quantiles(columns: Sequence[ColumnSummary]) -> dict[str, Interval]:
+    """Of the quantiles that each repetition states."""
+    found = {}
+    for share in columns[0].quantiles:
+        values = [value for held in columns if (value := held.quantiles.get(share)) is not None]
+        if len(values) == len(columns) and (interval := interval_over(values)) is not None:
+            found[share] = Interval(float(median(values)), *interval)
+    return found
+
+
+def kinds_of(statements: Iterable[Statement]) -> list[tuple[Statement, int]]:
+    """Merge statements of one rule that differ only in their numbers: the first of them, and how many there
+    are."""
+    kinds: dict[object, list[Statement]] = {}
+    for statement in statements:
+        kinds.setdefault(_kind(statement), []).append(statement)
+    return [(alike[0], len(alike)) for alike in kinds.values()]
+
+
+def _kind(value: object) -> object:
+    """A statement or a value of it, without numbers."""
+    if isinstance(value, Statement):
+        named = tuple((name, _kind(held)) for name, held in sorted(value.values.items()))
+        return (value.rule, value.text, named)
+    if isinstance(value, tuple):
+        return tuple(_kind(held) for held in value)
+    return None if isinstance(value, int | float) else value
+
+
+def groups_of(
+    summaries: Sequence[CellSummary],
+    run: Run | None = None,
+    labels: Sequence[Mapping[str, str]] | None = None,
+) -> tuple[Group, ...]:
+    """The cells by their points, in the order in which the points come. `labels`: the cells' own labels and
+    those that a report adds (the run to which they belong)."""
+    planned: dict[str, int] = {}
+    for cell in run.plan.cells if run is not None else ():
+        planned[cell.point] = planned.get(cell.point, 0) + 1
+    by_point: dict[tuple[object, ...], list[tuple[CellSummary, Mapping[str, str]]]] = {}
+    for summary, own in zip(summaries, labels or [s.labels for s in summaries], strict=True):
+        by_point.setdefault(key_of(summary.point, own), []).append((summary, own))
+    return tuple(
+        Group(
+            cells[0][0].point,
+            cells[0][1],
+            tuple(cell for cell, _ in cells),
+            max(planned.get(cells[0][0].point, 0), len(cells)),
+        )
+        for cells in by_point.values()
+    )
+
+
+def is_grouped(run: Run | None, groups: Sequence[Group]) -> bool:
+    """Whether points are shown instead of cells: if any point is repeated, and always in virtual time."""
+    return (run is not None and run.virtual) or any(group.planned > 1 for group in groups)
+
+
+def repetitions(run: Run | None, count: int = 2) -> str:
+    """The word for the repetitions of this run."""
+    word = "seed" if run is not None and run.virtual else "repetition"
+    return word if count == 1 else f"{word}s"
+
+
+def groups_json(summaries: Sequence[CellSummary], run: Run | None) -> dict[str, Any]:
+    """The part of `show --json` beside the cells."""
+    value: dict[str, Any] = {"groups": [group.to_json() for group in groups_of(summaries, run)]}
+    if run is not None:
+        value["clock"] = run.clock
+        if run.virtual:
+            value["note"] = english(VIRTUAL_TIME())
+    return value

@@ -1,0 +1,60 @@
+"""The log-linear histogram: 7 mantissa bits, so a bin is at most 0.8 % wide; merged by adding counts.
+
+Values below 256 have a bin each; from there each power of two is cut into 128 equal bins. Negative values (an
+early time stamp) are binned by their magnitude, mirrored. Source: HdrHistogram's layout; docs/statistics.md has the
+tail's errors of sketches.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from howlate.model.bins import Histogram
+from howlate.statistics.describe import Int64s, ValueCounts
+
+MANTISSA_BITS = 7
+
+
+def shifts(magnitudes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """The number of bits by which each magnitude is shortened: its length minus MANTISSA_BITS + 1, at least
+    0."""
+    length = np.zeros(magnitudes.shape, np.uint64)
+    rest = magnitudes.copy()
+    for step in (32, 16, 8, 4, 2, 1):
+        high = rest >= np.uint64(1 << step)
+        length[high] += np.uint64(step)
+        rest[high] >>= np.uint64(step)
+    length += (magnitudes > 0).astype(np.uint64)
+    keep = np.uint64(MANTISSA_BITS + 1)
+    return np.where(length > keep, length - keep, np.uint64(0)).astype(np.uint64)
+
+
+def bin_edges(values: Int64s) -> tuple[list[int], list[int]]:
+    """Lower (inclusive) and upper (exclusive) edge of each value's bin."""
+    negative = values < 0
+    magnitudes = np.where(negative, ~values, values).astype(np.uint64)  # -1 mirrors 0
+    shift = shifts(magnitudes)
+    low = (magnitudes >> shift) << shift
+    width = [1 << int(s) for s in shift]
+    lower, upper = [], []
+    for is_negative, start, size in zip(negative, low, width, strict=True):
+        first = int(start)
+        lower.append(-(first + size) if is_negative else first)
+        upper.append(-first if is_negative else first + size)
+    return lower, upper
+
+
+def histogram(data: ValueCounts) -> Histogram:
+    """All samples in log-linear bins; empty bins are left out, the counts sum to n."""
+    if data.n == 0:
+        return Histogram((), (), ())
+    negative = data.values < 0
+    magnitudes = np.where(negative, ~data.values, data.values).astype(np.uint64)
+    shift = shifts(magnitudes)
+    start = ((magnitudes >> shift) << shift).astype(np.int64)
+    key = np.where(negative, ~start, start)
+    first = np.concatenate(([0], np.flatnonzero(np.diff(key)) + 1))
+    counts = np.add.reduceat(data.counts, first)
+    lower, upper = bin_edges(data.values[first])
+    return Histogram(tuple(lower), tuple(upper), tuple(int(count) for count in counts))

@@ -1,0 +1,132 @@
+"""How often what was measured is later than deadlines in decades, of the row with the largest value: what is said
+where no deadline was asked for. Facts of what was measured, no verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from howlate.model.columns import LATENCY
+from howlate.model.loaded import RunContent
+from howlate.model.summary import DeadlineSummary
+from howlate.statistics.deadline import together
+from howlate.statistics.groups import Group, groups_of
+from howlate.statistics.labels import row_names
+from howlate.statistics.phrases import column_heading
+from howlate.words.statement import Statement, rule
+
+STEP = rule("ladder.step", "{deadline_ns:asked}: 1 in {one_in:count}")
+STEP_AT_LEAST = rule("ladder.step-at-least", "{deadline_ns:asked}: at least 1 in {one_in:count}")
+STEP_NONE = rule("ladder.step-none", "{deadline_ns:asked}: none")
+STEP_UNKNOWN = rule("ladder.step-unknown", "{deadline_ns:asked}: not known")
+STEP_GAPS = rule("ladder.step-gaps", "{deadline_ns:asked}: {misses:count}")
+STEP_GAPS_AT_LEAST = rule("ladder.step-gaps-at-least", "{deadline_ns:asked}: at least {misses:count}")
+LATER = rule("ladder.later", "Later, in {seconds:seconds} ({row}): {steps:items}.")
+LATER_ALONE = rule("ladder.later-alone", "Later, in {seconds:seconds}: {steps:items}.")
+LATER_TIMELESS = rule("ladder.later-timeless", "Later ({row}): {steps:items}.")
+LATER_TIMELESS_ALONE = rule("ladder.later-timeless-alone", "Later: {steps:items}.")
+LONGER_IN = rule(
+    "ladder.longer-in", "Gaps that were longer, in {seconds:seconds} of watching ({row}): {steps:items}."
+)
+LONGER = rule("ladder.longer", "Gaps that were longer, in {seconds:seconds} of watching: {steps:items}.")
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """Of one row."""
+
+    row: str
+    """"" where there is but one."""
+    column: str
+    seconds: float
+    """How long it was measured; 0 where that is not known."""
+    steps: tuple[DeadlineSummary, ...]
+    gaps: bool = False
+    threshold_ns: int = 0
+
+    def statement(self) -> Statement:
+        steps = tuple(self._step(step) for step in self._told())
+        column = () if self.column == LATENCY else (column_heading(self.column),)
+        where = tuple(filter(None, (self.row, *column)))
+        if self.gaps and self.row:
+            return LONGER_IN(seconds=self.seconds, steps=steps, row=where)
+        if self.gaps:
+            return LONGER(seconds=self.seconds, steps=steps)
+        if self.seconds > 0:
+            told = {"seconds": self.seconds, "steps": steps}
+            return LATER(**told, row=where) if where else LATER_ALONE(**told)
+        return LATER_TIMELESS(steps=steps, row=where) if where else LATER_TIMELESS_ALONE(steps=steps)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "row": self.row,
+            "column": self.column,
+            "measured_s": self.seconds,
+            "steps": [step.to_json() for step in self.steps],
+        }
+
+    def _told(self) -> Sequence[DeadlineSummary]:
+        """From the first deadline that half of the releases keep, or from the gaps' threshold on."""
+        if self.gaps:
+            return [step for step in self.steps if step.deadline_ns >= self.threshold_ns] or self.steps[-1:]
+        kept = [step for step in self.steps if step.misses * 2 <= step.releases]
+        return kept or self.steps[-1:]
+
+    def _step(self, step: DeadlineSummary) -> Statement:
+        if not step.misses and step.at_least:
+            return STEP_UNKNOWN(deadline_ns=step.deadline_ns)
+        if not step.misses:
+            return STEP_NONE(deadline_ns=step.deadline_ns)
+        if self.gaps:
+            gaps = STEP_GAPS_AT_LEAST if step.at_least else STEP_GAPS
+            return gaps(deadline_ns=step.deadline_ns, misses=step.misses)
+        states = STEP_AT_LEAST if step.at_least else STEP
+        return states(deadline_ns=step.deadline_ns, one_in=round(step.releases / step.misses))
+
+
+def ladder_of(content: RunContent) -> Ladder | None:
+    """Of the row with the largest value; of rows without a valid cell only where there are no others. None where the
+    run measures no latency, or is of an older howlate."""
+    groups = groups_of(content.summaries, content.run)
+    names = row_names([group.labels for group in groups])
+    seconds = {cell.summary.id: cell.looked_s for cell in content.cells}
+    named = [
+        (group, name if len(groups) > 1 else "")
+        for group, name in zip(groups, names, strict=True)
+        if any(cell.ladder for cell in group.counted)
+    ]
+    if not named:
+        return None
+    group, name = max(named, key=lambda pair: _largest(pair[0]))
+    return _of_row(group, name, seconds)
+
+
+def _largest(group: Group) -> int:
+    return max(cell.columns[cell.latest].max or 0 for cell in group.latest if cell.ladder)
+
+
+def _of_row(group: Group, name: str, seconds: Mapping[str, float]) -> Ladder:
+    cells = [cell for cell in group.latest if cell.ladder]
+    deadlines = max((cell.ladder for cell in cells), key=len)
+    steps = [
+        together(_at(cell.ladder, place, step.deadline_ns) for cell in cells)
+        for place, step in enumerate(deadlines)
+    ]
+    worst = max(cells, key=lambda cell: cell.columns[cell.latest].max or 0)
+    return Ladder(
+        name,
+        worst.latest,
+        sum(seconds.get(cell.id, 0.0) for cell in cells),
+        tuple(step for step in steps if step is not None),
+        worst.waits_for_gaps,
+        max(cell.known.threshold_ns or 0 for cell in cells),
+    )
+
+
+def _at(ladder: Sequence[DeadlineSummary], place: int, deadline_ns: int) -> DeadlineSummary:
+    """A step of a cell's ladder; above its last one only what was never answered is missed."""
+    if place < len(ladder):
+        return ladder[place]
+    last = ladder[-1]
+    return DeadlineSummary(deadline_ns, last.releases, 0, last.unserved, at_least=last.at_least)

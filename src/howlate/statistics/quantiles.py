@@ -1,0 +1,107 @@
+"""The 95 % intervals of quantiles: of one cell between two of its order statistics, found in its bins, where samples
+that are alike for a while count as fewer independent ones; of repetitions between two of them. docs/statistics.md has
+the formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from howlate.model.bins import CellBins, Histogram, Scatter
+from howlate.model.summary import CellSummary, ColumnSummary, QuantileInterval
+from howlate.statistics.bounds import quantile_bound_rank
+from howlate.statistics.special import beta_cdf
+
+CONFIDENCE = 0.95
+STRETCHES = (50, 25, 10)
+"""Numbers of equal stretches whose shares are compared; what comes and goes slowly shows in the long ones alone."""
+FEWEST_STRETCHES = 10
+
+
+def with_intervals(summary: CellSummary, bins: CellBins) -> CellSummary:
+    """The summary with the intervals of the quantiles that it states; none of a cell that is not valid."""
+    if not summary.valid:
+        return summary
+    columns = {
+        name: replace(column, intervals=_of_column(column, own))
+        if (own := bins.of(name)) is not None
+        else column
+        for name, column in summary.columns.items()
+    }
+    return replace(summary, columns=columns)
+
+
+def _of_column(column: ColumnSummary, bins: CellBins) -> dict[str, QuantileInterval]:
+    if bins.scatter is None:  # without an order nothing says how many samples are alike
+        return {}
+    found = {}
+    for share, value in column.quantiles.items():
+        if value is not None:
+            independent = effective_size(bins.scatter, float(share))
+            interval = None if independent is None else interval_of(bins.histogram, float(share), independent)
+            if interval is not None:
+                found[share] = interval
+    return found
+
+
+def interval_of(histogram: Histogram, share: float, independent: float) -> QuantileInterval | None:
+    """The order statistics between which the quantile lies with 95 %: their ranks are those of so many independent
+    samples, as parts of all samples. None where the largest, or the smallest, is not enough for one end."""
+    counts = np.cumsum(histogram.counts)
+    n, size = int(counts[-1]), max(1, int(independent))
+    one_side = (1 + CONFIDENCE) / 2
+    high, from_above = (
+        quantile_bound_rank(share, size, one_side),
+        quantile_bound_rank(1 - share, size, one_side),
+    )
+    if high is None or from_above is None:
+        return None
+    low = size + 1 - from_above
+    first = int(np.searchsorted(counts, (low - 1) * n // size + 1))
+    last = int(np.searchsorted(counts, min(n, -(-high * n // size))))
+    return QuantileInterval(histogram.lower_ns[first], histogram.upper_ns[last] - 1, size)
+
+
+def effective_size(scatter: Scatter, share: float) -> float | None:
+    """How many independent samples would vary as much: n divided by the index of dispersion of how many samples of
+    each stretch lie below a value near the quantile, sum (x - m p)^2 / (m p (1 - p)) / (stretches - 1), the largest
+    of several numbers of stretches and at least 1. None where all samples are alike, or the stretches too few."""
+    below = np.zeros(scatter.columns * scatter.rows)
+    below[np.asarray(scatter.cells, np.int64)] = scatter.counts
+    below = below.reshape(scatter.columns, scatter.rows).cumsum(axis=1)
+    sizes = below[:, -1]
+    edges = below.sum(axis=0) / sizes.sum()
+    between = np.flatnonzero((edges > 0) & (edges < 1))
+    if not len(between) or np.count_nonzero(sizes) < FEWEST_STRETCHES:
+        return None
+    odds = np.log(edges[between] / (1 - edges[between]))
+    nearest = between[np.argmin(np.abs(odds - np.log(share / (1 - share))))]
+    return float(sizes.sum() / max(1.0, *(_index(below[:, nearest], sizes, each) for each in STRETCHES)))
+
+
+def _index(below: np.ndarray, sizes: np.ndarray, stretches: int) -> float:
+    starts = np.unique(np.arange(stretches) * len(sizes) // stretches)
+    counted, all_ = np.add.reduceat(below, starts), np.add.reduceat(sizes, starts)
+    counted, all_ = counted[all_ > 0], all_[all_ > 0]
+    share = counted.sum() / all_.sum()
+    squares = (counted - all_ * share) ** 2 / (all_ * share * (1 - share))
+    return float(squares.sum() / (len(all_) - 1))
+
+
+def interval_over(values: Sequence[float]) -> tuple[float, float] | None:
+    """Between which of these the median of their distribution lies with 95 %: the r-th smallest and the r-th largest,
+    r the largest with P(Bin(n, 1/2) < r) <= 2.5 %. None of fewer than six. Of repetitions, which may each be as
+    dependent inside as they like."""
+    n = len(values)
+    rank = sum(1 for r in range(1, n // 2 + 1) if _below(r, n) <= (1 - CONFIDENCE) / 2)
+    if not rank:
+        return None
+    ordered = sorted(values)
+    return ordered[rank - 1], ordered[n - rank]
+
+
+def _below(rank: int, n: int) -> float:
+    """P(Bin(n, 1/2) < rank)."""
+    return 1 - beta_cdf(0.5, rank, n - rank + 1)

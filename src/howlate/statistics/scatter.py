@@ -1,0 +1,108 @@
+"""The grid of a scatter: values against their index, fine where nearly all of them are, so that bands are
+visible.
+
+Values up to the knee (the order statistic of rank ceil(0.99 n)) lie in rows of equal height, so bands at
+constant distances stay apart. Values beyond lie in rows of equal ratio, up to the maximum. Nothing is left
+out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from howlate.model.bins import Scatter
+from howlate.statistics.describe import Int64s, ValueCounts, at_rank
+
+COLUMNS = 400
+"""About one for every two pixels."""
+LINEAR, BEYOND = 200, 40
+"""The maximum number of rows up to the knee, and above it."""
+_NEAR = 4
+"""A maximum within this many spans of the body needs no second scale."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The positions of rows and columns."""
+
+    per_column: int
+    columns: int
+    rows: int
+    linear: int
+    low_ns: int
+    knee_ns: int
+    high_ns: int
+
+    @property
+    def span_ns(self) -> int:
+        """How many integers the linear rows share."""
+        return self.knee_ns - self.low_ns + 1
+
+    @property
+    def from_ns(self) -> int:
+        """The start of the logarithm: at the knee, or at 1 if the knee is not above it."""
+        return max(self.knee_ns, 1)
+
+    def row(self, value: str) -> str:
+        """The row of a value, as SQL."""
+        fits = self.span_ns * self.linear < 2**63
+        wide = "BIGINT" if fits else "HUGEINT"  # ten times as slow
+        linear = f"(({value}) - ({self.low_ns}))::{wide} * {self.linear} // {self.span_ns}"
+        beyond = self.rows - self.linear
+        if not beyond:
+            return linear
+        ratio = self.high_ns / self.from_ns
+        share = f"ln(({value})::DOUBLE / {self.from_ns}) / ln({ratio!r}::DOUBLE)"
+        bent = f"{self.linear} + greatest(0, least({beyond - 1}, floor({share} * {beyond})))::INTEGER"
+        return f"CASE WHEN ({value}) <= {self.knee_ns} THEN {linear} ELSE {bent} END"
+
+
+def grid(counts: ValueCounts, indices: int) -> Grid | None:
+    """The grid for these values, whose indices are 0 to `indices` - 1; None without values."""
+    if counts.n == 0 or indices < 1:
+        return None
+    per_column = -(-indices // COLUMNS)
+    low, high = int(counts.values[0]), int(counts.values[-1])
+    knee = at_rank(counts, -(-counts.n * 99 // 100))
+    if knee < 0 < high:  # the logarithm begins above zero
+        knee = 0
+    if high - low <= _NEAR * (knee - low + 1) or high <= 1:  # nothing for a logarithm, which begins at 1
+        knee = high
+    linear = min(LINEAR, knee - low + 1)
+    rows = linear + (BEYOND if high > knee else 0)
+    return Grid(per_column, -(-indices // per_column), rows, linear, low, knee, high)
+
+
+@dataclass(frozen=True)
+class Filled:
+    """Counts by column and row of a grid with their extremes, sorted: the groups that a query returns."""
+
+    column: Int64s
+    row: Int64s
+    counts: Int64s
+    smallest: Int64s
+    largest: Int64s
+
+
+def scatter(where: Grid, filled: Filled) -> Scatter:
+    """The picture of these groups."""
+    first = (
+        np.concatenate(([0], np.flatnonzero(np.diff(filled.column)) + 1))
+        if len(filled.column)
+        else np.array([], int)
+    )
+    return Scatter(
+        **vars(where),
+        cells=_ints(filled.column * where.rows + filled.row),
+        counts=_ints(filled.counts),
+        at=_ints(filled.column[first]),
+        smallest_ns=_ints(np.minimum.reduceat(filled.smallest, first)) if len(first) else (),
+        largest_ns=_ints(np.maximum.reduceat(filled.largest, first)) if len(first) else (),
+    )
+
+
+def _ints(values: npt.NDArray[np.int64]) -> tuple[int, ...]:
+    return tuple(int(value) for value in values)

@@ -1,0 +1,117 @@
+"""The statistics of a column of samples, one entry each: its name in summary.json, its formula, its heading,
+and its meaning. An entry adds a column to the tables of cells in terminal and page, and a member to JSON. The
+comparison and the spread over repetitions choose their own figures. docs/statistics.md has the formulas and
+their sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from howlate.model.summary import ColumnSummary, LargestAlone
+from howlate.statistics.describe import ValueCounts, exceedances, mean, quantile, stddev
+from howlate.statistics.single_sample import largest_alone
+from howlate.words.language import N_
+
+Formula = Callable[[ValueCounts], "int | float | None"]
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One statistic of a column, in nanoseconds. None if the samples do not allow it."""
+
+    name: str
+    """The name in summary.json: a member of the column, or of its quantiles."""
+    heading: str
+    """The heading of its column in tables; "" for a statistic that tables leave out."""
+    formula: Formula
+    quantile: bool = False
+    term: str = ""
+    """The explanation on the page; several statistics may share one."""
+    meaning: str = ""
+
+    def of(self, column: ColumnSummary | None) -> int | float | None:
+        """Its value; None also if an older run does not have it."""
+        return None if column is None else column.figure(self.name)
+
+
+def _smallest(data: ValueCounts) -> int | None:
+    return int(data.values[0]) if data.n else None
+
+
+def _largest(data: ValueCounts) -> int | None:
+    return int(data.values[-1]) if data.n else None
+
+
+def _quantile(share: str, heading: str = "", term: str = "", meaning: str = "") -> Statistic:
+    return Statistic(share, heading, partial(quantile, share=share), True, term, meaning)
+
+
+STATISTICS: tuple[Statistic, ...] = (
+    Statistic(
+        "max",
+        N_("max"),
+        _largest,
+        term=N_("Largest seen"),
+        meaning=N_(
+            "The worst wake-up among those measured. A longer run, another load, other hardware "
+            "or another day can show a worse one; these samples alone promise nothing about that."
+        ),
+    ),
+    _quantile(
+        "0.5",
+        N_("median"),
+        N_("Median, p99, p99.9"),
+        N_(
+            "Order statistics of all samples, warm-up left out. Each is given only where at "
+            "least ten samples lie beyond it; elsewhere a dash stands."
+        ),
+    ),
+    _quantile("0.99", "p99"),
+    _quantile("0.999", "p99.9"),
+    _quantile("0.9999"),
+    _quantile("0.99999"),
+    Statistic("mean", N_("mean"), mean),
+    Statistic("min", N_("min"), _smallest),
+    Statistic(
+        "stddev",
+        N_("std dev"),
+        stddev,
+        term=N_("Standard deviation"),
+        meaning=N_(
+            "Of the samples, with n - 1. Latencies are far from a bell curve: no multiple of it "
+            "bounds anything."
+        ),
+    ),
+)
+"""In the order of the tables: the most important come first, because a narrow screen cuts off the rest."""
+
+QUANTILES: tuple[str, ...] = tuple(entry.name for entry in STATISTICS if entry.quantile)
+
+
+def describe(
+    data: ValueCounts,
+    period_ns: int | None = None,
+    max_at_ns: int | None = None,
+    max_index: int | None = None,
+) -> ColumnSummary:
+    """All of them. `max_at_ns` and `max_index` are release and index of the (first) maximum after t0; None for
+    `period_ns` where there is none."""
+    figures = {entry.name: entry.formula(data) for entry in STATISTICS}
+    return ColumnSummary.of(
+        data.n,
+        figures,
+        QUANTILES,
+        period_exceeded=exceedances(data, period_ns) if period_ns is not None else None,
+        max_at_s=max_at_ns / 1e9 if data.n and max_at_ns is not None else None,
+        alone=_alone(data, max_index),
+    )
+
+
+def _alone(data: ValueCounts, max_index: int | None) -> LargestAlone | None:
+    center, spread = mean(data), stddev(data)
+    if center is None or spread is None or max_index is None or len(data.values) < 2:
+        return None
+    next_largest = int(data.values[-1 if data.counts[-1] > 1 else -2])
+    return largest_alone(int(data.values[-1]), next_largest, data.n, center, spread, max_index)

@@ -1,0 +1,1 @@
+"""Signals, outputs and paths: what howlate has of the operating system."""

@@ -1,0 +1,192 @@
+"""Paths of the probe, the runs, and other files that come with howlate. A checkout has them beside the
+package, an installed wheel inside it (tools/wheel_contents.py)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from howlate.errors import ExitCode, NotPossibleError, TargetError
+from howlate.words.statement import Rule, rule
+
+NO_PROBE_FOR = rule(
+    "place.no-probe-for",
+    'there is no probe for the architecture "{architecture}" (there are {known:all})',
+    remedy="build it there from probe/ with CMake, and measure by hand (docs/probe.md)",
+)
+NOT_HAD = rule("place.not-had", "{what} cannot be installed here; the reason stands above")
+NOT_READY = rule("place.not-ready", "{what} could not be prepared; the reason stands above")
+NOT_EXAMINED = rule(
+    "place.not-examined",
+    "{path} cannot be examined: {reason}",
+    remedy="make its folder readable for yourself",
+)
+NO_GIVEN_PROBE = rule(
+    "place.no-given-probe",
+    "{path}, which the environment names as the probe, does not exist",
+    remedy="unset {variable}, or have it name a probe",
+)
+NOT_BUILT = rule("place.not-built", "the probe is not built ({path} does not exist)", remedy="{remedy}")
+NOT_IN_WHEEL = rule(
+    "place.not-in-wheel", "the probe is not in this wheel ({path} does not exist)", remedy="{remedy}"
+)
+NOT_EXECUTABLE = rule(
+    "place.not-executable",
+    "{path} cannot be executed",
+    remedy="make it executable; in a checkout, `howlate check` builds it again",
+)
+NOT_STARTED = rule(
+    "place.not-started",
+    "{path} could not be started: {reason}",
+    remedy="in a checkout, `howlate check` builds it again; else install howlate again",
+)
+
+NO_CLOCK = rule(
+    "place.no-clock",
+    "the library that keeps the host's clock from guests is not there ({path} does not exist)",
+    remedy="{remedy}",
+)
+
+NO_TRACE = rule(
+    "place.no-trace",
+    "the library that logs what a guest executes is not there ({path} does not exist)",
+    remedy="{remedy}",
+)
+
+ROOT = Path(__file__).resolve().parents[3]
+"""The root of a checkout."""
+_PROBES = Path(__file__).resolve().parents[1] / "probes"
+INSTALLED = _PROBES.is_dir()
+"""True in an installed wheel: nothing is built here."""
+SHARE = _PROBES.parent if INSTALLED else ROOT
+"""The folder of settings.toml and kmod/."""
+RUNS = Path("runs")
+"""Relative to the working folder."""
+
+
+MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
+"""The kernel's names of architectures -> Debian's names, for the architectures of the lab's guests."""
+ARCHITECTURES = {
+    "x86_64": "x86_64",
+    "aarch64": "aarch64",
+    "armv7l": "armv7",
+    "armv8l": "armv7",
+    "riscv64": "riscv64",
+}
+"""The output of `uname -m` -> the folder of its probe in build/cross."""
+
+
+def probe_path() -> Path:
+    """The probe for this machine: $HOWLATE_PROBE, else the wheel's or the one that the checkout built."""
+    if INSTALLED:
+        return _probe("HOWLATE_PROBE", _packaged(os.uname().machine), _NOT_IN_WHEEL)
+    return _probe("HOWLATE_PROBE", ROOT / "build" / "probe", "`howlate check` builds it")
+
+
+_CLOCK, _TRACE = "howlate-clock.so", "howlate-trace.so"
+_NOT_IN_WHEEL = "install one that `./dev wheel` built, or call ./howlate in a checkout"
+
+
+def _packaged(machine: str) -> Path:
+    return _PROBES / ARCHITECTURES.get(machine, machine)
+
+
+def guest_probe_path(arch: str) -> Path:
+    """The probe for guests of an architecture (amd64, arm64)."""
+    machine = {debian: kernel for kernel, debian in MACHINES.items()}[arch]
+    return _cross_path(machine, _own_probe(arch))
+
+
+def machine_probe_path(machine: str) -> Path:
+    """The probe for machines on which `uname -m` prints this name: this machine's own, or
+    build/cross/ARCHITECTURE, which the launcher's script builds if necessary. NotPossibleError if there is
+    none for them."""
+    if machine not in ARCHITECTURES:
+        raise NotPossibleError(NO_PROBE_FOR(architecture=machine, known=tuple(ARCHITECTURES)))
+    arch = ARCHITECTURES[machine]
+    if machine != os.uname().machine and not os.environ.get(_own_probe(arch)):
+        _ready(("probe", arch), f"the probe for {machine}")
+    return _cross_path(machine, _own_probe(arch))
+
+
+def built_probe(machine: str) -> Path | None:
+    """The same probe if it is already built; nothing is built."""
+    try:
+        return _cross_path(machine, _own_probe(ARCHITECTURES[machine]))
+    except TargetError:
+        return None
+
+
+def _cross_path(machine: str, variable: str) -> Path:
+    if machine == os.uname().machine and not os.environ.get(variable):
+        return probe_path()
+    if INSTALLED:
+        return _probe(variable, _packaged(machine), _NOT_IN_WHEEL)
+    arch = ARCHITECTURES[machine]
+    remedy = f"./dev cross {arch} builds it with a cross compiler"
+    return _probe(variable, ROOT / "build" / "cross" / arch, remedy)
+
+
+def make_ready(arch: str) -> None:
+    """Let the launcher install QEMU and a cross compiler and build the probe, for guests of another
+    architecture than this machine's. Its output goes to standard error. Does nothing if $HOWLATE_PROBE_ARCH
+    gives a probe."""
+    if MACHINES.get(os.uname().machine) == arch or os.environ.get(_own_probe(arch)):
+        return
+    _ready(("guest", arch), f"what guests of {arch} need")
+
+
+def _ready(what: tuple[str, ...], words: str) -> None:
+    script = ROOT / "tools" / "ready.sh"
+    if INSTALLED or not script.is_file():
+        return
+    code = subprocess.run([str(script), *what], check=False).returncode
+    if code == ExitCode.NOT_POSSIBLE:
+        raise NotPossibleError(NOT_HAD(what=words))
+    if code != 0:
+        raise TargetError(NOT_READY(what=words))
+
+
+def emulator_clock_path() -> Path:
+    """The library that the QEMU of a guest in virtual time is given (probe/emulator/clock.cpp), built beside this
+    machine's probe."""
+    return _beside_probe(_CLOCK, NO_CLOCK)
+
+
+def emulator_trace_path() -> Path:
+    """The plugin for the QEMU of a guest whose instructions are logged (probe/emulator/trace.cpp)."""
+    return _beside_probe(_TRACE, NO_TRACE)
+
+
+def _beside_probe(name: str, absent: Rule) -> Path:
+    given = os.environ.get("HOWLATE_PROBE")
+    own = _packaged(os.uname().machine) if INSTALLED else ROOT / "build" / "probe"
+    folders = [*([Path(given).parent] if given else []), own]
+    found = next((folder / name for folder in folders if (folder / name).is_file()), None)
+    if found is None:
+        remedy = _NOT_IN_WHEEL if INSTALLED else "`howlate check` builds it with the probe"
+        raise TargetError(absent(path=own / name, remedy=remedy))
+    return found
+
+
+def _own_probe(arch: str) -> str:
+    return f"HOWLATE_PROBE_{arch.upper()}"
+
+
+def _probe(variable: str, folder: Path, remedy: str) -> Path:
+    """The probe that the environment variable names, else the one in a folder; the remedy says how to get it."""
+    given = os.environ.get(variable)
+    path = Path(given or folder / "howlate-probe")
+    try:
+        there = path.is_file()
+    except OSError as problem:
+        raise TargetError(NOT_EXAMINED(path=path, reason=problem.strerror)) from None
+    if not there:
+        if given:
+            raise TargetError(NO_GIVEN_PROBE(path=path, variable=variable))
+        lacking = NOT_IN_WHEEL if INSTALLED else NOT_BUILT
+        raise TargetError(lacking(path=path, remedy=remedy))
+    if not os.access(path, os.X_OK):
+        raise TargetError(NOT_EXECUTABLE(path=path))
+    return path

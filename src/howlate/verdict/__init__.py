@@ -1,0 +1,1 @@
+"""PASS, FAIL or INCONCLUSIVE: what a run allows one to promise (docs/verdict.md)."""

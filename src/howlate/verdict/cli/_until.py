@@ -1,0 +1,272 @@
+"""`--until-decided`: measure round after round until the verdict is decided, or cannot be in time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from howlate.cli._options import together
+from howlate.errors import ExitCode
+from howlate.words.statement import rule
+
+if TYPE_CHECKING:
+    from howlate.measure.execute import Tally
+    from howlate.measure.prepare import Asked, Prepared
+    from howlate.measure.session import Session
+    from howlate.model.plan import Cell
+    from howlate.model.run import Run
+    from howlate.verdict.cli._apart import Apart
+    from howlate.verdict.ruling import Question
+
+NEEDS_UNTIL = rule(
+    "cli.needs-until-decided",
+    "{option} is for --until-decided",
+    remedy="add --until-decided, or judge the run later: howlate verdict RUN {option} ...",
+)
+NEEDS_QUESTION = rule(
+    "cli.until-needs-question",
+    "--until-decided needs --miss-rate or --horizon",
+    remedy="say what is to be shown: --miss-rate 1e-6, or --horizon 30min",
+)
+NEEDS_DEADLINE = rule(
+    "cli.until-needs-deadline",
+    "the study states no deadline, so there is nothing to decide",
+    remedy="state one: `howlate check --deadline 200us`, or `howlate run STUDY --set deadline=200us`",
+)
+NEEDS_PERIOD = rule(
+    "cli.until-needs-period",
+    "--miss-rate needs a study whose cells have a period and a duration",
+    remedy="ask for a --horizon alone, or give the study a period and a duration",
+)
+NOT_IN_VIRTUAL_TIME = rule(
+    "cli.until-in-virtual-time",
+    "--until-decided has no meaning in virtual time, where a seed comes out the same each time",
+    remedy="run it with --seeds N, and judge it: howlate verdict RUN",
+)
+ROUNDS_AND_EVERY = rule(
+    "cli.rounds-and-every",
+    "--rounds and --every belong together",
+    remedy="give both, such as --rounds 20 --every 5min",
+)
+ROUNDS_OR_UNTIL = rule(
+    "cli.rounds-or-until",
+    "--until-decided measures as many rounds as it takes, without a pause",
+    remedy="leave out --rounds and --every, or --until-decided",
+)
+OUT_OF_REACH = rule(
+    "cli.out-of-reach",
+    "INCONCLUSIVE: this needs {needed_s:seconds} of measuring at least, and --at-most allows {at_most_s:seconds}. "
+    "Nothing was measured.",
+)
+MOST_ROUNDS = 1_000
+ROUNDS = ("order.kind", "order.repetitions")
+"""What --until-decided sets of the study."""
+
+
+@dataclass(frozen=True)
+class UntilOptions:
+    """What decides when a measurement ends."""
+
+    until_decided: bool = False
+    at_most: str | None = None
+    miss_rate: float = 0.0
+    horizon: str | None = None
+    cluster: float = 1.0
+    rounds: int | None = None
+    every: str | None = None
+
+    def checked(self) -> Until | Apart | None:
+        """None where it is measured once, as planned. UsageError says what is wrong."""
+        apart = self._apart()
+        return self._until() if apart is None else apart
+
+    def _apart(self) -> Apart | None:
+        from howlate.errors import UsageError
+        from howlate.verdict.cli._apart import Apart
+        from howlate.verdict.cli.verdict import NOT_POSITIVE, duration_ns
+
+        if self.rounds is None and self.every is None:
+            return None
+        if self.until_decided:
+            raise UsageError(ROUNDS_OR_UNTIL())
+        if self.rounds is None or self.every is None:
+            raise UsageError(ROUNDS_AND_EVERY())
+        every_ns = duration_ns("--every", self.every)
+        if not every_ns:
+            raise UsageError(NOT_POSITIVE(option="--every"))
+        return Apart(self.rounds, every_ns / 1e9, (f"--rounds={self.rounds}", f"--every={self.every}"))
+
+    def _until(self) -> Until | None:
+        from howlate.errors import UsageError
+        from howlate.verdict.cli.verdict import asked, duration_ns
+
+        given = {"--at-most": self.at_most, "--miss-rate": self.miss_rate, "--horizon": self.horizon}
+        given["--cluster"] = self.cluster if self.cluster != 1 else None
+        if not self.until_decided:
+            for option, value in given.items():
+                if value:
+                    raise UsageError(NEEDS_UNTIL(option=option))
+            return None
+        question = asked(None, self.miss_rate, self.horizon, 0.95, self.cluster)
+        if not question.miss_rate and question.horizon_s is None:
+            raise UsageError(NEEDS_QUESTION())
+        words = tuple(f"{option}={value}" for option, value in given.items() if value)
+        at_most_s = duration_ns("--at-most", self.at_most or "2h") / 1e9
+        return Until(question, at_most_s, ("--until-decided", *words))
+
+
+until_options = together(
+    "until",
+    UntilOptions,
+    [
+        click.option(
+            "--until-decided",
+            is_flag=True,
+            help="Measure round after round until the verdict on the deadline is decided; needs --miss-rate, "
+            "--horizon, or both.",
+        ),
+        click.option(
+            "--at-most", metavar="TIME", help="With --until-decided: end after this time (default: 2h)."
+        ),
+        click.option(
+            "--miss-rate",
+            type=float,
+            default=0.0,
+            metavar="RATE",
+            help="With --until-decided: the share of the releases that may miss (default: none).",
+        ),
+        click.option("--horizon", metavar="TIME", help="With --until-decided: how long the next stretch is."),
+        click.option(
+            "--cluster",
+            type=float,
+            default=1.0,
+            metavar="SIZE",
+            help="With --until-decided: how many misses come together at most (default: 1).",
+        ),
+        click.option(
+            "--rounds",
+            type=click.IntRange(2, MOST_ROUNDS),
+            metavar="N",
+            help="Measure so many rounds, each over all points; needs --every.",
+        ),
+        click.option(
+            "--every", metavar="TIME", help="How long after the beginning of a round the next one begins."
+        ),
+    ],
+)
+"""--until-decided, --at-most, --miss-rate, --horizon, --cluster, --rounds, --every, passed as `until`."""
+
+
+@dataclass(frozen=True)
+class Until:
+    """What is to be decided, and in which time."""
+
+    question: Question
+    """Its deadline is the study's."""
+    at_most_s: float
+    """Of this call."""
+    options: tuple[str, ...]
+    """As given, for the sentence that says how to continue."""
+
+    def rounds(self, asked: Asked, prepared: Prepared, whole: int = 0) -> Asked:
+        """The request with as many rounds as there is time for, each over all points, beside those that are whole."""
+        cells = _possible(prepared)
+        round_s = sum(cell.expected_s for cell in cells) or 1.0
+        most = min(MOST_ROUNDS, asked.most_cells // max(1, len(cells)))
+        rounds = max(1, whole, min(most, whole + int(self.at_most_s / round_s)))
+        kind, repetitions = ROUNDS
+        changes = (*asked.changes, f"{kind}=interleaved", f"{repetitions}={rounds}")
+        return replace(asked, changes=changes, options=(*asked.options, *self.options))
+
+    def missing_s(self, prepared: Prepared, whole: int = 0) -> float:
+        """How long all rows must be measured at least, beside the rounds that are whole, where --at-most does not
+        allow that; 0 where it does."""
+        from howlate.errors import UsageError
+        from howlate.model.units import parse_duration_ns
+        from howlate.verdict.verdict import reach_s
+
+        cells = _possible(prepared)
+        if prepared.run.virtual:
+            raise UsageError(NOT_IN_VIRTUAL_TIME())
+        if not all(cell.parameters.get("deadline") for cell in cells):
+            raise UsageError(NEEDS_DEADLINE())
+        needed_s = 0.0
+        for cell in cells:
+            try:
+                period_s = parse_duration_ns(cell.labels.get("period", "")) / 1e9
+            except ValueError:
+                if self.question.miss_rate:
+                    raise UsageError(NEEDS_PERIOD()) from None
+                period_s = 0.0
+            reach = reach_s(self.question, period_s, cell.expected_s)
+            needed_s += max(0.0, reach - whole * cell.expected_s)
+        return needed_s if needed_s > self.at_most_s else 0.0
+
+    def execute(self, prepared: Prepared, session: Session) -> tuple[Session, Tally]:
+        """Round after round, after those that are whole; the plan keeps the rounds that were measured."""
+        from howlate.cli._execute import execute_cells
+        from howlate.verdict.judge import looked_at, until_decided
+
+        notes = until_decided(self.question, self.at_most_s)
+        earlier = looked_at(session.run)
+        before = [warning for warning in session.run.warnings if warning not in earlier]
+        run = replace(session.run, warnings=(*before, *notes))
+        session.folder.write_run(run)
+        cells = session.cells
+        last = max((cell.repetition for cell in run.plan.cells), default=1)
+        for number in range(max(1, whole_rounds(session.folder.path)), last + 1):
+            measured = replace(session, run=run, cells=until_round(cells, number))
+            tally = execute_cells(prepared, measured)
+            shorter = replace(run, plan=replace(run.plan, cells=until_round(run.plan.cells, number)))
+            if number == last or tally.failures or self._is_decided(measured, shorter):
+                break
+        session.folder.write_run(shorter)
+        return replace(session, run=shorter), tally
+
+    def _is_decided(self, session: Session, run: Run) -> bool:
+        """Every row, or one that fails; or one has no verdict, which no further round changes."""
+        from howlate.store.loaded import load_run
+        from howlate.verdict.judge import stated
+        from howlate.verdict.promise_sentence import no_verdict
+        from howlate.verdict.ruling import Ruling
+        from howlate.verdict.stretch import SEEN
+
+        content = replace(load_run(session.folder.path, bins=False, kernels=False), run=run)
+        verdicts = [row.verdict for row in stated(content)]
+        outcomes = [verdict.outcome for verdict in verdicts]
+        open_ = [verdict.stretch for verdict in verdicts if verdict.stretch.outcome is Ruling.INCONCLUSIVE]
+        missed = any(why.rule == SEEN.id for stretch in open_ for why in stretch.forbids)
+        lost = missed or any(no_verdict(verdict) for verdict in verdicts)
+        return lost or Ruling.FAIL in outcomes or Ruling.INCONCLUSIVE not in outcomes
+
+
+def out_of_reach(needed_s: float, at_most_s: float) -> int:
+    """Says that nothing is measured."""
+    from howlate.words.say import english
+
+    click.echo(english(OUT_OF_REACH(needed_s=needed_s, at_most_s=at_most_s)))
+    return ExitCode.INCONCLUSIVE
+
+
+def whole_rounds(out: Path | None) -> int:
+    """How many rounds of the run at `out` have been measured, the last one perhaps in part; 0 where there is none."""
+    from howlate.store.run_folder import RUN, RunFolder
+
+    if out is None or not (out / RUN).exists():
+        return 0
+    folder = RunFolder.open(out)
+    whole = set(folder.whole_cells())
+    return max((cell.repetition for cell in folder.read_run().plan.cells if cell.id in whole), default=0)
+
+
+def _possible(prepared: Prepared) -> list[Cell]:
+    return [cell for cell in prepared.run.plan.cells if not cell.impossible]
+
+
+def until_round(cells: Sequence[Cell], number: int) -> tuple[Cell, ...]:
+    """Those of the first rounds."""
+    return tuple(cell for cell in cells if cell.repetition <= number)

@@ -1,0 +1,402 @@
+"""Decide whether a run keeps a deadline: PASS, FAIL or INCONCLUSIVE."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from howlate.cli._options import OutputPath, together
+from howlate.errors import ExitCode
+from howlate.words.statement import rule
+
+if TYPE_CHECKING:
+    from howlate.model.loaded import RunContent
+    from howlate.model.run import Run
+    from howlate.model.summary import CellSummary
+    from howlate.verdict.judge import Judged
+    from howlate.verdict.ruling import Question, Verdict
+    from howlate.words.statement import Statement
+
+NOT_A_DURATION = rule("cli.not-a-duration", "{option}: {reason}")
+NOT_POSITIVE = rule(
+    "cli.not-positive", "{option} must be above 0", remedy="write it like 200us, 1ms or 30min"
+)
+RATE_RANGE = rule(
+    "cli.rate-range",
+    "--miss-rate must be at least 0 and below 1, not {rate}",
+    remedy="write it like 1e-6; 0 tolerates no miss",
+)
+CONFIDENCE_RANGE = rule(
+    "cli.confidence-range",
+    "--confidence must be between 0.5 and 1, not {confidence}",
+    remedy="write it like 0.95",
+)
+NOTHING_ASKED = rule(
+    "cli.nothing-asked",
+    "--horizon 0 asks for the rate alone, and without --miss-rate no rate is tolerated",
+    remedy="give --miss-rate, or leave out --horizon",
+)
+CLUSTER_RANGE = rule(
+    "cli.cluster-range",
+    "--cluster must be at least 1, not {size}",
+    remedy="write it like 1 (they come singly) or 4",
+)
+NO_DEADLINE = rule(
+    "cli.no-deadline",
+    "{run} was measured without a deadline",
+    remedy="give one: --deadline 200us",
+)
+NO_DEADLINE_SEEN = rule(
+    "cli.no-deadline-seen",
+    "{run} was measured without a deadline. {seen}",
+    remedy="give one: --deadline 200us",
+)
+NO_LATENCY = rule(
+    "cli.no-latency",
+    "{run} has no latency that a deadline could be held against: {tests:items} measures something else",
+    remedy="see what it measured: `howlate show {run:shell}`",
+)
+UNDECLARED = rule(
+    "cli.no-answers",
+    "{run} is of an older howlate, which does not say which of its columns is a latency",
+    remedy="measure it again, or import its file again",
+)
+NO_LATENCY_OR_UNDECLARED = rule(
+    "cli.no-latency-or-answers",
+    "{run} has no column that is known to be a latency: {tests:items} measures something else, and an older howlate "
+    "does not say it of {older:items}",
+    remedy="measure {older:items} again, or see what was measured: `howlate show {run:shell}`",
+)
+RATE_OF_GAPS = rule(
+    "cli.rate-of-gaps",
+    "a miss rate is a share of releases, and {tests:items} waits for gaps, which are a share of nothing",
+    remedy="leave out --miss-rate: then no gap may be longer than the deadline",
+)
+NO_CELL = rule(
+    "cli.no-whole-cell",
+    "no cell of {run} is whole, so there is nothing to judge",
+    remedy="measure it again, or continue it with the same command and --out",
+)
+
+
+@dataclass(frozen=True)
+class _Outputs:
+    """The files that the verdict is written to as well."""
+
+    junit: Path | None
+    summary: Path | None
+
+
+_outputs = together(
+    "outputs",
+    _Outputs,
+    (
+        click.option("--junit", type=OutputPath(), metavar="FILE", help="Write a JUnit file too."),
+        click.option(
+            "--summary",
+            type=OutputPath(),
+            metavar="FILE",
+            help="Write a summary in Markdown too.",
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What the verdict is about."""
+
+    deadline: str | None
+    miss_rate: float
+    horizon: str | None
+    cluster: float
+    confidence: float
+
+
+_asked = together(
+    "about",
+    _Asked,
+    (
+        click.option("--deadline", metavar="TIME", help="Default: the one that the run was measured with."),
+        click.option(
+            "--miss-rate",
+            type=float,
+            default=0.0,
+            metavar="RATE",
+            help="Which share of the releases may miss it, such as 1e-6 (default: none).",
+        ),
+        click.option(
+            "--horizon",
+            metavar="TIME",
+            help="How long the next stretch is (default: what the run can bound, at 0.95 a nineteenth of its "
+            "length). With --miss-rate the next stretch is judged only where this is given.",
+        ),
+        click.option(
+            "--cluster",
+            type=float,
+            default=1.0,
+            metavar="SIZE",
+            help="How many misses come together at most, where too few were seen to say it (default: 1).",
+        ),
+        click.option(
+            "--confidence",
+            type=float,
+            default=0.95,
+            show_default=True,
+            metavar="SHARE",
+            help="Of each bound.",
+        ),
+    ),
+)
+
+
+@click.command(epilog="Example: howlate verdict runs/20260102T030405-check --deadline 200us")
+@click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
+@_asked
+@click.option(
+    "--extrapolate",
+    is_flag=True,
+    help="Say as well what a model of the tail expects beyond the data, unless a guard refuses it; decides nothing.",
+)
+@_outputs
+@click.option("--all", "every", is_flag=True, help="Show each CPU, and each column that is judged.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/verdict.md).")
+def command(
+    run: Path,
+    about: _Asked,
+    extrapolate: bool,
+    outputs: _Outputs,
+    every: bool,
+    as_json: bool,
+) -> int:
+    """Decide whether the machine that RUN was measured on keeps a deadline. Exit code 0: PASS, 1: FAIL,
+    5: INCONCLUSIVE."""
+    from howlate.document.missing import code_of, missing_of, ruling_of
+    from howlate.store.files import write_output
+    from howlate.store.loaded import load_run
+    from howlate.verdict.document import junit as as_junit
+    from howlate.verdict.document import markdown, outcome_of
+
+    question = asked(about.deadline, about.miss_rate, about.horizon, about.confidence, about.cluster)
+    content = load_run(run, bins=False, kernels=False)
+    rows = verdicts_of(run, content, question, extrapolate)
+    verdicts = [row.verdict for row in rows]
+    slower = _slower(run, content, rows)
+    if as_json:
+        _print_json(run, content, rows, slower)
+    else:
+        _print(verdicts, content, slower)
+        if every:
+            _print_each(rows)
+    if outputs.junit is not None:
+        names = case_names(content.run, rows)
+        write_output(
+            outputs.junit,
+            as_junit(content.run.study.id, names, verdicts, slower, missing_of(content)),
+            "--junit",
+        )
+    if outputs.summary is not None:
+        write_output(outputs.summary, markdown(content.run.id, verdicts, slower, content), "--summary")
+    ruling = ruling_of(outcome_of(verdicts), content)
+    return code_of(ruling, EXIT_CODES[ruling], [content])
+
+
+EXIT_CODES = {"PASS": ExitCode.DONE, "FAIL": ExitCode.FAILED, "INCONCLUSIVE": ExitCode.INCONCLUSIVE}
+
+
+def asked(
+    deadline: str | None, miss_rate: float, horizon: str | None, confidence: float, cluster: float = 1.0
+) -> Question:
+    """The question, decoded; its deadline is 0 where none was given. UsageError says what is wrong with it."""
+    from howlate.errors import UsageError
+    from howlate.verdict.ruling import Question
+
+    if not 0 <= miss_rate < 1:
+        raise UsageError(RATE_RANGE(rate=miss_rate))
+    if not 0.5 <= confidence < 1:
+        raise UsageError(CONFIDENCE_RANGE(confidence=confidence))
+    if not 1 <= cluster < math.inf:
+        raise UsageError(CLUSTER_RANGE(size=cluster))
+    horizon_ns = None if horizon is None else duration_ns("--horizon", horizon)
+    if horizon_ns == 0 and not miss_rate:
+        raise UsageError(NOTHING_ASKED())
+    deadline_ns = 0 if deadline is None else limit_ns_of("--deadline", deadline)
+    horizon_s = None if horizon_ns is None else horizon_ns / 1e9
+    return Question(deadline_ns, miss_rate, horizon_s, confidence, cluster)
+
+
+def deadline_text(text: str) -> str:
+    """A deadline, checked, as a study's setting."""
+    from howlate.model.units import format_duration
+
+    return format_duration(asked(text, 0.0, None, 0.95).deadline_ns)
+
+
+def duration_ns(option: str, text: str) -> int:
+    """A time with its unit."""
+    from howlate.errors import UsageError
+    from howlate.model.units import parse_duration_ns
+
+    try:
+        return parse_duration_ns(text)
+    except ValueError as reason:
+        raise UsageError(NOT_A_DURATION(option=option, reason=str(reason))) from None
+
+
+def limit_ns_of(option: str, text: str) -> int:
+    """A time that a latency may have: above 0."""
+    from howlate.errors import UsageError
+
+    if not (limit_ns := duration_ns(option, text)):
+        raise UsageError(NOT_POSITIVE(option=option))
+    return limit_ns
+
+
+def case_names(run: Run, rows: Sequence[Judged]) -> list[str]:
+    """The name of each row's test case: its values of the study's axes, and of what else varies in the plan. It does
+    not depend on which rows could be measured, so a later run of the study gives a row the same name."""
+    from howlate.cli._execute import axes_of
+    from howlate.statistics.labels import numbered, varying
+
+    axes = dict.fromkeys([*axes_of(run), *varying([cell.labels for cell in run.plan.cells])])
+    values = [[row.labels[axis] for axis in axes if row.labels.get(axis)] for row in rows]
+    return numbered([" · ".join(each) or run.study.id for each in values])
+
+
+def verdicts_of(
+    run: Path, content: RunContent, question: Question, extrapolate: bool = False
+) -> list[Judged]:
+    """A verdict for each row of the run; a question without a deadline takes each row's own."""
+    from howlate.errors import DamagedError, UsageError
+    from howlate.verdict.judge import on_own_deadlines
+
+    if not content.summaries:
+        raise (DamagedError if content.gone else UsageError)(NO_CELL(run=run))
+    summaries = against(run, content, question.deadline_ns)
+    if not any(summary.judged for summary in content.summaries):
+        raise UsageError(_nothing_late(run, content))
+    gaps = {each.test for each in content.summaries if each.judged and each.waits_for_gaps}
+    if question.miss_rate and gaps:
+        raise UsageError(RATE_OF_GAPS(tests=sorted(gaps)))
+    rows = on_own_deadlines(content, summaries, question)
+    if not rows:
+        raise UsageError(_no_deadline(run, content))
+    return [_beyond(run, content, row) for row in rows] if extrapolate else rows
+
+
+def _no_deadline(run: Path, content: RunContent) -> Statement:
+    """What was seen without a deadline, where it was counted."""
+    from howlate.statistics.ladder import ladder_of
+
+    ladder = ladder_of(content)
+    return NO_DEADLINE(run=run) if ladder is None else NO_DEADLINE_SEEN(run=run, seen=ladder.statement())
+
+
+def _nothing_late(run: Path, content: RunContent) -> Statement:
+    """Why no deadline can be held against this run, of each of its tests."""
+    older = sorted({summary.test for summary in content.summaries if summary.answers is None})
+    tests = sorted({summary.test for summary in content.summaries} - set(older))
+    if older and tests:
+        return NO_LATENCY_OR_UNDECLARED(run=run, tests=tests, older=older)
+    return UNDECLARED(run=run) if older else NO_LATENCY(run=run, tests=tests)
+
+
+def _beyond(run: Path, content: RunContent, row: Judged) -> Judged:
+    """The verdict with what a model says beyond the samples, which are read for it where they may be of use."""
+    from howlate.store.run_folder import RunFolder
+    from howlate.store.summarise import peaks_of
+    from howlate.verdict.extrapolate import pooled
+    from howlate.verdict.verdict import with_extrapolation
+
+    evidence, folder = row.verdict.evidence, RunFolder(run)
+    of_use = not evidence.virtual and not evidence.failed_checks
+    cells = [summary for summary in content.summaries if of_use and summary.id in row.cells]
+    peaks = pooled([peaks_of(folder.files(summary.id), summary, evidence.column) for summary in cells])
+    return replace(row, verdict=with_extrapolation(row.verdict, peaks))
+
+
+def against(run: Path, content: RunContent, deadline_ns: int) -> list[CellSummary]:
+    """The cells, once for each column that is judged, with their releases against this deadline (0: the one that was
+    stated). Samples are read only where the summary does not say it."""
+    from howlate.store.run_folder import RunFolder
+    from howlate.verdict.evidence import misses_without_samples
+
+    folder = RunFolder(run)
+    summaries = []
+    for whole in content.summaries:
+        wanted_ns = deadline_ns or (whole.deadline.deadline_ns if whole.deadline is not None else 0)
+        for column in whole.judged:
+            summary = whole.of_column(column)
+            if not wanted_ns:
+                summaries.append(summary)
+                continue
+            counted = misses_without_samples(summary, wanted_ns)
+            if counted is not None and counted.misses and counted.squares is None:
+                counted = None  # an older howlate did not say how large the clusters are
+            if counted is not None and (summary.tail is not None or not summary.known.time_order):
+                summary = replace(summary, deadline=counted)
+            else:
+                from howlate.store.summarise import recounted
+
+                summary = recounted(folder.files(summary.id), summary, wanted_ns)
+            summaries.append(summary)
+    return summaries
+
+
+def _print_each(rows: Sequence[Judged]) -> None:
+    """Of each row the columns beside the worst, and the CPUs."""
+    from rich.console import Console
+
+    from howlate.document.document_terminal import print_items
+    from howlate.verdict.document import each
+
+    print_items(Console(highlight=False), each([(row.verdict, *row.others) for row in rows]))
+
+
+def _slower(run: Path, content: RunContent, rows: Sequence[Judged]) -> Sequence[Statement]:
+    """Which verdicts are on samples that recording made slower; the traces are read only where there are some."""
+    from howlate.store.loaded import load_run
+    from howlate.why.explained_cells import explained_cells
+    from howlate.why.recorded import slower_by_recording
+
+    if not any(cell.parameters.get("explain") for cell in content.run.plan.cells):
+        return ()
+    return slower_by_recording(content.run, rows, explained_cells(load_run(run, kernels=False)))
+
+
+def _print_json(run: Path, content: RunContent, rows: Sequence[Judged], slower: Sequence[Statement]) -> None:
+    import json
+
+    from howlate.document.missing import ruling_of
+    from howlate.verdict.document import opening, outcome_of
+    from howlate.verdict.verdict_json import verdict_json
+    from howlate.words.say import english, to_json
+
+    verdicts = [row.verdict for row in rows]
+    first = (*opening(verdicts, content), *slower)
+    value = {
+        "schema": 1,
+        "run": str(run),
+        "outcome": ruling_of(outcome_of(verdicts), content),
+        "gone": list(content.gone),
+        "unmeasured": list(content.unmeasured),
+        "sentence": english(first[0]),
+        "statements": [to_json(told) for told in first],
+        "rows": [verdict_json(row.verdict, row.others) for row in rows],
+    }
+    click.echo(json.dumps(value, indent=1, ensure_ascii=False))
+
+
+def _print(verdicts: Sequence[Verdict], content: RunContent, slower: Sequence[Statement]) -> None:
+    from rich.console import Console
+
+    from howlate.document.document import texts
+    from howlate.document.document_terminal import print_items
+    from howlate.verdict.document import items
+
+    print_items(Console(highlight=False), (*items(verdicts, content), *texts("more", slower)))

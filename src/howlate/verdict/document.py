@@ -1,0 +1,278 @@
+"""Verdicts as sentences and a sheet, and for a CI job as JUnit and Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from xml.etree import ElementTree
+
+from howlate.document.document import Item, Texts
+from howlate.document.missing import missing_of, no_pass
+from howlate.document.sheet import NOTHING, Column, Row, Sheet, SheetCell, labels, numbers, texts, times
+from howlate.document.units import Unit
+from howlate.model.loaded import RunContent
+from howlate.sides.gravity import anticipated
+from howlate.statistics.groups import groups_of
+from howlate.statistics.labels import row_names
+from howlate.verdict.promise import remaining, standing_in_the_way, statements
+from howlate.verdict.promise_bounds import events_line, rate_line, stretch_line
+from howlate.verdict.promise_facts import each_cpu
+from howlate.verdict.promise_sentence import no_verdict, run_sentence, sentence
+from howlate.verdict.ruling import Ruling, Verdict, worst
+from howlate.words.language import _
+from howlate.words.printable import printable, without_controls
+from howlate.words.quantities import rate_text, seconds_text, share_text
+from howlate.words.say import say
+from howlate.words.statement import Statement, rule
+
+TITLE = rule("verdict.title", "Verdict in {unit}, with {confidence:level} confidence")
+TITLE_EXACT = rule("verdict.title-exact", "Verdict in {unit} of virtual time, exact for these seeds")
+OF_ALL = rule("verdict.of-all", "Of all rows:")
+OF_RULED = rule("verdict.of-ruled", "Of all rows with a verdict:")
+OF_UNRULED = rule("verdict.of-unruled", "Of all rows without a verdict:")
+UNJUDGED = rule("verdict.unjudged", "{tests:items} measures no latency, so no verdict is about it.")
+UNDECLARED = rule(
+    "verdict.undeclared",
+    "No verdict is about {tests:items}: an older howlate does not say which of its columns is a latency.",
+)
+UNASKED = rule("verdict.unasked", "No verdict is about {rows:items}: no deadline was stated for it.")
+US = Unit("us", 1000, 1)
+
+
+def opening(verdicts: Sequence[Verdict], content: RunContent | None = None) -> tuple[Statement, ...]:
+    """The run's sentence and what belongs to it: first on page and terminal. `content`: of the run, for the cells
+    that it lacks."""
+    if not verdicts:
+        return ()
+    missing = () if content is None else missing_of(content)
+    first = tuple(run_sentence(verdicts))
+    if content is not None and missing and outcome_of(verdicts) is Ruling.PASS:
+        first = (no_pass(content),)
+    left_out = () if content is None else (*_left_out(content), *_unasked(verdicts, content))
+    return (*first, *missing, *left_out, *_anticipated(verdicts))
+
+
+def _left_out(content: RunContent) -> tuple[Statement, ...]:
+    """The tests of the run that no row is about."""
+    judged = {cell.test for cell in content.summaries if cell.judged}
+    older = {cell.test for cell in content.summaries if cell.answers is None} - judged
+    others = {cell.test for cell in content.summaries} - judged - older
+    found = ((UNJUDGED, others), (UNDECLARED, older))
+    return tuple(states(tests=sorted(tests)) for states, tests in found if tests)
+
+
+def _unasked(verdicts: Sequence[Verdict], content: RunContent) -> tuple[Statement, ...]:
+    """The rows that could have been judged, and have no deadline."""
+    groups = groups_of(content.summaries, content.run)
+    names = row_names([group.labels for group in groups])
+    judged = {verdict.evidence.name for verdict in verdicts}
+    left = [
+        name
+        for group, name in zip(groups, names, strict=True)
+        if name not in judged
+        and len(groups) > 1
+        and any(cell.judged and cell.deadline is None for cell in group.cells)
+    ]
+    return (UNASKED(rows=left),) if left else ()
+
+
+def _anticipated(verdicts: Sequence[Verdict]) -> list[Statement]:
+    return anticipated([(v.evidence.name, v.evidence.gravity_ns, v.asked.deadline_ns) for v in verdicts])
+
+
+def items(verdicts: Sequence[Verdict], content: RunContent | None = None) -> Iterator[Item]:
+    """All that is said of them: of one row its sentences, of several a table and what is open."""
+    yield Texts("verdict", opening(verdicts, content))
+    if len(verdicts) == 1:
+        yield Texts("more", tuple(statements(verdicts[0])[1:]))
+        return
+    yield sheet(verdicts)
+    told = [(verdict, statements(verdict)[1:]) for verdict in verdicts]
+    of_all = _shared([lines for _, lines in told])
+    shared = {
+        without: tuple(
+            line
+            for line in _shared([lines for verdict, lines in told if no_verdict(verdict) is without])
+            if line not in of_all
+        )
+        for without in (False, True)
+    }
+    for verdict, lines in told:
+        if verdict.outcome is not Ruling.PASS:
+            elsewhere = {*of_all, *shared[no_verdict(verdict)]}
+            yield Texts("said", (sentence(verdict),))
+            yield Texts("more", tuple(line for line in lines if line not in elsewhere))
+    for heading, common in ((OF_RULED, shared[False]), (OF_UNRULED, shared[True]), (OF_ALL, of_all)):
+        if common:
+            yield Texts("said", (heading(),))
+            yield Texts("more", common)
+
+
+def each(rows: Sequence[Sequence[Verdict]]) -> Iterator[Item]:
+    """Of each row every column that is judged, with a line for each CPU."""
+    for verdicts in rows:
+        for verdict in verdicts:
+            if len(verdicts) > 1 or each_cpu(verdict):
+                yield Texts("said", (sentence(verdict),))
+                yield Texts("more", tuple(each_cpu(verdict)))
+
+
+def _shared(told: Sequence[Sequence[Statement]]) -> tuple[Statement, ...]:
+    """What is said of several rows, of each of them."""
+    if len(told) < 2:
+        return ()
+    return tuple(line for line in told[0] if all(line in lines for lines in told))
+
+
+def briefly(verdicts: Sequence[Verdict], content: RunContent | None = None) -> Iterator[Item]:
+    """The run's sentence, and of rows that do not pass what stands in their way."""
+    yield Texts("verdict", opening(verdicts, content))
+    if len(verdicts) == 1:
+        (only,) = verdicts
+        lines = (
+            statements(only)[1:]
+            if no_verdict(only)
+            else (
+                rate_line(only),
+                *events_line(only),
+                stretch_line(only),
+            )
+        )
+        yield Texts("more", tuple(lines if no_verdict(only) else (*lines, *remaining(only))))
+        return
+    for verdict in verdicts:
+        if verdict.outcome is not Ruling.PASS:
+            yield Texts("said", (sentence(verdict),))
+            yield Texts("more", tuple(standing_in_the_way(verdict)))
+
+
+def sheet(verdicts: Sequence[Verdict]) -> Sheet:
+    """A row each."""
+    maxima = [verdict.evidence.max_ns for verdict in verdicts]
+    confidence = verdicts[0].asked.confidence
+    exact = verdicts[0].evidence.virtual
+    counted = [v.evidence.deadline if v.evidence.deadline.releases else None for v in verdicts]
+    return Sheet(
+        "verdict",
+        say(TITLE_EXACT(unit=US.sign) if exact else TITLE(unit=US.sign, confidence=confidence)),
+        (
+            labels("row", _("row"), [verdict.evidence.name for verdict in verdicts]),
+            _rulings(verdicts),
+            times("deadline", _("deadline"), [v.asked.deadline_ns for v in verdicts], US),
+            times("max", _("max"), maxima, US, strong=True),
+            numbers("misses", _("misses"), [None if c is None else c.misses for c in counted]),
+            numbers("releases", _("releases"), [None if c is None else c.releases for c in counted]),
+            _rates(verdicts, exact),
+            _horizons(verdicts),
+        ),
+        tuple(Row(kind="" if v.evidence.max_ns is not None else "invalid") for v in verdicts),
+        kind="verdict",
+    )
+
+
+def _rulings(verdicts: Sequence[Verdict]) -> Column:
+    cells = (SheetCell(verdict.outcome, state=verdict.outcome.lower()) for verdict in verdicts)
+    return Column("verdict", _("verdict"), tuple(cells), words=True)
+
+
+def _rates(verdicts: Sequence[Verdict], exact: bool) -> Column:
+    """Which share misses; where none may, how many groups of late releases come an hour at most."""
+    if exact or verdicts[0].asked.miss_rate:
+        heading = _("share") if exact else _("share at most")
+        return numbers("rate", heading, [v.rate.upper for v in verdicts], share_text)
+    return numbers("events", _("late events/h below"), [v.rate.events_per_h for v in verdicts], rate_text)
+
+
+def _horizons(verdicts: Sequence[Verdict]) -> Column:
+    """For how long the largest value is a bound."""
+    shown = [
+        seconds_text(v.stretch.horizon_s) if v.stretch.bound and v.stretch.horizon_s else NOTHING
+        for v in verdicts
+    ]
+    return texts("horizon", _("bound for"), shown)
+
+
+def markdown(
+    name: str,
+    verdicts: Sequence[Verdict],
+    slower: Sequence[Statement] = (),
+    content: RunContent | None = None,
+) -> str:
+    """A summary for the page of a CI job."""
+    lines = [
+        f"## {_inert(say(told))}" if i == 0 else _inert(say(told))
+        for i, told in enumerate((*opening(verdicts, content), *slower))
+    ]
+    shown = sheet(verdicts)
+    heads = [column.heading for column in shown.columns]
+    rows = zip(*([cell.text for cell in column.cells] for column in shown.columns), strict=True)
+    table = [_line(heads), _line(["---"] * len(heads)), *map(_line, rows)]
+    details = [
+        "\n".join(
+            [
+                f"**{_inert(say(sentence(verdict)))}**",
+                "",
+                *(f"- {_inert(say(told))}" for told in statements(verdict)[1:]),
+            ]
+        )
+        for verdict in verdicts
+    ]
+    return (
+        "\n\n".join(
+            [
+                *lines,
+                shown.title,
+                "\n".join(table),
+                *details,
+                f"`{printable(name).replace(chr(96), chr(39))}`",
+            ]
+        )
+        + "\n"
+    )
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(_inert(cell) for cell in cells) + " |"
+
+
+def _inert(text: str) -> str:
+    """A text of one line in Markdown, without the markup, links and pictures that a name may hold."""
+    return re.sub(r"([\[\]`|])", r"\\\1", printable(text).replace("&", "&amp;").replace("<", "&lt;"))
+
+
+def junit(
+    study: str,
+    names: Sequence[str],
+    verdicts: Sequence[Verdict],
+    slower: Sequence[Statement] = (),
+    missing: Sequence[Statement] = (),
+) -> str:
+    """A test suite with a case each: FAIL is a failure, INCONCLUSIVE an error. A CI service keeps the history of a
+    case by its name, so no name says when or where the run was made."""
+    count = [verdict.outcome for verdict in verdicts].count
+    totals = {
+        "tests": len(verdicts) + len(missing),
+        "failures": count(Ruling.FAIL),
+        "errors": count(Ruling.INCONCLUSIVE) + len(missing),
+    }
+    suite = ElementTree.Element("testsuite", {"name": study, **{key: str(n) for key, n in totals.items()}})
+    for name, verdict in zip(names, verdicts, strict=True):
+        seconds = f"{verdict.evidence.seconds:.3f}"
+        case = ElementTree.SubElement(suite, "testcase", classname=study, name=printable(name), time=seconds)
+        every = (*statements(verdict), *_anticipated([verdict]), *slower)
+        lines = [without_controls(say(statement)) for statement in every]
+        kind = {Ruling.FAIL: "failure", Ruling.INCONCLUSIVE: "error"}.get(verdict.outcome)
+        if kind is None:
+            ElementTree.SubElement(case, "system-out").text = "\n".join(lines)
+        else:
+            ElementTree.SubElement(case, kind, message=lines[0], type=verdict.outcome).text = "\n".join(lines)
+    for told in missing:
+        case = ElementTree.SubElement(suite, "testcase", classname=study, name=told.rule, time="0.000")
+        text = without_controls(say(told))
+        ElementTree.SubElement(case, "error", message=text, type=Ruling.INCONCLUSIVE).text = text
+    ElementTree.indent(suite)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def outcome_of(verdicts: Sequence[Verdict]) -> Ruling:
+    return worst([verdict.outcome for verdict in verdicts])

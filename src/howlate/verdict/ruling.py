@@ -1,0 +1,131 @@
+"""PASS, FAIL or INCONCLUSIVE, as values: what is asked of a row, and the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from howlate.verdict.evidence import Evidence
+from howlate.verdict.extrapolate import Extrapolation
+from howlate.words.statement import Statement
+
+CONFIDENCE = 0.95
+
+
+class Ruling(StrEnum):
+    PASS = "PASS"
+    FAIL = "FAIL"
+    INCONCLUSIVE = "INCONCLUSIVE"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a verdict is about."""
+
+    deadline_ns: int
+    miss_rate: float = 0.0
+    """What is tolerated; 0: no miss at all."""
+    horizon_s: float | None = None
+    """How long the next stretch is; None: as long as what was measured can bound; 0: it is not asked for."""
+    confidence: float = CONFIDENCE
+    cluster: float = 1.0
+    """How many misses come together at most, where too few were seen to say it."""
+    rows: int = 1
+    """Of how many rows and columns it is asked: one that fails is enough, so their lower bounds hold together."""
+
+    @property
+    def judges_stretch(self) -> bool:
+        """Whether the next stretch decides: not where a rate is tolerated, unless a horizon is asked for."""
+        return bool(self.horizon_s) or not self.miss_rate
+
+
+@dataclass(frozen=True)
+class PartVerdict:
+    """To one of the two questions."""
+
+    outcome: Ruling | None
+    """None where it is not asked for, and stated only."""
+    forbids: tuple[Statement, ...] = ()
+    """What keeps the bound from being stated; phrases."""
+    needed_s: float | None = None
+    """How much longer to measure, if it goes on as before; None where no time would help, or none is needed."""
+
+
+@dataclass(frozen=True)
+class RateVerdict(PartVerdict):
+    """The rate of misses."""
+
+    upper: float | None = None
+    lower: float = 0.0
+    theta: float | None = None
+    """Which part of the releases tells as much as independent ones; None where it is not known."""
+    cpu: str = ""
+    """Of several CPUs the worst, which the bounds are about; "" where one alone measured."""
+    releases: int = 0
+    """Of that CPU."""
+    misses: int = 0
+    cluster: float = 1.0
+    """How many misses come together at most, as stated or seen."""
+    events: int = 0
+    """Groups of misses, of all CPUs together."""
+    events_per_h: float | None = None
+    """The upper bound of how many come an hour; None where it is not stated."""
+
+
+@dataclass(frozen=True)
+class StretchVerdict(PartVerdict):
+    """The next stretch of time."""
+
+    horizon_s: float = 0.0
+    confidence: float = 0.0
+    """With which the largest value seen is not exceeded in that time."""
+    blocks: str = "time"
+    """What is taken to be exchangeable: stretches of "time", "runs", or "boots"; in virtual time "seeds"."""
+    bound: bool = True
+    """Whether it may be stated: False where something forbids it."""
+    rises: tuple[Statement, ...] = ()
+    """Why the largest value bounds nothing, where the deadline is so far above that it is judged all the same."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Of one row."""
+
+    outcome: Ruling
+    asked: Question
+    evidence: Evidence
+    rate: RateVerdict
+    stretch: StretchVerdict
+    valid: bool = True
+    """False where a validity check failed, so that neither question was looked at."""
+    extrapolation: Extrapolation | None = None
+    """A model's answer, which decides nothing; None where it was not asked for."""
+
+    @property
+    def needed_s(self) -> float | None:
+        """How much longer to measure until both questions can be answered; None where no time would help."""
+        open_ = [answer for answer in (self.rate, self.stretch) if answer.outcome is Ruling.INCONCLUSIVE]
+        times = [answer.needed_s for answer in open_]
+        known = [seconds for seconds in times if seconds is not None]
+        return max(known) if known and len(known) == len(times) else None
+
+    @property
+    def forbids(self) -> tuple[Statement, ...]:
+        return tuple(dict.fromkeys((*self.rate.forbids, *self.stretch.forbids)))
+
+
+def worst(outcomes: Sequence[Ruling]) -> Ruling:
+    """Of several rows: one that fails fails them all."""
+    return together(outcomes)
+
+
+def severity(outcome: Ruling) -> int:
+    return (Ruling.PASS, Ruling.INCONCLUSIVE, Ruling.FAIL).index(outcome)
+
+
+def together(outcomes: Sequence[Ruling | None]) -> Ruling:
+    for outcome in (Ruling.FAIL, Ruling.INCONCLUSIVE):
+        if outcome in outcomes:
+            return outcome
+    return Ruling.PASS

@@ -1,0 +1,99 @@
+"""The second question of a verdict: how late is the worst release of the next stretch of time? docs/verdict.md has
+the rules with their reasons."""
+
+from __future__ import annotations
+
+import math
+
+from howlate.statistics.diagnose import next_stretch_confidence
+from howlate.verdict.evidence import Evidence
+from howlate.verdict.forbids import (
+    COARSE,
+    NO_MAX,
+    NO_ORDER,
+    NO_TIME,
+    NOT_LOOKED,
+    below_threshold,
+    between_values,
+    beyond_range,
+    rises,
+    runs_differ,
+    too_short,
+    trends,
+)
+from howlate.verdict.rate import NOT_COUNTED
+from howlate.verdict.ruling import Question, Ruling, StretchVerdict
+from howlate.words.statement import rule
+
+SEEN = rule("verdict.seen", "the deadline was missed already, so what was seen bounds nothing below it")
+
+
+def asked_horizon_s(evidence: Evidence, asked: Question) -> float:
+    """What was asked for, else what the time that was measured can bound: T (1 - c) / c, at 95 % a nineteenth; of
+    rounds far apart the next one."""
+    if asked.horizon_s is not None:
+        return asked.horizon_s
+    if evidence.apart:
+        return evidence.seconds / evidence.repetitions
+    return evidence.seconds * (1 - asked.confidence) / asked.confidence
+
+
+def stretch_of(evidence: Evidence, asked: Question) -> StretchVerdict:
+    """The largest value of B past blocks bounds the next M with confidence B / (B + M)."""
+    horizon_s = asked_horizon_s(evidence, asked)
+    blocks, confidence = _confidence(evidence, asked, horizon_s)
+    forbids = trends(evidence)
+    if evidence.seconds <= 0:
+        forbids.append(NO_TIME())
+    if not evidence.known.time_order:
+        forbids.append(NO_ORDER())
+    elif None in evidence.tails:
+        forbids.append(NOT_LOOKED())
+    if beyond_range(evidence) and not evidence.known.exact_max:
+        forbids.append(NO_MAX())
+    if between_values(evidence) and not evidence.deadline.misses:
+        forbids.append(COARSE(resolution_ns=evidence.known.resolution_ns))
+    if evidence.deadline.at_least and not evidence.deadline.misses:
+        forbids.append(NOT_COUNTED())
+    forbids += [*below_threshold(evidence), *too_short(evidence)]
+    enough = confidence >= asked.confidence - 1e-9
+    outcome: Ruling | None = Ruling.PASS if enough and not forbids else Ruling.INCONCLUSIVE
+    needed_s: float | None = None
+    if outcome is Ruling.INCONCLUSIVE and not forbids:
+        needed_s = _needs_s(evidence, asked, blocks, horizon_s)
+    if evidence.deadline.misses:
+        outcome, needed_s = Ruling.INCONCLUSIVE if asked.miss_rate else Ruling.FAIL, None
+        forbids = [SEEN(), *forbids]
+    if not asked.judges_stretch:
+        outcome, needed_s = None, None
+    risen = () if forbids else tuple(rises(evidence))
+    stated = (not forbids or forbids == [SEEN()]) and not risen
+    return StretchVerdict(outcome, tuple(forbids), needed_s, horizon_s, confidence, blocks, stated, risen)
+
+
+def _needs_s(evidence: Evidence, asked: Question, blocks: str, horizon_s: float) -> float:
+    """H c / (1 - c) - T; where runs are the blocks, as long as the runs that are missing."""
+    times = asked.confidence / (1 - asked.confidence)
+    if blocks == "time":
+        return horizon_s * times - evidence.seconds
+    run_s = evidence.seconds / evidence.repetitions
+    ahead = max(1, math.ceil(horizon_s / run_s - 1e-9)) if asked.horizon_s is not None else 1
+    return (math.ceil(ahead * times - 1e-9) - evidence.repetitions) * run_s
+
+
+def _confidence(evidence: Evidence, asked: Question, horizon_s: float) -> tuple[str, float]:
+    """What is exchangeable, and with what confidence its past bounds the horizon."""
+    if horizon_s <= 0 or evidence.seconds <= 0:
+        return "time", 1.0 if evidence.seconds > 0 else 0.0
+    boots, runs = (_over(number, evidence, horizon_s) for number in (evidence.boots, evidence.repetitions))
+    if evidence.boots > 1 and boots >= asked.confidence - 1e-9:
+        return "boots", boots
+    if evidence.apart or runs_differ(evidence):
+        return "runs", runs
+    return "time", evidence.seconds / (evidence.seconds + horizon_s)
+
+
+def _over(past_blocks: int, evidence: Evidence, horizon_s: float) -> float:
+    """With what confidence so many equally long blocks bound the horizon."""
+    ahead = math.ceil(horizon_s / (evidence.seconds / past_blocks) - 1e-9)
+    return next_stretch_confidence(past_blocks, max(1, ahead))

@@ -1,0 +1,1 @@
+"""What each knob of a machine buys (docs/advise.md)."""

@@ -1,0 +1,190 @@
+"""Measures delays of known kind and size, and judges what the explanations make of them (docs/calibrate.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from howlate.errors import ExitCode, NotPossibleError, UsageError
+from howlate.measure.execute import Failure, Tally
+from howlate.measure.prepare import NO_SETTINGS, Asked, Prepared
+from howlate.model.decode import suggestion
+from howlate.model.loaded import CellContent, RunContent
+from howlate.model.study import PART
+from howlate.model.units import parse_duration_ns
+from howlate.plan.settings import Settings
+from howlate.why.calibrate.calibration import EXPECTED, KindResult, Undisturbed, judged, undisturbed
+from howlate.why.calibrate.injected import InjectedCell
+from howlate.why.calibrate.study import ABOVE, INJECTED, calibration_study
+from howlate.why.explained_cells import ExplainedCell, explained_cells, machine_facts
+from howlate.why.machine_facts import MachineFacts
+from howlate.words.statement import Statement, rule
+
+MOST_DELAYS = 2_000
+"""Of one kind; so many late samples are kept."""
+FEWEST_DELAYS = 10
+UNKNOWN_KIND = rule("calibrate.unknown-kind", '"{kind}" is not a kind of delay', remedy="{hint}")
+COUNT_RANGE = rule(
+    "calibrate.count-range",
+    "--count must be between {fewest} and {most}, not {count}",
+    remedy="leave it out for 1000",
+)
+ABOVE_RANGE = rule(
+    "calibrate.above-range",
+    "--above must be a time from 1us to 1ms, not {above}",
+    remedy="write --above 20us",
+)
+NOTHING_TO_INJECT = rule(
+    "calibrate.nothing-to-inject",
+    "no delay can be made and explained here: {reasons:items}",
+    remedy="provide what a kind lacks, or measure in the lab: `howlate calibrate --kernels 6.1-rt`",
+)
+OF_A_CPU = "20us"
+"""In virtual time: above the latency of an idle guest with one CPU, and at most the size of the least delay."""
+ON_A_MACHINE = "100us"
+
+
+@dataclass(frozen=True)
+class CalibrationAsked:
+    """The request."""
+
+    kinds: tuple[str, ...] = ()
+    """Empty: all of them."""
+    count: int = 1000
+    above: str = ""
+    """"": by the target."""
+    seed: int = 1
+    events: str = "all"
+    """Which of the kernel's events are recorded."""
+    settings: Settings = NO_SETTINGS
+
+    def check(self) -> None:
+        """UsageError for what no machine could do."""
+        for kind in self.kinds:
+            if kind not in EXPECTED:
+                raise UsageError(UNKNOWN_KIND(kind=kind, hint=suggestion(kind, EXPECTED)))
+        if not FEWEST_DELAYS <= self.count <= MOST_DELAYS:
+            raise UsageError(COUNT_RANGE(fewest=FEWEST_DELAYS, most=MOST_DELAYS, count=self.count))
+        try:
+            is_above = not self.above or 1_000 <= parse_duration_ns(self.above) <= 1_000_000
+        except ValueError:
+            is_above = False
+        if not is_above:
+            raise UsageError(ABOVE_RANGE(above=self.above))
+
+    def asked(self, cpus: int, round_ns: int = 0) -> Asked:
+        """The study. `cpus`: of a guest in virtual time, with a round of their turns; 0 on a machine."""
+        self.check()
+        usual = f"{int(OF_A_CPU.removesuffix('us')) * cpus}us" if cpus else ON_A_MACHINE
+        study = calibration_study(
+            self.kinds or tuple(EXPECTED), self.count, self.above or usual, self.seed, self.events, round_ns
+        )
+        return Asked(study, seeds=1 if cpus else 0, command="calibrate", settings=self.settings)
+
+
+def check_possible(prepared: Prepared) -> None:
+    """NotPossibleError if no kind can be made; before a folder is made for it."""
+    delayed = [cell for cell in prepared.run.plan.cells if cell.labels.get(PART) == INJECTED]
+    if all(cell.impossible for cell in delayed):
+        reasons = dict.fromkeys(cell.impossible.rstrip(".") for cell in delayed)
+        raise NotPossibleError(NOTHING_TO_INJECT(reasons=tuple(map(Statement.verbatim, reasons))))
+
+
+@dataclass(frozen=True)
+class KernelCalibration:
+    """What was found on one kernel."""
+
+    kernel: str
+    calm: Undisturbed
+    results: tuple[KindResult, ...]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A whole calibration."""
+
+    path: Path
+    kernels: tuple[KernelCalibration, ...]
+    impossible: tuple[Failure, ...]
+    """Kinds that cannot be made here."""
+    broken: tuple[Failure, ...] = ()
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """0: all limits are kept; 1: not; 3: nothing could be injected; 4: a cell broke; 5: without a sample that no
+        delay met, there is nothing to compare with."""
+        if self.broken:
+            return ExitCode.BROKEN
+        compared = [kernel for kernel in self.kernels if kernel.calm.samples]
+        if not all(
+            kernel.calm.keeps_limits and all(result.keeps_limits for result in kernel.results)
+            for kernel in compared
+        ):
+            return ExitCode.FAILED
+        if len(compared) < len(self.kernels):
+            return ExitCode.INCONCLUSIVE
+        return ExitCode.DONE if any(kernel.results for kernel in compared) else ExitCode.NOT_POSSIBLE
+
+
+def calibration_of(path: Path, tally: Tally) -> Calibration:
+    """Judges a run of the study."""
+    from howlate.store.loaded import load_run
+    from howlate.store.run_folder import RunFolder
+    from howlate.why.calibrate.injections import injected_cell
+
+    content = load_run(path)
+    folder = RunFolder.at(path)
+    explained = {cell.id: cell for cell in explained_cells(content)}
+    cells = [
+        injected_cell(folder.files(cell.summary.id), cell.summary)
+        for cell in content.cells
+        if cell.summary.id in explained
+    ]
+    kernels = tuple(
+        _of_kernel(kernel, [cell for cell in cells if cell.kernel == kernel], explained, content)
+        for kernel in dict.fromkeys(cell.kernel for cell in cells if not cell.kind)
+    )
+    impossible = [f for f in tally.failures if f.exit_code is ExitCode.NOT_POSSIBLE]
+    broken = [f for f in tally.failures if f.exit_code is not ExitCode.NOT_POSSIBLE]
+    return Calibration(path, kernels, tuple(impossible), tuple(broken))
+
+
+def _of_kernel(
+    kernel: str, cells: Sequence[InjectedCell], explained: dict[str, ExplainedCell], content: RunContent
+) -> KernelCalibration:
+    calm_cell = next(cell for cell in cells if not cell.kind)
+    calm = undisturbed(
+        calm_cell,
+        explained[calm_cell.id].cases,
+        content.run.virtual,
+        excludes_gaps=_facts_of(calm_cell, content).excludes_gaps,
+    )
+    if not calm.samples:
+        return KernelCalibration(kernel, calm, ())
+    return KernelCalibration(
+        kernel,
+        calm,
+        tuple(_of_kind(cell, explained[cell.id], calm, content) for cell in cells if cell.kind),
+    )
+
+
+def _of_kind(
+    cell: InjectedCell, explained: ExplainedCell, calm: Undisturbed, content: RunContent
+) -> KindResult:
+    facts, above_ns = _facts_of(cell, content), _above_ns(_measured(cell, content))
+    return judged(cell, explained.cases, calm, above_ns, facts.round_ns, excludes_gaps=facts.excludes_gaps)
+
+
+def _measured(cell: InjectedCell, content: RunContent) -> CellContent:
+    return next(each for each in content.cells if each.summary.id == cell.id)
+
+
+def _facts_of(cell: InjectedCell, content: RunContent) -> MachineFacts:
+    return machine_facts(content, _measured(cell, content))
+
+
+def _above_ns(cell: CellContent) -> int:
+    """From when on a cell's samples were kept."""
+    parameters = cell.header.get("parameters")
+    return parse_duration_ns(str(parameters.get(ABOVE, "0ns"))) if isinstance(parameters, dict) else 0

@@ -1,0 +1,222 @@
+"""What `advise` and `why --try` share: their options, and how the result is told."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from howlate.cli._interrupted import same_command, shown_by, tell_interrupted
+from howlate.cli._options import OutputPath, together
+from howlate.errors import ExitCode
+from howlate.words.language import as_called
+from howlate.words.printable import printable
+from howlate.words.statement import rule
+
+if TYPE_CHECKING:
+    from howlate.measure.execute import Tally
+    from howlate.measure.prepare import Prepared
+    from howlate.measure.session import Session
+    from howlate.targets import Target
+    from howlate.why.advise.flow import AdviceAsked, Advised, FirstStage
+
+PAGE_AND_JSON = rule("cli.advise-page-and-json", "-o is for a page", remedy="leave out -o or --json")
+
+SHORTEST_NS, LONGEST_NS = 10**8, 3600 * 10**9
+NOT_A_TIME = rule(
+    "cli.advise-not-a-time", '--seconds: "{seconds}" is not a time', remedy="write it like 3, 500ms or 1m"
+)
+SECONDS_RANGE = rule(
+    "cli.advise-seconds-range",
+    "--seconds must be between 100ms and 1h, not {seconds}",
+    remedy="write it like 3, 500ms or 1m",
+)
+
+
+@dataclass(frozen=True)
+class AdviseOptions:
+    """How knobs are tried and told."""
+
+    knobs: str = ""
+    pairs: int = 12
+    figures: tuple[str, ...] = ()
+    seed: int = 1
+    out: Path | None = None
+    page: Path | None = None
+    no_wait: bool = False
+    dry_run: bool = False
+    as_json: bool = False
+
+
+def _named(_context: click.Context, _option: click.Parameter, value: str | None) -> str:
+    """What --knobs names; nothing at all is not all of them."""
+    from howlate.why.advise.flips import parse_knobs
+
+    if value is not None:
+        parse_knobs(value)
+    return value or ""
+
+
+advise_options = together(
+    "options",
+    AdviseOptions,
+    [
+        click.option(
+            "--knobs",
+            callback=_named,
+            metavar="A,B,...",
+            help="Only these knobs, each with the value to try if you choose it: thp,rt_throttling=off.",
+        ),
+        click.option(
+            "--pairs",
+            type=int,
+            default=12,
+            show_default=True,
+            metavar="N",
+            help="How often each side is measured.",
+        ),
+        click.option(
+            "--quantile",
+            "figures",
+            multiple=True,
+            metavar="Q",
+            help="What is compared: 0.5, 0.99, 0.999, 0.9999 or max; may be repeated (default: 0.99 and max).",
+        ),
+        click.option(
+            "--seed",
+            type=click.IntRange(0),
+            default=1,
+            show_default=True,
+            metavar="N",
+            help="Of the random order of the cells.",
+        ),
+        click.option(
+            "--out",
+            type=OutputPath(),
+            metavar="DIR",
+            help="The run folder: a new one, or one to continue.",
+        ),
+        click.option("-o", "page", type=OutputPath(), metavar="FILE", help="Write the page here as well."),
+        click.option("--no-wait", is_flag=True, help="Do not wait until this machine is quiet."),
+        click.option("--dry-run", is_flag=True, help="Show the plan and its time; measure nothing."),
+        click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/advise.md)."),
+    ],
+)
+
+
+def advise(asked: AdviceAsked, target: Target, options: AdviseOptions) -> int:
+    """Measure as asked, tell what each knob buys, and return an exit code."""
+    from howlate.cli._measure import show_plan
+    from howlate.errors import UsageError
+    from howlate.measure.session import begin
+    from howlate.why.advise.flow import first_stage, measured
+
+    if options.as_json and options.page is not None:
+        raise UsageError(PAGE_AND_JSON())
+    session = None
+    with contextlib.closing(target):
+        stage = first_stage(asked, target)
+        if options.dry_run:
+            show_plan(stage.prepared, options.as_json)
+            return ExitCode.DONE
+        session = begin(stage.prepared, options.out, more_points=True)
+        try:
+            session = _when_quiet(session, options, target)
+            advised = measured(stage, target, session, _execute)
+        except KeyboardInterrupt as interrupt:
+            again = f"{same_command(session)}. {shown_by(session)} shows the cells; nothing is concluded before that"
+            return tell_interrupted(session, interrupt, again, "every knob is as it was")
+    _tell(advised, stage, options)
+    return advised.exit_code
+
+
+def with_length(asked: AdviceAsked, seconds: str) -> AdviceAsked:
+    """The request with cells of this length; UsageError if it is no time for one."""
+    from howlate.model.units import format_duration
+
+    duration_ns = length_ns(seconds)
+    counts = ("duration", "activations", "points")
+    kept = {name: value for name, value in asked.measuring.settings.items() if name not in counts}
+    settings = {**kept, "duration": format_duration(duration_ns)}
+    return replace(asked, measuring=replace(asked.measuring, settings=settings))
+
+
+def length_ns(seconds: str) -> int:
+    """Of a cell, as --seconds spells it; UsageError if it is no time for one."""
+    from howlate.errors import UsageError
+    from howlate.model.units import parse_seconds_ns
+
+    try:
+        duration_ns = parse_seconds_ns(seconds)
+    except ValueError:
+        raise UsageError(NOT_A_TIME(seconds=seconds)) from None
+    if not SHORTEST_NS <= duration_ns <= LONGEST_NS:
+        raise UsageError(SECONDS_RANGE(seconds=seconds))
+    return duration_ns
+
+
+def _when_quiet(session: Session, options: AdviseOptions, target: Target) -> Session:
+    """Wait until this machine is quiet, if it is the one that measures."""
+    from howlate.cli._measure import when_quiet
+    from howlate.measure.quiet import ThisMachine, limit_of
+
+    limit_s = limit_of(os.environ)
+    if options.no_wait or target.name != "local" or not session.cells or not limit_s:
+        return session
+    return when_quiet(session, ThisMachine().look(tasks=False), limit_s)
+
+
+def _execute(prepared: Prepared, session: Session) -> Tally:
+    from howlate.cli._execute import execute_cells
+
+    return execute_cells(prepared, session)
+
+
+def _tell(advised: Advised, stage: FirstStage, options: AdviseOptions) -> None:
+    """The table, what it says, and where the report is; the folder last."""
+    import json
+
+    from rich.console import Console
+
+    from howlate.cli._execute import axes_of
+    from howlate.cli._measure import failure_lines, naming_what_is_kept
+    from howlate.document.document import Document
+    from howlate.document.document_terminal import print_document
+    from howlate.document.html import write_report
+    from howlate.document.sheet import TERMINAL
+    from howlate.why.advise.document import remedies, sections
+    from howlate.words.say import say, to_json
+
+    path = advised.session.folder.path
+    not_tried = [each.statement for each in stage.flips.not_tried]
+    if options.as_json:
+        value = {
+            "schema": 1,
+            "run": str(path),
+            "clock": advised.content.run.clock,
+            **advised.advice.to_json(),
+        }
+        value["not_tried"] = [{"knob": n.knob, **to_json(n.statement)} for n in stage.flips.not_tried]
+        value["for_good"] = list(remedies(advised.advice.helping, advised.content))
+        click.echo(json.dumps(value, indent=1, ensure_ascii=False))
+        with naming_what_is_kept(path):
+            write_report([advised.content], path / "report.html")
+        return
+    shown = Document(tuple(sections(advised.content, TERMINAL, advised.advice)))
+    print_document(Console(highlight=False, markup=False), shown)
+    click.echo()
+    broken = [failure for failure in advised.tally.failures if failure.exit_code != ExitCode.NOT_POSSIBLE]
+    for line in (*failure_lines(broken, axes_of(advised.content.run), path), *map(say, not_tried)):
+        click.echo(as_called(f"! {line.removeprefix('! ')}"))
+    try:
+        with naming_what_is_kept(path):
+            report = write_report([advised.content], path / "report.html")
+            if options.page is not None:
+                report = write_report([advised.content], options.page, "-o")
+            click.echo(f"report: {report}")
+    finally:
+        click.echo(printable(str(path)))

@@ -1,0 +1,80 @@
+"""`why RUN --try`: its options, and what is said before the knobs are flipped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from howlate.cli._options import OutputPath, together
+from howlate.words.statement import rule
+
+if TYPE_CHECKING:
+    from howlate.why.flow import ExplainedRun
+
+PAIRS = 12
+TRIED = rule("trial.tried", "Tried against {cause}: {knobs:all}")
+OF_CELL = rule("trial.of-cell", "Measured again: {cell}, {pairs} times with each knob and without")
+
+
+@dataclass(frozen=True)
+class TrialOptions:
+    """Whether and how remedies are tried."""
+
+    wanted: bool = False
+    pairs: int | None = None
+    seconds: str = ""
+    out: Path | None = None
+
+    @property
+    def given(self) -> bool:
+        """Whether any of the other options was given."""
+        return self.pairs is not None or bool(self.seconds) or self.out is not None
+
+    def check(self) -> None:
+        """UsageError for what no machine could do, before a run is read."""
+        from howlate.why.advise.flow import must_be_pairs
+        from howlate.why.cli._advise import length_ns
+
+        if self.pairs is not None:
+            must_be_pairs(self.pairs)
+        if self.seconds:
+            length_ns(self.seconds)
+
+
+trial_options = together(
+    "trial",
+    TrialOptions,
+    [
+        click.option(
+            "--try",
+            "wanted",
+            is_flag=True,
+            help="Flip the knobs that the causes lead to, measure what each buys, and put them back.",
+        ),
+        click.option("--pairs", type=int, metavar="N", help=f"With --try: how often (default: {PAIRS})."),
+        click.option(
+            "--seconds", default="", metavar="TIME", help="With --try: length of a cell (default: the run's)."
+        ),
+        click.option("--out", type=OutputPath(), metavar="DIR", help="With --try: the run folder."),
+    ],
+)
+
+
+def try_remedies(found: ExplainedRun, options: TrialOptions) -> int:
+    """Measure what the remedies buy that a knob can make, and tell it."""
+    from howlate.lab.cli.lab._archive import say
+    from howlate.why.cli._advise import AdviseOptions, advise, with_length
+    from howlate.why.late_cases import cause_text
+    from howlate.why.remedy_trial import target_of, trial_of
+    from howlate.words.say import say as said
+
+    trial = trial_of(found, PAIRS if options.pairs is None else options.pairs)
+    asked = with_length(trial.asked, options.seconds) if options.seconds else trial.asked
+    asked.check()
+    for cause, knobs in trial.causes.items():
+        click.echo(said(TRIED(cause=cause_text(cause, ""), knobs=knobs)))
+    click.echo(said(OF_CELL(cell=trial.cell.point, pairs=asked.pairs)))
+    return advise(asked, target_of(trial, say), AdviseOptions(pairs=asked.pairs, out=options.out))

@@ -1,0 +1,140 @@
+"""Inject delays of known kind and size, and check that they are found and named rightly"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from howlate.cli._options import OutputPath
+from howlate.words.printable import printable
+from howlate.words.statement import rule
+
+if TYPE_CHECKING:
+    from howlate.targets import Target
+    from howlate.why.calibrate.flow import Calibration
+
+CPUS_OF_GUEST = rule(
+    "cli.calibrate-cpus", "--cpus is about a guest", remedy="write --kernels too, or leave --cpus out"
+)
+
+
+@click.command(epilog="Example: howlate calibrate --kernels '6.1[preempt=none],6.1-rt' --count 100")
+@click.option(
+    "--kernels",
+    default="",
+    metavar="A,B,...",
+    help="In guests of the lab with these kernels, in virtual time (default: on this machine).",
+)
+@click.option("--cpus", type=int, metavar="N", help="With --kernels: CPUs of each guest (default: 1).")
+@click.option("--kinds", default="", metavar="A,B,...", help="The kinds of delays (default: all).")
+@click.option(
+    "--count", type=int, default=1000, show_default=True, metavar="N", help="How many delays of each kind."
+)
+@click.option(
+    "--above",
+    default="",
+    metavar="TIME",
+    help="From when on a sample is late (default: 20us for each CPU of a guest, 100us on this machine).",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Of the delays' sizes and instants.",
+)
+@click.option(
+    "--events",
+    type=click.Choice(["few", "all"]),
+    default="all",
+    show_default=True,
+    help="Which of the kernel's events are recorded, as of --explain-events.",
+)
+@click.option(
+    "--out",
+    type=OutputPath(),
+    metavar="DIR",
+    help="The run folder, which the same call continues.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/calibrate.md).")
+def command(
+    kernels: str,
+    cpus: int | None,
+    kinds: str,
+    count: int,
+    above: str,
+    seed: int,
+    events: str,
+    out: Path | None,
+    as_json: bool,
+) -> int:
+    """Are the causes of late samples named rightly? Delays whose kind, beginning and end are known are made while a
+    task is measured, and compared with what the explanations say: found, size, cause.
+
+    In the lab the project's module makes those of the kernel's side. On this machine only kinds whose module is
+    loaded are made; it delays everything that runs here, so it is for laboratories.
+    """
+    import contextlib
+
+    from howlate.cli._execute import execute_cells
+    from howlate.cli._interrupted import same_command, tell_interrupted
+    from howlate.measure.prepare import prepare, settings_in_force
+    from howlate.measure.session import begin
+    from howlate.why.calibrate.flow import CalibrationAsked, calibration_of, check_possible
+
+    wanted = tuple(kind.strip() for kind in kinds.split(",") if kind.strip())
+    request = CalibrationAsked(wanted, count, above, seed, events, settings_in_force())
+    request.check()  # before a guest is booted
+    with contextlib.closing(_target(kernels, cpus)) as target:
+        prepared = prepare(request.asked(*_guest(kernels, cpus)), target)
+        check_possible(prepared)
+        session = begin(prepared, out)
+        try:
+            tally = execute_cells(prepared, session)
+        except KeyboardInterrupt as interrupt:
+            again = f"{same_command(session)}. Nothing is judged before that"
+            return tell_interrupted(session, interrupt, again)
+    found = calibration_of(session.folder.path, tally)
+    _print(found, as_json)
+    return found.exit_code
+
+
+def _guest(kernels: str, cpus: int | None) -> tuple[int, int]:
+    """Its CPUs, and how long a round of their turns takes; zeros on this machine."""
+    from howlate.lab.guests.machine import TURN_NS
+    from howlate.model.guest_cpus import GuestCpus
+
+    if not kernels:
+        return 0, 0
+    count = cpus or 1
+    return count, GuestCpus(count, turn_ns=TURN_NS if count > 1 else 0).round_ns
+
+
+def _target(kernels: str, cpus: int | None) -> Target:
+    from howlate.errors import UsageError
+    from howlate.lab.cli.lab._archive import say
+    from howlate.targets import LabOptions, open_lab, open_target
+
+    if not kernels:
+        if cpus is not None:
+            raise UsageError(CPUS_OF_GUEST())
+        return open_target("local")
+    return open_lab(kernels, LabOptions(cpus=cpus), say=say)
+
+
+def _print(found: Calibration, as_json: bool) -> None:
+    import json
+
+    from rich.console import Console
+
+    from howlate.document.document_terminal import print_document
+    from howlate.why.calibrate.document import calibration_document, calibration_json
+
+    if as_json:
+        click.echo(json.dumps(calibration_json(found), indent=1, ensure_ascii=False))
+        return
+    print_document(Console(highlight=False, markup=False), calibration_document(found))
+    click.echo(printable(str(found.path)))

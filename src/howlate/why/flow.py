@@ -1,0 +1,69 @@
+"""The late samples of a run, explained by what the kernel recorded (docs/why.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from howlate.errors import UsageError
+from howlate.model.decode import suggestion
+from howlate.model.finding import Finding
+from howlate.model.loaded import RunContent
+from howlate.why.explained_cells import ExplainedCell, explained_cells
+from howlate.words.statement import rule
+
+NO_SUCH_CELL = rule(
+    "explain.no-such-cell",
+    "{run} has no whole cell {cell}{hint}",
+    remedy="`howlate show --cells {run:shell}` lists them",
+)
+NO_CELL = rule(
+    "explain.no-cell", "{run} has no whole cell", remedy="go on with `howlate run` and the same --out"
+)
+
+
+@dataclass(frozen=True)
+class ExplainedRun:
+    """A run whose late samples are to be explained."""
+
+    content: RunContent
+    """Its chosen cells alone."""
+    cells: Sequence[ExplainedCell]
+    """Those of them that were measured with a trace."""
+
+    @property
+    def untraced(self) -> RunContent:
+        """The other cells: only counters tell of them."""
+        traced = {cell.id for cell in self.cells}
+        return replace(
+            self.content, cells=tuple(cell for cell in self.content.cells if cell.summary.id not in traced)
+        )
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The doctor's, from before the measurement."""
+        return self.content.findings
+
+
+def explained_run(path: Path, content: RunContent, wanted: str = "") -> ExplainedRun:
+    """The cells that are named by their id or a part of it; all cells for ""."""
+    ids = [cell.summary.id for cell in content.cells]
+    if not ids:
+        raise UsageError(NO_CELL(run=path))
+    named = {each for each in ids if each == wanted} or {each for each in ids if wanted in each}
+    if not named:
+        raise UsageError(NO_SUCH_CELL(run=path, cell=wanted, hint=_hint(wanted, ids)))
+    every = explained_cells(content)
+    return ExplainedRun(
+        replace(content, cells=tuple(cell for cell in content.cells if cell.summary.id in named)),
+        tuple(cell for cell in every if cell.id in named),
+    )
+
+
+def _hint(wanted: str, ids: Sequence[str]) -> str:
+    from howlate.words.say import english
+    from howlate.words.statement import Statement
+
+    found = suggestion(wanted, ids)
+    return f"; {english(found) if isinstance(found, Statement) else found}" if found else ""

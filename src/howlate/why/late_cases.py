@@ -1,0 +1,297 @@
+"""Why samples were late, as a document: the causes of all kept cases, what to do about them, and the worst cases one
+by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from howlate.document.document import Item, Section, texts
+from howlate.document.sheet import Row, Sheet, labels, numbers, times
+from howlate.document.sheet import texts as column
+from howlate.model.cause import Cause, CausePart, ExplainedCase
+from howlate.model.finding import Finding
+from howlate.model.trace import LOSSY, NOTHING_KEPT, UNKNOWN_PRIO, TracedTask
+from howlate.why.cause_names import NAMES, cause_caption
+from howlate.why.explained_cells import OWN_SHARE, CauseSum, ExplainedCell, cause_sums, worst_cases
+from howlate.why.late_parts import part_statement, parts_sheet
+from howlate.why.remedies import findings_for, remedies_of, remedy_of
+from howlate.why.replayed.parts import UNIT
+from howlate.words.language import _
+from howlate.words.say import Text, say, text_of
+from howlate.words.say import to_json as statement_json
+from howlate.words.statement import Statement, rule
+
+MOST_CAUSES = 12
+OF_CASE = "late-"
+"""The beginning of the ids of the worst cases' sections."""
+
+SAMPLE = rule(
+    "late.sample", "{cell}, release {release}: {latency_ns:time} late, {at_s:seconds} after the start."
+)
+STEAL = rule("late.steal", "In that second the hypervisor took {share:percent} of this CPU's time.")
+WORST_IN = rule("late.worst-in", "{cell}, release {release} of thread {thread}")
+EVENTS_MISSING = rule("late.lossy", "The kernel lost events of this case.")
+OPENING = rule(
+    "late.opening",
+    "{cases} late samples of {samples:count} have their events, at most {most} of each cell.",
+)
+OVERWRITTEN = rule(
+    "late.overwritten",
+    "{cell}: {count} more sample was late enough, and nothing was kept of its events.",
+    "{cell}: {count} more samples were late enough, and nothing was kept of their events.",
+    by="count",
+)
+NO_CASES = rule(
+    "late.no-cases",
+    "{cell}: its events were recorded, and none of its {samples:count} samples has to be explained. {why}",
+)
+KEPT_ABOVE = rule("late.kept-above", "Only those above {above_ns:time} are kept.")
+KEPT_WORST = rule("late.kept-worst", "The {worst} worst of each thread are kept, if they are late at all.")
+KEPT_EITHER = rule(
+    "late.kept-either",
+    "The {worst} worst of each thread are kept, if they are late at all, and those above {above_ns:time}.",
+)
+KEPT_NONE = rule("late.kept-none", "None was to be kept (explain-worst is 0, and there is no explain-above).")
+KEPT_UNKNOWN = rule("late.kept-unknown", "Which ones are kept was not recorded.")
+MORE = rule(
+    "late.more-causes",
+    "{count} smaller cause is left out, {ns:time} altogether (`howlate why --json`).",
+    "{count} smaller causes are left out, {ns:time} altogether (`howlate why --json`).",
+    by="count",
+)
+RECORDING_TOOK = rule(
+    "late.recording-took",
+    "{cell}: recording these events took about {own_ns:time} of each wake-up, {share:percent} of the median, which "
+    "is about {without_ns:time} without it.",
+)
+RECORDING_TOO_MUCH = rule(
+    "late.recording-too-much",
+    "Recording took more than {most_ns:time} and {share:percent} of the median of each wake-up in: {cells:list}. "
+    "What is to be promised is measured without it: `--set explain=false`.",
+)
+ABSENT = rule(
+    "late.absent", "This kernel does not have the events {events:list}; what they would show is unknown."
+)
+CASES_LOST = rule(
+    "late.cases-lost",
+    "{cell}: {count} more sample was late enough, and there was no room for its events.",
+    "{cell}: {count} more samples were late enough, and there was no room for their events.",
+    by="count",
+)
+TO_DO = rule("late.to-do", "{cause}: {what}")
+TO_DO_HERE = rule("late.to-do-here", "{cause}: {what} The doctor found here: {found:items}.")
+CHECKED = rule("late.checked", "{title} ({change})")
+EVENTS_LOST = rule("late.events-lost", "{cell}: the kernel lost {count:count} events.")
+EVENTS_MISSED = rule(
+    "late.events-missed",
+    "{cell}: {count} event of the run was not recorded, anywhere, because the same program was running.",
+    "{cell}: {count} events of the run were not recorded, anywhere, because the same program was running.",
+    by="count",
+)
+
+
+def cause_text(cause: Cause, name: str) -> str:
+    """A cause with what it is about."""
+    return text_of(cause_caption(cause, name))
+
+
+def causes_section(
+    cells: Sequence[ExplainedCell], findings: Sequence[Finding], title: str = ""
+) -> tuple[Section, ...]:
+    """The causes of all cases, and what to do about them; nothing where there is no case."""
+    sums = cause_sums(cells)
+    without = texts("notes", [no_cases_statement(cell) for cell in cells if not cell.cases])
+    if not sums:
+        return (Section("why", without, title),) if without else ()
+    kept = [sum(not case.case.state & NOTHING_KEPT for case in cell.cases) for cell in cells]
+    opening = OPENING(cases=sum(kept), samples=sum(cell.samples for cell in cells), most=max(kept))
+    items: tuple[Item, ...] = (
+        *texts("paragraph", (opening,)),
+        causes_sheet(sums),
+        *texts("notes", _notes(cells, sums)),
+        *without,
+        *texts("listed", list(_remedies(sums, findings)), _("What to do")),
+    )
+    return (Section("why", items, title),)
+
+
+def no_cases_statement(cell: ExplainedCell) -> Statement:
+    """Why a cell whose events were recorded has no sample to explain."""
+    return NO_CASES(cell=cell.name, samples=cell.samples, why=_kept(cell))
+
+
+def _kept(cell: ExplainedCell) -> Statement:
+    if cell.worst is None:
+        return KEPT_UNKNOWN()
+    if cell.above_ns is None:
+        return KEPT_WORST(worst=cell.worst) if cell.worst else KEPT_NONE()
+    if not cell.worst:
+        return KEPT_ABOVE(above_ns=cell.above_ns)
+    return KEPT_EITHER(worst=cell.worst, above_ns=cell.above_ns)
+
+
+def causes_sheet(sums: Sequence[CauseSum]) -> Sheet:
+    """The causes with the most time."""
+    shown = sums[:MOST_CAUSES]
+    places = [each.worst_in for each in shown]
+    where = [say(WORST_IN(cell=each.name, release=each.release, thread=each.thread)) for each in places]
+    return Sheet(
+        "late-causes",
+        _("Causes of the late samples, in µs"),
+        (
+            labels("cause", _("cause"), [cause_text(each.cause, each.name) for each in shown]),
+            numbers("cases", _("in cases"), [each.cases for each in shown]),
+            numbers("largest_in", _("largest in"), [each.largest_in for each in shown]),
+            times("total", _("altogether"), [each.total_ns for each in shown], UNIT),
+            times("worst", _("worst"), [each.worst_ns for each in shown], UNIT, strong=True),
+            column("worst_in", _("worst in"), where, words=True),
+        ),
+        tuple(Row() for _each in shown),
+        kind="late-causes",
+    )
+
+
+def _notes(cells: Sequence[ExplainedCell], sums: Sequence[CauseSum]) -> list[Text]:
+    """What the table does not show."""
+    found: list[Text] = []
+    if rest := sums[MOST_CAUSES:]:
+        found.append(MORE(count=len(rest), ns=sum(each.total_ns for each in rest)))
+    dearest = max(cells, key=lambda cell: cell.own_share)
+    if dearest.own_share and dearest.median_ns is not None:
+        without_ns = dearest.median_ns - dearest.own_cost_ns
+        share, own_ns = dearest.own_share, dearest.own_cost_ns
+        found.append(RECORDING_TOOK(cell=dearest.name, own_ns=own_ns, share=share, without_ns=without_ns))
+    if much := [cell for cell in cells if cell.is_own_cost_much]:
+        names, most_ns = tuple(cell.name for cell in much), max(cell.own_most_ns for cell in much)
+        found.append(RECORDING_TOO_MUCH(most_ns=most_ns, share=OWN_SHARE, cells=names))
+    if absent := tuple(dict.fromkeys(event for cell in cells for event in cell.absent)):
+        found.append(ABSENT(events=absent))
+    for cell in cells:
+        if count := sum(bool(case.case.state & NOTHING_KEPT) for case in cell.cases):
+            found.append(OVERWRITTEN(cell=cell.name, count=count))
+    found += [CASES_LOST(cell=cell.name, count=cell.cases_lost) for cell in cells if cell.cases_lost]
+    found += [EVENTS_LOST(cell=cell.name, count=cell.events_lost) for cell in cells if cell.events_lost]
+    found += [EVENTS_MISSED(cell=cell.name, count=cell.events_missed) for cell in cells if cell.events_missed]
+    return found
+
+
+def _remedies(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> Iterator[Statement]:
+    """What to do about the weighty causes, with what the doctor found here that belongs to it."""
+    for each, remedy in remedies_of(sums):
+        is_idle = each.cause is Cause.IDLE
+        cause = cause_caption(each.cause, each.name) if is_idle else NAMES[each.cause]
+        found = tuple(CHECKED(title=one.title, change=one.change) for one in findings_for(remedy, findings))
+        told = TO_DO_HERE(cause=cause, what=remedy.text(), found=found) if found else None
+        yield told or TO_DO(cause=cause, what=remedy.text())
+
+
+def case_sections(cells: Sequence[ExplainedCell], most: int) -> tuple[Section, ...]:
+    """The worst cases of all cells, the worst first."""
+    return tuple(
+        _case_section(cell, case, number) for number, (cell, case) in enumerate(worst_cases(cells, most))
+    )
+
+
+def _case_section(cell: ExplainedCell, explained: ExplainedCase, number: int) -> Section:
+    case = explained.case
+    told = [
+        SAMPLE(cell=cell.name, release=case.release, latency_ns=case.latency_ns, at_s=case.release_ns / 1e9)
+    ]
+    if explained.steal_permille:
+        told.append(STEAL(share=explained.steal_permille / 1000))
+    if case.state & LOSSY:
+        told.append(EVENTS_MISSING())
+    items: tuple[Item, ...] = (
+        *texts("paragraph", (tuple(told),)),
+        parts_sheet(explained, f"late-parts-{number}"),
+    )
+    return Section(f"{OF_CASE}{number}", items)
+
+
+# --- JSON -----------------------------------------------------------------------------------------------------------
+
+
+def causes_json(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """All causes, exactly (docs/why.md)."""
+    return [
+        {
+            "cause": str(each.cause),
+            "name": each.name,
+            "cases": each.cases,
+            "largest_in": each.largest_in,
+            "total_ns": each.total_ns,
+            "worst_ns": each.worst_ns,
+            "worst_in": {
+                "cell": each.worst_in.cell,
+                "thread": each.worst_in.thread,
+                "release": each.worst_in.release,
+            },
+            **_remedy_json(each, findings),
+        }
+        for each in sums
+    ]
+
+
+def _remedy_json(cause: CauseSum, findings: Sequence[Finding]) -> dict[str, Any]:
+    remedy = remedy_of(cause.example, cause.has_idle_states)
+    if remedy is None:
+        return {"remedy": None, "checks": [], "knobs": []}
+    return {
+        "remedy": statement_json(remedy.text()),
+        "checks": [
+            {"check": each.check, "level": each.level, "change": each.change}
+            for each in findings_for(remedy, findings)
+        ],
+        "knobs": list(remedy.knobs),
+    }
+
+
+def cell_json(cell: ExplainedCell) -> dict[str, Any]:
+    """A cell with all its cases."""
+    return {
+        "id": cell.id,
+        "labels": dict(cell.labels),
+        "samples": cell.samples,
+        "median_ns": cell.median_ns,
+        "own_cost_ns": cell.own_cost_ns,
+        "absent": list(cell.absent),
+        "cases_lost": cell.cases_lost,
+        "events_lost": cell.events_lost,
+        "events_missed": cell.events_missed,
+        **({} if cell.cases else {"no_cases": statement_json(no_cases_statement(cell))}),
+        "cases": [_case_json(case) for case in cell.cases],
+    }
+
+
+def _case_json(explained: ExplainedCase) -> dict[str, Any]:
+    case = explained.case
+    return {
+        "thread": case.thread,
+        "release": case.release,
+        "release_ns": case.release_ns,
+        "latency_ns": case.latency_ns,
+        "state": case.state,
+        "steal_permille": explained.steal_permille,
+        "parts": [_part_json(part) for part in explained.parts],
+    }
+
+
+def _part_json(part: CausePart) -> dict[str, Any]:
+    return {
+        "cause": str(part.cause),
+        "from_ns": part.from_ns,
+        "ns": part.ns,
+        **({"name": part.name} if part.name else {}),
+        **({"task": _task_json(part.task)} if part.task is not None else {}),
+        **({"why": str(part.why)} if part.why is not None else {}),
+        **({"function": part.function} if part.function else {}),
+        **({"callers": list(part.callers)} if part.callers else {}),
+        **({"idle_state": part.state} if part.state is not None else {}),
+        "text": statement_json(part_statement(part))["text"],
+    }
+
+
+def _task_json(task: TracedTask) -> dict[str, Any]:
+    prio = {} if task.prio == UNKNOWN_PRIO else {"prio": task.prio}
+    return {"pid": task.pid, "name": task.name, **prio}

@@ -1,0 +1,78 @@
+"""The page of explained samples: the causes, a bar for each sample, its point in the course of time, and the worst
+one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from howlate.charts import Figure, Subject
+from howlate.charts.course import CHART as COURSE
+from howlate.document.coarser import coarser
+from howlate.document.document import Document, Drawn, Section, texts
+from howlate.document.html import fits, fitted
+from howlate.document.html import page as html_page
+from howlate.document.of_runs import FEWER_DRAWN, JOINED
+from howlate.document.results import Fit, latest
+from howlate.document.text import virtual_note
+from howlate.model.loaded import CellContent, RunContent
+from howlate.why.charts.causes import CHART as CAUSES
+from howlate.why.explained_cells import ExplainedCell
+from howlate.why.late_cases import OF_CASE
+from howlate.words.language import _
+from howlate.words.statement import Statement, rule
+
+FEWER_CASES = rule(
+    "late.fewer-cases",
+    "So many samples leave no room for all of them: of the {cases} worst the {listed} worst are shown one by one.",
+)
+
+
+def page(content: RunContent, cells: Sequence[ExplainedCell], shown: Document) -> str:
+    """One self-contained file, small enough for any browser. `shown`: what the terminal shows; the charts come after
+    its first section."""
+    explained = {cell.id: cell for cell in cells}
+    traced = [cell for cell in content.cells if cell.summary.id in explained]
+    of_cases = sum(section.id.startswith(OF_CASE) for section in shown.sections)
+    made = _LatePage(content, explained, traced, shown, of_cases)
+    return fitted(list(fits(len(traced), of_cases)), lambda fit: html_page(made.document(fit)))
+
+
+@dataclass(frozen=True)
+class _LatePage:
+    content: RunContent
+    explained: dict[str, ExplainedCell]
+    traced: Sequence[CellContent]
+    """The cells that are explained."""
+    shown: Document
+    of_cases: int
+    """So many sections are of one case each."""
+
+    def document(self, fit: Fit) -> Document:
+        first, rest = self.shown.sections[:1], self.shown.sections[1:]
+        cases = [section for section in rest if section.id.startswith(OF_CASE)]
+        others = [section for section in rest if not section.id.startswith(OF_CASE)]
+        left_out = Section("left-out", texts("cautions", list(self._left_out(fit))))
+        charts = Section("charts", tuple(self._drawn(fit)))
+        sections = (*first, left_out, charts, *cases[: fit.listed], *others)
+        return Document(sections, _("Why it was late"))
+
+    def _drawn(self, fit: Fit) -> Iterator[Drawn]:
+        """The charts of the cells with the largest latencies."""
+        subjects = [self._subject(self.traced[place], fit) for place in latest(self.traced, fit.drawn)]
+        for chart in (CAUSES, COURSE):
+            figure = chart.figure(subjects) if subjects else None
+            if isinstance(figure, Figure):
+                yield Drawn(figure, caution=virtual_note(self.content.run.virtual))
+
+    def _subject(self, cell: CellContent, fit: Fit) -> Subject:
+        own = self.explained[cell.summary.id]
+        return Subject(own.name, cell.summary, coarser(cell.bins, fit.joined), cases=own.cases)
+
+    def _left_out(self, fit: Fit) -> Iterator[Statement]:
+        if fit.joined > 1:
+            yield JOINED(joined=fit.joined)
+        if fit.drawn < len(self.traced):
+            yield FEWER_DRAWN(cells=len(self.traced), drawn=fit.drawn)
+        if fit.listed < self.of_cases:
+            yield FEWER_CASES(cases=self.of_cases, listed=fit.listed)

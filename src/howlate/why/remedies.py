@@ -1,0 +1,180 @@
+"""What can be done about a cause: a sentence, and the checks of the doctor that look at it (docs/doctor.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from howlate.model.cause import Cause, CausePart
+from howlate.model.finding import Finding
+from howlate.why.explained_cells import CauseSum, weighty_causes
+from howlate.words.statement import Rule, rule
+
+IRQ_LATE = rule(
+    "remedy.irq-late",
+    "A driver or the kernel ran with interrupts off. Move its work to another CPU, or use a kernel of PREEMPT_RT.",
+)
+IRQ_LATE_OR_GAP = rule(
+    "remedy.irq-late-or-gap",
+    "Events do not show which of two it was. A driver or the kernel ran with interrupts off: move its work to "
+    "another CPU, or use a kernel of PREEMPT_RT. Or the hypervisor or firmware had the CPU: pin the virtual CPU, and "
+    "give it a CPU of its own (`howlate probe hardware-gap` measures it).",
+)
+GAP = rule(
+    "remedy.gap",
+    "The time went below the kernel: to a hypervisor (pin the virtual CPU, give it a CPU of its own) or to firmware "
+    "(`howlate probe hardware-gap` measures it).",
+)
+IDLE = rule(
+    "remedy.idle",
+    "Keep the CPU out of deep idle states: hold 0 in /dev/cpu_dma_latency, as the knob cpu_dma_latency does, or "
+    "switch off the deep ones, as c_states does.",
+)
+IDLE_LOOP = rule(
+    "remedy.idle-loop",
+    "The idle loop had interrupts off outside of any idle state, which no knob changes. Boot with idle=poll to have "
+    "them on while idle; the CPU then takes full power.",
+)
+IDLE_WITHOUT_STATES = rule(
+    "remedy.idle-without-states",
+    "This kernel has no idle states to choose from: an idle CPU halts, and a virtual one is then the hypervisor's to "
+    "wake. Boot with idle=poll to keep it running; it then takes full power.",
+)
+TIMER_SLACK = rule(
+    "remedy.timer-slack", "Use a real-time policy, or a smaller timer slack (prctl PR_SET_TIMERSLACK)."
+)
+IRQ = rule("remedy.irq", "Move the interrupt to another CPU.")
+IPI = rule(
+    "remedy.ipi",
+    "Other CPUs interrupt this one, mostly for memory that its tasks share with them. Isolate the CPU.",
+)
+SOFTIRQ = rule(
+    "remedy.softirq",
+    "Move the device's interrupts to another CPU; on PREEMPT_RT the softirq has a thread with a priority.",
+)
+NMI = rule("remedy.nmi", "Switch off the hard-lockup watchdog, and profilers that sample with NMIs.")
+NOT_PREEMPTIBLE = rule(
+    "remedy.not-preemptible",
+    "The kernel went on with another task's system call. Boot with preempt=full, or use a kernel of PREEMPT_RT.",
+)
+HIGHER_TASK = rule(
+    "remedy.higher-task",
+    "Another task has the same or a higher priority. Raise yours, or move the other away.",
+)
+THROTTLED = rule(
+    "remedy.throttled",
+    "The kernel kept CPU time for ordinary tasks. Let the real-time tasks sleep before their share is used up, or "
+    "lift the limit (kernel.sched_rt_runtime_us; from Linux 6.12 on also the fair server's).",
+)
+OWN_LATE = rule(
+    "remedy.own-late",
+    "The activation before took longer than a period. Give it less work, or make the period longer.",
+)
+BLOCKED = rule(
+    "remedy.blocked", "The task waited for a lock or for input. Use locks with priority inheritance."
+)
+STOPPED = rule(
+    "remedy.stopped",
+    "Somebody stopped the process: a signal, a debugger, a frozen cgroup. Keep that away from it while it has "
+    "deadlines.",
+)
+PAGE_FAULT = rule(
+    "remedy.page-fault", "Lock the memory (mlockall), and touch it before the first activation."
+)
+MIGRATION = rule("remedy.migration", "Pin the task to one CPU.")
+UNKNOWN = rule(
+    "remedy.unknown",
+    "Record all events (`--set explain-events=all`); where some were lost or overwritten, a larger buffer keeps more "
+    "(`--set explain-buffer=...`). See docs/why.md.",
+)
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """What to do about one cause."""
+
+    text: Rule
+    checks: tuple[str, ...] = ()
+    """The doctor's, the likeliest first."""
+    knobs: tuple[str, ...] = ()
+    """What the probe can set for a trial (docs/knobs.md)."""
+
+
+REMEDIES: Mapping[Cause, Remedy] = {
+    Cause.IRQ_LATE: Remedy(
+        IRQ_LATE,
+        ("preemption", "irq_affinity", "debug_options", "mce_polling"),
+        ("irq_affinity", "mce_polling"),
+    ),
+    Cause.IRQ_LATE_OR_GAP: Remedy(
+        IRQ_LATE_OR_GAP, ("hypervisor", "steal", "preemption", "irq_affinity"), ("irq_affinity",)
+    ),
+    Cause.GAP: Remedy(GAP, ("hypervisor", "steal", "smt", "c_states"), ("c_states", "cpu_dma_latency")),
+    Cause.IDLE: Remedy(IDLE, ("c_states", "cpu_dma_latency"), ("c_states", "cpu_dma_latency")),
+    Cause.TIMER_SLACK: Remedy(TIMER_SLACK, ("timer_slack",)),
+    Cause.IRQ: Remedy(IRQ, ("irq_affinity", "irqbalance", "threadirqs", "isolation"), ("irq_affinity",)),
+    Cause.IPI: Remedy(
+        IPI,
+        ("isolation", "ksm", "numa_balancing", "huge_pages", "compaction", "rcu_normal"),
+        ("thp", "ksm", "compaction", "rcu_normal"),
+    ),
+    Cause.SOFTIRQ: Remedy(
+        SOFTIRQ, ("irq_affinity", "kernel_threads", "preemption", "timer_migration"), ("irq_affinity",)
+    ),
+    Cause.NMI: Remedy(NMI, ("nmi_watchdog",), ("nmi_watchdog",)),
+    Cause.NOT_PREEMPTIBLE: Remedy(NOT_PREEMPTIBLE, ("preemption", "preempt_dynamic"), ("preemption",)),
+    Cause.HIGHER_TASK: Remedy(
+        HIGHER_TASK,
+        ("competing_tasks", "kernel_threads", "limit_rtprio", "workqueues", "nmi_watchdog", "stat_interval"),
+        ("workqueue_cpumask", "soft_watchdog", "stat_interval"),
+    ),
+    Cause.THROTTLED: Remedy(
+        THROTTLED,
+        ("rt_throttling", "fair_server", "rt_group_sched", "cgroup_quota"),
+        ("rt_throttling", "fair_server"),
+    ),
+    Cause.OWN_LATE: Remedy(OWN_LATE),
+    Cause.BLOCKED: Remedy(BLOCKED),
+    Cause.STOPPED: Remedy(STOPPED),
+    Cause.PAGE_FAULT: Remedy(
+        PAGE_FAULT,
+        ("limit_memlock", "swap", "numa_balancing", "ksm", "compaction"),
+        ("thp", "numa_balancing", "ksm", "compaction"),
+    ),
+    Cause.MIGRATION: Remedy(MIGRATION, ("cpuset", "isolation")),
+    Cause.UNKNOWN: Remedy(UNKNOWN, ("tracing",)),
+}
+"""The ordinary parts of a wake-up need none."""
+
+
+_IDLE_KNOBS = ("c_states", "cpu_dma_latency")
+"""Which do nothing where the kernel has no idle states."""
+
+
+def remedy_of(part: CausePart, has_idle_states: bool | None) -> Remedy | None:
+    """What to do about the cause of a part; None where nothing has to be done. `has_idle_states`: whether the kernel
+    has any to choose from; None if nobody knows."""
+    remedy = REMEDIES.get(part.cause)
+    if part.cause is Cause.IDLE and part.state is None:
+        return Remedy(IDLE_LOOP)
+    if remedy is None or has_idle_states is not False:
+        return remedy
+    if part.cause is Cause.IDLE:
+        return Remedy(IDLE_WITHOUT_STATES, ("c_states",))
+    return replace(remedy, knobs=tuple(knob for knob in remedy.knobs if knob not in _IDLE_KNOBS))
+
+
+def remedies_of(sums: Sequence[CauseSum]) -> list[tuple[CauseSum, Remedy]]:
+    """The remedies of the weighty causes, the weightiest first; each once, with the first cause that it is for."""
+    found: dict[str, tuple[CauseSum, Remedy]] = {}
+    for each in weighty_causes(sums):
+        remedy = remedy_of(each.example, each.has_idle_states)
+        if remedy is not None:
+            found.setdefault(remedy.text.id, (each, remedy))
+    return list(found.values())
+
+
+def findings_for(remedy: Remedy, findings: Iterable[Finding]) -> Sequence[Finding]:
+    """What the doctor found in this machine that belongs to it, in the order of the remedy's checks."""
+    by_check = {finding.check: finding for finding in findings if finding.level in ("late", "note")}
+    return [by_check[check] for check in remedy.checks if check in by_check and by_check[check].change]

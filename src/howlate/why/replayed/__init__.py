@@ -1,0 +1,1 @@
+"""Why samples of the lab were late, by every instruction (docs/lab/why.md)."""

@@ -1,0 +1,219 @@
+"""The worst samples of a lab run, played again and explained (docs/lab/why.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from howlate.errors import DamagedError, NotPossibleError, UsageError
+from howlate.lab.debug_info import DebugInfo
+from howlate.lab.targets.lab import LabTarget
+from howlate.model.decode import NEAREST, nearest
+from howlate.model.facts import Facts
+from howlate.model.guest_cpus import GuestCpus
+from howlate.model.plan import Cell
+from howlate.model.run import Run
+from howlate.replay.lateness import explain
+from howlate.replay.source_lines import with_places
+from howlate.statistics.labels import row_names
+from howlate.store.activation import Activation, Activations
+from howlate.store.activations import recorded_activations
+from howlate.store.run_folder import RunFolder
+from howlate.why.replayed.explained import Explained
+from howlate.words.statement import Statement, rule
+
+NOT_IN_THE_LAB = rule(
+    "why.not-in-the-lab",
+    "{run} was not measured in the lab's virtual time, and cannot be played again",
+    remedy="`howlate report` shows what is known of the causes of its late samples",
+)
+NO_MACHINE = rule(
+    "why.no-machine",
+    'run.json has cells of "{machine}", and no facts of it',
+    remedy="restore run.json from a copy, or measure again into another folder",
+)
+NO_SUCH_CELL = rule(
+    "why.no-such-cell",
+    "{run} has no whole cell {cell}",
+    remedy="{hint}",
+)
+NOT_MEASURED_ON = rule(
+    "why.not-measured-on",
+    "{run} has no whole cell on {kernel} that is otherwise as {cell}",
+    remedy="{hint}",
+)
+LISTS_CELLS = rule("why.lists-cells", "`howlate show --cells {run:shell}` lists the cells")
+OTHER_GUEST = rule(
+    "why.other-guest",
+    "{run} was measured in another guest of {kernel}: by another build of the probe, of QEMU or of the kernel, or "
+    "with other modules",
+    remedy="name the modules of your own that it was measured with (--module DIR), or measure it again",
+)
+
+
+OTHER_KERNEL = rule(
+    "why.other-kernel",
+    "{path} is of another kernel than {kernels:list}: its build id is {build_id}",
+    remedy="name the debug package of the same version",
+)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A cell of a run, and its activations that are to be explained."""
+
+    cell: Cell
+    activations: Activations
+    wanted: tuple[Activation, ...]
+
+
+def choose(folder: RunFolder, run: Run, wanted: str, worst: int, without: str = "") -> list[Chosen]:
+    """The worst activations of the cells that are named by their id or a part of it; of all cells for "". Those
+    of the kernel `without` are left out."""
+    if not run.virtual or not run.machines:
+        raise UsageError(NOT_IN_THE_LAB(run=folder.path))
+    cells = [cell for cell in _whole_cells(folder, run) if not without or _kernel(cell) != without]
+    named = [cell for cell in cells if cell.id == wanted] or [cell for cell in cells if wanted in cell.id]
+    if not named:
+        raise UsageError(
+            NO_SUCH_CELL(
+                run=folder.path, cell=wanted, hint=_hint(folder, wanted, {cell.id for cell in cells})
+            )
+        )
+    return _worst_of(folder, named, worst)
+
+
+def choose_against(folder: RunFolder, run: Run, one: Cell, kernel: str) -> Chosen:
+    """The worst activation of another kernel's cells that are otherwise as this one."""
+    cells = _whole_cells(folder, run)
+    alike = [cell for cell in cells if _kernel(cell) == kernel and _other_labels(cell) == _other_labels(one)]
+    if not alike:
+        hint = _hint(folder, kernel, {_kernel(cell) for cell in cells} - {_kernel(one)})
+        raise UsageError(NOT_MEASURED_ON(run=folder.path, kernel=kernel, cell=one.id, hint=hint))
+    return _worst_of(folder, alike, 1)[0]
+
+
+def _hint(folder: RunFolder, name: str, known: Iterable[str]) -> Statement:
+    """The nearest name, or where all names are listed."""
+    near = nearest(name, known)
+    return LISTS_CELLS(run=folder.path) if near is None else NEAREST(name=near)
+
+
+def _whole_cells(folder: RunFolder, run: Run) -> list[Cell]:
+    whole = set(folder.whole_cells(run))
+    cells = [cell for cell in run.plan.cells if cell.id in whole]
+    for cell in cells:
+        if cell.machine not in run.machines:
+            raise DamagedError(NO_MACHINE(machine=cell.machine))
+    return cells
+
+
+def _kernel(cell: Cell) -> str:
+    return cell.labels.get("kernel", cell.machine)
+
+
+def _other_labels(cell: Cell) -> dict[str, str]:
+    return {name: value for name, value in cell.labels.items() if name != "kernel"}
+
+
+def _worst_of(folder: RunFolder, cells: Sequence[Cell], worst: int) -> list[Chosen]:
+    likely = sorted(cells, key=lambda cell: -_largest_ns(folder, cell))[:worst]
+    found = {cell.id: recorded_activations(folder.files(cell.id)) for cell in likely}
+    ranked = sorted(
+        ((each, cell) for cell in likely for each in found[cell.id].worst(worst)),
+        key=lambda pair: -pair[0].latency_ns,
+    )[:worst]
+    return [
+        Chosen(cell, found[cell.id], tuple(each for each, owner in ranked if owner is cell))
+        for cell in likely
+        if any(owner is cell for _each, owner in ranked)
+    ]
+
+
+def _largest_ns(folder: RunFolder, cell: Cell) -> int:
+    column = folder.files(cell.id).summary().columns.get("latency_ns")
+    return column.max or 0 if column is not None else 0
+
+
+def kernel_of(run: Run, machine: str) -> str:
+    """The label that permanently means the kernel of a machine."""
+    return Facts.from_json(dict(run.machines[machine])).text("lab.kernel_label") or machine
+
+
+def guest_of(run: Run, machine: str) -> GuestCpus:
+    values = Facts.from_json(dict(run.machines[machine])).values
+    return GuestCpus.of_facts(values)
+
+
+def explain_all(
+    folder: RunFolder,
+    run: Run,
+    chosen: Sequence[Chosen],
+    opened: Callable[[Sequence[str], GuestCpus], LabTarget],
+    say: Callable[[str], None],
+    debug: Sequence[DebugInfo] = (),
+) -> list[Explained]:
+    """Play each cell once, and explain its chosen activations, with lines of source where a kernel's debug
+    information is given; the worst first."""
+    found: list[Explained] = []
+    names = _names(run)
+    sources = _sources(run, chosen, opened, debug)
+    for each in chosen:
+        label = kernel_of(run, each.cell.machine)
+        target = opened([label], guest_of(run, each.cell.machine))
+        _check_guest(folder.path, run, each.cell.machine, target, label)
+        say(f"playing {each.cell.id} again")
+        cell = replace(each.cell, machine=label)
+        for done in target.replay(cell, each.activations, each.wanted):
+            say(
+                f"following {done.activation.latency_ns / 1000:,.1f} us from release {done.activation.release}"
+            )
+            lateness = explain(done.execution, done.release_ns, done.activation.latency_ns, done.stamp)
+            if (source := sources.get(label)) is not None:
+                lateness = with_places(lateness, done.execution, done.release_ns, source.lines)
+            found.append(
+                Explained(
+                    each.cell.id,
+                    dict(each.cell.labels),
+                    done.activation.thread,
+                    done.activation.release,
+                    len(each.activations.each),
+                    lateness,
+                    names[each.cell.id],
+                )
+            )
+    return sorted(found, key=lambda explained: -explained.lateness.latency_ns)
+
+
+def _sources(
+    run: Run,
+    chosen: Sequence[Chosen],
+    opened: Callable[[Sequence[str], GuestCpus], LabTarget],
+    debug: Sequence[DebugInfo],
+) -> dict[str, DebugInfo]:
+    """The debug information of each kernel that has one, by its label; UsageError if one is of none of them."""
+    found: dict[str, DebugInfo] = {}
+    machines = {kernel_of(run, each.cell.machine): each.cell.machine for each in chosen} if debug else {}
+    for label, machine in machines.items():
+        image = opened([label], guest_of(run, machine)).kernel_image(label)
+        found.update((label, each) for each in debug if each.is_of(image))
+    for each in debug:
+        if each not in found.values():
+            raise UsageError(OTHER_KERNEL(path=each.path, kernels=tuple(machines), build_id=each.build_id))
+    return found
+
+
+def _names(run: Run) -> dict[str, str]:
+    """By the labels in which the run's cells differ, and the seed."""
+    cells = run.plan.cells
+    points = {cell.point: dict(cell.labels) for cell in cells}
+    named = dict(zip(points, row_names(list(points.values())), strict=True))
+    repeated = any(cell.repetition > 1 for cell in cells)
+    return {cell.id: named[cell.point] + (f" · {cell.repetition}" if repeated else "") for cell in cells}
+
+
+def _check_guest(path: Path, run: Run, machine: str, target: LabTarget, label: str) -> None:
+    measured = Facts.from_json(dict(run.machines[machine])).text("lab.guest")
+    if measured and measured != target.guest_key(label):
+        raise NotPossibleError(OTHER_GUEST(run=path, kernel=machine))

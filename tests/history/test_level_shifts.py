@@ -1,0 +1,108 @@
+"""Level shifts: what was seen stays seen, the level holds over the looks, and steps are found within four runs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from howlate.history.level_shifts import (
+    BEFORE,
+    DOWN,
+    FEWEST,
+    LEVEL,
+    NEWEST,
+    UP,
+    difference,
+    inflation_of,
+    interval_of,
+    limit_of,
+    place_of,
+    places_of,
+    refined,
+    scores_of,
+    shifts,
+)
+from made_noise import RUNS_WITHOUT_A_CHANGE, SPREAD, ar, is_called
+
+MARGIN = math.log(1.1)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(12, 40), st.floats(-1, 1))
+def test_what_was_seen_after_some_runs_is_seen_after_more_of_them(seed: int, at: int, step: float) -> None:
+    """So looking again and again is looking once, at the end."""
+    values = np.random.default_rng(seed).normal(0, 0.2, (2, 50))
+    values[0, at:] += step
+    whole = shifts(values, margin=MARGIN)
+    for end in (at + 4, at + 5, 45):
+        assert shifts(values[:, :end], margin=MARGIN) == [each for each in whole if each.seen_at <= end]
+
+
+@pytest.mark.parametrize("name", [name for name, kind in RUNS_WITHOUT_A_CHANGE.items() if kind.is_promised])
+def test_without_a_change_hardly_anybody_is_told_of_one(name: str) -> None:
+    """At most 6 of 30: at 5 % that is less likely than 1 in 300. bench/differences.py looks closer."""
+    random, kind = np.random.default_rng(4), RUNS_WITHOUT_A_CHANGE[name]
+    assert sum(is_called(kind.made(random), kind.boots(random), (60,)) for _ in range(30)) <= 6
+
+
+def test_a_step_of_a_half_is_found_within_four_runs() -> None:
+    """In 90 % of 40, less twice the binomial error."""
+    random, found = np.random.default_rng(5), 0
+    for _ in range(40):
+        values = random.normal(0, SPREAD, (1, 34))
+        values[0, 30:] += math.log(1.5)
+        found += any(each.at >= 28 for each in shifts(values, margin=MARGIN))
+    assert found >= 32
+
+
+def test_a_step_down_is_found_too() -> None:
+    random = np.random.default_rng(6)
+    values = random.normal(0, SPREAD, (1, 40))
+    values[0, 30:] -= math.log(2)
+    (shift,) = shifts(values, margin=MARGIN)
+    assert abs(shift.at - 30) <= 1
+
+
+@pytest.mark.parametrize("outliers", [1, 2])
+def test_a_few_runs_of_ten_times_are_no_level(outliers: int) -> None:
+    random = np.random.default_rng(7)
+    values = random.normal(0, SPREAD, (1, 40))
+    values[0, 20 : 20 + outliers] += math.log(10)
+    assert shifts(values, margin=MARGIN) == []
+
+
+@pytest.mark.parametrize("level", [LEVEL, LEVEL / 2, LEVEL / 10])
+@pytest.mark.parametrize("direction", [UP, DOWN])
+def test_the_first_looks_spend_no_more_than_their_share(level: float, direction: int) -> None:
+    """What is not less than the smallest p that there is, summed over all looks to come."""
+    for newest in NEWEST:
+        counts = range(newest + BEFORE[0], 200)
+        few = [
+            limit for n in counts
+            if (limit := limit_of(n, newest, direction, level)) == 1 / math.comb(n, newest)
+        ]  # fmt: skip
+        assert sum(few) <= level * 0.65
+    assert limit_of(FEWEST, NEWEST[0], UP, LEVEL) == pytest.approx(1 / 210)
+
+
+def test_dependence_makes_the_error_larger_and_independence_hardly() -> None:
+    random = np.random.default_rng(8)
+    free, bound = (np.median([inflation_of(ar(random, r, 60)) for _ in range(50)]) for r in (0.0, 0.5))
+    assert 1 <= free < 1.3 < 1.5 < bound
+
+
+def test_size_place_and_interval_of_a_step() -> None:
+    values = np.array([1.0, 1.1, 0.9, 1.0, 1.05, 0.95, 3.0, 3.1, 2.9, 3.0])
+    assert place_of(scores_of(values)) == 6 and refined(values, [5]) == [6]
+    assert difference(values, 6) == pytest.approx(2.0)
+    low, high = interval_of(values, 6)
+    assert low < 2.0 < high and high - low < 0.4
+    assert places_of(values, 6) == (6, 6)
+    wide = np.random.default_rng(9).normal(0, 1, 40)
+    wide[20:] += 1.0
+    first, last = places_of(wide, place_of(scores_of(wide)))
+    assert first < last

@@ -1,0 +1,424 @@
+"""What a job's folder holds is believed only where it is what the job asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fakes import command_of
+from howlate.errors import DamagedError, ExitCode, UsageError
+from howlate.imports.flow import as_run
+from howlate.imports.formats import Measured, RunImporter, find_importer
+from howlate.measure.execute import Tally
+from howlate.measure.session import Session
+from howlate.model.plan import Cell, Plan
+from howlate.model.run import Run
+from howlate.model.study import Study, Value
+from howlate.store import elsewhere
+from howlate.store.elsewhere import JOB
+from howlate.store.job_folder import JobFolder
+from howlate.words.say import english
+from store.streams import stream
+
+DEFAULTS = {
+    "timer": "clock_nanosleep",
+    "period": "1ms",
+    "policy": "fifo:80",
+    "cpus": "",
+    "threshold": "",
+    "warm-up": "100ms",
+    "record": "stream",
+    "late-policy": "skip",
+}
+FACTS = {
+    "kernel.release": "6.1",
+    "kernel.version": "#1",
+    "kernel.machine": "riscv64",
+    "cpu.online": "0-3",
+    "kernel.boot_id": "b",
+}
+BRIEF = {"kernel_release": "6.1", "kernel_version": "#1", "machine": "riscv64", "cpus_online": "0-3"}
+PERIODS = ("1ms", "2ms")
+OLDER_PROBE = {"given": None}
+"""Its stream does not say which options were given."""
+
+
+def cell(period: str, repetition: int) -> Cell:
+    parameters: dict[str, Value] = {"period": period, "activations": "3", "load": ()}
+    return Cell(f"{period}-{repetition}", "cyclic", parameters, {"period": period}, repetition, 0.1)
+
+
+CELLS = tuple(cell(period, repetition) for period in PERIODS for repetition in (1, 2))
+NAMES = [one.id for one in CELLS]
+
+
+def measured(one: Cell, t0_ns: int, head: Mapping[str, Any] | None = None, **changed: Any) -> bytes:
+    """What the probe writes for a cell; `changed`: parameters that were otherwise."""
+    asked = {name: list(its) if isinstance(its, tuple) else its for name, its in one.parameters.items()}
+    chosen = {
+        "cpus": "1",
+        "policy": "fifo:80",
+        "stream": "stream",
+        "quiet": True,
+        "dither": False,
+        "knob": [],
+    }
+    parameters = {
+        **DEFAULTS,
+        **chosen,
+        **asked,
+        **{name.replace("_", "-"): its for name, its in changed.items()},
+    }
+    told = {name: value for name, value in parameters.items() if value != ""}
+    given = [*asked, "stream", "quiet", *(name.replace("_", "-") for name in changed)]
+    return stream(
+        [1, 2, 3],
+        header_changes={
+            "parameters": told,
+            "given": given,
+            "t0_ns": t0_ns,
+            "facts": BRIEF,
+            **(head or {}),
+        },
+    )
+
+
+@dataclass
+class Job:
+    """A folder that `--emit-job` wrote and that was measured."""
+
+    path: Path
+
+    def put(self, line: int, data: bytes, results: str = "results", status: str = "0") -> Path:
+        folder = self.path / results / str(line)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "status").write_text(f"{status}\n")
+        (folder / "stdout").write_bytes(b"")
+        (folder / "stream").write_bytes(data)
+        return folder / "stream"
+
+    def facts(self, results: str = "results", at_s: int = 0) -> None:
+        folder = self.path / results / "0"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "stdout").write_text(json.dumps({"facts": 1, "values": FACTS}))
+        (folder / "status").write_text("0\n")
+        os.utime(folder / "status", (at_s, at_s))
+
+    def read(self) -> Measured:
+        importer = find_importer(self.path)
+        assert isinstance(importer, RunImporter) and importer.name == "job"
+        return importer.read([self.path], {})
+
+    def taken(self, name: str = "run") -> tuple[Session, Tally]:
+        return as_run(self.read(), self.path.parent / name)
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    study = Study("tiny", "Tiny", "How late?", "cyclic", axes={"period": PERIODS})
+    run = Run("id", "2026-01-02T03:04:05Z", study, Plan(CELLS), "by hand", versions={"probe": "0.1.0"})
+    lines = [(one, ["howlate-probe", *command_of(one)]) for one in CELLS]
+    JobFolder.write(tmp_path / "job", run, lines, DEFAULTS, None, "read me", {"cyclic": DEFAULTS})
+    made = Job(tmp_path / "job")
+    made.facts()
+    for line, one in enumerate(CELLS, 1):
+        made.put(line, measured(one, 1000 * line))
+    return made
+
+
+def said(tally: Tally) -> dict[str, str]:
+    return {failure.cell.id: failure.message for failure in tally.failures}
+
+
+def test_what_the_job_asked_for_is_believed(job: Job) -> None:
+    session, tally = job.taken()
+    assert session.folder.whole_cells() == NAMES
+    assert (tally.exit_code, job.read().notes, job.read().run.warnings) == (ExitCode.DONE, (), ())
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"period": "5ms"}, "period 5ms instead of 1ms"),
+        ({"activations": "300"}, "activations 300 instead of 3"),
+        ({"load": ["cpu:50"]}, "load cpu:50 instead of none"),
+        ({"timer": "timerfd"}, "timer timerfd instead of clock_nanosleep"),
+        ({"dither": True}, "dither on instead of off"),
+        ({"threshold": "100us"}, "threshold 100us instead of none"),
+        ({"policy": "fifo:20"}, "policy fifo:20 instead of fifo:80"),
+        ({"knob": ["thp=never"]}, "knob thp=never instead of none"),
+        ({"warm_up": "9ms"}, "warm-up 9ms instead of 100ms"),
+    ],
+)
+@pytest.mark.parametrize("head", [{}, OLDER_PROBE], ids=["told", "untold"])
+def test_a_stream_that_was_measured_otherwise_is_not_believed(
+    job: Job, changed: dict[str, Any], why: str, head: dict[str, Any]
+) -> None:
+    """The cell is missing, with a sentence and a remedy; the others are there."""
+    path = job.put(1, measured(CELLS[0], 77, head, **changed))
+    session, tally = job.taken()
+    assert session.folder.whole_cells() == NAMES[1:]
+    assert tally.exit_code is ExitCode.BROKEN
+    assert said(tally) == {NAMES[0]: f"{path} is another measurement than the cell asks for: {why}"}
+    assert "--emit-job" in tally.failures[0].remedy
+
+
+@pytest.mark.parametrize(
+    "spelt",
+    [
+        {"period": "1000us"},
+        {"cpus": "0-3"},
+        {"policy": "other"},
+        {"record": "memory"},
+        {"seed": "4711"},
+        {"duration": "10s"},
+        {"new_option": "of a later probe"},
+    ],
+)
+@pytest.mark.parametrize("head", [{"given": ["period", "activations"]}, OLDER_PROBE], ids=["told", "untold"])
+def test_what_the_probe_chooses_or_spells_otherwise_is_believed(
+    job: Job, spelt: dict[str, str], head: dict[str, Any]
+) -> None:
+    job.put(1, measured(CELLS[0], 77, head, **spelt))
+    assert job.taken()[0].folder.whole_cells() == NAMES
+
+
+def test_a_choice_of_the_probes_is_not_believed_where_somebody_else_made_it(job: Job) -> None:
+    job.put(1, measured(CELLS[0], 77, policy="other"))
+    assert "policy other instead of fifo:80" in said(job.taken()[1])[NAMES[0]]
+
+
+def test_a_stream_of_another_test_is_not_believed(job: Job) -> None:
+    job.put(2, measured(CELLS[1], 77, {"test": "clock"}))
+    session, tally = job.taken()
+    assert session.folder.whole_cells() == [NAMES[0], *NAMES[2:]]
+    assert "the test clock instead of cyclic" in said(tally)[NAMES[1]]
+
+
+def test_a_copied_stream_is_one_measurement(job: Job) -> None:
+    """Under a repetition's name nothing but the measurement itself tells; the first cell keeps it."""
+    path = job.put(2, (job.path / "results" / "1" / "stream").read_bytes())
+    session, tally = job.taken()
+    assert session.folder.whole_cells() == [NAMES[0], *NAMES[2:]]
+    assert said(tally) == {NAMES[1]: f"{path} is the measurement of the cell {NAMES[0]} once more"}
+    assert tally.exit_code is ExitCode.BROKEN
+
+
+def test_a_copied_stream_is_not_believed_in_a_later_import_either(job: Job) -> None:
+    job.put(2, b"", status="not run")
+    assert job.taken()[1].exit_code is not ExitCode.DONE
+    job.put(1, b"", status="not run")
+    job.put(2, measured(CELLS[0], 1000))
+    session, tally = job.taken()
+    assert session.folder.whole_cells() == [NAMES[0], *NAMES[2:]]
+    assert f"is the measurement of the cell {NAMES[0]} once more" in said(tally)[NAMES[1]]
+
+
+def test_what_is_not_believed_takes_nothing_from_other_results(job: Job) -> None:
+    """Neither a stream with another period nor a copy; a note says that they were left out."""
+    job.facts("results-2", at_s=99)
+    for line, data in ((1, measured(CELLS[0], 77, period="5ms")), (2, measured(CELLS[1], 1000))):
+        job.put(line, data, "results-2")
+    session, tally = job.taken()
+    assert (session.folder.whole_cells(), tally.exit_code) == (NAMES, ExitCode.DONE)
+    notes = job.read().notes
+    assert [note.partition(" is ")[2] for note in notes] == [
+        "another measurement than the cell asks for: period 5ms instead of 1ms; the cell is from other results",
+        f"the measurement of the cell {NAMES[0]} once more; the cell is from other results",
+    ]
+
+
+def test_a_cut_and_an_altered_stream_are_told(job: Job) -> None:
+    whole = measured(CELLS[0], 77)
+    job.put(1, whole[:-8])
+    altered = bytearray(measured(CELLS[1], 78))
+    altered[altered.rindex(b"stop_reason")] ^= 1
+    job.put(2, bytes(altered))
+    found = job.read()
+    assert found.damaged
+    assert ["is cut at byte" in found.notes[0], "is damaged at byte" in found.notes[1]] == [True, True]
+    session, _tally = job.taken()
+    assert [summary.valid for summary in session.folder.summaries()] == [False, False, True, True]
+    job.put(2, b"no stream at all")
+    assert "is no stream of howlate-probe" in said(job.taken("other")[1])[NAMES[1]]
+
+
+def test_streams_of_another_machine_are_refused(job: Job) -> None:
+    for name, value, words in (
+        ("machine", "aarch64", "with the architecture aarch64, but the job's facts are of riscv64"),
+        ("kernel_version", "#2", "with the build of the kernel #2"),
+    ):
+        job.put(1, measured(CELLS[0], 77, {"facts": {**BRIEF, name: value}}))
+        with pytest.raises(UsageError, match=words):
+            job.read()
+
+
+def test_a_cpu_that_was_parked_in_between_costs_no_cell(job: Job) -> None:
+    job.put(1, measured(CELLS[0], 77, {"facts": {**BRIEF, "cpus_online": "0-1"}}))
+    found = job.read()
+    assert "was measured with the CPUs 0-1 online, the facts have 0-3" in english(found.run.warnings[0])
+    assert CELLS[0].id in found.streams
+
+
+def test_another_version_of_the_probe_is_mentioned(job: Job) -> None:
+    job.put(1, measured(CELLS[0], 77, {"probe": "0.0.9"}))
+    (warning,) = job.read().run.warnings
+    assert english(warning) == "measured by the probe 0.0.9, and the job was written for the probe 0.1.0"
+
+
+def test_a_job_of_an_older_howlate_has_the_defaults_of_one_test(job: Job) -> None:
+    file = job.path / "run.json"
+    value = json.loads(file.read_text())
+    del value["checksum"], value["job"]["defaults_by_test"]
+    file.write_text(json.dumps(value))
+    job.put(1, measured(CELLS[0], 77, timer="timerfd"))
+    assert "timer timerfd instead of clock_nanosleep" in said(job.taken()[1])[NAMES[0]]
+
+
+def test_an_altered_plan_is_not_believed(job: Job) -> None:
+    file = job.path / "run.json"
+    file.write_text(file.read_text().replace("2ms", "3ms"))
+    with pytest.raises(DamagedError, match="changed after howlate wrote it") as caught:
+        job.read()
+    assert "--emit-job" in caught.value.remedy
+
+
+def test_symbolic_links_are_not_followed(job: Job, tmp_path: Path) -> None:
+    """A folder that came from elsewhere may not name files of this machine."""
+    stream_file = job.path / "results" / "1" / "stream"
+    shutil.move(stream_file, tmp_path / "secret")
+    stream_file.symlink_to(tmp_path / "secret")
+    stderr = job.path / "results" / "2" / "stderr"
+    (tmp_path / "words").write_text("secret words")
+    stderr.symlink_to(tmp_path / "words")
+    (job.path / "results" / "2" / "status").write_text("4\n")
+    _session, tally = job.taken()
+    assert set(said(tally)) == set(NAMES[:2])
+    assert all(text.endswith("is a symbolic link, which is not followed") for text in said(tally).values())
+    shutil.move(job.path / "results", tmp_path / "outside")
+    (job.path / "results").symlink_to(tmp_path / "outside")
+    with pytest.raises(UsageError, match=r"no results in .*symbolic link, which is not followed"):
+        job.read()
+
+
+def test_what_is_ignored_in_the_folder_is_said(job: Job) -> None:
+    (job.path / "notes").mkdir()
+    job.put(99, measured(CELLS[0], 77))
+    assert job.read().notes == (
+        f"{job.path / 'notes'} holds no results of the job",
+        f"{job.path / 'results' / '99'} is of no line of this job, which has 5",
+    )
+
+
+def test_a_job_that_is_not_whole_says_what_is_missing(job: Job) -> None:
+    (job.path / JOB).unlink()
+    with pytest.raises(UsageError, match=r"has the plan of a job \(run\.json\) and no cells\.job") as caught:
+        find_importer(job.path)
+    assert caught.value.remedy.startswith("copy the whole folder from the machine again")
+    (job.path / "run.json").unlink()
+    importer = find_importer(job.path)
+    assert isinstance(importer, RunImporter) and importer.name == "stream"
+    found = importer.read([job.path / "results"], {})
+    assert len(found.streams) == 4
+    assert found.notes[-1].startswith(f"{job.path / 'results'} holds the results of a job without its plan")
+
+
+# Folders of streams
+
+
+def folder_of(path: Path, **streams: bytes) -> Path:
+    path.mkdir(parents=True, exist_ok=True)
+    for name, data in streams.items():
+        (path / f"{name}.stream").write_bytes(data)
+    return path
+
+
+def test_only_folders_of_a_job_are_looked_into(tmp_path: Path) -> None:
+    """Names with spaces and letters of any script; what is left out is said."""
+    top = folder_of(tmp_path / "Messung März 測定", idle=measured(CELLS[0], 1))
+    folder_of(top / "deep" / "deeper", far=measured(CELLS[0], 2))
+    (top / "results" / "1").mkdir(parents=True)
+    (top / "results" / "1" / "stdout").write_text("")
+    (top / "processes" / "1").mkdir(parents=True)
+    (top / "processes" / "1" / "status").write_text("as in /proc")
+    folder_of(top / "7", far=measured(CELLS[0], 4))
+    (top / "results" / "1" / "stream").write_bytes(measured(CELLS[0], 3))
+    (top / "notes.txt").write_text("mine")
+    (top / "latest").symlink_to(top / "idle.stream")
+    (top / "home").symlink_to("/")
+    importer = find_importer(top)
+    assert isinstance(importer, RunImporter) and importer.name == "stream"
+    found = importer.read([top], {})
+    assert sorted(path.name for path in found.streams.values() if isinstance(path, Path)) == [
+        "idle.stream",
+        "stream",
+    ]
+    assert sorted(found.notes) == sorted(
+        [
+            f"3 folders are not looked into, for they hold no results of a job: {top / 'deep'}, "
+            f"{top / 'processes'}, {top / '7'}",
+            f"{top / 'notes.txt'} is no stream of the probe and is left out",
+            f"2 symbolic links are not followed: {top / 'home'}, {top / 'latest'}",
+        ]
+    )
+
+
+def test_a_folder_with_too_many_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder_of(tmp_path, **{f"s{number}": measured(CELLS[0], number) for number in range(4)})
+    monkeypatch.setattr(elsewhere, "MOST_ENTRIES", 3)
+    with pytest.raises(UsageError, match="holds more than 3 files"):
+        find_importer(tmp_path)
+
+
+def test_what_is_no_measurement_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "nothing.stream").write_bytes(b"")
+    (tmp_path / "words").write_text("words")
+    folder_of(tmp_path / "outer" / "inner", a=measured(CELLS[0], 1))
+    os.mkfifo(tmp_path / "pipe")
+    archive = shutil.make_archive(str(tmp_path / "board"), "gztar", tmp_path / "outer")
+    plain = shutil.make_archive(str(tmp_path / "board"), "tar", tmp_path / "outer")
+    zipped = shutil.make_archive(str(tmp_path / "board"), "zip", tmp_path / "outer")
+    for name, words in (
+        ("empty", "is neither the folder of a job .it has no cells.job. nor one with streams"),
+        ("outer", r"nor one with streams of the probe; .*inner is not looked into"),
+        ("nothing.stream", "is empty"),
+        ("words", "looks like none of the formats"),
+        ("pipe", "is neither a file nor a folder"),
+        (archive, "is an archive or compressed"),
+        (plain, "is an archive or compressed"),
+        (zipped, "is an archive or compressed"),
+    ):
+        with pytest.raises(UsageError, match=words) as caught:
+            find_importer(tmp_path / name)
+        assert caught.value.remedy
+    with pytest.raises(UsageError, match="is neither a file nor a folder"):  # and nobody waits for a writer
+        find_importer(tmp_path / "pipe", "cyclictest")
+
+
+def test_the_facts_are_looked_for_once_however_many_lines_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Looked for beside each line, 1,200 lines took more than a minute."""
+    asked: list[Path] = []
+    glob = Path.glob
+
+    def counted(path: Path, pattern: str) -> Iterator[Path]:
+        asked.append(path)
+        return iter(list(glob(path, pattern)))
+
+    results = Job(tmp_path / "job")
+    for number in range(20):
+        results.put(number, measured(CELLS[0], number))
+    importer = find_importer(tmp_path / "job" / "results")
+    assert isinstance(importer, RunImporter)
+    monkeypatch.setattr(Path, "glob", counted)
+    assert len(importer.read([tmp_path / "job" / "results"], {}).streams) == 20
+    assert asked == [tmp_path / "job" / "results"]

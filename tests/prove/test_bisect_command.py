@@ -1,0 +1,147 @@
+"""`howlate lab bisect --window`: what it refuses, and what skips a step. No guest is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from howlate.errors import (
+    DamagedError,
+    GuestError,
+    HowlateError,
+    NotPossibleError,
+    TargetError,
+    UnfitKernelError,
+    UsageError,
+)
+from howlate.lab.archive.packages import NOT_IN_ARCHIVE, AbsentError
+from howlate.lab.cli.lab._archive import ArchiveOptions
+from howlate.lab.guests.guest import NO_RESULT
+from howlate.lab.guests.machine import NO_EMULATOR
+from howlate.lab.replay import NO_SYMBOLS, STAMP_NOT_FOUND
+from howlate.lab.targets.lab import LabTarget
+from howlate.prove.bisected import WINDOWS, AskedOf, StepAnswer
+from howlate.prove.bisection import Step, StepSide
+from howlate.prove.forked_part import OTHER_COURSE, OTHER_LATENCY
+from howlate.prove.lab import prove
+from howlate.prove.lab.bisect import BisectOptions, _Steps
+from howlate.prove.lab.prove import ProofAsked
+from howlate.prove.landscape import Goal, Probed, ReleaseWindow, Search
+from howlate.prove.proof import Landscape, Proof
+from howlate.replay.execution import TIME_UNEXPLAINED
+from howlate.words.say import english
+
+LIMIT_NS = 100_000
+STEP = Step("6.1", "", "6.1")
+
+
+def options(*changes: str, window: str = "20ms") -> BisectOptions:
+    return BisectOptions("6.1", "6.12", None, "", window, changes, ())
+
+
+@pytest.mark.parametrize("change", ["period=2ms", "load=none;policy=other", "cyclic.load=none"])
+def test_a_setting_that_a_single_release_does_not_have_is_refused(change: str) -> None:
+    with pytest.raises(UsageError, match="would change nothing"):
+        options("load=none", *change.split(";")).check()
+    options(*change.split(";"), window="").check()
+    options("load=none").check()
+
+
+class OpenedTarget:
+    """Of one machine."""
+
+    machines = ("6.1",)
+
+    def close(self) -> None:
+        pass
+
+
+class MadeSteps(_Steps):
+    """Opens no lab."""
+
+    def opened(self, step: Step, kernel: Path | None) -> LabTarget:
+        return cast(LabTarget, OpenedTarget())
+
+
+def answered(
+    monkeypatch: pytest.MonkeyPatch, proof_of: Callable[[ProofAsked], Proof], again: bool = False
+) -> StepAnswer:
+    def proof_of_all(target: LabTarget, machine: str, load: str, asked: ProofAsked) -> Proof:
+        return proof_of(asked)
+
+    monkeypatch.setattr(prove, "proof_of", proof_of_all)
+    given = options("load=cpu:50")
+    steps = MadeSteps("preemption-models", LIMIT_NS, given, Path(), cast(ArchiveOptions, None))
+    return steps.proved(STEP, AskedOf(again=again))
+
+
+def proof(found_ns: int, goal: Goal) -> Proof:
+    search = Search(ReleaseWindow(0, 1), goal, 0)
+    search.add(Probed(0, found_ns))
+    return Proof.of_search(Landscape("6.1", "cpu:50", 0), search, [])
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        GuestError(NO_RESULT()),
+        UnfitKernelError(NO_SYMBOLS(kernel="6.1")),
+        AbsentError(NOT_IN_ARCHIVE(package="linux-image")),
+    ],
+)
+def test_a_kernel_that_dies_is_unfit_or_cannot_be_had_skips_the_step_and_says_why(
+    monkeypatch: pytest.MonkeyPatch, problem: HowlateError
+) -> None:
+    answer = answered(monkeypatch, failing_with(problem))
+    assert answer.side is StepSide.SKIP
+    assert answer.why is not None and problem.message in english(answer.why)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        TargetError(OTHER_LATENCY(at_ns=1, again_ns=2, latency_ns=3)),
+        TargetError(OTHER_COURSE(actual_ns=1, kept_ns=2, path="kept.json")),
+        TargetError(STAMP_NOT_FOUND(cell="6.1")),
+        DamagedError(TIME_UNEXPLAINED(ns=5)),
+        NotPossibleError(NO_EMULATOR(emulator="qemu-system-x86_64", package="qemu-system-x86")),
+    ],
+)
+def test_a_defect_of_howlate_or_what_this_machine_lacks_ends_the_search(
+    monkeypatch: pytest.MonkeyPatch, problem: HowlateError
+) -> None:
+    """Skipped steps would hide it: the next kernel has it too."""
+    with pytest.raises(type(problem)) as caught:
+        answered(monkeypatch, failing_with(problem))
+    assert caught.value is problem
+
+
+def failing_with(problem: HowlateError) -> Callable[[ProofAsked], Proof]:
+    def fails(asked: ProofAsked) -> Proof:
+        raise problem
+
+    return fails
+
+
+def test_a_step_is_asked_in_windows_that_do_not_touch_and_again_in_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[ProofAsked] = []
+
+    def kept(question: ProofAsked) -> Proof:
+        asked.append(question)
+        return proof(50_000, question.goal)
+
+    for again in (False, True):
+        assert answered(monkeypatch, kept, again).side is StepSide.GOOD
+    assert _begins(asked) == sorted(_begins(asked)) and len(asked) == 2 * WINDOWS
+    assert all(question.worst for question in asked)  # what is found counts, whoever objects to a bound
+    assert all(one.length_ns == 20_000_000 and one.checks for one in asked)
+    assert min(b - a for a, b in zip(_begins(asked), _begins(asked)[1:], strict=False)) > 20_000_000
+
+
+def _begins(asked: Sequence[ProofAsked]) -> list[int]:
+    return [one.first_ns for one in asked]

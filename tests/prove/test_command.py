@@ -1,0 +1,52 @@
+"""`howlate lab prove` refuses what it cannot ask, before a guest is booted."""
+
+from __future__ import annotations
+
+import pytest
+
+from howlate.errors import UsageError
+from howlate.prove.lab.prove import LandscapesAsked, ProofAsked, _goal, _landscapes
+from howlate.prove.landscape import Goal
+
+
+def test_the_goal_is_a_share_or_a_deadline() -> None:
+    assert _goal("", "") == Goal(within=0.05)
+    assert _goal("10%", "") == Goal(within=0.1)
+    assert _goal("", "100us") == Goal(deadline_ns=100_000)
+
+
+@pytest.mark.parametrize(
+    ("within", "deadline", "reason"),
+    [
+        ("5%", "1ms", "two questions"),
+        ("0%", "", "--within"),
+        ("101%", "", "--within"),
+        ("x", "", "--within"),
+        ("5", "", "--within must be a share"),
+        ("0us", "", "--within"),
+        ("", "0", "--deadline must be above 0"),
+        ("", "0us", "--deadline must be above 0"),
+    ],
+)
+def test_another_goal_is_refused(within: str, deadline: str, reason: str) -> None:
+    with pytest.raises(UsageError, match=reason):
+        _goal(within, deadline)
+
+
+@pytest.mark.parametrize("window", ["0", "61s", "1h"])
+def test_a_window_without_instants_or_too_long_is_refused(window: str) -> None:
+    with pytest.raises(UsageError, match="--window must be more than 0, and at most 60"):
+        ProofAsked.of(window, "100ms", "", "", checks=60, jobs=0, fresh=False)
+
+
+def test_loads_are_the_studys_or_those_that_are_named() -> None:
+    assert _landscapes("preemption-models", (), "6.1") == LandscapesAsked(
+        "6.1", ("none", "memory-alloc:100", "hackbench")
+    )
+    assert _landscapes(None, ("cpu:50", "cpu:50"), "6.1").loads == ("cpu:50",)
+    assert _landscapes(None, (), "6.1").loads == ("none",)
+    assert _landscapes("preemption-models", (), "", has_own=True).kernels == ""
+    assert _landscapes(None, ("none",), "", has_own=True).kernels == ""
+    for study, loads, kernels in (("preemption-models", ("none",), "6.1"), (None, (), "")):
+        with pytest.raises(UsageError):
+            _landscapes(study, loads, kernels)

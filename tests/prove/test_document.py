@@ -1,0 +1,88 @@
+"""The document of proofs: one sheet for terminal and page, and a picture of each landscape."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from rich.console import Console
+
+from howlate.charts._data import unpack
+from howlate.document.document_terminal import print_document
+from howlate.document.html import page
+from howlate.document.sheet import PAGE, TERMINAL
+from howlate.prove.chart import draw
+from howlate.prove.document import document, to_json_value
+from howlate.prove.document import page as whole_page
+from howlate.prove.landscape import Goal
+from howlate.prove.worst_releases import LateRelease, latest_of
+from howlate.replay.premises import Witness
+from made_prober import STOPPER, proved, tooth
+from test_prove import ABOVE
+
+BOUNDED = proved(tooth, Goal(within=0.1))
+WITHHELD = proved(tooth, Goal(within=0.1), Witness(0, 10**6, (STOPPER, ABOVE), (0, 0)))
+PROOFS = [BOUNDED, WITHHELD]
+
+
+def test_the_terminal_has_a_row_a_landscape_and_its_sentence() -> None:
+    out = io.StringIO()
+    print_document(Console(file=out, width=120), document(PROOFS, TERMINAL))
+    text = " ".join(out.getvalue().split())
+    assert f"{BOUNDED.found.latency_ns / 1000:.3f} {BOUNDED.bound_ns / 1000:.3f}" in text
+    assert "no bound claimed" in text and "exe (FIFO 90)" in text
+    assert "Nothing is claimed about other phases" in text
+
+
+@pytest.mark.parametrize(
+    ("ahead_ns", "armed"), [((None, 4_990_000), ""), ((4_990_000, 4_997_000), "4.990000 ms")]
+)
+def test_each_sentence_says_what_it_does_not_cover_and_how_far_ahead_its_releases_are_armed(
+    ahead_ns: tuple[int | None, ...], armed: str
+) -> None:
+    said = tuple(Witness(0, 10**6, (), (), ahead_ns=each) for each in ahead_ns)
+    (value,) = to_json_value([replace(BOUNDED, witnesses=said)])["landscapes"]
+    assert value["sentence"].count(". ") == 0 and value["sentence"].endswith(
+        "less than 0.05 of all instants are)."
+    )
+    for part in ("not for other phases, other loads or hardware", "no later release was found", armed):
+        assert part in value["sentence"]
+    assert ("armed" in value["sentence"]) is bool(armed)
+    assert value["armed_ahead_ns"] == (4_990_000 if armed else None)
+
+
+def test_other_late_releases_are_explained_too_each_of_another_tooth() -> None:
+    """The landscape has four teeth, and two are searched to the end at least."""
+    probes = latest_of(BOUNDED, 3)
+    assert probes[0] == BOUNDED.found and len(probes) == 3
+    assert all(one.start_ns <= later.at_ns for one, later in pairwise(sorted(probes)))
+    assert latest_of(BOUNDED, 0) == latest_of(BOUNDED, 1) == [BOUNDED.found]
+    assert BOUNDED.why is not None
+    others = [[LateRelease(probe, BOUNDED.why) for probe in probes[1:]], []]
+    first, second = to_json_value(PROOFS, others)["landscapes"]
+    assert [each["latency_ns"] for each in first["others"]] == [probe.latency_ns for probe in probes[1:]]
+    assert first["others"][0]["why"] and not second["others"]
+    text = whole_page(PROOFS, others)
+    assert all(f'id="{key}"' in text for key in ("why-0", "why-0-2", "why-0-3", "why-1"))
+    out = io.StringIO()
+    print_document(Console(file=out, width=120), document(PROOFS, TERMINAL, others))
+    assert out.getvalue().count("went on, and was not preempted") == 4
+
+
+def test_the_page_draws_a_bound_only_where_there_is_one() -> None:
+    figure = draw(PROOFS)
+    reached, bound = (panel["series"] for panel in (figure.panels[0].data, figure.panels[1].data))
+    assert unpack(reached[0]["x"]) == sorted({p.at_ns for p in (*BOUNDED.probes, BOUNDED.found)})
+    assert unpack(reached[1]["x"]) and not unpack(bound[1]["x"])
+    html = page(document(PROOFS, PAGE))
+    assert 'data-chart="landscape"' in html and "lab/prove.md" in html
+
+
+def test_json_has_a_bound_only_where_it_is_claimed_by_whoever_asked() -> None:
+    first, second = to_json_value(PROOFS)["landscapes"]
+    assert first["conditional_bound_ns"] == BOUNDED.bound_ns and second["conditional_bound_ns"] is None
+    accepted = to_json_value([replace(proof, accepted=True) for proof in PROOFS])["landscapes"]
+    assert [each["bound_ns"] for each in (first, second, *accepted)] == [None, None, BOUNDED.bound_ns, None]
+    assert len(first["landscape"]) == first["probes"]

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from analysis.test_lateness import RELEASE, STAMP, made
+from howlate.replay.lateness import PartKind, explain
+from howlate.replay.source_lines import with_places
+from made_execution import at
+
+LINES = {
+    at("work", 2): "a.c:2",
+    at("work", 4): "a.c:4",
+    at("work", 5): "a.c:5",
+    at("hrtimer_interrupt"): "t.c:1",
+}
+
+
+def lines(addresses: Collection[int]) -> dict[int, str]:
+    return {address: LINES[address] for address in addresses if address in LINES}
+
+
+def test_a_part_and_a_function_have_the_line_in_which_most_of_their_time_was_spent() -> None:
+    execution = made()
+    release_ns = int(execution.times_ns[RELEASE])
+    latency_ns = int(execution.times_ns[STAMP]) - release_ns
+    plain = explain(execution, release_ns, latency_ns, STAMP)
+    placed = with_places(plain, execution, release_ns, lines)
+    places = {part.kind: part.place for part in placed.parts}
+    assert places[PartKind.MASKED] == "a.c:2"
+    assert places[PartKind.HELD] == "a.c:5"
+    assert places[PartKind.SCHEDULER] == ""
+    functions = {each.name: each.place for each in placed.functions}
+    assert functions["work"] == "a.c:5" and functions["hrtimer_interrupt"] == "t.c:1"
+    assert [(part.kind, part.ns) for part in placed.parts] == [(part.kind, part.ns) for part in plain.parts]

@@ -1,0 +1,92 @@
+"""A threshold that ends a cell is told: which cell, the value, and that the threshold ended it."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+
+from rich.console import Console
+
+from howlate.document import html
+from howlate.model.loaded import RunContent
+from howlate.statistics.threshold import threshold_statements
+from howlate.words.quantities import NARROW_SPACE
+from howlate.words.say import text_of
+from made_runs import five_cells, made_run
+from printed import print_cells, show_json
+
+
+def ended() -> RunContent:
+    """Five cells, of which disk was ended by its threshold of 100us at 123 us."""
+    cells = five_cells(1_000)
+    summary, bins = cells[3]
+    column = replace(summary.columns["latency_ns"], max=123_000, max_at_s=3.2)
+    cells[3] = (replace(summary, stop_reason="threshold", columns={"latency_ns": column}), bins)
+    content = made_run(cells)
+    plan = replace(
+        content.run.plan,
+        cells=tuple(replace(cell, parameters={"threshold": "100us"}) for cell in content.run.plan.cells),
+    )
+    return replace(content, run=replace(content.run, plan=plan))
+
+
+SAID = (
+    "disk: ended by its threshold of 100us before its planned length; the latency was 123 µs. "
+    "It was on CPU 1, 3.2 s after the first release. To see what led there, measure again with"
+)
+
+
+def test_terminal_page_and_json_name_the_cell_and_the_value() -> None:
+    content = ended()
+    summaries = [cell.summary for cell in content.cells]
+    out = io.StringIO()
+    print_cells(Console(file=out, width=120), summaries, None, content.run)
+    shown = " ".join(out.getvalue().split())
+    assert SAID in shown and shown.count("threshold") == 1
+    page = html.render([content])
+    tied = SAID.replace("123 µs", f"123{NARROW_SPACE}µs").replace("3.2 s", f"3.2{NARROW_SPACE}s")
+    assert page.index(tied) < page.index('data-chart="overview"')
+    (told,) = json.loads(show_json(summaries, content.run))["exceeded"]
+    assert told == {
+        "id": summaries[3].id,
+        "threshold": "100us",
+        "latency_ns": 123_000,
+        "cpu": "1",
+        "at_s": 3.2,
+    }
+
+
+def test_nothing_is_said_where_no_cell_was_ended() -> None:
+    content = made_run(five_cells(1_000))
+    summaries = [cell.summary for cell in content.cells]
+    assert "exceeded" not in json.loads(show_json(summaries, content.run))
+    assert "threshold" not in html.render([content])
+
+
+def said(content: RunContent) -> str:
+    return " ".join(text_of(told) for told in threshold_statements(content.summaries, content.run))
+
+
+def test_of_several_cpus_the_one_that_was_late_is_named() -> None:
+    content = ended()
+    summary = content.cells[3].summary
+    column = replace(summary.columns["latency_ns"], max_by_cpu={"0": 90_000, "3": 123_000})
+    late = replace(summary, labels={**summary.labels, "cpu": "0-3"}, columns={"latency_ns": column})
+    text = " ".join(text_of(told) for told in threshold_statements([late], content.run))
+    assert "It was on CPU 3, " in text
+    unpinned = replace(column, max_by_cpu={"-1": 123_000})
+    (told,) = threshold_statements([replace(late, columns={"latency_ns": unpinned})])
+    assert "CPU" not in text_of(told) and text_of(told).endswith("s after the first release.")
+
+
+def test_the_next_step_is_the_one_that_is_possible() -> None:
+    content = ended()
+    traced = tuple(
+        replace(c, parameters={**c.parameters, "break-trace": True}) for c in content.run.plan.cells
+    )
+    with_trace = replace(content, run=replace(content.run, plan=replace(content.run.plan, cells=traced)))
+    assert "read /sys/kernel/tracing/trace" in said(with_trace)
+    assert "--set break-trace=true" not in said(with_trace)
+    virtual = replace(content, run=replace(content.run, target="lab:6.1", clock="virtual"))
+    assert "reaches it again at the same instant" in said(virtual) and "break-trace" not in said(virtual)

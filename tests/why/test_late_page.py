@@ -1,0 +1,53 @@
+"""The page of `howlate why`: as large as a page may be, whatever the run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from howlate.document import html
+from howlate.document.document import Document
+from howlate.model.loaded import RunContent
+from howlate.why.explained_cells import explained_cells
+from howlate.why.late_cases import case_sections, causes_section
+from howlate.why.late_page import page
+from made_runs import five_cells, made_run
+from made_trace import late_samples
+
+
+@pytest.fixture(scope="module")
+def traced() -> RunContent:
+    run = made_run(five_cells(2_000))
+    return replace(run, cells=[replace(cell, trace=late_samples(12)) for cell in run.cells])
+
+
+def of(content: RunContent, worst: int) -> str:
+    cells = explained_cells(content)
+    return page(content, cells, Document((*causes_section(cells, ()), *case_sections(cells, worst))))
+
+
+def cases_on(text: str) -> int:
+    return text.count("Where the time went")
+
+
+def test_everything_is_on_it_where_there_is_room(traced: RunContent) -> None:
+    text = of(traced, 40)
+    assert cases_on(text) == 40 and "leave no room" not in text
+    assert text.count('id="course-') >= 5
+
+
+def test_a_page_without_room_has_coarser_courses_then_fewer_samples_and_says_so(
+    traced: RunContent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def size_of(worst: int, has_courses: bool) -> int:
+        cells = [replace(cell, bins=cell.bins if has_courses else None) for cell in traced.cells]
+        return len(of(replace(traced, cells=cells), worst).encode())
+
+    monkeypatch.setattr(html, "LARGEST", (size_of(40, True) + size_of(40, False)) // 2)
+    text = of(traced, 40)
+    assert len(text.encode()) < html.LARGEST and "are joined into one" in text and cases_on(text) == 40
+    monkeypatch.setattr(html, "LARGEST", size_of(35, False))
+    text = of(traced, 40)
+    assert len(text.encode()) < html.LARGEST
+    assert 8 <= cases_on(text) < 40 and f"of the 40 worst the {cases_on(text)} worst are shown" in text

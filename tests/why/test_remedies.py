@@ -1,0 +1,85 @@
+"""What is said to do about a cause fits the cause, and the machine."""
+
+from __future__ import annotations
+
+import pytest
+
+from howlate.document.document import Texts
+from howlate.model.cause import Cause, CausePart
+from howlate.why.explained_cells import ExplainedCell, cause_sums, weighty_causes
+from howlate.why.late_cases import causes_json, causes_section, causes_sheet
+from howlate.why.remedies import remedies_of, remedy_of
+from howlate.words.say import english, text_of
+from made_trace import IDLE, METAL, OWN, MadeTrace
+
+
+def idle_cell(ns: int, *, state: int | None = 2, has_idle_states: bool | None = True) -> ExplainedCell:
+    """With one sample that was late because its CPU was idle."""
+    made = MadeTrace().asleep(to=IDLE).add(-90_000, "cpu_idle", a=2, b=1)
+    if state is None:
+        made.add(-10, "cpu_idle", a=-1, b=1)
+    made.timer(ns, ns + 400, ns + 900).add(ns + 1_000, "cpu_idle", a=-1, b=1).switch(ns + 2_000, OWN, 0)
+    case = made.explained(ns + 2_500, METAL)
+    return ExplainedCell("cell", "cell", {}, (case,), 100, has_idle_states=has_idle_states)
+
+
+@pytest.mark.parametrize(("ns", "is_weighty"), [(5_000, False), (60_000, True)])
+def test_leaving_idle_is_worth_a_remedy_where_it_took_long(ns: int, is_weighty: bool) -> None:
+    causes = [each.cause for each in weighty_causes(cause_sums([idle_cell(ns)]))]
+    assert (Cause.IDLE in causes) is is_weighty
+
+
+@pytest.mark.parametrize(
+    ("state", "has_idle_states", "rule", "knobs"),
+    [
+        (2, True, "remedy.idle", ["c_states", "cpu_dma_latency"]),
+        (2, None, "remedy.idle", ["c_states", "cpu_dma_latency"]),
+        (2, False, "remedy.idle-without-states", []),
+        (None, True, "remedy.idle-loop", []),
+        (None, False, "remedy.idle-loop", []),
+    ],
+)
+def test_the_remedy_of_leaving_idle_fits_the_state_and_the_kernel(
+    state: int | None, has_idle_states: bool | None, rule: str, knobs: list[str]
+) -> None:
+    cell = idle_cell(60_000, state=state, has_idle_states=has_idle_states)
+    idle = next(cause for cause in causes_json(cause_sums([cell]), ()) if cause["cause"] == "idle")
+    assert (idle["remedy"]["rule"], idle["knobs"]) == (rule, knobs)
+
+
+def test_one_sample_in_the_idle_loop_does_not_decide_for_all_that_left_an_idle_state() -> None:
+    cells = [*(idle_cell(60_000) for _each in range(19)), idle_cell(61_000, state=None)]
+    sums = cause_sums(cells)
+    assert [(each.name, each.cases) for each in sums if each.cause is Cause.IDLE] == [
+        ("", 19),
+        ("idle loop", 1),
+    ]
+    assert [(remedy.text.id, remedy.knobs) for _cause, remedy in remedies_of(sums)] == [
+        ("remedy.idle", ("c_states", "cpu_dma_latency")),
+        ("remedy.idle-loop", ()),
+    ]
+    told = [
+        text_of(line)
+        for item in causes_section(cells, ())[0].items
+        if isinstance(item, Texts)
+        for line in item.texts
+    ]
+    assert any(line.startswith("leaving idle: Keep the CPU out") for line in told)
+    assert any(line.startswith("idle loop, interrupts off: The idle loop") for line in told)
+    names = [cell.text for cell in causes_sheet(sums).columns[0].cells]
+    assert "idle loop, interrupts off" in map(text_of, names)
+
+
+def test_a_gap_leads_to_no_knob_of_idle_states_where_there_are_none() -> None:
+    gap = CausePart(Cause.GAP, 0, 1)
+    known, unknown = remedy_of(gap, has_idle_states=False), remedy_of(gap, has_idle_states=None)
+    assert known is not None and unknown is not None and known.text is unknown.text
+    assert (known.knobs, unknown.knobs) == ((), ("c_states", "cpu_dma_latency"))
+    assert remedy_of(CausePart(Cause.RETURN, 0, 1), None) is None
+
+
+def test_where_events_leave_two_causes_open_the_remedy_does_too() -> None:
+    remedy = remedy_of(CausePart(Cause.IRQ_LATE_OR_GAP, 0, 1), None)
+    assert remedy is not None
+    told = english(remedy.text())
+    assert "Events do not show which" in told and "interrupts off" in told and "hypervisor" in told

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from io import StringIO
+
+from rich.console import Console
+
+from analysis.test_lateness_pair import PAIR
+from howlate.document.document_terminal import print_document
+from howlate.why.replayed.document import document, why_json
+from howlate.why.replayed.page import page
+from howlate.why.replayed.pair_document import functions_sheet, kinds_sheet
+
+BOTH = [PAIR.one, PAIR.other]
+
+
+def test_the_terminal_shows_both_beside_each_other_and_what_is_in_one_alone() -> None:
+    out = StringIO()
+    print_document(Console(file=out, width=120, markup=False), document(BOTH, PAIR))
+    text = " ".join(out.getvalue().split())
+    assert "none: 100 ns late. rt: 37 ns late." in text
+    assert "Functions only in none: free (80 ns). Functions only in rt: softirq (20 ns)." in text
+    assert "what was interrupted went on, and was not preempted 0.090 0.000 +0.090" in text
+    assert "latency 0.100 0.037 +0.063" in text
+
+
+def test_the_columns_add_up_to_both_latencies_however_many_functions_are_shown() -> None:
+    for most in (1, 2, 15):
+        columns = {column.key: column for column in functions_sheet(PAIR, most).columns}
+        for key, ns in (("self-one", 100), ("self-other", 37), ("self-more", 63)):
+            assert sum(cell.value or 0 for cell in columns[key].cells) == ns
+    *kinds, total = kinds_sheet(PAIR).columns[1].cells
+    assert sum(cell.value or 0 for cell in kinds) == total.value == 100
+
+
+def test_a_kernel_without_a_function_of_its_own_is_told() -> None:
+    text = page(BOTH, replace(PAIR, other=PAIR.one))
+    assert "Every function of none is in the other one too." in text
+
+
+def test_the_page_has_a_flame_graph_for_each_behind_the_comparison() -> None:
+    text = page(BOTH, PAIR)
+    assert text.count("<svg") == 2 and text.index('id="why-pair"') < text.index("<svg")
+
+
+def test_json_has_all_functions_of_both() -> None:
+    compared = json.loads(json.dumps(why_json(BOTH, PAIR)))["comparison"]
+    assert compared["latency_ns"] == {"one": 100, "other": 37, "difference": 63}
+    assert [each["name"] for each in compared["functions"]] == ["free", "softirq", "work", "main"]
+    assert compared["one"] == {"cell": "none-1", "release": 1}
