@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import lacks
+from running import howlate  # noqa: F401
 from spent import Spent
 
 # The tests read English, whoever starts them; those of the languages say which one they want.

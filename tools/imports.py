@@ -11,8 +11,8 @@ import argparse
 from collections import Counter
 
 from howlate.errors import HowlateError
-from importers.shown import SHOWN, table
-from importers.truths import ALTERATIONS, MAKERS, columns_of, made, outcome, recognised, untrue
+from imports.shown import SHOWN, table
+from imports.truths import ALTERATIONS, MAKERS, columns_of, made, outcome, recognised, untrue
 
 ALTERED = 5
 """One in so many files is altered, in each way."""

@@ -13,8 +13,8 @@ import random
 import time
 from pathlib import Path
 
-from importers.foreign import BY_NAME
-from importers.mutate import judged, mutated
+from imports.foreign import BY_NAME
+from imports.mutate import judged, mutated
 
 
 def main() -> int:

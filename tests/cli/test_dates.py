@@ -15,7 +15,7 @@ import pytest
 
 from hostile.harness import COMMANDS, words_of
 from howlate.model.seal import sealed
-from importers.foreign import BY_NAME, FILES, FIXTURES
+from imports.foreign import BY_NAME, FILES, FIXTURES
 from lacks import MACHINE, skip
 from store.runs import a_folder
 from store.streams import stream

@@ -23,9 +23,9 @@ from lab.made_archive import MadeArchive, made_key, served
 from lab.test_archive import DYNAMIC, old_layout
 from store.streams import header, stream
 from tree_of_commands import leaves
+from verdict.test_command import SAMPLES, measured
 
 from .commands import STUDY, Run
-from .test_verdict import SAMPLES, measured
 
 SITUATIONS = {
     "pass": "passed, done",

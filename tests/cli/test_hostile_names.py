@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 import pytest
 
-from importers.foreign import FIXTURES
+from imports.foreign import FIXTURES
 from made_evidence import quiet
 from store.runs import a_folder, a_run
 from store.streams import header, stream

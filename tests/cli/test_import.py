@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from cli.commands import Run, is_a_sentence
-from importers.foreign import FIXTURES
+from imports.foreign import FIXTURES
 
 
 def test_a_file_becomes_a_run_whose_path_comes_last(howlate: Run, tmp_path: Path) -> None:

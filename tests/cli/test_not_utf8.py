@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from hostile.harness import COMMANDS, words_of
+from verdict.test_command import SAMPLES, measured
 
 from .commands import STUDY, Run, is_a_sentence
-from .test_verdict import SAMPLES, measured
 
 MANY = ("history", "query", "query samples")
 """They name the run, and go on without it."""

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from cli.commands import Run, is_a_sentence
 from howlate.model.summary import MISSES
 from howlate.sides.sides import COMPARED, fewest_pairs
 from howlate.studies import find_study, studies
-
-from .commands import Run, is_a_sentence
-from .test_verdict import SAMPLES, measured
+from verdict.test_command import SAMPLES, measured
 
 
 @pytest.fixture

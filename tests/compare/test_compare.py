@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
+from document.sheets import row, sheet, who
 from howlate.compare.compare import compare, to_json
 from howlate.errors import UsageError
 from howlate.model.guest_cpus import GuestCpus
@@ -22,7 +23,6 @@ from howlate.store.run_folder import CELL, RunFolder, write_summary
 from made_sides import NONE, RT, Machine, Made, at, lab_run, real_run
 from printed import compared_html as section
 from printed import print_comparison
-from report.sheets import row, sheet, who
 
 TWO = {
     at(load="none", period="1ms"): [Made(maximum=50, deviation=2)],

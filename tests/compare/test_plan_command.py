@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cli.commands import Run, is_a_sentence
 from made_evidence import quiet
-
-from .commands import Run, is_a_sentence
-from .test_verdict import measured
+from verdict.test_command import measured
 
 
 def test_what_is_needed_for_a_rate_a_horizon_and_a_difference(howlate: Run) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from document.sheets import row, sheet, who
 from howlate.compare.compare import compare, to_json
 from howlate.compare.conclusions import conclusions
 from howlate.model.loaded import RunContent
@@ -13,7 +14,6 @@ from howlate.sides.sides import LOAD
 from howlate.statistics.load_reached import NOT_LOADED, SHARE_ASKED
 from howlate.words.say import english
 from made_sides import NONE, RT, Machine, Made, at, real_run
-from report.sheets import row, sheet, who
 
 LOADED = {at(load="cpu:100", period="1ms"): [Made(maximum=50)]}
 

@@ -14,9 +14,8 @@ from howlate.errors import UsageError
 from howlate.history import catalogue
 from howlate.history.catalogue import INDEX, read_catalogue
 from howlate.words.say import english
-
-from .runs import a_folder, a_run
-from .streams import stream
+from store.runs import a_folder, a_run
+from store.streams import stream
 
 OPENED: list[str] = []
 WATCHING: list[bool] = []

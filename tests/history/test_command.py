@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from cli.commands import Run, is_a_sentence
 from store.runs import a_folder
 from store.streams import stream
-
-from .commands import Run, is_a_sentence
 
 RUNS, BEFORE = 10, 6
 

@@ -11,9 +11,8 @@ from howlate.errors import UsageError
 from howlate.history.catalogue import read_catalogue
 from howlate.history.query import TABLES, SqlAnswer, ask, column_of
 from howlate.system.paths import ROOT
-
-from .runs import a_folder
-from .streams import stream
+from store.runs import a_folder
+from store.streams import stream
 
 
 @pytest.fixture

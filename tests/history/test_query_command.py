@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from cli.commands import Run, is_a_sentence
 from store.runs import a_folder
 from store.streams import stream
-
-from .commands import Run, is_a_sentence
 
 SQL = "SELECT cell, max_ns, mean_ns, NULL AS nothing FROM statistics ORDER BY cell"
 

@@ -17,8 +17,8 @@ from hostile.planted import PLANTS
 
 
 def import_mutations(count: int, seed: str, first: int = 0) -> list[str]:
-    from importers.foreign import BY_NAME
-    from importers.mutate import judged, mutated
+    from imports.foreign import BY_NAME
+    from imports.mutate import judged, mutated
 
     files = [(file, file.path.read_bytes()) for file in BY_NAME.values()]
     faults = []

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from importers.made import (
+from imports.made import (
     LATENCY,
     Made,
     Random,

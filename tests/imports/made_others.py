@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from importers.made import (
+from imports.made import (
     LATENCY,
     Made,
     Random,
@@ -21,7 +21,7 @@ from importers.made import (
     token_dropped,
     truth,
 )
-from importers.made_cyclictest import NS, US, json_rows, member_dropped
+from imports.made_cyclictest import NS, US, json_rows, member_dropped
 
 KINDS = {"IRQ": "irq_latency_ns", "Thr": "thread_latency_ns", "Usr": "user_latency_ns"}
 

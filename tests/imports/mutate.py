@@ -17,7 +17,7 @@ from howlate.statistics.describe import ValueCounts
 from howlate.statistics.stated import describe_stated, outside
 from howlate.statistics.summary_contradictions import column_contradiction
 from howlate.words import say
-from importers.foreign import File
+from imports.foreign import File
 
 IMPORTERS = {each.name: each for each in all_importers() if isinstance(each, RunImporter)}
 LETTERS = b'0 :#{}<>-.\\"\0\xff\n'

@@ -3,7 +3,7 @@ files, and `python -m importers.shown` prints the table."""
 
 from __future__ import annotations
 
-from importers.truths import ALTERATIONS, Outcome
+from imports.truths import ALTERATIONS, Outcome
 
 _LETTERS = {"r": Outcome.REFUSED, "e": Outcome.EQUAL, "n": Outcome.NOT_SHOWN}
 _SHOWN = {

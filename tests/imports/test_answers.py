@@ -21,8 +21,8 @@ from howlate.verdict.promise_facts import each_cpu
 from howlate.verdict.ruling import Question, Ruling
 from howlate.words.say import english
 from howlate.words.statement import Statement
-from importers.foreign import FILES, LATENCY, File
-from importers.test_foreign import cell_of
+from imports.foreign import FILES, LATENCY, File
+from imports.test_foreign import cell_of
 
 JUDGED = {
     "cyclictest": (LATENCY,),

@@ -19,7 +19,7 @@ from howlate.model.summary import CellSummary
 from howlate.store.loaded import load_run
 from howlate.store.run_folder import RunFolder
 from howlate.store.summarise import recounted
-from importers.foreign import BY_NAME, FILES, FIXTURES, LATENCY, File
+from imports.foreign import BY_NAME, FILES, FIXTURES, LATENCY, File
 
 
 def importer_of(path: Path, name: str | None = None) -> RunImporter:

@@ -17,8 +17,8 @@ import pytest
 from howlate import __main__ as entry
 from howlate.errors import HowlateError
 from howlate.imports.formats import find_importer
-from importers.foreign import BY_NAME, FIXTURES, File
-from importers.mutate import IMPORTERS
+from imports.foreign import BY_NAME, FIXTURES, File
+from imports.mutate import IMPORTERS
 
 SHORT, LONG = 10_000, 100_000
 TOKEN = re.compile(rb"[0-9]+|[A-Za-z]+|[ \t]+|[^\w\s]")

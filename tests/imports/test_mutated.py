@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from importers.foreign import BY_NAME, File
-from importers.mutate import judged, mutated
+from imports.foreign import BY_NAME, File
+from imports.mutate import judged, mutated
 
 TRIES = 60
 

@@ -12,9 +12,9 @@ from howlate.errors import UsageError
 from howlate.imports.flow import as_run
 from howlate.imports.formats import RunImporter, all_importers
 from howlate.store.run_folder import RunFolder
-from importers.mutate import IMPORTERS
-from importers.shown import SHOWN, table
-from importers.truths import ALTERATIONS, MAKERS, Outcome, columns_of, made, outcome, recognised, untrue
+from imports.mutate import IMPORTERS
+from imports.shown import SHOWN, table
+from imports.truths import ALTERATIONS, MAKERS, Outcome, columns_of, made, outcome, recognised, untrue
 
 FILES, ALTERED, ALTERED_AT_LENGTH = 20, 6, 200
 PAGE = Path(__file__).parents[2] / "docs" / "import.md"

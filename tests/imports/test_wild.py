@@ -18,8 +18,8 @@ from howlate.imports.formats import all_importers, find_importer
 from howlate.imports.formats._log import plain
 from howlate.imports.formats._rt_tests import options, period_and_policy
 from howlate.imports.formats.jitterdebugger_raw import SAMPLE
-from importers.foreign import BY_NAME, FIXTURES, LATENCY, File
-from importers.test_foreign import cell_of, importer_of, written
+from imports.foreign import BY_NAME, FIXTURES, LATENCY, File
+from imports.test_foreign import cell_of, importer_of, written
 
 HISTOGRAM = """\
 # /dev/cpu_dma_latency set to 0us

@@ -17,9 +17,9 @@ from howlate.model.stated import STATED, Stated
 from howlate.model.summary import ColumnSummary
 from howlate.statistics.stated import describe_stated
 from howlate.statistics.statistics import describe
-from importers import made_cyclictest, made_others
-from importers.made import Made, Random, Truth
-from importers.mutate import IMPORTERS, _counted
+from imports import made_cyclictest, made_others
+from imports.made import Made, Random, Truth
+from imports.mutate import IMPORTERS, _counted
 
 MAKERS: Mapping[str, made_others.Maker] = {
     "cyclictest": made_cyclictest.histogram,

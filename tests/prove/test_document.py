@@ -20,7 +20,7 @@ from howlate.prove.landscape import Goal
 from howlate.prove.worst_releases import LateRelease, latest_of
 from howlate.replay.premises import Witness
 from made_prober import STOPPER, proved, tooth
-from test_prove import ABOVE
+from prove.test_flow import ABOVE
 
 BOUNDED = proved(tooth, Goal(within=0.1))
 WITHHELD = proved(tooth, Goal(within=0.1), Witness(0, 10**6, (STOPPER, ABOVE), (0, 0)))

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from analysis.test_lateness import RELEASE, STAMP, made
 from howlate.replay.lateness import PartKind, explain
 from howlate.replay.source_lines import with_places
 from made_execution import at
+from replay.test_lateness import RELEASE, STAMP, made
 
 LINES = {
     at("work", 2): "a.c:2",

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from analysis.test_conclusions import of_rule, stated
+from compare.test_conclusions import of_rule, stated
 from howlate.compare.compare import compare, to_json
 from howlate.compare.conclusions import TYPICAL, TYPICAL_REPEATED
 from howlate.document import html

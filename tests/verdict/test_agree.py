@@ -144,7 +144,7 @@ SEVERAL = [
     *(("user_ns", "syscall_ns"), ("inherit_ns", "plain_ns"), ("timer_ns", "pipe_ns")),
     *(("inner_ns", "outer_ns"), ("base_jitter_ns", "servo_jitter_ns"), NAMES[:2]),
 ]
-"""Columns of tests and formats that have several which answer "how late" (tests/probe and tests/importers,
+"""Columns of tests and formats that have several which answer "how late" (tests/probe and tests/imports,
 test_answers.py)."""
 
 

@@ -9,12 +9,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from cli.commands import STUDY, Run, is_a_sentence
 from hostile.alter import reseal
 from made_evidence import quiet
 from store.runs import a_folder
 from store.streams import header, points_stream, stream
-
-from .commands import STUDY, Run, is_a_sentence
 
 SAMPLES = [int(value) for value in quiet(20_000)]
 """20 s at 1 ms, the largest value about 15 us."""

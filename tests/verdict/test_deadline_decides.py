@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from cli.commands import STUDY, Run
 from store.streams import header, stream
-
-from .commands import STUDY, Run
 
 LATE, KEPT = "1us", "1s"
 """Every latency of the stand-in is above the one; of none can be shown that it stays below the other for an hour."""

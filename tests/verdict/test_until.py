@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from cli.commands import Run, is_a_sentence
 from howlate.cli import _execute
 from howlate.measure.execute import Tally
 from howlate.measure.prepare import Prepared
 from howlate.measure.session import Session
-
-from .commands import Run, is_a_sentence
 
 STUDY = """
 schema = 1

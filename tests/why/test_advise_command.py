@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .commands import Run, is_a_sentence
+from cli.commands import Run, is_a_sentence
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from cli.commands import Run, is_a_sentence
 from howlate.document.document import Document
 from howlate.document.document_terminal import print_document
 from howlate.errors import ExitCode
@@ -22,8 +23,6 @@ from howlate.why.calibrate.document import calibration_document, calibration_jso
 from howlate.why.calibrate.flow import Calibration, KernelCalibration
 from howlate.why.calibrate.injected import InjectedCell, Window
 from howlate.words.statement import Statement
-
-from .commands import Run, is_a_sentence
 
 CALM = Undisturbed(1000, 4_000, 6_000, 2_000)
 GOOD = KindResult(

@@ -14,9 +14,8 @@ from howlate.store.loaded import load_run
 from howlate.store.run_folder import CELL, INJECTIONS
 from howlate.why.calibrate.injected import MadeDelay
 from howlate.why.calibrate.injections import injected_cell
-
-from .runs import a_folder
-from .streams import stream
+from store.runs import a_folder
+from store.streams import stream
 
 
 def test_a_cell_without_injection_has_no_delays(tmp_path: Path) -> None:

@@ -6,11 +6,11 @@ from io import StringIO
 
 from rich.console import Console
 
-from analysis.test_lateness_pair import PAIR
 from howlate.document.document_terminal import print_document
 from howlate.why.replayed.document import document, why_json
 from howlate.why.replayed.page import page
 from howlate.why.replayed.pair_document import functions_sheet, kinds_sheet
+from why.test_replayed_pair import PAIR
 
 BOTH = [PAIR.one, PAIR.other]
 
