@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from howlate.places import ROOT
+from howlate.system.paths import ROOT
 from made_inventory import OF_A_RUN, RUNS, make_runs
 
 TWO = ("imported", "traced")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cli.test_every_option import called
-from howlate.places import probe_path
+from howlate.system.paths import probe_path
 from lab.guests import RT, warm_cache
 
 IDLE, REAL_TIME = "cpu:30", "memory-alloc:100+cpu:5,policy=fifo:50"

@@ -8,17 +8,17 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search
-from howlate.analysis.premises import RealTimeThread, Throttling, Witness
-from howlate.analysis.proof import Landscape, ProofRuling
-from howlate.analysis.release_path import ReleasePath
-from howlate.cli.lab.prove import exit_code
-from howlate.prove import prove
-from howlate.report.document_terminal import print_document
-from howlate.report.proofs import document, page, to_json_value
-from howlate.report.sheet import TERMINAL
+from howlate.document.document_terminal import print_document
+from howlate.document.sheet import TERMINAL
+from howlate.prove.document import document, page, to_json_value
+from howlate.prove.flow import prove
+from howlate.prove.lab.prove import exit_code
+from howlate.prove.landscape import Goal, Probed, ReleaseWindow, Search
+from howlate.prove.proof import Landscape, ProofRuling
+from howlate.replay.premises import RealTimeThread, Throttling, Witness
+from howlate.replay.release_path import ReleasePath
 from made_prober import BUSY, STOPPER, WINDOW, MadeProber, tooth
-from test_prove_again import KeepingProber
+from prove.test_again import KeepingProber
 
 ABOVE = RealTimeThread(90, "exe", 1, 90, 1_000, 4)
 STOPPED = Throttling("", 950_000, 1_000_000, False)
