@@ -11,9 +11,10 @@ from howlate.model.tail import TailSummary
 from howlate.statistics.deadline import together, with_clusters
 from howlate.statistics.describe import Int64s, ValueCounts
 from howlate.statistics.drawn import BlockBins, block_width_ns, time_blocks
+from howlate.statistics.peaks import MOST_PEAKS, Peaks
 from howlate.statistics.tail import MANY_MISSES, clusters_of_misses, summary_of_tail, threshold
 from howlate.verdict.evidence import Evidence
-from howlate.verdict.extrapolate import MOST, Peaks, pooled
+from howlate.verdict.extrapolate import pooled
 
 PERIOD_NS = 1_000_000
 
@@ -67,7 +68,7 @@ def made_peaks(*runs: Int64s, ordered: bool = True) -> Peaks:
     """As store/summarise.py takes them from cells whose samples these are."""
     parts = []
     for values in runs:
-        limit = int(np.sort(values)[-min(MOST, len(values))])
+        limit = int(np.sort(values)[-min(MOST_PEAKS, len(values))])
         positions = np.flatnonzero(values >= limit)
         parts.append(Peaks(values[positions], positions if ordered else None, len(values), len(values)))
     return pooled(parts)

@@ -21,9 +21,8 @@ from howlate.doctor import Aim, Facts
 from howlate.errors import REMEDIED, ExitCode, NotPossibleError, StorageError, TargetError, UsageError
 from howlate.lab.guests.scratch import scratch
 from howlate.lab.guests.snapshot import _disk_full_told
-from howlate.lab.kernels.parameters import NOT_CHECKED
 from howlate.measure.execute import Tally, execute
-from howlate.measure.machines import ask_machines
+from howlate.measure.machines import NOT_CHECKED, ask_machines
 from howlate.measure.prepare import Asked, prepare
 from howlate.measure.session import begin, reopen
 from howlate.model.plan import Cell

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import stand_in
 from howlate import rooms
 from howlate.errors import UsageError
 from howlate.published.load import references
@@ -33,36 +34,48 @@ def imported(path: Path) -> set[str]:
     return {name.split(".")[1] for name in names if name.startswith("howlate.")}
 
 
-UPWARD = {
-    ("cli", "compare"),
-    ("cli", "lab"),
-    ("cli", "verdict"),
-    ("document", "compare"),
-    ("document", "verdict"),
-    ("document", "why"),
-    ("measure", "lab"),
-    ("statistics", "verdict"),
-    ("store", "verdict"),
-    ("targets", "lab"),
-    ("verdict", "why"),
-}
-"""Imports that still go against the order, as (room, room above it): none may be added."""
-
-
-def test_rooms_import_only_rooms_below_them() -> None:
-    """In the order of docs/architecture.md, and of rooms.ROOMS above it."""
+def order() -> list[str]:
+    """The rooms of the core as docs/architecture.md has them, lowest first, and those on top."""
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     table = text.partition("| room | what it holds |")[2].partition("\n\n")[0]
-    core = re.findall(r"^\| `(\w+)/` \|", table, re.MULTILINE)
-    order = [*reversed(core), *rooms.ROOMS]
-    assert {path.parent.name for path in SOURCES.glob("*/__init__.py")} == set(order)
-    upward = {
-        (room, above)
-        for height, room in enumerate(order)
-        for path in sorted((SOURCES / room).rglob("*.py"))
-        for above in imported(path) & set(order[height + 1 :])
-    }
-    assert upward == UPWARD
+    return [*reversed(re.findall(r"^\| `(\w+)/` \|", table, re.MULTILINE)), *rooms.ROOMS]
+
+
+def test_every_folder_is_a_room() -> None:
+    assert {path.parent.name for path in SOURCES.glob("*/__init__.py")} == set(order())
+
+
+@pytest.mark.parametrize("room", order())
+def test_a_room_imports_only_rooms_below_it(room: str) -> None:
+    below = order()[: order().index(room) + 1]
+    for path in sorted((SOURCES / room).rglob("*.py")):
+        assert not imported(path) & set(order()) - set(below), path
+
+
+@pytest.mark.parametrize("room", rooms.ROOMS)
+def test_a_run_is_measured_and_shown_without_a_room(room: str, tmp_path: Path) -> None:
+    """And without those that import it: in a copy of the package that has no such folders."""
+    gone = {room}
+    for other in rooms.ROOMS:
+        gone |= {other} if any(imported(path) & gone for path in (SOURCES / other).rglob("*.py")) else set()
+    shutil.copytree(SOURCES, tmp_path / "howlate", ignore=shutil.ignore_patterns(*gone, "__pycache__"))
+    kept = [path.name for path in (tmp_path / "howlate").iterdir() if path.is_dir()]
+    assert {*kept} >= set(order()) - gone and not {*kept} & gone
+    stand_in.put(tmp_path / "probe")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "HOWLATE_PROBE": str(tmp_path / "probe")}
+    for words in (
+        ["check", "--seconds", "1", "--no-wait", "--out", "run"],
+        ["show", "run"],
+        ["report", "run"],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "howlate", *words],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
 
 
 def test_a_class_name_has_one_meaning() -> None:

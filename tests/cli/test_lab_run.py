@@ -12,11 +12,11 @@ import pytest
 import howlate.lab.targets.lab as backend
 from cli.commands import Run
 from fakes import FakeLab
+from howlate.cli._say import say
 from howlate.errors import REMEDIED, TargetError, UsageError
 from howlate.lab.archive.apt import AptArchive
 from howlate.lab.archive.mirror import MirrorArchive
 from howlate.lab.archive.packages import Archive
-from howlate.lab.cli.lab._archive import say
 from howlate.model.guest_cpus import GUEST, USUAL, GuestCpus
 from howlate.statistics.groups import VIRTUAL_TIME as VIRTUAL_TIME_RULE
 from howlate.store.run_folder import RunFolder

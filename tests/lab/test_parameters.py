@@ -10,7 +10,8 @@ from howlate.errors import UsageError
 from howlate.lab.guests.watch import Limits
 from howlate.lab.kernels.image import plain_kernel
 from howlate.lab.kernels.label import Label
-from howlate.lab.kernels.parameters import HANDED, OF_MODULES, ImageNames, check_in_force, not_checked
+from howlate.lab.kernels.parameters import HANDED, OF_MODULES, ImageNames, check_in_force
+from howlate.measure.machines import IN_FORCE_UNKNOWN
 from howlate.words.say import english
 from lab.guests import bench
 
@@ -92,7 +93,9 @@ def test_what_cannot_be_known_is_not_claimed(tmp_path: Path) -> None:
     assert check("6.1[spectre_v2=off]", "spectre_v2=off", tmp_path) == ("spectre_v2=off",)
     words = "6.1[rcutree.kthread_prio=2 no.thing=1]"
     assert check(words, "", tmp_path, "rcutree.kthread_prio=2") == ("no.thing=1",)
-    assert "6.1: whether a.b, c.d is in force is not known" in english(not_checked("6.1", "a.b c.d"))
+    assert "6.1: whether a.b, c.d is in force is not known" in english(
+        IN_FORCE_UNKNOWN(label="6.1", parameters=["a.b", "c.d"])
+    )
 
 
 def test_spellings_come_from_the_image() -> None:

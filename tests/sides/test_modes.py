@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from howlate.compare.compare import compare, labels_of
+from howlate.compare.compare import compare
 from howlate.compare.document import of_block
 from howlate.compare.markdown import Wanted, sheet_markdown, table
 from howlate.document.pictures import figures_of
 from howlate.document.side_charts import side_subjects
 from howlate.document.text import every_note
 from howlate.model.loaded import RunContent
+from howlate.sides.cell_labels import labels_of
 from howlate.sides.join import join
 from howlate.verdict.charts import matrix
 from howlate.words.say import text_of

@@ -18,7 +18,7 @@ from howlate.model.bins import CellBins
 from howlate.model.loaded import RunContent
 from howlate.model.summary import CellSummary, DeadlineSummary
 from howlate.statistics.misses import MISSED, NONE, UNSTATED_MISSED, WORST_ROW, deadline_statements
-from howlate.verdict.promise_sentence import RELEASES
+from howlate.statistics.phrases import RELEASES
 from howlate.words.say import english
 from made_cells import made_cell
 from made_points import made_points

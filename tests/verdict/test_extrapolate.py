@@ -10,8 +10,9 @@ import pytest
 from howlate.model.knowledge import Knowledge
 from howlate.model.summary import DeadlineSummary
 from howlate.statistics.describe import Int64s
+from howlate.statistics.peaks import MOST_PEAKS, Peaks
 from howlate.statistics.valid import DROPPED
-from howlate.verdict.extrapolate import MOST, Extrapolation, Peaks
+from howlate.verdict.extrapolate import Extrapolation
 from howlate.verdict.promise import statements
 from howlate.verdict.ruling import Question, Verdict
 from howlate.verdict.verdict import verdict, with_extrapolation
@@ -176,7 +177,7 @@ def test_a_model_that_fails_inside_the_data() -> None:
 
 def of_counts(values_us: Int64s, counts: Int64s) -> tuple[Verdict, set[str]]:
     """A histogram of microseconds, as an importer gives it: without an order."""
-    largest = np.repeat(values_us[::-1], np.minimum(counts[::-1], MOST))[:MOST] * 1_000
+    largest = np.repeat(values_us[::-1], np.minimum(counts[::-1], MOST_PEAKS))[:MOST_PEAKS] * 1_000
     total = int(counts.sum())
     known = Knowledge(time_order=False, missed_releases=False, resolution_ns=1_000)
     evidence = made_evidence(DEADLINE_NS, largest, known=known, samples=(total,), tails=(None,))

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
@@ -17,6 +17,7 @@ from howlate.cli._execute import axes_of, execute_cells
 from howlate.cli._interrupted import tell_interrupted
 from howlate.errors import ExitCode
 from howlate.model.study import PART
+from howlate.rooms import hooks
 from howlate.words.language import as_called, called
 from howlate.words.printable import printable, shell_line, shell_path
 from howlate.words.say import text_of
@@ -35,8 +36,33 @@ if TYPE_CHECKING:
     from howlate.model.plan import Cell
     from howlate.model.run import Run
     from howlate.targets import Target
-    from howlate.verdict.cli._apart import Apart
-    from howlate.verdict.cli._until import Until
+
+
+class RunRounds(Protocol):
+    """Until when is measured, round after round over all points: what a room's options ask for
+    (`measuring_options` in its hooks.py)."""
+
+    sets: tuple[str, ...]
+    """The study's settings that it decides."""
+
+    def whole(self, out: Path | None) -> int:
+        """How many rounds of the run at `out` have been measured."""
+
+    def out_of_reach(self, prepared: Prepared, whole: int) -> int | None:
+        """The exit code, after a sentence, where it cannot be reached in time."""
+
+    def rounds(self, asked: Asked, prepared: Prepared, whole: int) -> Asked:
+        """The request with as many rounds as it may take."""
+
+    def execute(self, prepared: Prepared, session: Session) -> tuple[Session, Tally]:
+        """Measure them."""
+
+
+class RoundsOptions(Protocol):
+    """The options, as the command line had them."""
+
+    def checked(self) -> RunRounds | None:
+        """None where it is measured once, as planned. UsageError says what is wrong."""
 
 
 def measure(
@@ -45,7 +71,7 @@ def measure(
     options: RunOptions,
     hint: str = "",
     wait: bool = True,
-    until: Until | Apart | None = None,
+    until: RunRounds | None = None,
 ) -> int:
     """Measure as asked and return an exit code. `hint`: a sentence printed before the report's path. `wait`:
     wait until this machine is quiet, if it is the one that measures. `until`: measure until the verdict is decided,
@@ -53,7 +79,6 @@ def measure(
     from howlate.measure.prepare import prepare
     from howlate.measure.quiet import ThisMachine, limit_of
     from howlate.measure.session import begin, newest_unfinished
-    from howlate.verdict.cli._until import ROUNDS, out_of_reach, whole_rounds
 
     limit_s = limit_of(os.environ) if wait and target.name == "local" else 0.0
     begun = ThisMachine().look(tasks=False)
@@ -63,9 +88,9 @@ def measure(
         if options.resume and out is None and not options.dry_run:
             out = newest_unfinished(asked.study.id)
         if until is not None:
-            whole = whole_rounds(out)
-            if needed_s := until.missing_s(prepared, whole):
-                return out_of_reach(needed_s, until.at_most_s)
+            whole = until.whole(out)
+            if (code := until.out_of_reach(prepared, whole)) is not None:
+                return code
             asked = until.rounds(asked, prepared, whole)
             prepared = prepare(asked, target)
         if options.dry_run:
@@ -84,26 +109,17 @@ def measure(
             else:
                 tally = execute_cells(prepared, session)
         except KeyboardInterrupt as interrupt:
-            again = _again(session, asked, ROUNDS if until is not None else ())
+            again = _again(session, asked, until.sets if until is not None else ())
             return tell_interrupted(session, interrupt, again)
     content = tell(session, tally, options.as_json, hint, options.histogram)
     return exit_code_of(tally.exit_code, content)
 
 
 def exit_code_of(measured: ExitCode, content: RunContent) -> ExitCode:
-    """The verdict on the deadlines that were stated decides, unless something was not measured. `measured`: the exit
-    code without it."""
-    from howlate.document.missing import ruling_of
-    from howlate.verdict.cli.verdict import EXIT_CODES
-    from howlate.verdict.document import outcome_of
-    from howlate.verdict.judge import stated
-    from howlate.verdict.ruling import Ruling
-
-    verdicts = [row.verdict for row in stated(content)]
-    if not verdicts or measured not in (ExitCode.DONE, ExitCode.INCONCLUSIVE):
-        return measured
-    ruling = ruling_of(outcome_of(verdicts), content)
-    return measured if ruling is Ruling.PASS else EXIT_CODES[ruling]
+    """What rooms make of the exit code of a run that was measured."""
+    for decide in hooks("exit_code"):
+        measured = decide(measured, content)
+    return measured
 
 
 def _expects_others(run: Run) -> bool:
@@ -250,15 +266,14 @@ def material_of(
 ) -> Material:
     """What the terminal shows of runs, all but the paths; `every` cell where they are repeated, instead of each
     point's spread. `path`: as commands are given it."""
-    from howlate.compare.compare import compare_if_several
-    from howlate.document.of_runs import Material
+    from howlate.document.of_runs import Material, compared
     from howlate.document.sheet import TERMINAL
 
     several = len(runs) > 1 or any(content.run.study.reference for content in runs)
     return Material(
         runs,
         TERMINAL,
-        compare_if_several(runs) if several else None,
+        compared(runs) if several else None,
         every=every,
         histograms=histograms,
         failures=tuple(failure_lines(tally.failures, axes_of(runs[0].run), path))

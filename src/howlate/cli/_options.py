@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from howlate.rooms import hooks
+
 if TYPE_CHECKING:
     from howlate.measure.prepare import Asked
 
@@ -32,6 +34,13 @@ def together(name: str, kind: type, options: Sequence[Decorator]) -> Decorator:
         return with_options
 
     return decorated
+
+
+def rounds_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Until when a run is measured, as rooms let one ask: passed as `until` (cli/_measure.py, RoundsOptions)."""
+    for options in hooks("measuring_options"):
+        command = options()(command)
+    return command
 
 
 class OutputPath(click.Path):

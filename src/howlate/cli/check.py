@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from howlate.cli._options import OutputPath, RunOptions, histogram_option
-from howlate.verdict.cli._until import UntilOptions, until_options
+from howlate.cli._options import OutputPath, RunOptions, histogram_option, rounds_options
 from howlate.words.language import called
 from howlate.words.statement import rule
+
+if TYPE_CHECKING:
+    from howlate.cli._measure import RoundsOptions
 
 NOT_A_TIME = rule("cli.not-a-time", "--seconds: {problem}", remedy="write it like 30, 30s, 5m or 12h")
 SECONDS_RANGE = rule(
@@ -70,7 +73,7 @@ def _total_ns(seconds: str) -> int:
     help="The run folder (default: a new one in runs/).",
 )
 @click.option("--no-wait", is_flag=True, help="Do not wait until the machine is quiet.")
-@until_options
+@rounds_options
 @histogram_option
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
 def command(
@@ -82,17 +85,17 @@ def command(
     no_wait: bool,
     histogram: bool,
     as_json: bool,
-    until: UntilOptions,
+    until: RoundsOptions | None = None,
 ) -> int:
     """How late can this Linux be? Measure the wake-up latency of a periodic task without load and under four
     loads, then show what was seen, the table, what makes this machine late, and where the report is."""
     from howlate.cli._measure import measure
+    from howlate.cli._times import deadline_text
     from howlate.errors import UsageError
     from howlate.measure.prepare import Asked, settings_in_force
     from howlate.model.units import format_duration
     from howlate.studies import find_study
     from howlate.targets import open_target
-    from howlate.verdict.cli.verdict import deadline_text
 
     if seconds is not None and long_:
         raise UsageError(SECONDS_AND_LONG())
@@ -114,5 +117,5 @@ def command(
         RunOptions(out=out, histogram=histogram, as_json=as_json),
         longer,
         not no_wait,
-        until.checked(),
+        until.checked() if until is not None else None,
     )

@@ -90,7 +90,7 @@ def _restore() -> int:
 def _findings(run: Path | None, target: str) -> Sequence[Finding]:
     """The findings about the machine of that run, as it was then, or about the target, now."""
     from howlate import doctor
-    from howlate.lab.cli.lab._archive import say
+    from howlate.cli._say import say
     from howlate.model.facts import Facts
     from howlate.model.run import policy_without_right
     from howlate.plan.aim import aim_of

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from howlate.cli._complete import studies as complete_studies
-from howlate.cli._options import OutputPath, RunOptions, run_options
-from howlate.verdict.cli._until import UntilOptions, until_options
+from howlate.cli._options import OutputPath, RunOptions, rounds_options, run_options
 from howlate.words.statement import rule
+
+if TYPE_CHECKING:
+    from howlate.cli._measure import RoundsOptions
 
 EMIT_JOB_ALONE = rule(
     "cli.emit-job-alone",
@@ -39,7 +42,7 @@ ARCH_FOR_EMIT_JOB = rule(
     "machine's).",
 )
 @click.option("--no-wait", is_flag=True, help="Do not wait until this machine is quiet.")
-@until_options
+@rounds_options
 @run_options
 def command(
     study: str,
@@ -47,8 +50,8 @@ def command(
     job: Path | None,
     arch: str | None,
     no_wait: bool,
-    until: UntilOptions,
     options: RunOptions,
+    until: RoundsOptions | None = None,
 ) -> int:
     """Run STUDY: the id of a built-in study (`howlate studies`) or a TOML file.
 
@@ -65,8 +68,8 @@ def command(
     missing there are written.
     """
     from howlate.cli._measure import measure
+    from howlate.cli._say import say
     from howlate.errors import UsageError
-    from howlate.lab.cli.lab._archive import say
     from howlate.measure.prepare import kernels_asked
     from howlate.targets import LabOptions, open_target
 
@@ -81,4 +84,6 @@ def command(
         raise UsageError(ARCH_FOR_EMIT_JOB())
     lab = LabOptions(cpus=asked.study.cpus or None)
     opened = open_target(target or asked.settings.target(), kernels_asked(asked), say, lab)
-    return measure(asked, opened, options, wait=not no_wait, until=until.checked())
+    return measure(
+        asked, opened, options, wait=not no_wait, until=until.checked() if until is not None else None
+    )

@@ -12,7 +12,6 @@ from howlate.errors import UsageError
 from howlate.model.columns import RESPONSE
 from howlate.model.guest_cpus import GUEST, USUAL
 from howlate.model.loaded import MeasuredKernel, RunContent
-from howlate.model.summary import CellSummary
 from howlate.sides.configs import Difference, compared, that_matter
 from howlate.sides.gravity import beside_published, gravity_ns
 from howlate.sides.join import join
@@ -26,7 +25,6 @@ from howlate.sides.joined import (
     labels_that_vary,
     parameters_of,
 )
-from howlate.sides.modes import telling
 from howlate.sides.printed_figures import PrintedDocument, PrintedLine, find_document
 from howlate.sides.side_names import fact
 from howlate.sides.sides import FIGURES, LOAD, RUN, Decision, Once, SideRow, decisions
@@ -210,45 +208,6 @@ def compare_if_several(contents: Sequence[RunContent]) -> Comparison | None:
         return compare(contents)
     except UsageError:
         return None
-
-
-def side_names(comparison: Comparison) -> dict[tuple[int, str], str] | None:
-    """The name of the side, by run and by the cells' label `kernel`; None if kernel and preemption do not
-    distinguish the sides."""
-    sides = comparison.joined.sides
-    if len({(side.kernel, side.preemption) for side in sides}) < len(sides):
-        return None
-    return {
-        (member.run, member.group.labels.get(KERNEL, "")): sides[i].name
-        for place in comparison.joined.places
-        for i, member in place.members.items()
-    }
-
-
-def labels_of(contents: Sequence[RunContent], comparison: Comparison | None) -> list[dict[str, str]]:
-    """The labels of all cells of all runs, one after the other. Cells of several runs are distinguished by
-    the kernel if that suffices, else by the run."""
-    kernels = side_names(comparison) if comparison is not None and len(contents) > 1 else None
-    told = telling(contents)
-    labels = []
-    for number, content in enumerate(contents):
-        for cell in content.cells:
-            own = told(cell.summary.labels)
-            if kernels is not None:
-                own[KERNEL] = kernels[number, own.get(KERNEL, "")]
-            labels.append(
-                {"run": content.name or content.run.id, **own}
-                if len(contents) > 1 and kernels is None
-                else own
-            )
-    return labels
-
-
-def labelled(contents: Sequence[RunContent], comparison: Comparison | None) -> list[CellSummary]:
-    """The summaries of all cells with those labels."""
-    cells = [cell.summary for content in contents for cell in content.cells]
-    labels = labels_of(contents, comparison)
-    return [replace(cell, labels=own) for cell, own in zip(cells, labels, strict=True)]
 
 
 def _blocks(

@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from howlate.compare.compare import Comparison
+    from howlate.document.of_runs import DocumentPart, Material
+    from howlate.model.loaded import RunContent
+    from howlate.words.statement import Statement
+
 
 def modules_of_results() -> tuple[str, ...]:
     """For words/rooms.py: the modules here whose texts are translated."""
@@ -11,7 +20,29 @@ def modules_of_results() -> tuple[str, ...]:
         "howlate.compare.conclusions",
         "howlate.compare.document",
         "howlate.compare.equal",
+        "howlate.compare.in_report",
         "howlate.compare.least_late",
         "howlate.compare.relations",
         "howlate.compare.trends",
     )
+
+
+def comparison(runs: Sequence[RunContent], by: str) -> Comparison | None:
+    """For document/of_runs.py."""
+    from howlate.compare.in_report import comparison
+
+    return comparison(runs, by)
+
+
+def parts() -> tuple[DocumentPart, ...]:
+    """For document/of_runs.py."""
+    from howlate.compare.in_report import PARTS
+
+    return PARTS
+
+
+def lead(material: Material) -> Sequence[Statement]:
+    """For document/of_runs.py: what its conclusions begin with."""
+    from howlate.compare.in_report import lead
+
+    return lead(material)

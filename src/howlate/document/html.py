@@ -17,19 +17,17 @@ from itertools import zip_longest
 from pathlib import Path
 
 from howlate.charts._scale import OWN_AXES, Axes
-from howlate.compare.compare import compare, compare_if_several
 from howlate.document.doc_links import linked
 from howlate.document.document import Document
 from howlate.document.document_html import sections_html
 from howlate.document.figure_html import script_json
-from howlate.document.of_runs import Material, document
+from howlate.document.of_runs import Material, compared, document, explained
 from howlate.document.results import Fit
 from howlate.document.sheet import PAGE
 from howlate.document.side_charts import over_sides
 from howlate.errors import UsageError
 from howlate.model.loaded import RunContent
 from howlate.sides.join import must_be_one_clock
-from howlate.why.explained_cells import explained_by_summary
 from howlate.words.language import N_, _, spoken
 from howlate.words.statement import rule
 
@@ -90,12 +88,12 @@ def render(runs: Sequence[RunContent], axes: Axes = OWN_AXES, published: bool = 
     if not runs:
         raise UsageError(NO_RUN())
     must_be_one_clock(runs)
-    comparison = compare(runs, by) if by else compare_if_several(runs)
+    comparison = compared(runs, by)
     charts = list(over_sides(runs, axes, published))
-    explained = explained_by_summary(runs)
+    cases = explained(runs)
     return fitted(
         list(fits(sum(len(content.cells) for content in runs))),
-        lambda fit: page(document(Material(runs, PAGE, comparison, fit, axes, charts, explained=explained))),
+        lambda fit: page(document(Material(runs, PAGE, comparison, fit, axes, charts, explained=cases))),
     )
 
 

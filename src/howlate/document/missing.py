@@ -1,12 +1,8 @@
-"""Cells that a run must have by its plan and its finished.txt, and has not: nothing passes without them."""
+"""Cells that a run must have by its plan and its finished.txt, and has not."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from howlate.errors import ExitCode
 from howlate.model.loaded import RunContent
-from howlate.verdict.ruling import Ruling
 from howlate.words.statement import Statement, rule
 
 GONE = rule(
@@ -21,12 +17,6 @@ UNMEASURED = rule(
     "The cells {cells:all} of the plan were not measured.",
     by="count",
 )
-NO_PASS = rule(
-    "missing.no-pass",
-    "INCONCLUSIVE: the rows that are there keep their deadlines, but {count:count} cell of the run is missing.",
-    "INCONCLUSIVE: the rows that are there keep their deadlines, but {count:count} cells of the run are missing.",
-    by="count",
-)
 
 
 def missing_of(content: RunContent) -> tuple[Statement, ...]:
@@ -37,19 +27,3 @@ def missing_of(content: RunContent) -> tuple[Statement, ...]:
 def missing_named(gone: tuple[str, ...], unmeasured: tuple[str, ...]) -> tuple[Statement, ...]:
     found = ((GONE, gone), (UNMEASURED, unmeasured))
     return tuple(rule(cells=cells, count=len(cells)) for rule, cells in found if cells)
-
-
-def no_pass(content: RunContent) -> Statement:
-    return NO_PASS(count=len(content.gone) + len(content.unmeasured))
-
-
-def ruling_of(outcome: Ruling, content: RunContent) -> Ruling:
-    """A miss that was seen stays one."""
-    is_whole = not content.gone and not content.unmeasured
-    return Ruling.INCONCLUSIVE if outcome is Ruling.PASS and not is_whole else outcome
-
-
-def code_of(outcome: Ruling, code: ExitCode, contents: Sequence[RunContent]) -> ExitCode:
-    """A measured cell that is gone is a damaged run, unless another cell fails."""
-    damaged = outcome is not Ruling.FAIL and any(content.gone for content in contents)
-    return ExitCode.BROKEN if damaged else code

@@ -1,36 +1,31 @@
 """The document of runs: its sections in the order in which they are shown.
 
-PARTS is that order, for the page and the terminal alike, and says who shows what. To say something more, write a
-function of a Material that gives sections, and put it in its place."""
+PARTS is that order, for the page and the terminal alike, and says who shows what; rooms put their own parts into it
+(`parts` in their hooks.py). To say something more, write a function of a Material that gives sections."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from howlate import __version__
 from howlate.charts._scale import OWN_AXES, Axes
-from howlate.compare import document as comparison
-from howlate.compare.compare import Comparison, labelled, labels_of
-from howlate.compare.least_late import least_late
 from howlate.document import cautions, findings, machine, meaning
 from howlate.document.document import Document, Drawn, Section, Texts, texts
-from howlate.document.results import EVERYTHING, Fit, StudyPart
+from howlate.document.results import EVERYTHING, Fit, StudyPart, WithCases
 from howlate.document.sheet import PAGE, TERMINAL, Style
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.run import policy_without_right
 from howlate.model.summary import CellSummary
-from howlate.statistics.labels import by_part, policy_in_force, row_names
+from howlate.rooms import hooks
+from howlate.sides.cell_labels import labelled, labels_of
+from howlate.sides.joined import Joined
+from howlate.statistics.labels import by_part, policy_in_force
 from howlate.statistics.ladder import ladder_of
 from howlate.statistics.misses import deadline_statements
 from howlate.statistics.threshold import threshold_statements
-from howlate.verdict import document as verdicts
-from howlate.verdict.judge import Judged, stated
-from howlate.why.advise import document as advice
-from howlate.why.explained_cells import ExplainedCell, explained_by_summary
-from howlate.why.late_cases import causes_section
-from howlate.why.recorded import slower_by_recording
 from howlate.words.language import SOURCE, _, as_called, spoken
 from howlate.words.say import Text
 from howlate.words.statement import Statement, rule
@@ -51,7 +46,6 @@ FEWER_LISTED = rule(
     "The table and the lists hold the {listed} cells with the largest latencies; the answer above is of all {cells}, "
     "and `howlate show` lists them all.",
 )
-PRINTED = rule("report.as-printed", "As {study} printed it (`howlate compare {run}`):")
 SOURCES = rule(
     "report.sources",
     "Headings of tables and question marks lead to howlate's documentation, which says how a figure is made and when "
@@ -63,6 +57,27 @@ FOOT = rule(
     "shows: it loads nothing.",
 )
 
+T = TypeVar("T")
+
+
+class Compared(Protocol):
+    """A comparison, as the room that makes it has it (compare/compare.py)."""
+
+    @property
+    def joined(self) -> Joined: ...
+
+
+def compared(runs: Sequence[RunContent], by: str = "") -> Compared | None:
+    """The comparison of runs along the label `by`; UsageError where they cannot be. Without it of kernels, if there
+    are several."""
+    found: list[Compared | None] = [compare(runs, by) for compare in hooks("comparison")]
+    return found[0] if found else None
+
+
+def explained(runs: Sequence[RunContent]) -> Mapping[int, WithCases]:
+    """The cells whose late samples a room explains, by the identity of their summaries."""
+    return {key: cell for explain in hooks("explained") for key, cell in explain(runs).items()}
+
 
 @dataclass(frozen=True)
 class Material:
@@ -70,7 +85,7 @@ class Material:
 
     runs: Sequence[RunContent]
     style: Style
-    comparison: Comparison | None = None
+    comparison: Compared | None = None
     fit: Fit = EVERYTHING
     axes: Axes = field(default_factory=lambda: OWN_AXES)
     over_sides: Sequence[Drawn] = ()
@@ -83,39 +98,33 @@ class Material:
     """In the terminal: what could not be measured."""
     folder: str = ""
     """The folder of the run, as the user would type it in a command."""
-    explained: Mapping[int, ExplainedCell] | None = None
+    explained: Mapping[int, WithCases] | None = None
     """The cells whose late samples are explained, by the identity of their summaries; None: to be found."""
+    _once: dict[Callable[[Material], Any], Any] = field(default_factory=dict)
 
     @cached_property
     def cells(self) -> list[CellContent]:
         return [cell for content in self.runs for cell in content.cells]
 
+    @property
+    def joined(self) -> Joined | None:
+        return None if self.comparison is None else self.comparison.joined
+
     @cached_property
     def summaries(self) -> list[CellSummary]:
         """The summaries, with the labels that distinguish several runs."""
-        return labelled(self.runs, self.comparison)
+        return labelled(self.runs, self.joined)
 
-    @cached_property
-    def verdicts(self) -> list[Judged]:
-        """On the deadlines that were stated."""
-        return [row for content in self.runs for row in stated(content)]
-
-    @cached_property
-    def slower(self) -> list[Statement]:
-        """Which verdicts are on samples that recording made slower."""
-        return [
-            told
-            for content in self.runs
-            for told in slower_by_recording(
-                content.run,
-                stated(content),
-                [self.cases[id(cell.summary)] for cell in content.cells if id(cell.summary) in self.cases],
-            )
-        ]
+    def once(self, make: Callable[[Material], T]) -> T:
+        """What a room makes of it, made once."""
+        if make not in self._once:
+            self._once[make] = make(self)
+        made: T = self._once[make]
+        return made
 
     @cached_property
     def labels(self) -> list[dict[str, str]]:
-        return labels_of(self.runs, self.comparison)
+        return labels_of(self.runs, self.joined)
 
     @cached_property
     def whole(self) -> StudyPart:
@@ -123,9 +132,9 @@ class Material:
         return StudyPart.of(self.runs, "", self.cells, self.labels, self.cases)
 
     @cached_property
-    def cases(self) -> Mapping[int, ExplainedCell]:
+    def cases(self) -> Mapping[int, WithCases]:
         """`explained`."""
-        return explained_by_summary(self.runs) if self.explained is None else self.explained
+        return explained(self.runs) if self.explained is None else self.explained
 
     @cached_property
     def parts(self) -> list[StudyPart]:
@@ -143,9 +152,9 @@ class Material:
 
 def document(material: Material) -> Document:
     """Everything that the page, or the terminal, shows of these runs."""
-    sections = [
-        section for make, shown_by in PARTS if material.style in shown_by for section in make(material)
-    ]
+    rooms: list[DocumentPart] = [part for parts in hooks("parts") for part in parts()]
+    parts = sorted((*PARTS, *rooms), key=lambda part: part.place)
+    sections = [section for part in parts if material.style in part.styles for section in part.make(material)]
     title = " – ".join(filter(None, (_name(material), _policy(material), "howlate")))
     return Document(tuple(sections), title)
 
@@ -181,44 +190,37 @@ def head(material: Material) -> Iterator[Section]:
     studies = ", ".join(dict.fromkeys(content.run.study.id for content in material.runs))
     where = "; ".join(machine.places(material.runs))
     answers: list[Texts] = []
-    for i, part in enumerate(material.parts if not advice.only(material.runs) else ()):
+    for i, part in enumerate(material.parts if not _answered(material) else ()):
         first, *rest = part.answer
         title = (_("{sentence}.").format(sentence=part.title),) if part.part else ()
         answers += texts("more-answer" if i else "answer", [(*title, first)])
         answers += texts("beside", [tuple(rest)] if rest else [])
-    judged = [row.verdict for row in material.verdicts]
     items = (
         Texts("eyebrow", (" · ".join(filter(None, ("howlate", studies, f"{started} UTC", where))),)),
         Texts("question", (_question(material), _policy(material))),
-        *texts("verdict", verdicts.opening(judged, _alone(material))),
-        *texts("beside", material.slower),
-        *advice.answers(material.runs),
+        *(each for opening in hooks("opening") for each in opening(material)),
         *answers,
         *(texts("beside", [tuple(ladders)]) if (ladders := _ladders(material)) else ()),
-        *texts("lead", least_late(material.summaries)),
+        *texts("lead", _leads(material)),
         *texts("deadline", [tuple(each) for each in deadline_statements(material.summaries)]),
     )
     yield Section("head", items, kind="header")
 
 
-def verdict(material: Material) -> Iterator[Section]:
-    """Whether the stated deadlines are kept: in the terminal briefly and before all else."""
-    judged = [row.verdict for row in material.verdicts]
-    if not judged and material.style is TERMINAL:
-        yield from _seen(material)
-    if judged:
-        brief = material.style is TERMINAL
-        items = (verdicts.briefly if brief else verdicts.items)(judged, _alone(material))
-        yield Section("verdict", (*items, *texts("more", material.slower)), "" if brief else _("The verdict"))
+def _answered(material: Material) -> bool:
+    """A room has the answer of all runs: the largest latency is none."""
+    return any(answers(material.runs) for answers in hooks("answers"))
 
 
-def _alone(material: Material) -> RunContent | None:
-    return material.runs[0] if len(material.runs) == 1 else None
+def _leads(material: Material) -> list[Text]:
+    return [each for lead in hooks("lead") for each in lead(material)]
 
 
-def _seen(material: Material) -> Iterator[Section]:
+def seen(material: Material) -> Iterator[Section]:
     """In the terminal, where no deadline was asked for: the largest that was seen, and how often what was later."""
-    if material.cells and not advice.only(material.runs):
+    if any(judges(material) for judges in hooks("judges")):
+        return
+    if material.cells and not _answered(material):
         firsts = [part.answer[0] for part in material.parts]
         yield Section("seen", (*texts("verdict", firsts), *texts("more", _ladders(material))))
 
@@ -244,25 +246,9 @@ def _warnings(material: Material, first: bool) -> list[Text]:
     return [warning for warning in every if bool(policy_without_right(warning)) is first]
 
 
-def advised(material: Material) -> Iterator[Section]:
-    """Of runs of `howlate advise`: what each knob buys."""
-    for content in material.runs:
-        yield from advice.sections(content, material.style)
-
-
 def causes(material: Material) -> Sequence[Section]:
     """On the page: the weightiest findings, a line each."""
     return findings.causes(material.runs)
-
-
-def explained(material: Material) -> Sequence[Section]:
-    """Where the time of the late samples went, if events were recorded."""
-    names = dict(
-        zip(map(id, (cell.summary for cell in material.cells)), row_names(material.labels), strict=True)
-    )
-    cells = [replace(cell, name=names.get(key, cell.name)) for key, cell in material.cases.items()]
-    found = [finding for content in material.runs for finding in content.findings]
-    return causes_section(cells, found, _("Why the late samples were late") if material.style is PAGE else "")
 
 
 def before_use(material: Material) -> Iterator[Section]:
@@ -292,12 +278,6 @@ def _thresholds(material: Material) -> list[Text]:
     ]
 
 
-def side_by_side(material: Material) -> Iterator[Section]:
-    """On the page: the comparison."""
-    if material.comparison is not None:
-        yield comparison.section(material.comparison, material.fit.listed)
-
-
 def over_sides(material: Material) -> Iterator[Section]:
     """On the page: the charts of all parts."""
     yield Section("over-sides", tuple(material.over_sides))
@@ -324,7 +304,7 @@ def conclusions(material: Material) -> Iterator[Section]:
     """In the terminal: the conclusions from the tables."""
     summaries = material.summaries
     statements: list[Text] = [
-        *least_late(summaries, material.folder),
+        *_leads(material),
         *(tuple(each) for each in deadline_statements(summaries)),
         *_thresholds(material),
     ]
@@ -334,15 +314,6 @@ def conclusions(material: Material) -> Iterator[Section]:
 def late(material: Material) -> Sequence[Section]:
     """The doctor's findings: in the terminal the weightiest, on the page all."""
     return (findings.weightiest if material.style is TERMINAL else findings.section)(material.runs)
-
-
-def printed(material: Material) -> Iterator[Section]:
-    """In the terminal, of one run: the tables beside which a study's document stands."""
-    study = material.runs[0].run.study.reference
-    if study and material.comparison is not None and len(material.runs) == 1:
-        sheets = comparison.published(material.comparison)
-        opening = Texts("opening", (PRINTED(study=study, run=material.folder),))
-        yield Section("published", (opening, *sheets) if sheets else ())
 
 
 def of_machine(material: Material) -> Iterator[Section]:
@@ -374,26 +345,29 @@ def foot(material: Material) -> Iterator[Section]:
     yield Section("foot", texts("", [FOOT(runs=runs, versions=measured, version=__version__)]), kind="footer")
 
 
-Part = Callable[[Material], Iterator[Section] | Sequence[Section]]
+class DocumentPart(NamedTuple):
+    """A part of a document."""
 
-PARTS: tuple[tuple[Part, tuple[Style, ...]], ...] = (
-    (head, (PAGE,)),
-    (verdict, (PAGE, TERMINAL)),
-    (warnings, (TERMINAL,)),
-    (advised, (PAGE, TERMINAL)),
-    (causes, (PAGE,)),
-    (before_use, (PAGE,)),
-    (explained, (PAGE,)),
-    (side_by_side, (PAGE,)),
-    (over_sides, (PAGE,)),
-    (results, (PAGE, TERMINAL)),
-    (conclusions, (TERMINAL,)),
-    (explained, (TERMINAL,)),
-    (more_warnings, (TERMINAL,)),
-    (late, (PAGE, TERMINAL)),
-    (printed, (TERMINAL,)),
-    (of_machine, (PAGE,)),
-    (meanings, (PAGE,)),
-    (foot, (PAGE,)),
+    place: int
+    """Parts are shown in the order of their places."""
+    make: Callable[[Material], Iterable[Section]]
+    styles: tuple[Style, ...]
+    """Who shows it."""
+
+
+PARTS = (
+    DocumentPart(10, head, (PAGE,)),
+    DocumentPart(30, seen, (TERMINAL,)),
+    DocumentPart(40, warnings, (TERMINAL,)),
+    DocumentPart(60, causes, (PAGE,)),
+    DocumentPart(70, before_use, (PAGE,)),
+    DocumentPart(100, over_sides, (PAGE,)),
+    DocumentPart(110, results, (PAGE, TERMINAL)),
+    DocumentPart(120, conclusions, (TERMINAL,)),
+    DocumentPart(140, more_warnings, (TERMINAL,)),
+    DocumentPart(150, late, (PAGE, TERMINAL)),
+    DocumentPart(170, of_machine, (PAGE,)),
+    DocumentPart(180, meanings, (PAGE,)),
+    DocumentPart(190, foot, (PAGE,)),
 )
-"""The parts of a document in order, each with the places that show it."""
+"""Those of the core."""

@@ -19,16 +19,16 @@ from howlate.charts._figure import Key
 from howlate.charts._frame import frame
 from howlate.charts._scale import OWN_AXES, Axes
 from howlate.charts._svg import MARKERS, el, words
-from howlate.compare.compare import compare_if_several, labels_of
 from howlate.document.document import Drawn
 from howlate.document.html import asset
-from howlate.document.of_runs import Material, document
+from howlate.document.of_runs import Material, compared, document
 from howlate.document.results import Fit
 from howlate.document.sheet import PAGE
 from howlate.document.side_charts import over_sides
 from howlate.document.text import every_note
 from howlate.errors import NotPossibleError, TargetError, UsageError
 from howlate.model.loaded import RunContent
+from howlate.sides.cell_labels import labels_of
 from howlate.sides.join import gravity_of_runs, must_be_one_clock
 from howlate.store.files import OUTPUT, make_folder, storing, written_beside, written_output
 from howlate.words.quantities import sentence_case
@@ -74,7 +74,7 @@ def figures_of(
     study's document."""
     must_be_one_clock(runs)
     charts = list(over_sides(runs, axes, published))
-    material = Material(runs, PAGE, compare_if_several(runs), Fit(1, MOST, MOST), axes, charts)
+    material = Material(runs, PAGE, compared(runs), Fit(1, MOST, MOST), axes, charts)
     for item in document(material).items():
         if isinstance(item, Drawn) and isinstance(item.figure, Figure):
             yield _name(item.figure, item.part, item.column), item.figure

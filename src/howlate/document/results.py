@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from howlate.charts import Chart, Subject, all_charts
 from howlate.charts._figure import Shows
@@ -20,10 +21,9 @@ from howlate.model.cause import ExplainedCase
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.run import BY_HAND
 from howlate.model.summary import CellSummary
+from howlate.rooms import hooks
 from howlate.sides.join import gravity_of_runs
 from howlate.statistics.labels import row_names, title_of
-from howlate.verdict.judge import stated
-from howlate.why.explained_cells import ExplainedCell
 from howlate.words.caption import Caption
 from howlate.words.language import _, as_called
 from howlate.words.statement import Statement
@@ -49,6 +49,18 @@ class Fit:
 EVERYTHING = Fit(1, 1 << 30, 1 << 30)
 
 
+class WithCases(Protocol):
+    """A cell whose late samples are explained, as the room that does so has it (why/explained_cells.py)."""
+
+    @property
+    def cases(self) -> tuple[ExplainedCase, ...]: ...
+
+
+def rulings_of(content: RunContent) -> Mapping[str, str]:
+    """The verdicts on the deadlines that were stated, by cell and by point."""
+    return {row: ruling for judge in hooks("rulings") for row, ruling in judge(content).items()}
+
+
 @dataclass(frozen=True)
 class StudyPart:
     """The cells of one part of the study, or all cells if it has no parts."""
@@ -59,7 +71,7 @@ class StudyPart:
     labels: Sequence[dict[str, str]]
     names: Sequence[str]
     points: Points | None
-    explained: Mapping[int, ExplainedCell] = field(default_factory=dict)
+    explained: Mapping[int, WithCases] = field(default_factory=dict)
     """By the identity of the cells' summaries."""
 
     @classmethod
@@ -69,7 +81,7 @@ class StudyPart:
         part: str,
         cells: Sequence[CellContent],
         labels: Sequence[dict[str, str]],
-        explained: Mapping[int, ExplainedCell] | None = None,
+        explained: Mapping[int, WithCases] | None = None,
     ) -> StudyPart:
         names, points = row_names(labels), Points.of(runs, cells, labels)
         return cls(runs, part, cells, labels, names, points, explained or {})
@@ -98,8 +110,7 @@ class StudyPart:
     @property
     def rulings(self) -> Mapping[str, str]:
         """For a single run: the verdict on the stated deadline, by cell and by point."""
-        rows = stated(self.runs[0]) if len(self.runs) == 1 else []
-        return {row_id: row.verdict.outcome for row in rows for row_id in (row.point, *row.cells)}
+        return rulings_of(self.runs[0]) if len(self.runs) == 1 else {}
 
     def latest(self, most: int) -> StudyPart:
         """Of so many cells, those with the largest latencies, in their order; their points are those of all."""

@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 
 from howlate.charts import Chart, Subject, all_charts
 from howlate.charts._scale import OWN_AXES, Axes
-from howlate.compare.compare import labels_of
 from howlate.document.document import Drawn
 from howlate.document.points import together
+from howlate.document.results import rulings_of
 from howlate.document.text import every_note
 from howlate.model.loaded import RunContent
 from howlate.model.study import PART
 from howlate.rooms import hooks
+from howlate.sides.cell_labels import labels_of
 from howlate.sides.join import gravity_of_runs, join
 from howlate.sides.joined import Joined, Place
 from howlate.statistics.groups import Group
 from howlate.statistics.pool import pool
-from howlate.verdict.judge import stated
 
 
 def side_subjects(contents: Sequence[RunContent], joined: Joined) -> list[Subject]:
@@ -40,7 +40,7 @@ class Placed:
 def placed(contents: Sequence[RunContent], joined: Joined) -> list[Placed]:
     """The subjects with their places and sides."""
     bins = {id(cell.summary): cell.bins for content in contents for cell in content.cells}
-    rulings = [{row.point: row.verdict.outcome for row in stated(content)} for content in contents]
+    rulings = list(map(rulings_of, contents))
     subjects = []
     for place in joined.places:
         for side, member in sorted(place.members.items()):

@@ -8,11 +8,11 @@ from typing import Any
 from howlate.document.document import to_json
 from howlate.document.of_runs import Material, document
 from howlate.model.summary import SCHEMA
+from howlate.rooms import hooks
 from howlate.statistics.groups import groups_json
 from howlate.statistics.ladder import ladder_of
 from howlate.statistics.misses import deadlines_json
 from howlate.statistics.threshold import thresholds_json
-from howlate.verdict.verdict_json import verdict_json
 from howlate.words.language import english
 
 
@@ -26,11 +26,7 @@ def show_json(material: Material, **more: Any) -> str:
         "cells": [summary.to_json() for summary in summaries],
         **groups_json(summaries, run),
         **({"deadlines": deadlines} if (deadlines := deadlines_json(summaries)) else {}),
-        **(
-            {"verdicts": [verdict_json(row.verdict, row.others) for row in judged]}
-            if (judged := material.verdicts)
-            else {}
-        ),
+        **{name: value for members in hooks("json_members") for name, value in members(material).items()},
         **({"ladder": ladder.to_json()} if (ladder := ladder_of(material.runs[0])) is not None else {}),
         **({"exceeded": exceeded} if (exceeded := thresholds_json(summaries, run)) else {}),
         **more,

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from howlate.errors import HowlateError, NotPossibleError
-from howlate.lab.kernels.parameters import NOT_CHECKED, not_checked
 from howlate.model.capabilities import Capabilities
 from howlate.model.facts import Facts
 from howlate.model.run import VIRTUAL
@@ -16,7 +15,15 @@ from howlate.plan import Machines
 from howlate.plan.cost import cell_cost_s
 from howlate.system.interrupts import interrupts_held
 from howlate.targets import Target
-from howlate.words.statement import Statement
+from howlate.words.statement import Statement, rule
+
+IN_FORCE_UNKNOWN = rule(
+    "lab.in-force-unknown",
+    "{label}: whether {parameters:all} is in force is not known: the kernel reports neither that it knows it nor "
+    "that it does not (a parameter of a module counts only where the module is built in)",
+)
+NOT_CHECKED = "lab.parameters_not_checked"
+"""The fact of a machine that has boot parameters of which its kernel says nothing, as words."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +90,9 @@ def unchecked_parameters(known: Mapping[str, KnownMachine]) -> tuple[Statement, 
         for label, machine in known.items()
         if machine.facts
     }
-    return tuple(not_checked(label, text) for label, text in words.items() if text)
+    return tuple(
+        IN_FORCE_UNKNOWN(label=label, parameters=text.split()) for label, text in words.items() if text
+    )
 
 
 def planned_machines(target: Target, known: Mapping[str, KnownMachine], seeds: int) -> Machines:

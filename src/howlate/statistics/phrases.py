@@ -26,6 +26,9 @@ NUMBERS = rule("number.range", "{low:significant} to {high:significant}")
 
 WAKE_UPS = rule("things.wake-ups", "wake-ups")
 DATA_POINTS = rule("things.data-points", "data points")
+RELEASES = rule("verdict.releases", "releases")
+POINTS = rule("verdict.data-points", "data points")
+"""What is held against a deadline."""
 SEEDS = rule("repetitions.seeds", "seeds")
 REPETITIONS = rule("repetitions.repetitions", "repetitions")
 SO_MANY_SEEDS = rule("repetitions.so-many-seeds", "{count} seed", "{count} seeds", by="count")

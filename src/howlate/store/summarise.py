@@ -29,6 +29,7 @@ from howlate.statistics.deadline import with_clusters
 from howlate.statistics.describe import Int64s, ValueCounts, at_rank, exceedances
 from howlate.statistics.drawn import BlockBins, block_width_ns, tail, time_blocks
 from howlate.statistics.histogram import MANTISSA_BITS, histogram
+from howlate.statistics.peaks import MOST_PEAKS, Peaks
 from howlate.statistics.scatter import Filled, grid, scatter
 from howlate.statistics.stated import as_stated, samples_of, with_left_out
 from howlate.statistics.statistics import describe
@@ -50,7 +51,6 @@ from howlate.store.misses import Answers
 from howlate.store.run_folder import BINS, CPUS, LOADS, MEASURED, SAMPLES, CellFiles, write_summary
 from howlate.store.shape import SQL_TYPE, Shape
 from howlate.store.tables import rows_problem
-from howlate.verdict.extrapolate import MOST, Peaks
 from howlate.words.statement import rule
 
 KEY_BITS = 15
@@ -386,9 +386,9 @@ class _Samples:
         return replace(summary_of_tail(above, every, length, bins.blocks), theta_by_cpu=of_cpus)
 
     def peaks(self, column: str, ordered: bool) -> Peaks:
-        """The largest MOST values and those equal to the smallest of them. `ordered`: their order is known."""
+        """The largest MOST_PEAKS values and those equal to the smallest of them. `ordered`: their order is known."""
         counts = self.counts(column)
-        limit = at_rank(counts, max(1, counts.n - MOST)) if counts.n else 0
+        limit = at_rank(counts, max(1, counts.n - MOST_PEAKS)) if counts.n else 0
         if not ordered or self.shape.index is None:
             beyond = counts.values >= limit
             return Peaks(np.repeat(counts.values[beyond], counts.counts[beyond]), None, 0, counts.n)

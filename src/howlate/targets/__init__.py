@@ -1,5 +1,5 @@
 """Machines that measure. ONE FILE in this folder = ONE BACKEND with `SUMMARY` and `open_target(argument,
-say)`.
+say, machines, options)`; the last two are the lab's.
 
 `--target NAME[:ARGUMENT]` opens the backend of that name, which is found by listing the folder.
 """
@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from howlate.errors import UsageError
 from howlate.model.decode import suggestion
@@ -17,9 +16,6 @@ from howlate.rooms import plugins
 from howlate.targets._lab_options import LabOptions
 from howlate.targets._target import CpuProgress, Outcome, Progress, Target, outcome_of
 from howlate.words.statement import rule
-
-if TYPE_CHECKING:
-    from howlate.lab.archive.packages import Archive
 
 UNKNOWN_TARGET = rule("target.unknown-target", 'the target "{name}" is not known', remedy="{hint}")
 
@@ -33,7 +29,6 @@ __all__ = [
     "Target",
     "names",
     "open_by_hand",
-    "open_lab",
     "open_target",
     "outcome_of",
 ]
@@ -56,10 +51,8 @@ def open_target(
     name, _, argument = text.partition(":")
     if name not in names():
         raise UsageError(UNKNOWN_TARGET(name=name, hint=suggestion(name, names())))
-    if name == "lab":
-        return open_lab(argument or ",".join(machines), lab, say=say)
     backend = importlib.import_module(plugins(__name__)[name])
-    target: Target = backend.open_target(argument, say)
+    target: Target = backend.open_target(argument, say, machines, lab)
     return target
 
 
@@ -67,17 +60,4 @@ def open_by_hand(probe: Path) -> Target:
     """A machine that is measured by hand; its plan is made with this machine's probe."""
     backend = importlib.import_module(f"{__name__}._by_hand")
     target: Target = backend.ByHandTarget(probe)
-    return target
-
-
-def open_lab(
-    kernels: str,
-    options: LabOptions = NO_OPTIONS,
-    archive: Archive | None = None,
-    say: Callable[[str], None] = lambda _: None,
-) -> Target:
-    """The lab, with what `--target lab:KERNELS` cannot express: its options, the archive (None: this
-    machine's apt), and `say` for messages about slow steps (fetching a kernel)."""
-    backend = importlib.import_module(plugins(__name__)["lab"])
-    target: Target = backend.open_lab(kernels, options, archive, say)
     return target

@@ -76,7 +76,7 @@ STOP_S = 30.0
 """Within this time a probe that was asked to stop restores knobs, ends loads and completes its stream."""
 
 
-def open_target(argument: str, _say: Callable[[str], None]) -> LocalTarget:
+def open_target(argument: str, *_: object) -> LocalTarget:
     """`local`; there is only one, so it takes no argument."""
     if argument:
         raise UsageError(LOCAL_TAKES_NONE(argument=argument))

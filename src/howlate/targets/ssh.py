@@ -105,7 +105,7 @@ TIDY_S = 30.0
 _OUTPUT = "out/0/stdout"
 
 
-def open_target(argument: str, say: Callable[[str], None] = lambda _: None) -> SshTarget:
+def open_target(argument: str, say: Callable[[str], None] = lambda _: None, *_: object) -> SshTarget:
     """`ssh:user@host` or `ssh:user@host:port`."""
     return SshTarget(argument, say)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
 from howlate.document.document import Item, Texts
-from howlate.document.missing import missing_of, no_pass
+from howlate.document.missing import missing_of
 from howlate.document.sheet import NOTHING, Column, Row, Sheet, SheetCell, labels, numbers, texts, times
 from howlate.document.units import Unit
 from howlate.model.loaded import RunContent
@@ -18,7 +18,8 @@ from howlate.verdict.promise import remaining, standing_in_the_way, statements
 from howlate.verdict.promise_bounds import events_line, rate_line, stretch_line
 from howlate.verdict.promise_facts import each_cpu
 from howlate.verdict.promise_sentence import no_verdict, run_sentence, sentence
-from howlate.verdict.ruling import Ruling, Verdict, worst
+from howlate.verdict.ruling import Ruling, Verdict
+from howlate.verdict.whole import no_pass, outcome_of
 from howlate.words.language import _
 from howlate.words.printable import printable, without_controls
 from howlate.words.quantities import rate_text, seconds_text, share_text
@@ -272,7 +273,3 @@ def junit(
         ElementTree.SubElement(case, "error", message=text, type=Ruling.INCONCLUSIVE).text = text
     ElementTree.indent(suite)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def outcome_of(verdicts: Sequence[Verdict]) -> Ruling:
-    return worst([verdict.outcome for verdict in verdicts])

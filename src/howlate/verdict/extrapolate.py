@@ -12,12 +12,11 @@ import numpy as np
 from howlate.statistics.describe import Int64s
 from howlate.statistics.diagnose import declustered, extremal_index, kendall_trend
 from howlate.statistics.pareto import Floats, Pareto, fits, fitted, highest_level
+from howlate.statistics.peaks import MOST_PEAKS, Peaks
 from howlate.verdict.evidence import Evidence
 from howlate.verdict.forbids import drifts
 from howlate.words.statement import Statement, rule
 
-MOST = 4_000
-"""Samples in the largest tail that is looked at."""
 FEWEST = 1_000
 """With fewer the tenths of the back-test have less than a hundred each."""
 SHARE = 20
@@ -124,18 +123,6 @@ ASSUMES = rule(
     "test sees a cause that never occurred.",
 )
 REFUSED = rule("extrapolation.refused", "Extrapolation: refused, for {reasons:items}.")
-
-
-@dataclass(frozen=True)
-class Peaks:
-    """The largest samples of a row, in the order in which they came."""
-
-    values_ns: Int64s
-    positions: Int64s | None
-    """Strictly increasing; None where the order is not known."""
-    length: int
-    """The number of positions."""
-    samples: int
 
 
 @dataclass(frozen=True)
@@ -276,7 +263,7 @@ def pooled(parts: Sequence[Peaks]) -> Peaks:
 
 def _tails(peaks: Peaks) -> list[_Tail]:
     """Above thresholds that leave fewer and fewer samples, each half as many as the one before."""
-    most = min(MOST, peaks.samples // SHARE, len(peaks.values_ns) - 1)
+    most = min(MOST_PEAKS, peaks.samples // SHARE, len(peaks.values_ns) - 1)
     if most < FEWEST:
         return []
     ordered = np.sort(peaks.values_ns)[::-1]

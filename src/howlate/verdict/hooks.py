@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from howlate.document.document import Texts
+    from howlate.document.of_runs import DocumentPart, Material
+    from howlate.errors import ExitCode
+    from howlate.model.loaded import RunContent
+
 
 def modules_of_results() -> tuple[str, ...]:
     """For words/rooms.py: the modules here whose texts are translated."""
@@ -11,6 +20,7 @@ def modules_of_results() -> tuple[str, ...]:
         "howlate.verdict.evidence",
         "howlate.verdict.extrapolate",
         "howlate.verdict.forbids",
+        "howlate.verdict.in_report",
         "howlate.verdict.judge",
         "howlate.verdict.promise",
         "howlate.verdict.promise_bounds",
@@ -19,4 +29,54 @@ def modules_of_results() -> tuple[str, ...]:
         "howlate.verdict.rate",
         "howlate.verdict.stretch",
         "howlate.verdict.verdict",
+        "howlate.verdict.whole",
     )
+
+
+def parts() -> tuple[DocumentPart, ...]:
+    """For document/of_runs.py."""
+    from howlate.verdict.in_report import PARTS
+
+    return PARTS
+
+
+def opening(material: Material) -> Iterator[Texts]:
+    """For document/of_runs.py: the head of the page."""
+    from howlate.verdict.in_report import opening
+
+    return opening(material)
+
+
+def judges(material: Material) -> bool:
+    """For document/of_runs.py: whether a deadline was stated."""
+    from howlate.verdict.in_report import rows
+
+    return bool(material.once(rows))
+
+
+def rulings(content: RunContent) -> dict[str, str]:
+    """For document/results.py."""
+    from howlate.verdict.judge import stated
+
+    return {name: row.verdict.outcome for row in stated(content) for name in (row.point, *row.cells)}
+
+
+def json_members(material: Material) -> dict[str, Any]:
+    """For document/summary_json.py."""
+    from howlate.verdict.in_report import json_members
+
+    return json_members(material)
+
+
+def exit_code(measured: ExitCode, content: RunContent) -> ExitCode:
+    """For cli/_measure.py."""
+    from howlate.verdict.whole import exit_code
+
+    return exit_code(measured, content)
+
+
+def measuring_options() -> Callable[[Any], Any]:
+    """For cli/_options.py: until when a run is measured."""
+    from howlate.verdict.cli._until import until_options
+
+    return until_options

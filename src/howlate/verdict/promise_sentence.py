@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from howlate.model.columns import LATENCY, RESPONSE
-from howlate.statistics.phrases import column_heading
+from howlate.statistics.phrases import POINTS, RELEASES, column_heading
 from howlate.verdict.evidence import Evidence
 from howlate.verdict.ruling import Ruling, Verdict, worst
 from howlate.words.statement import Statement, rule
@@ -15,8 +15,6 @@ from howlate.words.statement import Statement, rule
 THIS = rule("verdict.this", "the measurement")
 ROW = rule("verdict.row", "the row {row}")
 OF_COLUMN = rule("verdict.of-column", "{subject} ({column})")
-RELEASES = rule("verdict.releases", "releases")
-DATA_POINTS = rule("verdict.data-points", "data points")
 OF_CPU = rule("verdict.of-cpu", "{subject} on CPU {cpu}")
 PASS_STRETCH = rule(
     "verdict.pass-stretch",
@@ -237,7 +235,7 @@ def has_releases(evidence: Evidence) -> bool:
 
 def things_of(evidence: Evidence) -> Statement:
     """What was counted, behind its number."""
-    return RELEASES() if has_releases(evidence) else DATA_POINTS()
+    return RELEASES() if has_releases(evidence) else POINTS()
 
 
 def _subject(verdict: Verdict) -> Statement:

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from howlate.model.summary import DeadlineSummary
 from howlate.statistics.diagnose import next_stretch_confidence
+from howlate.statistics.peaks import Peaks
 from howlate.verdict.evidence import Evidence
-from howlate.verdict.extrapolate import Peaks, asked_share, extrapolated
+from howlate.verdict.extrapolate import asked_share, extrapolated
 from howlate.verdict.forbids import TOO_FEW, TOO_SHORT, below_threshold
 from howlate.verdict.rate import NOT_COUNTED, lowers_of, rate_of, trials_of
 from howlate.verdict.ruling import Question, RateVerdict, Ruling, StretchVerdict, Verdict, together

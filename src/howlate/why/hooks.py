@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from howlate.document.document import Texts
+    from howlate.document.of_runs import DocumentPart, Material
+    from howlate.document.results import WithCases
+    from howlate.model.loaded import RunContent
+    from howlate.verdict.judge import Judged
+    from howlate.why.explained_cells import ExplainedCell
+    from howlate.words.statement import Statement
+
 
 def modules_of_results() -> tuple[str, ...]:
     """For words/rooms.py: the modules here whose texts are translated."""
@@ -12,6 +24,7 @@ def modules_of_results() -> tuple[str, ...]:
         "howlate.why.calibrate.document",
         "howlate.why.cause_names",
         "howlate.why.charts.causes",
+        "howlate.why.in_report",
         "howlate.why.late_cases",
         "howlate.why.late_counters",
         "howlate.why.late_page",
@@ -23,3 +36,40 @@ def modules_of_results() -> tuple[str, ...]:
         "howlate.why.replayed.pair_document",
         "howlate.why.replayed.parts",
     )
+
+
+def parts() -> tuple[DocumentPart, ...]:
+    """For document/of_runs.py."""
+    from howlate.why.in_report import PARTS
+
+    return PARTS
+
+
+def opening(material: Material) -> Iterator[Texts]:
+    """For document/of_runs.py: the head of the page."""
+    from howlate.why.advise.document import answers
+
+    return answers(material.runs)
+
+
+def answers(runs: Sequence[RunContent]) -> bool:
+    """For document/of_runs.py: what the knobs buy is the answer."""
+    from howlate.why.advise.document import only
+
+    return only(runs)
+
+
+def explained(runs: Sequence[RunContent]) -> dict[int, ExplainedCell]:
+    """For document/of_runs.py."""
+    from howlate.why.explained_cells import explained_by_summary
+
+    return explained_by_summary(runs)
+
+
+def doubts(
+    content: RunContent, rows: Sequence[Judged], explained: Mapping[int, WithCases]
+) -> Sequence[Statement]:
+    """For verdict/in_report.py."""
+    from howlate.why.in_report import doubts
+
+    return doubts(content, rows, explained)

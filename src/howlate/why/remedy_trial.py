@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from howlate.errors import NotPossibleError, UsageError
+from howlate.lab.targets.lab import open_lab
 from howlate.measure.prepare import settings_in_force
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
@@ -15,7 +16,7 @@ from howlate.model.loaded import CellContent
 from howlate.model.plan import Cell
 from howlate.model.run import Run
 from howlate.system.paths import probe_path
-from howlate.targets import LabOptions, Target, open_lab, open_target
+from howlate.targets import LabOptions, Target, open_target
 from howlate.targets.local import LocalTarget
 from howlate.why.advise.flips import Measuring
 from howlate.why.advise.flow import AdviceAsked, measuring_of

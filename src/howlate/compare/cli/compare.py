@@ -39,6 +39,7 @@ def command(runs: tuple[str, ...], by: str, deadline: str | None, as_json: bool)
     from rich.console import Console
 
     from howlate.cli._named import named_runs, read_named, tell_missing
+    from howlate.cli._times import limit_ns_of
     from howlate.compare.compare import compare, to_json
     from howlate.compare.conclusions import conclusions, conclusions_json
     from howlate.compare.document import document, layouts_json
@@ -48,7 +49,6 @@ def command(runs: tuple[str, ...], by: str, deadline: str | None, as_json: bool)
     from howlate.errors import DamagedError, ExitCode, UsageError
     from howlate.store.files import file_hash
     from howlate.store.run_folder import SAMPLES, RunFolder
-    from howlate.verdict.cli.verdict import limit_ns_of
     from howlate.words.language import english
 
     deadline_ns = 0 if deadline is None else limit_ns_of("--deadline", deadline)

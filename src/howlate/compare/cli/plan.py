@@ -146,8 +146,8 @@ def command(
 
 def _above_0(option: str, text: str) -> int:
     """A time in nanoseconds that is not 0."""
+    from howlate.cli._times import NOT_POSITIVE, duration_ns
     from howlate.errors import UsageError
-    from howlate.verdict.cli.verdict import NOT_POSITIVE, duration_ns
 
     if not (time_ns := duration_ns(option, text)):
         raise UsageError(NOT_POSITIVE(option=option))

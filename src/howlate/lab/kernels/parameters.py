@@ -26,7 +26,7 @@ from howlate.lab.kernels.image import plain_kernel
 from howlate.lab.kernels.label import EARLY, FLAGS, Label
 from howlate.model.decode import nearest
 from howlate.model.facts import format_cpus, parse_cpus
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import rule
 
 NOT_KNOWN = (
     "the kernel of {label} does not know the parameter {parameter}, so it would be measured without it"
@@ -48,13 +48,6 @@ ON_OTHER_CPUS = rule(
 SETS_ASIDE: Mapping[str, str] = {"isolcpus": "cpu.isolated", "nohz_full": "cpu.nohz_full"}
 """Parameters that name CPUs, and the facts that list the CPUs on which they are in force."""
 HANDED, OF_MODULES = "kernel.handed_to_init", "kernel.parameters_of_modules"
-IN_FORCE_UNKNOWN = rule(
-    "lab.in-force-unknown",
-    "{label}: whether {parameters:all} is in force is not known: the kernel reports neither that it knows it nor "
-    "that it does not (a parameter of a module counts only where the module is built in)",
-)
-NOT_CHECKED = "lab.parameters_not_checked"
-"""The fact that `check_in_force` returns, as words."""
 IMPLIED_BY_RT: Mapping[str, str] = {"threadirqs": "with PREEMPT_RT every interrupt handler runs in a thread"}
 """What a PREEMPT_RT kernel does without the parameter, which is compiled out of it."""
 _SPELT = re.compile(rb"(?<=\0)([A-Za-z][A-Za-z0-9_.-]{1,39})=(?=\0)")
@@ -119,11 +112,6 @@ def _set_aside(word: str) -> frozenset[int] | None:
     if flags and "domain" not in flags:
         return None
     return parse_cpus(",".join(piece for piece in pieces if piece not in flags))
-
-
-def not_checked(label: str, words: str) -> Statement:
-    """The warning about parameters whose effect is unknown."""
-    return IN_FORCE_UNKNOWN(label=label, parameters=words.split())
 
 
 def _refusal(label: Label, word: str, known: ImageNames) -> UsageError:

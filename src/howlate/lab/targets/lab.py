@@ -33,12 +33,13 @@ from howlate.lab.kernels.label import Label, split_own
 from howlate.lab.kernels.modules import of_loads
 from howlate.lab.kernels.own import own_kernel
 from howlate.lab.kernels.own_needs import check_cpus, check_knobs, check_own
-from howlate.lab.kernels.parameters import NOT_CHECKED, check_in_force
+from howlate.lab.kernels.parameters import check_in_force
 from howlate.lab.libraries import check_probe, guest_libraries
 from howlate.lab.needed import GuestModules, built, needed
 from howlate.lab.replay import RecordedCell, ReplayedActivation, replay
 from howlate.lab.results import Results
 from howlate.lab.tidy import tidy
+from howlate.measure.machines import NOT_CHECKED
 from howlate.model.answer import Answer, Command
 from howlate.model.capabilities import Capabilities, LoadKind, Need, TestKind
 from howlate.model.decode import parse_json
@@ -99,9 +100,11 @@ _LOGGED = 3.0
 _FORCED = ("record", "quiet", "progress", "stream", "end-with-parent", "json")
 
 
-def open_target(argument: str, say: Say = silent) -> LabTarget:
-    """`lab:6.1-rt`, or several kernels separated by commas."""
-    return open_lab(argument, say=say)
+def open_target(
+    argument: str, say: Say = silent, machines: Sequence[str] = (), options: LabOptions = NO_OPTIONS
+) -> LabTarget:
+    """`lab:6.1-rt`, or several kernels separated by commas; `lab` has those that the study names."""
+    return open_lab(argument or ",".join(machines), options, say=say)
 
 
 def open_lab(

@@ -12,7 +12,8 @@ import click
 
 from howlate.cli._complete import studies as complete_studies
 from howlate.cli._options import OutputPath, together
-from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options, say
+from howlate.cli._say import say
+from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 from howlate.lab.cli.lab._built import modules_option
 from howlate.words.language import as_called
 from howlate.words.statement import rule
@@ -136,12 +137,12 @@ def command(
     seeds, or by searches of 8 windows; one whose seeds or windows do not agree is skipped. What is named is confirmed
     with 8 others.
     Exit code 0: named and confirmed, 5: it could not be."""
+    from howlate.cli._times import limit_ns_of
     from howlate.errors import UsageError
     from howlate.prove.bisected import BisectionEnd, bisect
     from howlate.prove.steps import of_labels, of_revisions
     from howlate.studies import find_study
     from howlate.system.paths import RUNS
-    from howlate.verdict.cli.verdict import limit_ns_of
 
     limit_ns = limit_ns_of("--limit", limit)
     if not options.is_one_range:

@@ -13,7 +13,8 @@ import click
 
 from howlate.cli._complete import studies as complete_studies
 from howlate.cli._options import OutputPath
-from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options, say
+from howlate.cli._say import say
+from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 from howlate.lab.cli.lab._built import BuiltOptions, built_options
 from howlate.words.statement import rule
 
@@ -190,8 +191,8 @@ class ProofAsked:
     @classmethod
     def of(cls, window: str, begin: str, within: str, deadline: str, **others: Any) -> ProofAsked:
         """Of the options; `others` are members by their names."""
+        from howlate.cli._times import duration_ns
         from howlate.errors import UsageError
-        from howlate.verdict.cli.verdict import duration_ns
 
         goal = _goal(within, deadline)
         first_ns = duration_ns("--from", begin)
@@ -202,8 +203,8 @@ class ProofAsked:
 
 def window_ns(text: str) -> int:
     """The length of a window."""
+    from howlate.cli._times import duration_ns
     from howlate.errors import UsageError
-    from howlate.verdict.cli.verdict import duration_ns
 
     length_ns = duration_ns("--window", text)
     if not 0 < length_ns <= LONGEST_NS:
@@ -212,9 +213,9 @@ def window_ns(text: str) -> int:
 
 
 def _goal(within: str, deadline: str) -> Goal:
+    from howlate.cli._times import duration_ns, limit_ns_of
     from howlate.errors import UsageError
     from howlate.prove.landscape import Goal
-    from howlate.verdict.cli.verdict import duration_ns, limit_ns_of
 
     if within and deadline:
         raise UsageError(TWO_GOALS())
@@ -248,7 +249,7 @@ def proof_of(target: LabTarget, machine: str, load: str, asked: ProofAsked) -> P
 
 def _search(target: LabTarget, machine: str, load: str, asked: ProofAsked) -> tuple[Proof, list[LateRelease]]:
     """The same, and where the time of late releases beside the latest went."""
-    from howlate.lab.kernels.parameters import NOT_CHECKED
+    from howlate.measure.machines import NOT_CHECKED
     from howlate.model.facts import Facts
     from howlate.prove.flow import Prober, prove
     from howlate.prove.landscape import ReleaseWindow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -13,6 +12,8 @@ from howlate.verdict.cli._until import ROUNDS, until_round, whole_rounds
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from howlate.measure.execute import Tally
     from howlate.measure.prepare import Asked, Prepared
     from howlate.measure.session import Session
@@ -33,15 +34,18 @@ class Apart:
     every_s: float
     options: tuple[str, ...]
     """As given, for the sentence that says how to continue."""
-    at_most_s: float = math.inf
+    sets = ROUNDS
 
-    def missing_s(self, prepared: Prepared, _: int = 0) -> float:
-        """0: there is always time. UsageError says what is wrong."""
+    def whole(self, out: Path | None) -> int:
+        return whole_rounds(out)
+
+    def out_of_reach(self, prepared: Prepared, _: int = 0) -> int | None:
+        """There is always time. UsageError says what is wrong."""
         from howlate.errors import UsageError
 
         if prepared.run.virtual:
             raise UsageError(NOT_IN_VIRTUAL_TIME())
-        return 0.0
+        return None
 
     def rounds(self, asked: Asked, _: Prepared, whole: int = 0) -> Asked:
         """The request with as many rounds; no fewer than are whole."""

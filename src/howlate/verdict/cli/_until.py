@@ -85,9 +85,9 @@ class UntilOptions:
         return self._until() if apart is None else apart
 
     def _apart(self) -> Apart | None:
+        from howlate.cli._times import NOT_POSITIVE, duration_ns
         from howlate.errors import UsageError
         from howlate.verdict.cli._apart import Apart
-        from howlate.verdict.cli.verdict import NOT_POSITIVE, duration_ns
 
         if self.rounds is None and self.every is None:
             return None
@@ -101,8 +101,9 @@ class UntilOptions:
         return Apart(self.rounds, every_ns / 1e9, (f"--rounds={self.rounds}", f"--every={self.every}"))
 
     def _until(self) -> Until | None:
+        from howlate.cli._times import duration_ns
         from howlate.errors import UsageError
-        from howlate.verdict.cli.verdict import asked, duration_ns
+        from howlate.verdict.cli.verdict import asked
 
         given = {"--at-most": self.at_most, "--miss-rate": self.miss_rate, "--horizon": self.horizon}
         given["--cluster"] = self.cluster if self.cluster != 1 else None
@@ -182,6 +183,20 @@ class Until:
         changes = (*asked.changes, f"{kind}=interleaved", f"{repetitions}={rounds}")
         return replace(asked, changes=changes, options=(*asked.options, *self.options))
 
+    sets = ROUNDS
+
+    def whole(self, out: Path | None) -> int:
+        return whole_rounds(out)
+
+    def out_of_reach(self, prepared: Prepared, whole: int = 0) -> int | None:
+        """Says that nothing is measured where --at-most does not allow what is needed."""
+        from howlate.words.say import english
+
+        if not (needed_s := self.missing_s(prepared, whole)):
+            return None
+        click.echo(english(OUT_OF_REACH(needed_s=needed_s, at_most_s=self.at_most_s)))
+        return ExitCode.INCONCLUSIVE
+
     def missing_s(self, prepared: Prepared, whole: int = 0) -> float:
         """How long all rows must be measured at least, beside the rounds that are whole, where --at-most does not
         allow that; 0 where it does."""
@@ -242,14 +257,6 @@ class Until:
         missed = any(why.rule == SEEN.id for stretch in open_ for why in stretch.forbids)
         lost = missed or any(no_verdict(verdict) for verdict in verdicts)
         return lost or Ruling.FAIL in outcomes or Ruling.INCONCLUSIVE not in outcomes
-
-
-def out_of_reach(needed_s: float, at_most_s: float) -> int:
-    """Says that nothing is measured."""
-    from howlate.words.say import english
-
-    click.echo(english(OUT_OF_REACH(needed_s=needed_s, at_most_s=at_most_s)))
-    return ExitCode.INCONCLUSIVE
 
 
 def whole_rounds(out: Path | None) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._options import OutputPath, together
-from howlate.errors import ExitCode
+from howlate.rooms import hooks
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from howlate.verdict.ruling import Question, Verdict
     from howlate.words.statement import Statement
 
-NOT_A_DURATION = rule("cli.not-a-duration", "{option}: {reason}")
-NOT_POSITIVE = rule(
-    "cli.not-positive", "{option} must be above 0", remedy="write it like 200us, 1ms or 30min"
-)
 RATE_RANGE = rule(
     "cli.rate-range",
     "--miss-rate must be at least 0 and below 1, not {rate}",
@@ -176,11 +172,12 @@ def command(
 ) -> int:
     """Decide whether the machine that RUN was measured on keeps a deadline. Exit code 0: PASS, 1: FAIL,
     5: INCONCLUSIVE."""
-    from howlate.document.missing import code_of, missing_of, ruling_of
+    from howlate.document.missing import missing_of
     from howlate.store.files import write_output
     from howlate.store.loaded import load_run
     from howlate.verdict.document import junit as as_junit
-    from howlate.verdict.document import markdown, outcome_of
+    from howlate.verdict.document import markdown
+    from howlate.verdict.whole import EXIT_CODES, code_of, outcome_of, ruling_of
 
     question = asked(about.deadline, about.miss_rate, about.horizon, about.confidence, about.cluster)
     content = load_run(run, bins=False, kernels=False)
@@ -206,13 +203,11 @@ def command(
     return code_of(ruling, EXIT_CODES[ruling], [content])
 
 
-EXIT_CODES = {"PASS": ExitCode.DONE, "FAIL": ExitCode.FAILED, "INCONCLUSIVE": ExitCode.INCONCLUSIVE}
-
-
 def asked(
     deadline: str | None, miss_rate: float, horizon: str | None, confidence: float, cluster: float = 1.0
 ) -> Question:
     """The question, decoded; its deadline is 0 where none was given. UsageError says what is wrong with it."""
+    from howlate.cli._times import duration_ns, limit_ns_of
     from howlate.errors import UsageError
     from howlate.verdict.ruling import Question
 
@@ -228,33 +223,6 @@ def asked(
     deadline_ns = 0 if deadline is None else limit_ns_of("--deadline", deadline)
     horizon_s = None if horizon_ns is None else horizon_ns / 1e9
     return Question(deadline_ns, miss_rate, horizon_s, confidence, cluster)
-
-
-def deadline_text(text: str) -> str:
-    """A deadline, checked, as a study's setting."""
-    from howlate.model.units import format_duration
-
-    return format_duration(asked(text, 0.0, None, 0.95).deadline_ns)
-
-
-def duration_ns(option: str, text: str) -> int:
-    """A time with its unit."""
-    from howlate.errors import UsageError
-    from howlate.model.units import parse_duration_ns
-
-    try:
-        return parse_duration_ns(text)
-    except ValueError as reason:
-        raise UsageError(NOT_A_DURATION(option=option, reason=str(reason))) from None
-
-
-def limit_ns_of(option: str, text: str) -> int:
-    """A time that a latency may have: above 0."""
-    from howlate.errors import UsageError
-
-    if not (limit_ns := duration_ns(option, text)):
-        raise UsageError(NOT_POSITIVE(option=option))
-    return limit_ns
 
 
 def case_names(run: Run, rows: Sequence[Judged]) -> list[str]:
@@ -359,22 +327,22 @@ def _print_each(rows: Sequence[Judged]) -> None:
 
 
 def _slower(run: Path, content: RunContent, rows: Sequence[Judged]) -> Sequence[Statement]:
-    """Which verdicts are on samples that recording made slower; the traces are read only where there are some."""
+    """What is known against the samples of these rows; the traces are read only where there are some."""
+    from howlate.document.of_runs import explained
     from howlate.store.loaded import load_run
-    from howlate.why.explained_cells import explained_cells
-    from howlate.why.recorded import slower_by_recording
 
     if not any(cell.parameters.get("explain") for cell in content.run.plan.cells):
         return ()
-    return slower_by_recording(content.run, rows, explained_cells(load_run(run, kernels=False)))
+    traced = load_run(run, kernels=False)
+    return [doubt for doubts in hooks("doubts") for doubt in doubts(traced, rows, explained([traced]))]
 
 
 def _print_json(run: Path, content: RunContent, rows: Sequence[Judged], slower: Sequence[Statement]) -> None:
     import json
 
-    from howlate.document.missing import ruling_of
-    from howlate.verdict.document import opening, outcome_of
+    from howlate.verdict.document import opening
     from howlate.verdict.verdict_json import verdict_json
+    from howlate.verdict.whole import outcome_of, ruling_of
     from howlate.words.say import english, to_json
 
     verdicts = [row.verdict for row in rows]

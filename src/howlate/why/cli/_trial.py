@@ -65,7 +65,7 @@ trial_options = together(
 
 def try_remedies(found: ExplainedRun, options: TrialOptions) -> int:
     """Measure what the remedies buy that a knob can make, and tell it."""
-    from howlate.lab.cli.lab._archive import say
+    from howlate.cli._say import say
     from howlate.why.cli._advise import AdviseOptions, advise, with_length
     from howlate.why.late_cases import cause_text
     from howlate.why.remedy_trial import target_of, trial_of

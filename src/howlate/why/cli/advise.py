@@ -107,11 +107,12 @@ def _asked(
 
 def _target(kernels: str, cpus: int | None) -> Target:
     """The guest, or this machine, on which what a killed probe left changed is put back before each cell."""
+    from howlate.cli._say import say
     from howlate.errors import UsageError
-    from howlate.lab.cli.lab._archive import say
     from howlate.lab.kernels.label import split_labels
+    from howlate.lab.targets.lab import open_lab
     from howlate.system.paths import probe_path
-    from howlate.targets import LabOptions, open_lab
+    from howlate.targets import LabOptions
     from howlate.targets.local import LocalTarget
 
     if not kernels:

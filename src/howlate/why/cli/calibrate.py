@@ -114,9 +114,10 @@ def _guest(kernels: str, cpus: int | None) -> tuple[int, int]:
 
 
 def _target(kernels: str, cpus: int | None) -> Target:
+    from howlate.cli._say import say
     from howlate.errors import UsageError
-    from howlate.lab.cli.lab._archive import say
-    from howlate.targets import LabOptions, open_lab, open_target
+    from howlate.lab.targets.lab import open_lab
+    from howlate.targets import LabOptions, open_target
 
     if not kernels:
         if cpus is not None:

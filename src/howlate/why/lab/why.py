@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._options import OutputPath, together
-from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options, say
+from howlate.cli._say import say
+from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 from howlate.lab.cli.lab._built import BuiltOptions, built_options
 from howlate.words.statement import rule
 

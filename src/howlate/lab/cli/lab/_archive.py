@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,8 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._options import together
-from howlate.words.language import as_called
-from howlate.words.printable import without_controls
+from howlate.cli._say import say
 
 if TYPE_CHECKING:
     from howlate.lab.archive.packages import Archive
@@ -65,9 +63,3 @@ archive_options = together(
     ],
 )
 """--mirror, --keyring, --refresh, passed as `archive`."""
-
-
-def say(text: str) -> None:
-    """Print progress on standard error."""
-    clear = "\r\x1b[K" if sys.stderr.isatty() else ""  # a line of progress may be there
-    click.echo(f"{clear}howlate: {without_controls(as_called(text))}", err=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options, say
+from howlate.cli._say import say
+from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 
 
 @click.command(epilog="Example: howlate lab fetch 6.1 6.1-rt 6.12-rt@arm64")

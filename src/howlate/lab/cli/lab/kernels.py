@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options, say
+from howlate.cli._say import say
+from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 
 if TYPE_CHECKING:
     from howlate.lab.kernels.catalogue import AvailableKernel

@@ -10,7 +10,8 @@ import click
 
 from howlate.cli._complete import studies as complete_studies
 from howlate.cli._options import RunOptions, run_options, together
-from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options, say
+from howlate.cli._say import say
+from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 from howlate.lab.cli.lab._built import kernel_option, modules_option
 from howlate.model.guest_cpus import MOST_MIPS
 from howlate.model.units import format_duration
@@ -31,9 +32,9 @@ def _turn_ns(text: str | None) -> int:
     """0 stands for the usual turn, which nobody can ask for as a turn of 0."""
     if text is None:
         return 0
+    from howlate.cli._times import duration_ns
     from howlate.errors import UsageError
     from howlate.lab.guests.machine import NO_TURN, is_turn
-    from howlate.verdict.cli.verdict import duration_ns
 
     turn_ns = duration_ns("--turn", text)
     if not is_turn(turn_ns):
@@ -123,7 +124,7 @@ def command(study: str, kernels: str, lab: LabOptions, options: RunOptions, arch
     Called again with the same --out, the command continues; unchanged cells come from the cache.
     """
     from howlate.cli._measure import measure
-    from howlate.targets import open_lab
+    from howlate.lab.targets.lab import open_lab
 
     asked = options.asked(study, "lab run", _own_options(kernels, lab))
     wanted = _kernels(asked, kernels, lab.own)

@@ -1,0 +1,50 @@
+"""Comparisons in the document of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+from howlate.compare.compare import Comparison, compare, compare_if_several
+from howlate.compare.document import published, section
+from howlate.compare.least_late import least_late
+from howlate.document.document import Section, Texts
+from howlate.document.of_runs import DocumentPart, Material
+from howlate.document.sheet import PAGE, TERMINAL
+from howlate.model.loaded import RunContent
+from howlate.words.statement import Statement, rule
+
+PRINTED = rule("report.as-printed", "As {study} printed it (`howlate compare {run}`):")
+
+
+def comparison(runs: Sequence[RunContent], by: str) -> Comparison | None:
+    """Along the label, else of kernels if there are several."""
+    return compare(runs, by) if by else compare_if_several(runs)
+
+
+def lead(material: Material) -> Sequence[Statement]:
+    """Which way to sleep was the least late."""
+    return least_late(material.summaries, material.folder)
+
+
+def side_by_side(material: Material) -> Iterator[Section]:
+    """On the page: the comparison."""
+    if material.comparison is not None:
+        yield section(_comparison(material), material.fit.listed)
+
+
+def printed(material: Material) -> Iterator[Section]:
+    """In the terminal, of one run: the tables beside which a study's document stands."""
+    study = material.runs[0].run.study.reference
+    if study and material.comparison is not None and len(material.runs) == 1:
+        sheets = published(_comparison(material))
+        opening = Texts("opening", (PRINTED(study=study, run=material.folder),))
+        yield Section("published", (opening, *sheets) if sheets else ())
+
+
+PARTS = (DocumentPart(90, side_by_side, (PAGE,)), DocumentPart(160, printed, (TERMINAL,)))
+
+
+def _comparison(material: Material) -> Comparison:
+    """Of this room (`comparison` in hooks.py)."""
+    return cast(Comparison, material.comparison)

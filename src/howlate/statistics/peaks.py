@@ -1,0 +1,22 @@
+"""The largest samples of a row, which an extrapolation is fitted to (verdict/extrapolate.py)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from howlate.statistics.describe import Int64s
+
+MOST_PEAKS = 4_000
+"""Samples in the largest tail that is looked at."""
+
+
+@dataclass(frozen=True)
+class Peaks:
+    """The largest samples of a row, in the order in which they came."""
+
+    values_ns: Int64s
+    positions: Int64s | None
+    """Strictly increasing; None where the order is not known."""
+    length: int
+    """The number of positions."""
+    samples: int

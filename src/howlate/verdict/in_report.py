@@ -1,0 +1,67 @@
+"""Verdicts in the document of runs: whether the stated deadlines are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from howlate.document.document import Section, Texts, texts
+from howlate.document.of_runs import DocumentPart, Material
+from howlate.document.sheet import PAGE, TERMINAL
+from howlate.model.loaded import RunContent
+from howlate.rooms import hooks
+from howlate.verdict.document import briefly, items
+from howlate.verdict.document import opening as first_sentences
+from howlate.verdict.judge import Judged, stated
+from howlate.verdict.ruling import Verdict
+from howlate.verdict.verdict_json import verdict_json
+from howlate.words.language import _
+from howlate.words.statement import Statement
+
+
+def rows(material: Material) -> list[Judged]:
+    """On the deadlines that were stated."""
+    return [row for content in material.runs for row in stated(content)]
+
+
+def doubts(material: Material) -> list[Statement]:
+    """What other rooms know against the samples of rows that are judged."""
+    return [
+        doubt
+        for content in material.runs
+        for of_room in hooks("doubts")
+        for doubt in of_room(content, stated(content), material.cases)
+    ]
+
+
+def opening(material: Material) -> Iterator[Texts]:
+    """For the head of the page."""
+    yield from texts("verdict", first_sentences(_verdicts(material), _alone(material)))
+    yield from texts("beside", material.once(doubts))
+
+
+def section(material: Material) -> Iterator[Section]:
+    """In the terminal briefly and before all else."""
+    judged = _verdicts(material)
+    if judged:
+        brief = material.style is TERMINAL
+        shown = (briefly if brief else items)(judged, _alone(material))
+        more = texts("more", material.once(doubts))
+        yield Section("verdict", (*shown, *more), "" if brief else _("The verdict"))
+
+
+PARTS = (DocumentPart(20, section, (PAGE, TERMINAL)),)
+
+
+def json_members(material: Material) -> dict[str, Any]:
+    """For `show --json`."""
+    judged = material.once(rows)
+    return {"verdicts": [verdict_json(row.verdict, row.others) for row in judged]} if judged else {}
+
+
+def _verdicts(material: Material) -> list[Verdict]:
+    return [row.verdict for row in material.once(rows)]
+
+
+def _alone(material: Material) -> RunContent | None:
+    return material.runs[0] if len(material.runs) == 1 else None

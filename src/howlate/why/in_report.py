@@ -1,0 +1,58 @@
+"""Causes in the document of runs: why samples were late, and what knobs buy in a run of `howlate advise`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import cast
+
+from howlate.document.document import Section
+from howlate.document.of_runs import DocumentPart, Material
+from howlate.document.results import WithCases
+from howlate.document.sheet import PAGE, TERMINAL
+from howlate.model.loaded import RunContent
+from howlate.statistics.labels import row_names
+from howlate.verdict.judge import Judged
+from howlate.why.advise import document as advice
+from howlate.why.explained_cells import ExplainedCell
+from howlate.why.late_cases import causes_section
+from howlate.why.recorded import slower_by_recording
+from howlate.words.language import _
+from howlate.words.statement import Statement
+
+
+def advised(material: Material) -> Iterator[Section]:
+    """Of runs of `howlate advise`: what each knob buys."""
+    for content in material.runs:
+        yield from advice.sections(content, material.style)
+
+
+def causes(material: Material) -> Sequence[Section]:
+    """Where the time of the late samples went, if events were recorded."""
+    names = dict(
+        zip(map(id, (cell.summary for cell in material.cells)), row_names(material.labels), strict=True)
+    )
+    cells = [replace(cell, name=names.get(key, cell.name)) for key, cell in _cells(material.cases).items()]
+    found = [finding for content in material.runs for finding in content.findings]
+    return causes_section(cells, found, _("Why the late samples were late") if material.style is PAGE else "")
+
+
+PARTS = (
+    DocumentPart(50, advised, (PAGE, TERMINAL)),
+    DocumentPart(80, causes, (PAGE,)),
+    DocumentPart(130, causes, (TERMINAL,)),
+)
+
+
+def doubts(
+    content: RunContent, rows: Sequence[Judged], explained: Mapping[int, WithCases]
+) -> Sequence[Statement]:
+    """Which of the rows are on samples that recording made slower."""
+    cells = _cells(explained)
+    own = [cells[id(cell.summary)] for cell in content.cells if id(cell.summary) in cells]
+    return slower_by_recording(content.run, rows, own)
+
+
+def _cells(explained: Mapping[int, WithCases]) -> Mapping[int, ExplainedCell]:
+    """Of this room (`explained` in hooks.py)."""
+    return cast(Mapping[int, ExplainedCell], explained)
