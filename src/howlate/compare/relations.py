@@ -1,5 +1,5 @@
 """The rules "against" and "over all" of docs/compare.md: which of two sides is typically sooner, is steadier,
-has the smaller maximum; and whether the studies' conclusion holds that RT is steadier over all."""
+has the smaller maximum; what a room concludes of two sides beside it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from typing import Literal
 from howlate.compare.compare import Block
 from howlate.compare.topics import MOST_SAID, Topic
 from howlate.model.summary import MISSES
-from howlate.sides.sides import MARGIN, NO_MISSES, P999, Decision, Direction, SideRow, over_points
+from howlate.rooms import hooks
+from howlate.sides.sides import MARGIN, NO_MISSES, P999, Decision, Direction, SideRow
 from howlate.statistics import phrases
 from howlate.words.statement import Rule, Statement, rule
 
 Judged = Literal[
     "first", "second", "first where told", "second where told", "mixed", "equal", "indistinct", "unstated"
 ]
-RT = "rt"
-Answer = Literal["confirmed", "contradicted", "neither"]
 
 
 def judge(directions: Sequence[Direction]) -> Judged:
@@ -40,22 +39,6 @@ def judge(directions: Sequence[Direction]) -> Judged:
     if larger:
         return "second" if 2 * larger > tried else "second where told"
     return "equal" if equal == tried else "indistinct"
-
-
-def answer(directions: Sequence[Direction], over_all: Direction) -> Answer:
-    """Whether the first side's figure is smaller over all points.
-
-    "confirmed": it is smaller in the mean over the points, and at more points smaller than larger;
-    "contradicted": the same holds for the second side. "neither": anything else. A single number over all
-    points may come from a few of them, and the count of points says nothing about the size: a conclusion
-    needs both.
-    """
-    smaller, larger = directions.count("smaller"), directions.count("larger")
-    if over_all == "smaller" and smaller > larger:
-        return "confirmed"
-    if over_all == "larger" and larger > smaller:
-        return "contradicted"
-    return "neither"
 
 
 STEADY = "stddev"
@@ -142,30 +125,6 @@ NONE_STATED = rule(
     by="pairs",
 )
 
-_OVER_ALL = (
-    "{a}'s standard deviation is {ratio:significant} times {b}'s in the mean over all points (95 % interval from "
-    "{low:significant} to {high:significant}); of {points} points it is smaller at {smaller}, larger at {larger}, "
-    "not distinguishable at {undecided}."
-)
-ANSWERS = {
-    "confirmed": rule("over-all.confirmed", f"That RT is steadier over all is confirmed: {_OVER_ALL}"),
-    "contradicted": rule(
-        "over-all.contradicted", f"That RT is steadier over all is contradicted: {_OVER_ALL}"
-    ),
-    "neither": rule(
-        "over-all.neither", f"That RT is steadier over all is neither confirmed nor contradicted: {_OVER_ALL}"
-    ),
-}
-CONTRARY = {
-    "confirmed": rule(
-        "over-all.contrary-larger", "{a}'s standard deviation is larger than {b}'s here: {places:items}."
-    ),
-    "contradicted": rule(
-        "over-all.contrary-smaller", "{a}'s standard deviation is smaller than {b}'s here: {places:items}."
-    ),
-}
-"""The points that contradict an answer."""
-
 
 def relations(topic: Topic) -> list[Statement]:
     """For each pair of sides and each figure."""
@@ -185,7 +144,8 @@ def relations(topic: Topic) -> list[Statement]:
     return [*stated, NONE_STATED(pairs=len(unstated), whys=tuple(whys))]
 
 
-def _judgements(topic: Topic, first: int, second: int, figure: str) -> list[tuple[Block, Decision]]:
+def judgements_at(topic: Topic, first: int, second: int, figure: str) -> list[tuple[Block, Decision]]:
+    """The decisions about a figure of two sides, at each point."""
     return [
         (block, decision)
         for block in topic.blocks
@@ -201,7 +161,7 @@ def _relation(topic: Topic, first: int, second: int) -> tuple[list[Statement], l
     stated: list[Statement] = []
     refusals: dict[Statement | None, list[str]] = {}
     for figure in phrases.FIGURES:
-        judgements = _judgements(topic, first, second, figure)
+        judgements = judgements_at(topic, first, second, figure)
         kind = judge([decision.direction for _, decision in judgements])
         if kind == "unstated":
             refusals.setdefault(judgements[0][1].why if judgements else None, []).append(figure)
@@ -211,7 +171,7 @@ def _relation(topic: Topic, first: int, second: int) -> tuple[list[Statement], l
             stated += _told(topic, (second, first), figure, ahead, turned)
         else:
             stated += _told(topic, (first, second), figure, kind, judgements)
-    stated += _conclusion(topic, first, second)
+    stated += [each for conclude in hooks("conclusion") for each in conclude(topic, first, second)]
     seen = [
         AS_SEEN(figures=compared, why=why)
         for why, figures in refusals.items()
@@ -242,10 +202,10 @@ def _told(
             MIXED(
                 **of_figure,
                 smaller=len(smaller),
-                smaller_at=_places(topic, smaller),
+                smaller_at=places_of(topic, smaller),
                 points=points,
                 larger=len(larger),
-                larger_at=_places(topic, larger),
+                larger_at=places_of(topic, larger),
             )
         ]
     elif smaller:
@@ -253,9 +213,9 @@ def _told(
         ahead = everywhere if kind == "first" else where_told
         statements = [ahead(**who, smaller=len(smaller), points=points, ratios=_ratios(smaller))]
     if equal:
-        statements.append(EQUAL_AT(**within, count=len(equal), places=_places(topic, equal)))
+        statements.append(EQUAL_AT(**within, count=len(equal), places=places_of(topic, equal)))
     if unclear:
-        statements.append(UNDECIDED(**of_figure, count=len(unclear), places=_places(topic, unclear)))
+        statements.append(UNDECIDED(**of_figure, count=len(unclear), places=places_of(topic, unclear)))
     if points < len(judgements):
         statements.append(UNSTATED(**of_figure, count=len(judgements) - points))
     return statements
@@ -272,58 +232,7 @@ def _rules_of(topic: Topic, figure: str) -> Rules:
     return SOONER if topic.are_wake_ups else SMALLER_MEDIAN
 
 
-def _conclusion(topic: Topic, first: int, second: int) -> list[Statement]:
-    """The studies' conclusion about RT, for each pair with one side that has it."""
-    models = [topic.preemption[side] == RT for side in (first, second)]
-    if models[0] == models[1]:
-        return []
-    rt, other = (first, second) if models[0] else (second, first)
-    points: dict[str, list[tuple[SideRow, SideRow]]] = {}
-    for figure in phrases.FIGURES:
-        for block, decision in _judgements(topic, first, second, figure):
-            rt_row, other_row = block.row(rt), block.row(other)
-            if decision.direction != "unstated" and rt_row is not None and other_row is not None:
-                points.setdefault(figure, []).append((rt_row, other_row))
-    over_all = over_points(points).get(STEADY)
-    if over_all is None:
-        return []
-    judgements = _judgements(topic, first, second, STEADY)
-    if rt != first:
-        judgements = [(block, decision.turned()) for block, decision in judgements]
-    return _answered(topic, (rt, other), judgements, over_all)
-
-
-def _answered(
-    topic: Topic, sides: tuple[int, int], judgements: Judgements, over_all: Decision
-) -> list[Statement]:
-    """The answer with its figures, and the points against it."""
-    who = {"a": topic.sides[sides[0]], "b": topic.sides[sides[1]]}
-    answered = answer([decision.direction for _, decision in judgements], over_all.direction)
-    by_direction = {
-        direction: [(block, decision) for block, decision in judgements if decision.direction == direction]
-        for direction in ("smaller", "larger", "indistinct", "equal")
-    }
-    interval = over_all.interval
-    assert interval is not None
-    statements = [
-        ANSWERS[answered](
-            **who,
-            ratio=interval.ratio,
-            low=interval.low,
-            high=interval.high,
-            points=sum(map(len, by_direction.values())),
-            smaller=len(by_direction["smaller"]),
-            larger=len(by_direction["larger"]),
-            undecided=len(by_direction["indistinct"]) + len(by_direction["equal"]),
-        )
-    ]
-    contrary = by_direction[{"confirmed": "larger", "contradicted": "smaller"}.get(answered, "indistinct")]
-    if contrary and answered in CONTRARY:
-        statements.append(CONTRARY[answered](**who, places=_places(topic, contrary)))
-    return statements
-
-
-def _places(topic: Topic, judgements: Judgements) -> tuple[Statement, ...]:
+def places_of(topic: Topic, judgements: Judgements) -> tuple[Statement, ...]:
     """The points among several, by their labels."""
     return tuple(topic.where(block) or phrases.OVER_ALL() for block, _decision in judgements)
 

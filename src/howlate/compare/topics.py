@@ -25,6 +25,8 @@ class Topic:
     virtual: bool
     preemption: tuple[str, ...]
     """Of each side."""
+    is_published: bool = False
+    """Whether a study's document stands beside it."""
 
     @property
     def column(self) -> str:
@@ -79,6 +81,6 @@ def topics_of(comparison: Comparison) -> list[Topic]:
         groups.setdefault((block.labels.get("part", ""), block.test, block.column), []).append(block)
     models = tuple(side.preemption for side in comparison.joined.sides)
     return [
-        Topic(tuple(blocks), comparison.sides, comparison.joined.virtual, models)
+        Topic(tuple(blocks), comparison.sides, comparison.joined.virtual, models, bool(comparison.documents))
         for blocks in groups.values()
     ]

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from howlate.compare.compare import Comparison
+    from howlate.compare.topics import Topic
     from howlate.document.document import Drawn
     from howlate.document.sheet import Sheet
     from howlate.model.loaded import RunContent
     from howlate.sides.printed_figures import PrintedDocument
+    from howlate.words.statement import Statement
 
 
 def find_document(name: str) -> PrintedDocument:
@@ -35,9 +37,16 @@ def layouts(found: Comparison) -> list[Sheet]:
     return layouts(found)
 
 
+def conclusion(topic: Topic, first: int, second: int) -> list[Statement]:
+    """For compare/relations.py."""
+    from howlate.published.steadier import conclusion
+
+    return conclusion(topic, first, second)
+
+
 def modules_of_results() -> tuple[str, ...]:
     """For words/rooms.py: the modules here whose texts are translated."""
-    return ("howlate.published.as_published", "howlate.published.layouts")
+    return ("howlate.published.as_published", "howlate.published.layouts", "howlate.published.steadier")
 
 
 def published_figures(contents: Sequence[RunContent]) -> Iterator[Drawn]:
