@@ -58,6 +58,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         folder = item.path.relative_to(here).parts[0]
         if folder == "cross":
             item.add_marker(pytest.mark.cross)
+        if "howlate" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.command)
         if folder in ALONE and not item.get_closest_marker("beside"):
             item.add_marker(pytest.mark.alone)
     if not any("::" in argument for argument in config.args) and not config.getoption("lf", False):
