@@ -38,12 +38,13 @@ from turns import into_page  # noqa: E402
 from howlate.lab.bench import Bench, LineResult  # noqa: E402
 from howlate.lab.guests.guest import Tick  # noqa: E402
 from howlate.lab.guests.watch import Limits  # noqa: E402
+from howlate.lab.targets.lab import open_lab  # noqa: E402
 from howlate.measure.pace import Pace  # noqa: E402
 from howlate.measure.prepare import Asked, prepare  # noqa: E402
 from howlate.model.study import read_study  # noqa: E402
 from howlate.model.units import format_duration, parse_duration_ns  # noqa: E402
 from howlate.plan.cost import cell_cost_s, kind_of  # noqa: E402
-from howlate.targets import LabOptions, Target, open_lab  # noqa: E402
+from howlate.targets import LabOptions, Target  # noqa: E402
 
 PARTS = (
     Part("lab_costs", "CPU time of the lab's cells, against the model that a plan's times follow, by load"),

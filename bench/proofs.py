@@ -1,6 +1,6 @@
 """The lab searches windows beside memory-alloc:100 anew.
 
-    ./dev bench prove [--only within|deadline|near|sampling] [--releases 400]
+    ./dev bench proofs [--only within|deadline|near|sampling] [--releases 400]
 
 within: 200 ms of preempt=none and of preempt=full, each searched within 5 %. The limit: 600 s together on two cores.
 deadline: 200 ms of 6.1-rt, searched for a release that misses 100 us. The limit: 600 s.
@@ -36,14 +36,14 @@ from howlate.prove.landscape import Goal, ReleaseWindow  # noqa: E402
 from howlate.prove.proof import Landscape, Proof  # noqa: E402
 
 PARTS = (
-    Part("prove within", "time of searching 200 ms of two kernels within 5 %", ("--only", "within")),
+    Part("proofs within", "time of searching 200 ms of two kernels within 5 %", ("--only", "within")),
     Part(
-        "prove deadline",
+        "proofs deadline",
         "time of searching 200 ms of 6.1-rt for a release that misses 100 us",
         ("--only", "deadline"),
     ),
-    Part("prove near", "time of searching 5 ms of 6.1-rt within 2 us and eps", ("--only", "near")),
-    Part("prove sampling", "the search against releases at random instants", ("--only", "sampling")),
+    Part("proofs near", "time of searching 5 ms of 6.1-rt within 2 us and eps", ("--only", "near")),
+    Part("proofs sampling", "the search against releases at random instants", ("--only", "sampling")),
 )
 QUESTIONS = {
     "within": ("--window", "200ms", "--kernels", "6.1[preempt=none],6.1[preempt=full]", "--within", "5%"),

@@ -4,7 +4,7 @@ Makes the runs from a fixed seed: half of them own runs of five cells with a mac
 one cell without. Then it calls each command in a process of its own, without the index and with it. Exit code 1
 where a call needs more than 2 s of wall time.
 
-    python bench/history.py [--runs N] [--keep DIR]
+    python bench/query.py [--runs N] [--keep DIR]
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from howlate.store.ingest import ingest  # noqa: E402
 from howlate.store.run_folder import SUMMARY  # noqa: E402
 from howlate.store.summarise import summarise  # noqa: E402
 
-PARTS = (Part("history", "history and query over 1,000 runs: wall time with and without an index"),)
+PARTS = (Part("query", "history and query over 1,000 runs: wall time with and without an index"),)
 SECONDS_MAX = 2.0
 CALLS = 3
 LOADS = ("none", "cpu:100", "memory", "disk", "network")
