@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from howlate.model.bins import CellBins, Histogram, LoadCourse, Scatter, Tail, TimeBlocks
 from howlate.model.summary import Accounting, CellSummary, ColumnSummary, LoadSummary
+from howlate.statistics.bins.scatter import Filled, grid, scatter
 from howlate.statistics.describe import ValueCounts
-from howlate.statistics.scatter import Filled, grid, scatter
 from howlate.statistics.statistics import QUANTILES
 from howlate.words.statement import Statement
 

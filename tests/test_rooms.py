@@ -41,6 +41,16 @@ def order() -> list[str]:
     return [*reversed(re.findall(r"^\| `(\w+)/` \|", table, re.MULTILINE)), *rooms.ROOMS]
 
 
+FOLDERS_OF_PLUGINS = {"charts", "doctor", "imports/formats"}
+
+
+def test_a_folder_is_small_enough_to_be_read() -> None:
+    folders = [path.parent for path in SOURCES.rglob("__init__.py")]
+    sizes = {str(folder.relative_to(SOURCES)): len(list(folder.glob("*.py"))) for folder in folders}
+    assert {name: size for name, size in sizes.items() if size > 30}.keys() <= FOLDERS_OF_PLUGINS
+    assert {path.stem for path in SOURCES.glob("*.py")} == {"__init__", "__main__", "errors", "rooms"}
+
+
 def test_every_folder_is_a_room() -> None:
     assert {path.parent.name for path in SOURCES.glob("*/__init__.py")} == set(order())
 

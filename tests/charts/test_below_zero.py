@@ -21,9 +21,9 @@ from howlate.charts.histogram import FINEST, NATIVE, edge, merge, place_of
 from howlate.document.histogram import sheet
 from howlate.model.bins import CellBins, ColumnBins
 from howlate.model.summary import CellSummary
+from howlate.statistics.bins.histogram import histogram
 from howlate.statistics.describe import ValueCounts
 from howlate.statistics.groups import Group
-from howlate.statistics.histogram import histogram
 from howlate.verdict.charts.matrix import shade_of
 from howlate.words.say import text_of
 from made_cells import Int64s, blocks_of, column_of, courses, made_cell, scatter_of, tail_of

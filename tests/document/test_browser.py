@@ -16,8 +16,8 @@ from browsing import NEEDS_BROWSER, drag, mouse, shown, size, started, ticks, ti
 from howlate.document import html
 from howlate.model.bins import CellBins
 from howlate.model.loaded import RunContent
+from howlate.statistics.bins.histogram import histogram
 from howlate.statistics.describe import ValueCounts
-from howlate.statistics.histogram import histogram
 from made_cells import blocks_of, column_of, scatter_of, tail_of
 from made_points import SWEEP, made_points, virtual_run
 from made_runs import five_cells, made_run

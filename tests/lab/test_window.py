@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from howlate.errors import DamagedError, UsageError
 from howlate.lab.guests import window
 from howlate.lab.guests.window import State, decode_tree, encode_tree
-from howlate.model.job import job_text
+from howlate.store.job_text import job_text
 
 TREES = st.dictionaries(
     st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1), st.binary()

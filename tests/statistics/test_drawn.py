@@ -8,8 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from howlate.statistics.describe import ValueCounts
-from howlate.statistics.drawn import (
+from howlate.statistics.bins.drawn import (
     BLOCKS,
     TAIL_KEPT,
     TAIL_POINTS,
@@ -18,6 +17,7 @@ from howlate.statistics.drawn import (
     tail,
     time_blocks,
 )
+from howlate.statistics.describe import ValueCounts
 
 
 def test_tail_by_hand() -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from howlate.model.bins import CellBins, TimeBlocks
 from howlate.model.others import Others
 from howlate.model.summary import CellSummary
+from howlate.statistics.bins.pool import pool
 from howlate.statistics.groups import groups_of, is_grouped, kinds_of
-from howlate.statistics.pool import pool
 from howlate.statistics.spread import Spread, spread_of
 from howlate.statistics.valid import OFF_TARGET, STEAL
 from howlate.words.statement import Statement

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from howlate.statistics.bins.histogram import histogram
 from howlate.statistics.describe import ValueCounts
-from howlate.statistics.histogram import histogram
 
 values = st.lists(st.one_of(st.integers(0, 2_000), st.integers(-(2**62), 2**62)), max_size=80)
 

@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from howlate.statistics.bins.scatter import BEYOND, COLUMNS, LINEAR, grid
 from howlate.statistics.describe import ValueCounts
-from howlate.statistics.scatter import BEYOND, COLUMNS, LINEAR, grid
 
 
 @given(st.lists(st.integers(-(2**62), 2**62), min_size=1, max_size=60), st.integers(1, 10**9))

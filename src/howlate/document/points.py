@@ -11,9 +11,9 @@ from howlate.document.coarser import coarser
 from howlate.model.bins import CellBins
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.summary import CellSummary, ColumnSummary
+from howlate.statistics.bins.pool import pool
 from howlate.statistics.groups import Group, groups_of, is_grouped
 from howlate.statistics.labels import row_names
-from howlate.statistics.pool import pool
 from howlate.words.caption import Caption
 
 

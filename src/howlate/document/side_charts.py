@@ -17,8 +17,8 @@ from howlate.rooms import hooks
 from howlate.sides.cell_labels import labels_of
 from howlate.sides.join import gravity_of_runs, join
 from howlate.sides.joined import Joined, Place
+from howlate.statistics.bins.pool import pool
 from howlate.statistics.groups import Group
-from howlate.statistics.pool import pool
 
 
 def side_subjects(contents: Sequence[RunContent], joined: Joined) -> list[Subject]:

@@ -33,10 +33,10 @@ from howlate.lab.kernels.own_needs import WHAT_IT_NEEDS, check_load, remedy_of_h
 from howlate.lab.real import HOW_TO_CHECK, TRY_S, check_device
 from howlate.lab.results import Results
 from howlate.model.capabilities import LoadKind, Need, spec_name
-from howlate.model.job import job_text
 from howlate.model.run import REAL
 from howlate.replay.log import ExecutionLog, LogPlan
 from howlate.replay.symbols import Symbols
+from howlate.store.job_text import job_text
 from howlate.words.say import english
 from howlate.words.statement import Statement, rule
 

@@ -19,12 +19,12 @@ from typing import Any
 from howlate.errors import DamagedError, UsageError
 from howlate.model.decode import parse_json, read_text
 from howlate.model.facts import unpacked
-from howlate.model.job import job_text
 from howlate.model.plan import Cell
 from howlate.model.run import Run
 from howlate.model.seal import sealed
 from howlate.store.elsewhere import JOB, listed
 from howlate.store.files import looking, remedied, storing, write_text
+from howlate.store.job_text import job_text
 from howlate.store.run_folder import RUN, STREAM
 from howlate.system.opening import NotRegularError, open_file
 from howlate.words.statement import rule

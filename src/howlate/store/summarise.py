@@ -25,12 +25,12 @@ from howlate.model.summary import (
     latest_of,
 )
 from howlate.model.tail import TailSummary
+from howlate.statistics.bins.drawn import BlockBins, block_width_ns, tail, time_blocks
+from howlate.statistics.bins.histogram import MANTISSA_BITS, histogram
+from howlate.statistics.bins.scatter import Filled, grid, scatter
 from howlate.statistics.deadline import with_clusters
 from howlate.statistics.describe import Int64s, ValueCounts, at_rank, exceedances
-from howlate.statistics.drawn import BlockBins, block_width_ns, tail, time_blocks
-from howlate.statistics.histogram import MANTISSA_BITS, histogram
 from howlate.statistics.peaks import MOST_PEAKS, Peaks
-from howlate.statistics.scatter import Filled, grid, scatter
 from howlate.statistics.stated import as_stated, samples_of, with_left_out
 from howlate.statistics.statistics import describe
 from howlate.statistics.tail import (

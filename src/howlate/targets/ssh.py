@@ -20,11 +20,11 @@ from howlate.model.answer import Answer, Command, answers_of
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import decoded, parse_json
 from howlate.model.facts import unpacked
-from howlate.model.job import job_text
 from howlate.model.plan import Cell
 from howlate.plan.options import arguments
 from howlate.store.files import storing
 from howlate.store.frames import crc32c
+from howlate.store.job_text import job_text
 from howlate.system.paths import machine_probe_path
 from howlate.targets._flow import (
     EndlessError,
