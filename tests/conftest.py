@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import lacks
-from running import howlate  # noqa: F401
 from spent import Spent
 
 # The tests read English, whoever starts them; those of the languages say which one they want.

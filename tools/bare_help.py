@@ -92,8 +92,23 @@ def shared(command: Path, decorator: str) -> "list[tuple[str, str]]":
                     rows.append(option(part))  # type: ignore[arg-type]
                 elif isinstance(part, ast.Name) and part.id.endswith("_option") and part.id != decorator:
                     rows += shared(command, part.id)
+                elif isinstance(part, ast.Call) and getattr(part.func, "id", "") == "hooks":
+                    for name in of_rooms(ast.literal_eval(part.args[0])):
+                        rows += shared(command, name)
             return rows
     return []
+
+
+def of_rooms(hook: str) -> "list[str]":
+    """The decorators that the rooms' functions of that name return."""
+    return [
+        node.value.id
+        for file in sorted(PACKAGE.glob("*/hooks.py"))
+        for function in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(function, ast.FunctionDef) and function.name == hook
+        for node in ast.walk(function)
+        if isinstance(node, ast.Return) and isinstance(node.value, ast.Name)
+    ]
 
 
 def names_of(node: ast.AST) -> "list[str]":

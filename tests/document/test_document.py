@@ -13,7 +13,7 @@ import pytest
 from howlate.document import html, of_runs
 from howlate.document.document import Document, Folded, Section, Texts, to_json
 from howlate.document.document_html import sections_html
-from howlate.document.of_runs import Material, document
+from howlate.document.of_runs import DocumentPart, Material, document
 from howlate.document.sheet import PAGE, TERMINAL, Sheet, Style
 from howlate.system.paths import ROOT
 from howlate.words.statement import RULES, rule
@@ -40,7 +40,7 @@ def test_one_entry_in_one_place_puts_a_part_on_page_terminal_and_json(
         statement = RULES[verdict](verdict="PASS", deadline_ns=200_000)
         yield Section("verdict", (Texts("conclusions", (statement,)),))
 
-    monkeypatch.setattr(of_runs, "PARTS", ((section, (PAGE, TERMINAL)), *of_runs.PARTS))
+    monkeypatch.setattr(of_runs, "PARTS", (DocumentPart(0, section, (PAGE, TERMINAL)), *of_runs.PARTS))
     run = made_run(five_cells(200))
     said = "PASS: the deadline of 200 µs."
     assert html.render([run]).partition("<main>")[2].startswith(f'\n<p class="conclusions">{said}')

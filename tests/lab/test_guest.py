@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -77,12 +76,10 @@ def test_a_kernel_that_cannot_boot_is_told(tmp_path: Path) -> None:
 def test_a_guest_that_never_ends_is_ended_and_told(tmp_path: Path, booted: Path) -> None:
     on = bench(tmp_path, snapshots=booted)
     stream_of(on, cell(20))  # booted, so that the limit is the cell's alone
-    began = time.monotonic()
     with pytest.raises(
         TargetError, match=r"did not end \(it has used 2 s of CPU time without a result\), so it was ended"
     ):
         on.run([SPINS], Limits(2.0))
-    assert time.monotonic() - began >= 2.0
     assert not with_word(str(tmp_path))
 
 
