@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import os
 import re
 import shutil
@@ -19,6 +20,8 @@ from howlate.published.load import references
 from howlate.sides.printed_figures import find_document
 from howlate.studies import studies
 from howlate.system.paths import ROOT
+from howlate.words.rooms import modules_of_results
+from howlate.words.statement import RULES
 
 SOURCES = ROOT / "src" / "howlate"
 
@@ -41,6 +44,15 @@ def order() -> list[str]:
     return [*reversed(re.findall(r"^\| `(\w+)/` \|", table, re.MULTILINE)), *rooms.ROOMS]
 
 
+OF_NO_RESULT = {
+    "howlate.history.catalogue",
+    "howlate.history.query",
+    "howlate.prove.forked_part",
+    "howlate.why.advise.flips",
+    "howlate.why.advise.flow",
+    "howlate.why.replayed.flow",
+}
+"""Modules that state no result: what they say is said in English, while a command works."""
 FOLDERS_OF_PLUGINS = {"charts", "doctor", "imports/formats"}
 
 
@@ -62,6 +74,39 @@ def test_a_room_imports_only_rooms_below_it(room: str) -> None:
         assert not imported(path) & set(order()) - set(below), path
 
 
+def test_each_hook_is_asked_for_and_each_that_is_asked_for_is_there() -> None:
+    asked = {
+        node.args[0].value
+        for path in SOURCES.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "hooks"
+        and isinstance(node.args[0], ast.Constant)
+    }
+    there = {
+        node.name
+        for path in SOURCES.glob("*/hooks.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert asked == there and len(there) > 15
+
+
+def test_what_a_room_says_of_results_is_translated() -> None:
+    """Every module beside commands that declares a rule which is no error."""
+    translated = {module.__name__ for module in modules_of_results()}
+    for name in ("verdict", "compare", "why", "prove", "history"):
+        for path in sorted((SOURCES / name).rglob("*.py")):
+            places = path.relative_to(SOURCES).with_suffix("").parts
+            module = ".".join(("howlate", *places))
+            if {"cli", "lab", "export"} & set(places[1:-1]) or places[-1] == "__init__":
+                continue
+            importlib.import_module(module)
+            if module not in translated | OF_NO_RESULT:
+                assert not [each.id for each in RULES.values() if each.module == module and not each.remedy]
+
+
 @pytest.mark.parametrize("room", rooms.ROOMS)
 def test_a_run_is_measured_and_shown_without_a_room(room: str, tmp_path: Path) -> None:
     """And without those that import it: in a copy of the package that has no such folders."""
@@ -73,19 +118,22 @@ def test_a_run_is_measured_and_shown_without_a_room(room: str, tmp_path: Path) -
     assert {*kept} >= set(order()) - gone and not {*kept} & gone
     stand_in.put(tmp_path / "probe")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "HOWLATE_PROBE": str(tmp_path / "probe")}
-    for words in (
-        ["check", "--seconds", "1", "--no-wait", "--out", "run"],
-        ["show", "run"],
-        ["report", "run"],
-    ):
+    calls = {
+        "check --seconds 1 --no-wait --out run": 0,
+        "show run --json": 0,
+        "report run --lang de": 0,
+        "report run --by load": 2 if "compare" in gone else 0,
+        "check --seconds 1 --no-wait --deadline 1h --out judged": 5 if "verdict" in gone else 0,
+    }
+    for words, code in calls.items():
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "howlate", *words],
+            [sys.executable, "-P", "-m", "howlate", *words.split()],
             cwd=tmp_path,
             env=environment,
             capture_output=True,
             text=True,
         )
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == code, (words, done.stderr)
 
 
 def test_a_class_name_has_one_meaning() -> None:

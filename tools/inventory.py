@@ -24,6 +24,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -79,6 +80,7 @@ def commands() -> dict[str, Any]:
             "help": command.help,
             "epilog": command.epilog,
             "parameters": parameters,
+            "order": list(parameters),
         }
         found[" ".join(words)] = json.loads(json.dumps(told, default=str))
         if isinstance(command, click.Group):
@@ -117,7 +119,11 @@ def typed(words: str, place: Path) -> dict[str, Any]:
             from howlate import __main__ as entry
 
             code = entry.main(shlex.split(words))
+        except BaseException:
+            traceback.print_exc()
         finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
             os._exit(code)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     out, err = (neutral(path.read_bytes(), place) for path in said.values())

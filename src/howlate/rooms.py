@@ -1,9 +1,9 @@
 """Finds plug-ins: in their folder, and in the folder of the same name in each room that adds to howlate.
 
-A room is a package that answers one question. It may contain folders named like howlate's own (`charts`, `cli`,
-`export`, `formats`, `lab`, `studies`, `targets`), whose files are plug-ins like those beside which they are listed,
-and a file `hooks.py`, whose functions howlate calls by name if they exist. Without the room, howlate offers less and
-works as before.
+A room is a package that answers one question. It may contain folders named like those of the core or of an
+earlier room (`charts`, `cli`, `export`, `formats`, `lab`, `studies`, `targets`), whose files are plug-ins like those
+beside which they are listed, and a file `hooks.py`, whose functions howlate calls by name if they exist. Without the
+room, howlate offers less and works as before.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """What each format shows of six alterations, as docs/import.md says it; test_truths.py holds it against altered
-files, and `python -m importers.shown` prints the table."""
+files, and `python -m imports.shown` prints the table."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def test_a_command_probes_beside_an_objection_only_for_a_deadline_or_for_late_re
     """The real-time load's is known from the command and the guest's facts, and from no release."""
     monkeypatch.setenv("HOWLATE_CACHE", str(warm_cache(tmp_path / "cache", RT)))
     monkeypatch.setenv("HOWLATE_PROBE", str(probe_path()))
-    monkeypatch.setattr("howlate.prove.PAIRS", 2)
+    monkeypatch.setattr("howlate.prove.flow.PAIRS", 2)
 
     def proved(*more: str) -> tuple[int, dict[str, Any]]:
         asked = f"lab prove --load {load} --kernels {RT} --window 60us --checks 0 --json"

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from compare.test_conclusions import PREEMPT_RT, STANDARD, of_rule, rules_of, seeds, side, stated, texts
+from howlate.compare.compare import compare
+from howlate.compare.conclusions import conclusions, conclusions_json
+from howlate.compare.topics import topics_of
 from howlate.model.loaded import RunContent
 from howlate.model.study import Study
 from howlate.published.steadier import ANSWERS, CONTRARY
@@ -64,7 +67,19 @@ def test_nothing_is_concluded_of_rt_where_it_is_not_or_no_pairs_are() -> None:
     few = {at(load="none"): seeds(5, count=5)}
     for runs in (
         [study_run({"6.1": STANDARD, "6.12": PREEMPT_RT})],
-        [real_run(STANDARD), real_run(PREEMPT_RT, RT, "run-b")],
+        [real_run(STANDARD, study=STUDY), real_run(PREEMPT_RT, RT, "run-b", study=STUDY)],
         [study_run({"6.1": few, "6.1-rt": few})],
     ):
         assert rules_of(stated(*runs), "over-all") == []
+
+
+def test_the_json_says_by_which_rule() -> None:
+    concluded = conclusions(compare([study_run({"6.1": STANDARD, "6.1-rt": PREEMPT_RT})]))
+    assert "over all" in {entry["rule"] for entry in conclusions_json(concluded)}
+
+
+def test_a_run_beside_one_of_the_study_is_not_of_it() -> None:
+    of_study = real_run(STANDARD, study=STUDY)
+    other = real_run(PREEMPT_RT, RT, "run-b")
+    topics = topics_of(compare([of_study, other]))
+    assert topics and not any(topic.is_published for topic in topics)

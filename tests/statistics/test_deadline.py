@@ -18,7 +18,7 @@ from howlate.model.bins import CellBins
 from howlate.model.loaded import RunContent
 from howlate.model.summary import CellSummary, DeadlineSummary
 from howlate.statistics.misses import MISSED, NONE, UNSTATED_MISSED, WORST_ROW, deadline_statements
-from howlate.statistics.phrases import RELEASES
+from howlate.statistics.phrases import JUDGED_RELEASES
 from howlate.words.say import english
 from made_cells import made_cell
 from made_points import made_points
@@ -67,13 +67,13 @@ def chart(page: str, name: str) -> str:
 def test_the_sentence_is_made_of_facts() -> None:
     ((missed,),) = deadline_statements([summary for summary, _ in one()])
     assert missed == MISSED(
-        releases=12_126, things=RELEASES(), misses=1_672, late=872, unserved=800, deadline_ns=200 * US
+        releases=12_126, things=JUDGED_RELEASES(), misses=1_672, late=872, unserved=800, deadline_ns=200 * US
     )
     assert english(missed) == (
         "Of 12,126 releases 1,672 missed the deadline of 200 µs (872 late, 800 never served)."
     )
     assert deadline_statements([summary for summary, _ in one(late=0, unserved=0)]) == [
-        [NONE(releases=12_126, things=RELEASES(), deadline_ns=200 * US)]
+        [NONE(releases=12_126, things=JUDGED_RELEASES(), deadline_ns=200 * US)]
     ]
 
 
@@ -81,7 +81,9 @@ def test_of_several_rows_the_one_with_the_largest_share_is_named() -> None:
     cells = [*one(late=1, unserved=0), *one("cpu:50", late=7, unserved=2)]
     assert deadline_statements([summary for summary, _ in cells]) == [
         [
-            MISSED(releases=24_252, things=RELEASES(), misses=10, late=8, unserved=2, deadline_ns=200 * US),
+            MISSED(
+                releases=24_252, things=JUDGED_RELEASES(), misses=10, late=8, unserved=2, deadline_ns=200 * US
+            ),
             WORST_ROW(row="cpu:50", misses=9, releases=12_126),
         ]
     ]

@@ -67,7 +67,7 @@ void CellFrame::measure() {
 }
 
 // While a measuring thread leaves its CPU to nobody, each thread that sleeps there interrupts it once, by its timer. This one's comes
-// within the warm-up: looks are due after half of what is left of it.
+// within the warm-up: it wakes after half of the rest of that, again and again, down to 1 ms before t0.
 void CellFrame::watch(Live& live) {
   constexpr std::int64_t least_left_ns = 1'000'000;
   for (bool begun = false; !ended();) {

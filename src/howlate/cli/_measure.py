@@ -71,15 +71,16 @@ def measure(
     options: RunOptions,
     hint: str = "",
     wait: bool = True,
-    until: RunRounds | None = None,
+    rounds: RoundsOptions | None = None,
 ) -> int:
     """Measure as asked and return an exit code. `hint`: a sentence printed before the report's path. `wait`:
-    wait until this machine is quiet, if it is the one that measures. `until`: measure until the verdict is decided,
-    or rounds far apart. The verdict on the deadlines that were asked for decides the exit code."""
+    wait until this machine is quiet, if it is the one that measures. `rounds`: the options that let it be
+    measured in rounds. The verdict on the deadlines that were asked for decides the exit code."""
     from howlate.measure.prepare import prepare
     from howlate.measure.quiet import ThisMachine, limit_of
     from howlate.measure.session import begin, newest_unfinished
 
+    until = rounds.checked() if rounds is not None else None
     limit_s = limit_of(os.environ) if wait and target.name == "local" else 0.0
     begun = ThisMachine().look(tasks=False)
     with contextlib.closing(target):
@@ -117,8 +118,11 @@ def measure(
 
 def exit_code_of(measured: ExitCode, content: RunContent) -> ExitCode:
     """What rooms make of the exit code of a run that was measured."""
-    for decide in hooks("exit_code"):
+    decides = hooks("exit_code")
+    for decide in decides:
         measured = decide(measured, content)
+    if not decides and measured is ExitCode.DONE and any(cell.deadline for cell in content.summaries):
+        return ExitCode.INCONCLUSIVE  # a deadline was stated, and nobody judges it
     return measured
 
 

@@ -117,5 +117,5 @@ def command(
         RunOptions(out=out, histogram=histogram, as_json=as_json),
         longer,
         not no_wait,
-        until.checked() if until is not None else None,
+        until,
     )

@@ -84,6 +84,4 @@ def command(
         raise UsageError(ARCH_FOR_EMIT_JOB())
     lab = LabOptions(cpus=asked.study.cpus or None)
     opened = open_target(target or asked.settings.target(), kernels_asked(asked), say, lab)
-    return measure(
-        asked, opened, options, wait=not no_wait, until=until.checked() if until is not None else None
-    )
+    return measure(asked, opened, options, wait=not no_wait, rounds=until)

@@ -1,5 +1,5 @@
 """The statements of a comparison: each is made from the numbers by a rule of docs/compare.md, in whichever
-direction they point. Pure functions; nothing is claimed that analysis.sides does not support."""
+direction they point. Pure functions; nothing is claimed that sides.sides does not support."""
 
 from __future__ import annotations
 

@@ -107,7 +107,8 @@ def heading(figure: str) -> str:
 
 def document(found: Comparison, equal: Sequence[Statement] = ()) -> Document:
     """For the terminal: what is equal to the last digit first; tables, what does not match, which times the lab
-    cannot resolve, and the conclusions last. A page says of its rows what the lab cannot resolve (of_runs.py)."""
+    cannot resolve, and the conclusions last. A page says of its rows what the lab cannot resolve
+    (document/of_runs.py)."""
     options = _("Options that differ and are known to matter for lateness")
     section = Section(
         "compare",

@@ -36,7 +36,7 @@ class Wanted:
     by: tuple[str, ...]
     """Labels that become columns, in this order, before the kernel's; the mode comes after it where cells say it."""
     figures: tuple[str, ...]
-    """Of analysis.sides.FIGURES, "0.5" (the median), LOAD, or RUN with what a load says of its own runs."""
+    """Of sides.sides.FIGURES, "0.5" (the median), LOAD, or RUN with what a load says of its own runs."""
     published: tuple[str, ...] = ()
     """Of FIGURES: what the study's document prints for the same."""
     only: Mapping[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The rules "against" and "over all" of docs/compare.md: which of two sides is typically sooner, is steadier,
+"""The rule "against" of docs/compare.md: which of two sides is typically sooner, is steadier,
 has the smaller maximum; what a room concludes of two sides beside it."""
 
 from __future__ import annotations

@@ -74,6 +74,11 @@ class Topic:
         return phrases.HEADING_OF_PART(part=part, what=what) if part else what
 
 
+def _is_published(comparison: Comparison) -> bool:
+    """Whether all runs are of studies that name a published one."""
+    return bool(comparison.documents) and all(run.study.reference for run in comparison.joined.runs)
+
+
 def topics_of(comparison: Comparison) -> list[Topic]:
     """A part of the study, test and column each, where it has blocks."""
     groups: dict[tuple[str, str, str], list[Block]] = {}
@@ -81,6 +86,6 @@ def topics_of(comparison: Comparison) -> list[Topic]:
         groups.setdefault((block.labels.get("part", ""), block.test, block.column), []).append(block)
     models = tuple(side.preemption for side in comparison.joined.sides)
     return [
-        Topic(tuple(blocks), comparison.sides, comparison.joined.virtual, models, bool(comparison.documents))
+        Topic(tuple(blocks), comparison.sides, comparison.joined.virtual, models, _is_published(comparison))
         for blocks in groups.values()
     ]

@@ -1,8 +1,8 @@
 """A document: sections of sentences, sheets and figures in the order in which they are shown.
 
 The renderers for terminal (document_terminal.py), page (document_html.py), JSON (`to_json`) and pictures
-(pictures.py) walk it without knowing what a result is. of_runs.py makes the document of runs, comparison.py that
-of a comparison."""
+(pictures.py) walk it without knowing what a result is. of_runs.py makes the document of runs, compare/document.py
+that of a comparison."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from howlate.document import cautions, findings, machine, meaning
 from howlate.document.document import Document, Drawn, Section, Texts, texts
 from howlate.document.results import EVERYTHING, Fit, StudyPart, WithCases
 from howlate.document.sheet import PAGE, TERMINAL, Style
+from howlate.errors import UsageError
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.run import policy_without_right
 from howlate.model.summary import CellSummary
@@ -31,6 +32,11 @@ from howlate.words.say import Text
 from howlate.words.statement import Statement, rule
 
 NO_CELL = rule("report.no-cell", "No cell of this run is whole yet.")
+NO_COMPARISON = rule(
+    "report.no-comparison",
+    "this howlate does not compare runs",
+    remedy="leave out --by, or add its room compare",
+)
 JOINED = rule(
     "report.blocks-joined",
     "So many cells leave no room for every block of time: {joined} are joined into one, with the largest of their "
@@ -70,8 +76,12 @@ class Compared(Protocol):
 def compared(runs: Sequence[RunContent], by: str = "") -> Compared | None:
     """The comparison of runs along the label `by`; UsageError where they cannot be. Without it of kernels, if there
     are several."""
-    found: list[Compared | None] = [compare(runs, by) for compare in hooks("comparison")]
-    return found[0] if found else None
+    for compare in hooks("comparison"):
+        comparison: Compared | None = compare(runs, by)
+        return comparison
+    if by:
+        raise UsageError(NO_COMPARISON())
+    return None
 
 
 def explained(runs: Sequence[RunContent]) -> Mapping[int, WithCases]:
@@ -100,7 +110,9 @@ class Material:
     """The folder of the run, as the user would type it in a command."""
     explained: Mapping[int, WithCases] | None = None
     """The cells whose late samples are explained, by the identity of their summaries; None: to be found."""
-    _once: dict[Callable[[Material], Any], Any] = field(default_factory=dict)
+    _once: dict[Callable[[Material], Any], Any] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @cached_property
     def cells(self) -> list[CellContent]:
@@ -246,7 +258,7 @@ def _warnings(material: Material, first: bool) -> list[Text]:
     return [warning for warning in every if bool(policy_without_right(warning)) is first]
 
 
-def causes(material: Material) -> Sequence[Section]:
+def weightiest(material: Material) -> Sequence[Section]:
     """On the page: the weightiest findings, a line each."""
     return findings.causes(material.runs)
 
@@ -359,7 +371,7 @@ PARTS = (
     DocumentPart(10, head, (PAGE,)),
     DocumentPart(30, seen, (TERMINAL,)),
     DocumentPart(40, warnings, (TERMINAL,)),
-    DocumentPart(60, causes, (PAGE,)),
+    DocumentPart(60, weightiest, (PAGE,)),
     DocumentPart(70, before_use, (PAGE,)),
     DocumentPart(100, over_sides, (PAGE,)),
     DocumentPart(110, results, (PAGE, TERMINAL)),

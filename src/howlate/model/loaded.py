@@ -1,4 +1,4 @@
-"""A run, loaded once and passed to analysis, report and commands. store/loaded.py reads it."""
+"""A run, loaded once and passed to rooms, documents and commands. store/loaded.py reads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every published figure that contradicts itself: applies the rules of analysis/contradictions to a
+"""Every published figure that contradicts itself: applies the rules of statistics/contradictions to a
 reference's rows, and finds slips between two prints of one table. Pure."""
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class ReleasePath:
 
 
 def release_path(execution: Execution, release_ns: int, latency_ns: int, stamp: int) -> ReleasePath:
-    """As `analysis.lateness.explain`: of a release at an instant of the machine's clock, whose time stamp is the
+    """As `replay.lateness.explain`: of a release at an instant of the machine's clock, whose time stamp is the
     instruction `stamp`."""
     return path_of(slices(execution, release_ns, latency_ns, stamp))
 

@@ -10,7 +10,7 @@ from howlate.model.summary import CellSummary, DeadlineSummary
 from howlate.statistics.deadline import by_deadline, together
 from howlate.statistics.groups import groups_of
 from howlate.statistics.labels import axes_that_vary
-from howlate.statistics.phrases import POINTS, RELEASES
+from howlate.statistics.phrases import JUDGED_POINTS, JUDGED_RELEASES
 from howlate.words.statement import Statement, rule
 
 NONE = rule("deadline.none", "None of {releases:count} {things} missed the deadline of {deadline_ns:asked}.")
@@ -40,7 +40,7 @@ def deadline_statements(summaries: Sequence[CellSummary]) -> list[list[Statement
         has_releases = all(
             cell.latest in (LATENCY, RESPONSE) or not cell.known.missed_releases for cell in cells
         )
-        things = RELEASES() if has_releases else POINTS()
+        things = JUDGED_RELEASES() if has_releases else JUDGED_POINTS()
         statements.append([_of_all(every, things), *_worst_row(cells, every)])
     return statements
 

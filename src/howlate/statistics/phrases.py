@@ -26,8 +26,8 @@ NUMBERS = rule("number.range", "{low:significant} to {high:significant}")
 
 WAKE_UPS = rule("things.wake-ups", "wake-ups")
 DATA_POINTS = rule("things.data-points", "data points")
-RELEASES = rule("verdict.releases", "releases")
-POINTS = rule("verdict.data-points", "data points")
+JUDGED_RELEASES = rule("verdict.releases", "releases")
+JUDGED_POINTS = rule("verdict.data-points", "data points")
 """What is held against a deadline."""
 SEEDS = rule("repetitions.seeds", "seeds")
 REPETITIONS = rule("repetitions.repetitions", "repetitions")

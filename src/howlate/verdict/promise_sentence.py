@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from howlate.model.columns import LATENCY, RESPONSE
-from howlate.statistics.phrases import POINTS, RELEASES, column_heading
+from howlate.statistics.phrases import JUDGED_POINTS, JUDGED_RELEASES, column_heading
 from howlate.verdict.evidence import Evidence
 from howlate.verdict.ruling import Ruling, Verdict, worst
 from howlate.words.statement import Statement, rule
@@ -235,7 +235,7 @@ def has_releases(evidence: Evidence) -> bool:
 
 def things_of(evidence: Evidence) -> Statement:
     """What was counted, behind its number."""
-    return RELEASES() if has_releases(evidence) else POINTS()
+    return JUDGED_RELEASES() if has_releases(evidence) else JUDGED_POINTS()
 
 
 def _subject(verdict: Verdict) -> Statement:

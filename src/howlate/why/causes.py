@@ -1,9 +1,9 @@
 """Why a sample was late, from what the kernel recorded around it: parts that follow each other from the release to
 the time stamp and add up to the latency exactly. A cause is named only where events show it. Pure.
 
-In steps, each a file: what each CPU did (cpu_spans.py), what became of the measuring task (own_course.py), the cause
-of each piece in which both stay the same (pieces.py, with waker.py), what hangs on how long something took
-altogether (undecided.py), and how long a timer's interrupt is on its way at least (way_in.py)."""
+In steps, each a file: what each CPU did (cpu_spans.py), what became of the measuring task (thread_timeline.py), the
+cause of each piece in which both stay the same (pieces.py, with waker.py), what hangs on how long something took
+altogether (ambiguous.py), and how long a timer's interrupt is on its way at least (kernel_entry.py)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _Divided:
     """Of the events whose recording took time of it, since the release."""
 
     def explained(self, way_ns: int, cost_ns: int) -> ExplainedCase:
-        """`way_ns`: the cell's (way_in.py). `cost_ns`: of recording an event."""
+        """`way_ns`: the cell's (kernel_entry.py). `cost_ns`: of recording an event."""
         parts = merged(with_nmis(with_way_in(self.parts, way_ns), self.nmis))
         return ExplainedCase(self.case, without_own_cost(parts, self.times_ns, cost_ns))
 

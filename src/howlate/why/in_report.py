@@ -27,7 +27,7 @@ def advised(material: Material) -> Iterator[Section]:
         yield from advice.sections(content, material.style)
 
 
-def causes(material: Material) -> Sequence[Section]:
+def late_causes(material: Material) -> Sequence[Section]:
     """Where the time of the late samples went, if events were recorded."""
     names = dict(
         zip(map(id, (cell.summary for cell in material.cells)), row_names(material.labels), strict=True)
@@ -39,8 +39,8 @@ def causes(material: Material) -> Sequence[Section]:
 
 PARTS = (
     DocumentPart(50, advised, (PAGE, TERMINAL)),
-    DocumentPart(80, causes, (PAGE,)),
-    DocumentPart(130, causes, (TERMINAL,)),
+    DocumentPart(80, late_causes, (PAGE,)),
+    DocumentPart(130, late_causes, (TERMINAL,)),
 )
 
 

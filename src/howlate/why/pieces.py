@@ -1,5 +1,5 @@
 """The pieces of a case in which what a CPU did and what became of the measuring task stay the same, each with its
-cause, or with what that depends on (undecided.py). Pure."""
+cause, or with what that depends on (ambiguous.py). Pure."""
 
 from __future__ import annotations
 

@@ -11,14 +11,14 @@ from types import ModuleType
 from howlate.rooms import hooks
 from howlate.words.statement import RULES, Rule
 
-ROOMS = ("charts", "document", "replay", "sides", "statistics", "words")
+RESULTS = ("charts", "document", "replay", "sides", "statistics", "words")
 
 
 @functools.cache
 def modules_of_results() -> tuple[ModuleType, ...]:
     """Every module of these rooms, and those that rooms which add to howlate name (howlate/rooms.py).
     Importing them registers their rules, which statements read from a file need."""
-    rooms = [importlib.import_module(f"howlate.{room}") for room in ROOMS]
+    rooms = [importlib.import_module(f"howlate.{room}") for room in RESULTS]
     inside = [
         importlib.import_module(module.name)
         for room in rooms

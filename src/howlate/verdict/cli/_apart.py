@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import click
 
@@ -34,7 +34,7 @@ class Apart:
     every_s: float
     options: tuple[str, ...]
     """As given, for the sentence that says how to continue."""
-    sets = ROUNDS
+    sets: ClassVar = ROUNDS
 
     def whole(self, out: Path | None) -> int:
         return whole_rounds(out)

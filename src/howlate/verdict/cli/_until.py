@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import click
 
@@ -166,6 +166,7 @@ until_options = together(
 class Until:
     """What is to be decided, and in which time."""
 
+    sets: ClassVar = ROUNDS
     question: Question
     """Its deadline is the study's."""
     at_most_s: float
@@ -182,8 +183,6 @@ class Until:
         kind, repetitions = ROUNDS
         changes = (*asked.changes, f"{kind}=interleaved", f"{repetitions}={rounds}")
         return replace(asked, changes=changes, options=(*asked.options, *self.options))
-
-    sets = ROUNDS
 
     def whole(self, out: Path | None) -> int:
         return whole_rounds(out)

@@ -183,7 +183,7 @@ def command(
     content = load_run(run, bins=False, kernels=False)
     rows = verdicts_of(run, content, question, extrapolate)
     verdicts = [row.verdict for row in rows]
-    slower = _slower(run, content, rows)
+    slower = _doubts(run, content, rows)
     if as_json:
         _print_json(run, content, rows, slower)
     else:
@@ -326,7 +326,7 @@ def _print_each(rows: Sequence[Judged]) -> None:
     print_items(Console(highlight=False), each([(row.verdict, *row.others) for row in rows]))
 
 
-def _slower(run: Path, content: RunContent, rows: Sequence[Judged]) -> Sequence[Statement]:
+def _doubts(run: Path, content: RunContent, rows: Sequence[Judged]) -> Sequence[Statement]:
     """What is known against the samples of these rows; the traces are read only where there are some."""
     from howlate.document.of_runs import explained
     from howlate.store.loaded import load_run
