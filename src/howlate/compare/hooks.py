@@ -28,14 +28,14 @@ def modules_of_results() -> tuple[str, ...]:
 
 
 def comparison(runs: Sequence[RunContent], by: str) -> Comparison | None:
-    """For document/of_runs.py."""
+    """For document/of_runs.py: along the label `by`, else of kernels if there are several."""
     from howlate.compare.in_report import comparison
 
     return comparison(runs, by)
 
 
 def parts() -> tuple[DocumentPart, ...]:
-    """For document/of_runs.py."""
+    """For document/of_runs.py: the comparison on the page, a study's tables in the terminal."""
     from howlate.compare.in_report import PARTS
 
     return PARTS

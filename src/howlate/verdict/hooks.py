@@ -34,7 +34,7 @@ def modules_of_results() -> tuple[str, ...]:
 
 
 def parts() -> tuple[DocumentPart, ...]:
-    """For document/of_runs.py."""
+    """For document/of_runs.py: the section of the verdicts."""
     from howlate.verdict.in_report import PARTS
 
     return PARTS
@@ -55,21 +55,21 @@ def judges(material: Material) -> bool:
 
 
 def rulings(content: RunContent) -> dict[str, str]:
-    """For document/results.py."""
+    """For document/results.py: PASS, FAIL or INCONCLUSIVE by the id of a point or cell."""
     from howlate.verdict.judge import stated
 
     return {name: row.verdict.outcome for row in stated(content) for name in (row.point, *row.cells)}
 
 
 def json_members(material: Material) -> dict[str, Any]:
-    """For document/summary_json.py."""
+    """For document/summary_json.py: `verdicts`, if a deadline was stated."""
     from howlate.verdict.in_report import json_members
 
     return json_members(material)
 
 
 def exit_code(measured: ExitCode, content: RunContent) -> ExitCode:
-    """For cli/_measure.py."""
+    """For cli/_measure.py: that of the verdicts, unless something was not measured."""
     from howlate.verdict.whole import exit_code
 
     return exit_code(measured, content)

@@ -39,7 +39,7 @@ def modules_of_results() -> tuple[str, ...]:
 
 
 def parts() -> tuple[DocumentPart, ...]:
-    """For document/of_runs.py."""
+    """For document/of_runs.py: what knobs buy, and why samples were late."""
     from howlate.why.in_report import PARTS
 
     return PARTS
@@ -60,7 +60,7 @@ def answers(runs: Sequence[RunContent]) -> bool:
 
 
 def explained(runs: Sequence[RunContent]) -> dict[int, ExplainedCell]:
-    """For document/of_runs.py."""
+    """For document/of_runs.py: the cells with explained samples, by the identity of their summaries."""
     from howlate.why.explained_cells import explained_by_summary
 
     return explained_by_summary(runs)
@@ -69,7 +69,7 @@ def explained(runs: Sequence[RunContent]) -> dict[int, ExplainedCell]:
 def doubts(
     content: RunContent, rows: Sequence[Judged], explained: Mapping[int, WithCases]
 ) -> Sequence[Statement]:
-    """For verdict/in_report.py."""
+    """For verdict/in_report.py: which rows are on samples that recording made slower."""
     from howlate.why.in_report import doubts
 
     return doubts(content, rows, explained)
