@@ -4,7 +4,8 @@
 
 places: six tests (cyclic, irq, uio, timer, preemption, switch) x three loads (a disk's file, allocations, a flood) x
 four kernels x three lengths, one seed each, with every result measured anew. Of each valid cell the place of the
-largest value of the column that answers "how late" (of equal ones any, drawn) is in its first 5 % or not; chance has
+largest value of the column that answers "how late", of switch that of a switch (of equal ones any, drawn), is in its
+first 5 % or not; chance has
 the sum of ceil(0.05 samples) / samples of them there. The limit: the binomial tail of what was counted is at least
 1 % (one-sided).
 rebuilds: the probe linked anew behind an unused function of 16, 256 and 4,096 bytes measures nine cells each (cyclic,
@@ -91,7 +92,7 @@ def values_of(run: Path) -> Iterator[tuple[str, list[int]]]:
         answers = summary.get("answers") or MEASURES.get(summary["test"], [])
         columns = [name for name in answers if name in summary["columns"]]
         if not summary["valid"] or not columns:
-            print(f"{cell.name}: not valid", file=sys.stderr)
+            print(f"{cell.name}: not valid, or no column to look at", file=sys.stderr)
             continue
         latest = max(columns, key=lambda name: summary["columns"][name]["max"])
         rows = duckdb.execute(f"SELECT {latest} FROM read_parquet(?)", [str(cell / "samples.parquet")])
