@@ -7,7 +7,7 @@ import contextlib
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
@@ -28,7 +28,7 @@ from howlate.plan.cost import kind_of
 from howlate.store.files import read_json
 from howlate.store.lock import locked
 from howlate.store.run_folder import CELL, CONSOLE, KERNELS, STREAM, RunFolder, file_name
-from howlate.system.interrupts import interrupts_held
+from howlate.system.interrupts import interrupts_held, next_of, wait_for
 from howlate.system.scratch import MEMORY, free_bytes, held_folder, remove_stale
 from howlate.targets import Outcome, Progress, Target
 from howlate.words import say
@@ -301,7 +301,7 @@ class _Work:
         failures = []
         self._fill()
         while self._running:
-            cell, progress = self._events.get()
+            cell, progress = next_of(self._events)
             if progress is not None:
                 self._pace.share(cell.id, progress.share)
                 self._listener.progress(cell, progress, self._pace.left_s())
@@ -339,7 +339,7 @@ class _Work:
     def keep_what_runs(self) -> None:
         """After `stop`: wait for each running cell. Those that became whole meanwhile are kept, the others
         fail."""
-        wait([future for _, future in self._running.values()])
+        wait_for([future for _, future in self._running.values()])
         for begun, future in self._running.values():
             with contextlib.suppress(_NotWhole, Exception, KeyboardInterrupt):
                 begun.finish(future.result)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from howlate.model.facts import Facts
 from howlate.model.run import VIRTUAL
 from howlate.plan import Machines
 from howlate.plan.cost import cell_cost_s
-from howlate.system.interrupts import interrupts_held
+from howlate.system.interrupts import interrupts_held, result_of, wait_for
 from howlate.targets import Target
 from howlate.words.statement import Statement, rule
 
@@ -51,15 +51,14 @@ def ask_machines(target: Target) -> tuple[dict[str, KnownMachine], dict[str, How
         pool = ThreadPoolExecutor(min(target.parallel, len(labels)), "howlate-ask")
         asked: dict[str, Future[KnownMachine | HowlateError]] = {}
         try:
-            with interrupts_held():  # wait() would not cover a future that is not recorded
+            with interrupts_held():  # wait_for() would not cover a future that is not recorded
                 asked = {label: pool.submit(_ask, target, label) for label in labels}
-            answers = {label: future.result() for label, future in asked.items()}
+            answers = {label: result_of(future) for label, future in asked.items()}
         except BaseException:
             target.stop()
             pool.shutdown(wait=False, cancel_futures=True)
-            # Each future ends its guest and removes the guest's files. wait() never returns for a cancelled
-            # future.
-            wait(future for future in asked.values() if not future.cancelled())
+            # Each future ends its guest and removes the guest's files.
+            wait_for(future for future in asked.values() if not future.cancelled())
             raise
         finally:
             pool.shutdown(wait=False, cancel_futures=True)

@@ -16,6 +16,7 @@ from howlate.prove.landscape import Goal, Probed, ReleaseWindow, Search
 from howlate.prove.proof import Landscape, Proof, objections_of, shown_eps_ns
 from howlate.replay.lateness import Lateness
 from howlate.replay.premises import ComparedPair, Throttling, Witness
+from howlate.system.interrupts import result_of
 from howlate.words.statement import rule
 
 OTHER_TEST = rule(
@@ -155,7 +156,7 @@ class Prober:
 
     def all(self, instants_ns: Iterable[int], logged: bool = True) -> list[Probed]:
         """The answers to all, in order."""
-        answers = [future.result() for future in [self.ask(at_ns, logged) for at_ns in instants_ns]]
+        answers = [result_of(future) for future in [self.ask(at_ns, logged) for at_ns in instants_ns]]
         for probe in answers:
             self.note(probe)
         return answers
@@ -282,7 +283,7 @@ def _search(search: Search, prober: Prober, told: Told) -> None:
     waiting: deque[Future[Probed]] = deque()
     while not search.is_over:
         waiting += [prober.ask(at_ns) for at_ns in search.propose(AT_ONCE - len(waiting))]
-        probe = waiting.popleft().result()
+        probe = result_of(waiting.popleft())
         prober.note(probe)
         search.add(probe)
         search.assume(shown_eps_ns(search))

@@ -9,8 +9,10 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from typing import NoReturn
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, wait
+from queue import Empty, SimpleQueue
+from typing import Any, NoReturn, TypeVar
 
 from howlate.errors import ExitCode
 from howlate.words import say
@@ -20,6 +22,31 @@ INTERRUPTED = rule("main.interrupted", "interrupted")
 GRACE_CPU_S, GRACE_S = 0.5, 5.0
 """What a block may still take of the CPU, and on the clock, after such a signal."""
 _LOOK_AGAIN_S = 0.05
+_WAKE_S = 0.5
+"""Python runs a signal's handler between two of its own instructions: a wait without a limit sleeps through a signal
+that arrives just before it sleeps. The waits below wake up this often."""
+
+T = TypeVar("T")
+
+
+def wait_for(futures: Iterable[Future[Any]]) -> None:
+    """Until each has ended. A future that was cancelled before it ran never does."""
+    running = set(futures)
+    while running:
+        running = wait(running, _WAKE_S).not_done
+
+
+def result_of(future: Future[T]) -> T:
+    """Its result or its error, once it has ended."""
+    wait_for((future,))
+    return future.result()
+
+
+def next_of(queue: SimpleQueue[T]) -> T:
+    """The queue's next element, once there is one."""
+    while True:
+        with contextlib.suppress(Empty):
+            return queue.get(timeout=_WAKE_S)
 
 
 @contextlib.contextmanager
@@ -62,7 +89,7 @@ def ended_in_time(clean_up: Callable[[], None]) -> Iterator[None]:
         over.set()
         signal.set_wakeup_fd(before)
         os.close(writer)
-        watch.join()
+        watch.join()  # without a limit: the closed pipe ends it
         os.close(reader)
 
 
