@@ -17,8 +17,8 @@ import pytest
 
 from howlate.cli import howlate
 from howlate.cli._folder import Folder
-from howlate.doctor._check import granting
 from howlate.model.facts import Facts
+from howlate.settings._check import granting
 from howlate.system import paths as places
 from made_clone import Clone
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from howlate.doctor import Aim, Facts, Finding, checks, examine
-from howlate.doctor._check import measuring_cpus
+from howlate.settings._check import measuring_cpus
 
 KNOBS = Path(__file__).parents[2] / "probe" / "src" / "knobs"
 MACHINES = Path(__file__).parents[1] / "fixtures" / "machines"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from howlate.doctor import Aim, Facts, Finding, checks, examine
-from howlate.doctor._check import CONTAINER_OPTIONS
+from howlate.settings._check import CONTAINER_OPTIONS
 
 TUNED = json.loads((Path(__file__).parents[1] / "fixtures" / "machines" / "rt-box-tuned.json").read_text())
 ROOT = {

@@ -16,7 +16,7 @@ import pytest
 
 from e2e.commands import PROBE, STUDY, howlate, start
 from howlate.doctor import Aim, Facts
-from howlate.doctor._check import measuring_cpus
+from howlate.settings._check import measuring_cpus
 from lacks import AS_ROOT, KERNEL, skip
 from processes import children_of, is_running, kill_unguarded, until, with_word, working_in
 from trace_state import tracing

@@ -13,21 +13,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 
-from howlate.doctor._check import Check
+from howlate import settings
 from howlate.model.facts import Facts
 from howlate.model.finding import LEVELS, Aim, Finding
+from howlate.settings._check import Check
 
 __all__ = ["Aim", "Facts", "Finding", "checks", "examine", "examine_guests"]
 
 
 @cache
 def checks() -> tuple[Check, ...]:
-    """Every check of this folder, by name."""
+    """Every check of this folder, and of the settings, by name."""
     found = []
-    for module in pkgutil.iter_modules(__path__):
-        if module.name.startswith("_"):
-            continue
-        found.append(Check.of(importlib.import_module(f"{__name__}.{module.name}")))
+    for package, paths in ((__name__, __path__), (settings.__name__, settings.__path__)):
+        for module in pkgutil.iter_modules(paths):
+            if not module.name.startswith("_"):
+                found.append(Check.of(importlib.import_module(f"{package}.{module.name}")))
     return tuple(sorted(found, key=lambda check: check.name))
 
 

@@ -8,8 +8,8 @@ import textwrap
 from typing import Any
 
 from howlate.doctor import checks
-from howlate.doctor._check import AS_ROOT, Check, granting
 from howlate.model.facts import Facts
+from howlate.settings._check import AS_ROOT, Check, granting
 from howlate.words import say
 from howlate.words.statement import RULES, Rule
 

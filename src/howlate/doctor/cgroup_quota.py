@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Judgement, late, note, ok, real_time, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.settings._check import Judgement, late, note, ok, real_time, unknown
 from howlate.words.statement import rule
 
 NONE = rule("doctor.cgroup_quota.none", "none")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import (
+from howlate.model.facts import Facts
+from howlate.model.finding import Aim
+from howlate.settings._check import (
     Judgement,
     late,
     measuring_cpus,
@@ -13,8 +15,6 @@ from howlate.doctor._check import (
     row_cpus,
     unknown,
 )
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
 from howlate.words.statement import rule
 
 ABOVE = rule(

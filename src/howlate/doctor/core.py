@@ -4,10 +4,10 @@ Linux's tick (Cobalt), /sys/devices/virtual/evl (EVL).
 
 from __future__ import annotations
 
-from howlate.doctor._check import Judgement, late, note, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import OFF, core_of, unread_core
+from howlate.settings._check import Judgement, late, note, ok, unknown
 from howlate.words.statement import rule
 
 NONE = rule("doctor.core.none", "no real-time core beside Linux")

@@ -4,10 +4,10 @@ access to the devices below /dev/rtdm, and a name in /etc/passwd. EVL: access to
 
 from __future__ import annotations
 
-from howlate.doctor._check import Judgement, absent, as_root, late, note, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import core_of, unread_core
+from howlate.settings._check import Judgement, absent, as_root, late, note, ok, unknown
 from howlate.words.statement import rule
 
 NOT_NEEDED = rule("doctor.core_rights.not-needed", "not needed without Cobalt or EVL")

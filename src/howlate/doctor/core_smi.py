@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Judgement, note, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import core_of, unread_core
+from howlate.settings._check import Judgement, note, ok, unknown
 from howlate.words.statement import rule
 
 NOT_NEEDED = rule("doctor.core_smi.not-needed", "not Cobalt, or not a chipset that it knows")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Judgement, late, note, ok, unknown
 from howlate.model.facts import Facts, format_cpus
 from howlate.model.finding import Aim
+from howlate.settings._check import Judgement, late, note, ok, unknown
 from howlate.words.statement import rule
 
 CHANGE = "start from another shell (`taskset -c`), or give the container the CPUs (`--cpuset-cpus`)"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import UNKNOWN, Judgement, late, note, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.settings._check import UNKNOWN, Judgement, late, note, ok, unknown
 from howlate.words.statement import rule
 
 HEAVY = rule(

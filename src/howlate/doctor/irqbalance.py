@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Judgement, measuring_cpus, note, ok, unknown
 from howlate.model.facts import Facts, format_cpus
 from howlate.model.finding import Aim
+from howlate.settings._check import Judgement, measuring_cpus, note, ok, unknown
 from howlate.words.statement import rule
 
 ABSENT = rule("doctor.irqbalance.absent", "does not run")

@@ -3,7 +3,10 @@ measuring task's."""
 
 from __future__ import annotations
 
-from howlate.doctor._check import (
+from howlate.model.facts import Facts
+from howlate.model.finding import Aim
+from howlate.model.preemption import is_rt_kernel
+from howlate.settings._check import (
     Judgement,
     late,
     measuring_cpus,
@@ -14,9 +17,6 @@ from howlate.doctor._check import (
     row_cpus,
     unknown,
 )
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
-from howlate.model.preemption import is_rt_kernel
 from howlate.words.statement import rule
 
 TIMERS_BELOW = rule(

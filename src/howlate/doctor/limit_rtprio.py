@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import (
+from howlate.model.facts import Facts
+from howlate.model.finding import Aim
+from howlate.settings._check import (
     CONTAINER_OPTIONS,
     Judgement,
     as_root,
@@ -12,8 +14,6 @@ from howlate.doctor._check import (
     real_time,
     unknown,
 )
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
 from howlate.words.statement import Statement, rule
 
 NOT_NEEDED = rule("doctor.limit_rtprio.not-needed", "not needed under {policy}")

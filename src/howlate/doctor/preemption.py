@@ -4,10 +4,10 @@ CONFIG_PREEMPT*.
 
 from __future__ import annotations
 
-from howlate.doctor._check import Judgement, late, note, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import is_dynamic, is_rt_kernel, preempt_mode
+from howlate.settings._check import Judgement, late, note, ok, unknown
 from howlate.words.statement import rule
 
 REAL_TIME = rule("doctor.preemption.real-time", "PREEMPT_RT")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Judgement, absent, measuring_cpus, note, ok, unknown
 from howlate.model.facts import Facts, format_cpus, parse_cpus
 from howlate.model.finding import Aim
+from howlate.settings._check import Judgement, absent, measuring_cpus, note, ok, unknown
 from howlate.words.statement import rule
 
 OFF = rule("doctor.smt.off", "off, or does not exist here")

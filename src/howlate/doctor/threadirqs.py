@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Judgement, note, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import is_rt_kernel
+from howlate.settings._check import Judgement, note, ok, unknown
 from howlate.words.statement import rule
 
 REAL_TIME = rule("doctor.threadirqs.real-time", "forced by PREEMPT_RT")

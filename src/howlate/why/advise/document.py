@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from howlate.doctor._for_good import check_of, for_good
 from howlate.document import sheet as sheets
 from howlate.document.document import Drawn, Item, Section, Texts, texts
 from howlate.document.findings import LEVEL_NAMES
@@ -13,6 +12,7 @@ from howlate.document.sheet import NOTHING, PAGE, Column, Row, Sheet, SheetCell,
 from howlate.model.facts import Facts
 from howlate.model.loaded import RunContent
 from howlate.plan.aim import aim_of
+from howlate.settings._for_good import check_of, for_good
 from howlate.sides.sides import Decision
 from howlate.why.advise.advice import (
     Advice,

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from howlate.doctor._check import bracketed, measuring_cpus, other_cpus
 from howlate.errors import UsageError
 from howlate.model.capabilities import Capabilities, KnobKind
 from howlate.model.decode import suggestion
@@ -18,6 +17,7 @@ from howlate.model.facts import Facts, format_cpus
 from howlate.model.finding import Aim
 from howlate.model.preemption import preempt_mode
 from howlate.model.study import Order, Part, Study, Value
+from howlate.settings._check import bracketed, measuring_cpus, other_cpus
 from howlate.why.advise.flip import ADVISE, AGAIN, KNOB, START, TOGETHER, Flip, knobs_of
 from howlate.words.statement import Statement, rule
 

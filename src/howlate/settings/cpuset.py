@@ -4,9 +4,9 @@ partitions.
 
 from __future__ import annotations
 
-from howlate.doctor._check import Judgement, late, measuring_cpus, note, ok, real_time, unknown
 from howlate.model.facts import Facts, format_cpus, parse_cpus
 from howlate.model.finding import Aim
+from howlate.settings._check import Judgement, late, measuring_cpus, note, ok, real_time, unknown
 from howlate.words.statement import rule
 
 ONE_CPU = rule("doctor.isolation.one-cpu", "one CPU only: nothing to isolate it from")
@@ -24,6 +24,7 @@ NOT_ISOLATED = rule(
 )
 LACKING = rule("doctor.isolation.lacking", "CPU {cpus} isolated, without {parameters}", remedy=CHANGE)
 
+CHECK = "isolation"
 TITLE = "Isolation"
 WHY = (
     "The load balancer (isolcpus), most ticks (nohz_full) and the callbacks of RCU (rcu_nocbs) leave an "

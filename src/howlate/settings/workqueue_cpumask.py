@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Judgement, measuring_cpus, note, ok, other_cpus, unknown
 from howlate.model.facts import Facts, format_cpus
 from howlate.model.finding import Aim
+from howlate.settings._check import Judgement, measuring_cpus, note, ok, other_cpus, unknown
 from howlate.words.statement import rule
 
 APART = rule("doctor.workqueues.apart", "kept off the measuring CPUs")
@@ -19,6 +19,7 @@ SHARED = rule(
     remedy="write the other CPUs' mask to /sys/devices/virtual/workqueue/cpumask",
 )
 
+CHECK = "workqueues"
 TITLE = "Workqueues"
 WHY = (
     "Deferred work of the kernel (writeback, drivers, cgroups) runs on any CPU of this mask, including "

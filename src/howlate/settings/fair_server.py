@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import UNKNOWN, Judgement, measuring_cpus, note, number, ok, row_cpus, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import kernel_version
+from howlate.settings._check import UNKNOWN, Judgement, measuring_cpus, note, number, ok, row_cpus, unknown
 from howlate.words.statement import rule
 
 ABSENT = rule("doctor.fair_server.absent", "this kernel has none")

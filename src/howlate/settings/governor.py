@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Judgement, absent, late, measuring_cpus, note, number, ok, row_cpus, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.settings._check import (
+    Judgement,
+    absent,
+    late,
+    measuring_cpus,
+    note,
+    number,
+    ok,
+    row_cpus,
+    unknown,
+)
 from howlate.words.statement import rule
 
 ABSENT = rule("doctor.governor.absent", "the kernel does not set the frequency here")

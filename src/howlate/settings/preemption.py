@@ -4,10 +4,10 @@ the configuration.
 
 from __future__ import annotations
 
-from howlate.doctor._check import UNKNOWN, Judgement, late, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import is_dynamic, preempt_mode
+from howlate.settings._check import UNKNOWN, Judgement, late, ok, unknown
 from howlate.words.statement import rule
 
 FIXED = rule("doctor.preempt_dynamic.fixed", "fixed when the kernel was built")
@@ -23,6 +23,7 @@ NOT_KNOWN = rule(
     remedy="mount debugfs: `mount -t debugfs none /sys/kernel/debug`",
 )
 
+CHECK = "preempt_dynamic"
 TITLE = "Mode of PREEMPT_DYNAMIC"
 WHY = (
     "With `none` and `voluntary` a system call or a page being cleared delays every task until it reaches "

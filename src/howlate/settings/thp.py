@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Judgement, absent, bracketed, late, note, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.settings._check import Judgement, absent, bracketed, late, note, ok, unknown
 from howlate.words.statement import rule
 
 ABSENT = rule("doctor.huge_pages.absent", "this kernel has none")
@@ -17,6 +17,7 @@ AT_ONCE = rule(
 )
 ALWAYS = rule("doctor.huge_pages.always", "always (defrag {defrag})", remedy=CHANGE)
 
+CHECK = "huge_pages"
 TITLE = "Transparent huge pages"
 WHY = (
     "The kernel clears 2 MiB at a fault, moves pages to make room (defrag), and merges a task's pages in "

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Judgement, late, note, ok, real_time, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import kernel_version
+from howlate.settings._check import Judgement, late, note, ok, real_time, unknown
 from howlate.words.statement import rule
 
 OFF = rule("doctor.rt_throttling.off", "off")

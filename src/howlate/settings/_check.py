@@ -68,7 +68,7 @@ class Check:
     @staticmethod
     def of(module: ModuleType) -> Check:
         """Read TITLE, WHY, WEIGHT, the docstring and `judge` of a check's file; a missing one is an error."""
-        name = module.__name__.rpartition(".")[2]
+        name = getattr(module, "CHECK", module.__name__.rpartition(".")[2])
         for attribute, kind in (("TITLE", str), ("WHY", str), ("WEIGHT", int), ("__doc__", str)):
             if not isinstance(getattr(module, attribute, None), kind):
                 raise HowlateError(INCOMPLETE(check=name, part=attribute))

@@ -4,7 +4,10 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import (
+from howlate.model.facts import Facts
+from howlate.model.finding import Aim
+from howlate.model.preemption import is_rt_kernel
+from howlate.settings._check import (
     Judgement,
     late,
     measuring_cpus,
@@ -15,9 +18,6 @@ from howlate.doctor._check import (
     row_cpus,
     unknown,
 )
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
-from howlate.model.preemption import is_rt_kernel
 from howlate.words.statement import rule
 
 NONE = rule("doctor.irq_affinity.none", "no device's interrupt goes there")

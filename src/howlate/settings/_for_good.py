@@ -3,9 +3,9 @@ remedies of the checks it is English."""
 
 from __future__ import annotations
 
-from howlate.doctor._check import measuring_cpus, other_cpus
 from howlate.model.facts import Facts, format_cpus
 from howlate.model.finding import Aim
+from howlate.settings._check import measuring_cpus, other_cpus
 
 SYSCTL, TMPFILES = "/etc/sysctl.d/90-howlate.conf", "/etc/tmpfiles.d/90-howlate.conf"
 CHECKS = {
