@@ -69,8 +69,8 @@ def _without_sizes(of: rate.Trials, cluster: float = 1.0) -> float:
     return 1.0 / of.index
 
 
-def _lowers_apart(evidence: Evidence, asked: Question, trials: Any, is_dependent: bool) -> list[float]:
-    return [rate._lower(of, asked, asked.confidence, is_dependent) for of in trials]
+def _lowers_apart(evidence: Evidence, asked: Question, trials: Any, *, is_dependent: bool) -> list[float]:
+    return [rate._lower(of, asked, asked.confidence, is_dependent=is_dependent) for of in trials]
 
 
 LEFT: Mapping[str, Left] = {

@@ -78,7 +78,7 @@ load = "memory-alloc:100"
 """
 
 
-def changed(source: str, meaningless: bool, long: bool) -> str:
+def changed(source: str, *, meaningless: bool, long: bool) -> str:
     """mm/memory.c with these changes."""
     at = source.index(MARK)
     text = source[:at] + (MEANINGLESS if meaningless else "") + (LONG if long else "") + source[at:]
@@ -99,7 +99,7 @@ def built(tree: Path, folder: Path) -> dict[tuple[bool, bool], Path]:
     kernels = {}
     try:
         for meaningless, long in ((False, False), (True, False), (False, True), (True, True)):
-            memory.write_text(changed(source, meaningless, long))
+            memory.write_text(changed(source, meaningless=meaningless, long=long))
             subprocess.run(["make", "-s", "-j2", "bzImage"], cwd=tree, check=True, stdout=sys.stderr)
             kernel = folder / f"kernel-{meaningless:d}{long:d}"
             shutil.copy(tree / "arch" / "x86" / "boot" / "bzImage", kernel)

@@ -58,6 +58,7 @@ def rate_coverage(
     repetitions: int,
     samples: int,
     random: np.random.Generator,
+    *,
     seen: bool = True,
 ) -> list[Figure]:
     """How often the upper bound of the rate is above the true one, where it is stated, and the lower one not above

@@ -285,7 +285,7 @@ def positions_of(random: Random, course: Course) -> Counts:
     return np.unique(found[found < len(course.groups) * PER_S])
 
 
-def judged(random: Random, courses: list[Course], rate: float, name: str, limited: bool) -> list[Figure]:
+def judged(random: Random, courses: list[Course], rate: float, name: str, *, limited: bool) -> list[Figure]:
     """How often the verdict on segments is wrong at their true rate."""
     outcomes: Counter[str] = Counter()
     withheld = 0
@@ -296,15 +296,15 @@ def judged(random: Random, courses: list[Course], rate: float, name: str, limite
         outcomes[str(found.outcome)] += 1
         withheld += found.rate.upper is None
     return [
-        *share(f"{name}: false PASS", outcomes[str(Ruling.PASS)], len(courses), limited),
-        *share(f"{name}: false FAIL", outcomes[str(Ruling.FAIL)], len(courses), limited),
+        *share(f"{name}: false PASS", outcomes[str(Ruling.PASS)], len(courses), is_held=limited),
+        *share(f"{name}: false FAIL", outcomes[str(Ruling.FAIL)], len(courses), is_held=limited),
         Figure(f"{name}: withheld", round(100 * withheld / len(courses), 1), "%"),
     ]
 
 
 def of_process(process: TwoStates, label: str, seconds: int, segments: int, random: Random) -> list[Figure]:
     courses = [process.course(random, seconds) for _ in range(segments)]
-    return judged(random, courses, process.rate, label, seconds == HELD_S)
+    return judged(random, courses, process.rate, label, limited=seconds == HELD_S)
 
 
 def of_hour(course: Course, label: str, seconds: int, random: Random) -> list[Figure]:
@@ -312,7 +312,7 @@ def of_hour(course: Course, label: str, seconds: int, random: Random) -> list[Fi
     total = len(course.groups)
     cuts = range(0, total - seconds + 1, seconds)
     courses = [Course(course.groups[at : at + seconds], course.misses[at : at + seconds]) for at in cuts]
-    return judged(random, courses, course.misses.sum() / total / PER_S, label, False)
+    return judged(random, courses, course.misses.sum() / total / PER_S, label, limited=False)
 
 
 def described(process: TwoStates, label: str, _random: Random) -> list[Figure]:

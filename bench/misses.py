@@ -42,8 +42,15 @@ from made_misses import (  # noqa: E402
 SHOWS = "how often a verdict on a rate of misses is wrong or withheld, by how misses come"
 PARTS = (
     Part("misses, one look", SHOWS, ("--only", "one look", "--repetitions", "200"), deterministic=True),
-    Part("misses, good and bad machines", "whether they pass and fail", ("--only", "machine"), True),
-    Part("misses, until decided", SHOWS, ("--only", "until decided", "--repetitions", "40"), True),
+    Part(
+        "misses, good and bad machines",
+        "whether they pass and fail",
+        ("--only", "machine"),
+        deterministic=True,
+    ),
+    Part(
+        "misses, until decided", SHOWS, ("--only", "until decided", "--repetitions", "40"), deterministic=True
+    ),
 )
 EXPECTED = 100
 """Misses at the tolerated rate."""
@@ -83,7 +90,7 @@ def wilson(count: int, of: int) -> tuple[float, float]:
     return (middle - wide) / (1 + z * z / of), (middle + wide) / (1 + z * z / of)
 
 
-def share(name: str, count: int, of: int, is_held: bool) -> list[Figure]:
+def share(name: str, count: int, of: int, *, is_held: bool) -> list[Figure]:
     """In per cent, with the ends of its interval where it is held to 5 %."""
     found = [Figure(name, round(100 * count / of, 1), "%")]
     if is_held:
@@ -110,8 +117,8 @@ def one_look(name: str, process: Process, repetitions: int, random: np.random.Ge
     is_held = name in PROCESSES and process.kind != "changing"
     label, most = f"one look, {name}", 10 if process.kind in ("single", "stalls") else None
     return [
-        *share(f"{label}: false PASS", outcomes[Ruling.PASS], repetitions, is_held),
-        *share(f"{label}: false FAIL", outcomes[Ruling.FAIL], repetitions, is_held),
+        *share(f"{label}: false PASS", outcomes[Ruling.PASS], repetitions, is_held=is_held),
+        *share(f"{label}: false FAIL", outcomes[Ruling.FAIL], repetitions, is_held=is_held),
         Figure(f"{label}: withheld", round(100 * withheld / repetitions, 1), "%", at_most=most),
     ]
 
@@ -129,8 +136,8 @@ def of_several(kind: str, name: str, repetitions: int, random: np.random.Generat
         outcomes[found or Ruling.INCONCLUSIVE] += 1
     label = f"one look, {kind}, {name}"
     return [
-        *share(f"{label}: false PASS", outcomes[Ruling.PASS], repetitions, True),
-        *share(f"{label}: false FAIL", outcomes[Ruling.FAIL], repetitions, True),
+        *share(f"{label}: false PASS", outcomes[Ruling.PASS], repetitions, is_held=True),
+        *share(f"{label}: false FAIL", outcomes[Ruling.FAIL], repetitions, is_held=True),
     ]
 
 
@@ -191,8 +198,8 @@ def at_the_rate(name: str, process: Process, repetitions: int, random: np.random
     is_held = name in HELD_TOGETHER
     label = f"until decided, --cluster {cluster}, {name}"
     return [
-        *share(f"{label}: false PASS", outcomes[Ruling.PASS], repetitions, is_held),
-        *share(f"{label}: false FAIL", outcomes[Ruling.FAIL], repetitions, is_held),
+        *share(f"{label}: false PASS", outcomes[Ruling.PASS], repetitions, is_held=is_held),
+        *share(f"{label}: false FAIL", outcomes[Ruling.FAIL], repetitions, is_held=is_held),
     ]
 
 

@@ -78,11 +78,11 @@ def summary_of(cell: Cell, random: np.random.Generator, factor: float) -> CellSu
     clocks = {"before": "tsc", "after": "tsc"}
     labels = dict(cell.labels)
     return CellSummary(
-        cell.id, cell.test, labels, counts, "activations", clocks, True, {"latency_ns": column}
+        cell.id, cell.test, labels, counts, "activations", clocks, valid=True, columns={"latency_ns": column}
     )
 
 
-def own_run(number: int, at: datetime, later: bool) -> Run:
+def own_run(number: int, at: datetime, *, later: bool) -> Run:
     facts: dict[str, Any] = json.loads(FACTS.read_text())
     kernel = "6.18.44" if later else "6.12.9"
     facts["values"] |= {"kernel.release": kernel}
@@ -117,7 +117,7 @@ def make_runs(place: Path, runs: int) -> None:
     make_cell(template)
     for number in range(runs):
         at, later = FIRST + timedelta(hours=6 * number), number >= WORSE_FROM * runs
-        run = own_run(number, at, later) if number % 2 == 0 else imported_run(number, at)
+        run = own_run(number, at, later=later) if number % 2 == 0 else imported_run(number, at)
         folder = place / run.id
         for cell in run.plan.cells:
             path = folder / "cells" / cell.id

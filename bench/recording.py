@@ -32,10 +32,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 import numpy as np
 from explain import NOT_POSSIBLE, allowed, cyclic
@@ -62,7 +62,10 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 SYS_BPF = {"x86_64": 321, "aarch64": 280}.get(os.uname().machine, -1)
 SYS_PIDFD_GETFD = 438
 BPF_RAW_TRACEPOINT_OPEN = 17
-Switch = Callable[[bool], None]
+
+
+class Switch(Protocol):
+    def __call__(self, *, on: bool) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ def ring_switch(probe: subprocess.Popen[str]) -> Switch:
         for event in (folder / "set_event").read_text().split()
     ]
 
-    def switch(on: bool) -> None:
+    def switch(*, on: bool) -> None:
         for file in files:
             file.write_text(str(int(on)))
 
@@ -131,7 +134,7 @@ def bpf_switch(programs: list[int]) -> Iterator[Switch]:
     """Attaches these programs, or none."""
     links: list[int] = []
 
-    def switch(on: bool) -> None:
+    def switch(*, on: bool) -> None:
         if on == bool(links):
             return
         while links:
@@ -142,7 +145,7 @@ def bpf_switch(programs: list[int]) -> Iterator[Switch]:
     try:
         yield switch
     finally:
-        switch(False)
+        switch(on=False)
         for program in programs:
             os.close(program)
 
@@ -196,7 +199,7 @@ def blocks_of(switch: Switch, pairs: int, block_s: float) -> list[Block]:
     blocks: list[Block] = []
     for number in range(2 * pairs):
         on = number % 4 in (1, 2)
-        switch(on)
+        switch(on=on)
         begin_ns = time.monotonic_ns()
         time.sleep(block_s)
         blocks.append(Block(on, begin_ns, time.monotonic_ns()))
@@ -245,8 +248,8 @@ def run(options: argparse.Namespace, pairs: int) -> Outcome:
                 donor = cyclic(options, length_s, Path(folder) / "donor")
                 try:
                     switch = at_end.enter_context(bpf_switch(programs_of([*donor, *words])))
-                    switch(True)
-                    switch(False)
+                    switch(on=True)
+                    switch(on=False)
                 except OSError as error:
                     print(f"the programs of a probe are not to be had: {error}", file=sys.stderr)
                     sys.exit(NOT_POSSIBLE)

@@ -32,8 +32,18 @@ from figures import Figure, Part, add_option, all_kept
 from scipy.stats import binom, mannwhitneyu
 
 PARTS = (
-    Part("starts places", "where the largest values of 216 cells of the lab lie", ("--only", "places"), True),
-    Part("starts rebuilds", "cells that another build of the probe changes", ("--only", "rebuilds"), True),
+    Part(
+        "starts places",
+        "where the largest values of 216 cells of the lab lie",
+        ("--only", "places"),
+        deterministic=True,
+    ),
+    Part(
+        "starts rebuilds",
+        "cells that another build of the probe changes",
+        ("--only", "rebuilds"),
+        deterministic=True,
+    ),
 )
 KERNELS = "6.1[preempt=none],6.1[preempt=full],6.1-rt,7.2"
 LOADS = ("disk:max", "memory-alloc:100", "network:flood")

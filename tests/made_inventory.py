@@ -75,7 +75,13 @@ def _folder(
         (part / STREAM).write_bytes(made.data)
         ingest(part / STREAM, part)
         (part / STREAM).unlink()
-        summarise(part, made.id, planned[made.id].labels, made.starvation_expected, made.repetition)
+        summarise(
+            part,
+            made.id,
+            planned[made.id].labels,
+            starvation_expected=made.starvation_expected,
+            repetition=made.repetition,
+        )
         folder.finish_cell(made.id)
     return folder
 

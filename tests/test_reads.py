@@ -126,7 +126,7 @@ def of_costs(text: str, place: Path) -> object:
 
 def of_kept(text: str, place: Path) -> object:
     write_sealed(place / "kept", text.encode())
-    return KeptProbes.read(place / "kept", False).latencies_ns
+    return KeptProbes.read(place / "kept", fresh=False).latencies_ns
 
 
 def of_manifest(text: str, place: Path) -> object:

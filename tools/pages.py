@@ -145,7 +145,7 @@ class Filled:
     def comparison(self, run: str) -> Comparison:
         return compare([self.content(run)])
 
-    def __call__(self, block: Block, partial: bool = False) -> Sequence[str]:
+    def __call__(self, block: Block, *, partial: bool = False) -> Sequence[str]:
         """The block's lines. `partial`: of a run that was narrowed, where a table may have nothing to show."""
         kinds: dict[str, Callable[[Block], Sequence[str]]] = {
             "commands": self._commands,

@@ -93,7 +93,7 @@ def test_the_power_of_pairs_is_that_of_the_test_that_compare_makes(name: str) ->
 
 @pytest.mark.parametrize("has_deadline", [False, True])
 def test_too_few_pairs_find_nothing_and_the_fewest_do(has_deadline: bool) -> None:
-    figures = figures_compared(has_deadline)
+    figures = figures_compared(has_deadline=has_deadline)
     least = fewest(figures)
     fewer, enough = powers(20, figures, Misses(200.0), [least - 1, least])
     assert set(fewer.figures.values()) == {0.0}

@@ -40,7 +40,7 @@ REFUSED = ROOT | {"caller.real_time": False, "cgroup.rt_runtime_us": 950_000}
 def findings(changes: dict[str, Any], here: bool = True) -> dict[str, Finding]:
     values = TUNED["values"] | changes
     facts = Facts(values, {key: "?" for key in TUNED["missing"] if values.get(key) is None})
-    return {found.check: found for found in examine(facts, Aim((2,), "fifo", 80), here)}
+    return {found.check: found for found in examine(facts, Aim((2,), "fifo", 80), here=here)}
 
 
 @pytest.mark.parametrize(

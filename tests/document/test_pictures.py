@@ -117,7 +117,7 @@ def test_png_is_twice_as_fine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     except NotPossibleError as problem:
         skip(f"a program that makes PNG of SVG ({problem.message})", "apt-get install librsvg2-bin")
     one = next(item for item in figures_of([made_run(five_cells(100)[:1])]))
-    monkeypatch.setattr(pictures, "figures_of", lambda *_: iter([one]))
+    monkeypatch.setattr(pictures, "figures_of", lambda *_, **__: iter([one]))
     (path,) = write_pictures([made_run(five_cells(100)[:1])], tmp_path, "png")
     data = path.read_bytes()
     assert data.startswith(b"\x89PNG\r\n\x1a\n")

@@ -196,7 +196,7 @@ def of_kernels(*labels: str) -> RunContent:
 
 
 def shown(content: RunContent) -> str:
-    return lines_of(document(content.kernels, False))
+    return lines_of(document(content.kernels, every=False))
 
 
 def test_of_a_single_kernel_no_difference_is_announced() -> None:

@@ -51,7 +51,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def largest(place: Path, index: bool = True) -> list[int | float | None]:
-    known = read_catalogue([place], index)
+    known = read_catalogue([place], index=index)
     return [cell.columns["latency_ns"].figures["max"] for run in known.runs for cell in run.cells]
 
 

@@ -94,7 +94,7 @@ class Uses:
         return found["0/stdout"]
 
     def landscapes(self, number: int) -> object:
-        probes = KeptProbes.read(self.cache / "landscapes" / f"{number}.json", False, self.say)
+        probes = KeptProbes.read(self.cache / "landscapes" / f"{number}.json", fresh=False, say=self.say)
         if not probes.latencies_ns:
             probes = KeptProbes(probes.path, 1, {number: 559289})
             probes.write()
@@ -155,14 +155,14 @@ class Uses:
     def lists(self, number: int) -> object:
         file = self.cache / "mirror" / f"{number}.json"
         (package, *_) = [each for each in MadeKernels().packages() if f"6.{number}." in each.name]
-        return kept(file, file, lambda: save_index(file, [package], {}), False, self.say)
+        return kept(file, file, lambda: save_index(file, [package], {}), refresh=False, say=self.say)
 
     def dates(self, number: int) -> object:
         return SeenDates(self.cache / "mirror" / "dates.json", "keys", self.say).newest(str(number), number)
 
     def gone(self, number: int) -> object:
         if str(number) not in gone(self.cache, self.say):
-            remember(self.cache, str(number), True, self.say)
+            remember(self.cache, str(number), is_gone=True, say=self.say)
         return str(number) in gone(self.cache)
 
     def costs(self, number: int) -> object:

@@ -239,7 +239,7 @@ def by_seeds(figure: Figure, count: int, limit_ns: int = LIMIT_NS) -> Bisected:
 
     def ask(step: Step, how: AskedOf) -> StepAnswer:
         measured = [late_by(figure(int(step.name), seed - 1), made) for seed, made in MADE.items()]
-        return sampled(measured, {made.point for made in MADE.values()}, limit_ns, how.again)
+        return sampled(measured, {made.point for made in MADE.values()}, limit_ns, again=how.again)
 
     return bisect(steps, limit_ns, ask)
 

@@ -83,12 +83,16 @@ def test_every_point_of_the_picture_names_its_mode() -> None:
 
 def test_pictures_whose_points_share_the_mode_have_it_in_their_note() -> None:
     shared = labels_of([of_study(linux(), "toshiba-2010")], None)
-    assert text_of(every_note(True, shared, None)).startswith(
+    assert text_of(every_note(virtual=True, labels=shared, gravity=None)).startswith(
         "every activation is in user mode; virtual time"
     )
-    assert text_of(every_note(False, shared, None)) == "every activation is in user mode"
-    assert text_of(every_note(True, labels_of([linux(), core()], None), None)).startswith("virtual time")
-    assert every_note(False, labels_of([linux()], None), None) == ""
+    assert (
+        text_of(every_note(virtual=False, labels=shared, gravity=None)) == "every activation is in user mode"
+    )
+    assert text_of(
+        every_note(virtual=True, labels=labels_of([linux(), core()], None), gravity=None)
+    ).startswith("virtual time")
+    assert every_note(virtual=False, labels=labels_of([linux()], None), gravity=None) == ""
     assert dict(figures_of([of_study(linux(), "toshiba-2010")])), "there are pictures to put it under"
 
 

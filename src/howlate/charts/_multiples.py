@@ -32,7 +32,7 @@ MOST = 24
 HEIGHT = 100
 
 
-def multiples(subjects: Sequence[Subject], own: bool, axes: Axes = OWN_AXES) -> Figure | None:
+def multiples(subjects: Sequence[Subject], *, own: bool, axes: Axes = OWN_AXES) -> Figure | None:
     """`own`: each panel has linear values from zero to its largest; otherwise all share the same two axes."""
     spots = [
         s
@@ -118,7 +118,7 @@ def _on_found(drawn: Drawn) -> list[Panel]:
     x = spread(min(h.lower_ns[0] for h in held), max(h.upper_ns[-1] for h in held), "ns", 0.02)
     bits = bits_for(x)
     merged = [merge(h, bits, x.knee) for h in held]
-    y = Scale(FLOOR, max(max(h.counts) for h in merged) * 1.4, True, "count")
+    y = Scale(FLOOR, max(max(h.counts) for h in merged) * 1.4, log=True, kind="count")
     return [
         _panel(row, side, spot, m, x, y, "multiples")
         for (row, side, spot), m in zip(drawn, merged, strict=True)
@@ -147,7 +147,7 @@ def _on_own(drawn: Drawn) -> list[Panel]:
         histogram = _bins(spot).histogram
         x = from_zero(histogram.upper_ns[-1], "ns", 0.02, histogram.lower_ns[0])
         bins = equal_bins(histogram, max(1, round((x.high - x.low) / 122)))
-        y = Scale(FLOOR, max(bins.counts) * 1.4, True, "count")
+        y = Scale(FLOOR, max(bins.counts) * 1.4, log=True, kind="count")
         panels.append(_panel(row, side, spot, bins, x, y, ""))
     return panels
 

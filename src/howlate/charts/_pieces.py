@@ -43,7 +43,7 @@ def picture_of(
 
 
 def exact_of(
-    pieces: Sequence[Piece], low: float = 0, high: float = TOP, log: bool = False
+    pieces: Sequence[Piece], low: float = 0, high: float = TOP, *, log: bool = False
 ) -> dict[str, object]:
     """The exact numbers of all pieces, "points" of _data.py. `low`, `high`, `log`: the axis of their y
     values."""

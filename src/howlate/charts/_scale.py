@@ -164,13 +164,13 @@ def spread(low: float, high: float, kind: Kind, room: float = 0.03) -> Scale:
     if (low > 0 or high < 0) and far <= LINEAR_UP_TO * near:
         gap = (high - low) * room or far * 0.05
         ends = (max(0.0, low - gap), high + gap) if low > 0 else (low - gap, min(0.0, high + gap))
-        return Scale(*ends, False, kind, knee=knee)
+        return Scale(*ends, log=False, kind=kind, knee=knee)
     if not knee:
         factor = (high / low) ** room
-        return Scale(low / factor, high * factor, True, kind)
+        return Scale(low / factor, high * factor, log=True, kind=kind)
     first, last = octaves(low, knee), octaves(high, knee)
     gap = (last - first) * room or 0.5
-    return Scale(value_at(first - gap, knee), value_at(last + gap, knee), True, kind, knee=knee)
+    return Scale(value_at(first - gap, knee), value_at(last + gap, knee), log=True, kind=kind, knee=knee)
 
 
 def value_at(place: float, knee: float) -> float:
@@ -233,4 +233,6 @@ def from_zero(largest: float, kind: Kind, room: float = 0.05, smallest: float = 
     negative."""
     low, high = min(0.0, smallest, largest), max(0.0, largest)
     gap = (high - low) * room or 1.0
-    return Scale(low - gap if low < 0 else 0.0, high + gap if high > 0 or low == 0 else 0.0, False, kind)
+    return Scale(
+        low - gap if low < 0 else 0.0, high + gap if high > 0 or low == 0 else 0.0, log=False, kind=kind
+    )

@@ -39,8 +39,8 @@ def draw(subjects: Sequence[Subject]) -> Figure | Text | None:
     if not drawn:
         return Caption("No course of the load was recorded in these cells.")
     end = max(line.time_s[-1] for _, lines in drawn for line in lines)
-    x = Scale(0.0, end if end > 0 else 1.0, False, "s")
-    y = Scale(-0.14, 1.04, False, "share")
+    x = Scale(0.0, end if end > 0 else 1.0, log=False, kind="s")
+    y = Scale(-0.14, 1.04, log=False, kind="share")
     classes = style([line for _, lines in drawn for line in lines])
     return Figure(
         name="achieved",

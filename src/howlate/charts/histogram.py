@@ -50,7 +50,7 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
     )
     x = asked(x, axes.get("latency"))
     bits = bits_for(x)
-    merged = [binned_on(b.histogram, x, bool(axes)) for _, b in drawn]
+    merged = [binned_on(b.histogram, x, on_axes=bool(axes)) for _, b in drawn]
     y = asked(counts_of(merged), axes.get("counts"))
     height = 104 if len(drawn) <= 8 else 76
     (title, value, things), column = names_of(subjects), column_of(subjects)
@@ -59,7 +59,7 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
         title=Caption(
             "How often which {what}", what=Caption("latency") if column.endswith("latency_ns") else value
         ),
-        reading=(_reading(subjects, bool(axes), y.log), around_zero(x)),
+        reading=(_reading(subjects, on_axes=bool(axes), log=y.log), around_zero(x)),
         x_title=title,
         y_title=Capitalised(Caption("{things} per bin", things=things)),
         panels=tuple(
@@ -74,7 +74,7 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
     )
 
 
-def _reading(subjects: Sequence[Subject], on_axes: bool, log: bool) -> Text:
+def _reading(subjects: Sequence[Subject], *, on_axes: bool, log: bool) -> Text:
     """`on_axes`: the user set them; `log`: the axis of counts is logarithmic."""
     things, thing = (things_of(column_of(subjects), count) for count in (2, 1))
     if on_axes:
@@ -101,10 +101,12 @@ def _reading(subjects: Sequence[Subject], on_axes: bool, log: bool) -> Text:
 
 def counts_of(histograms: Sequence[Histogram]) -> Scale:
     """The logarithmic axis that contains all bars."""
-    return Scale(FLOOR, max((max(h.counts, default=1) for h in histograms), default=1) * 1.4, True, "count")
+    return Scale(
+        FLOOR, max((max(h.counts, default=1) for h in histograms), default=1) * 1.4, log=True, kind="count"
+    )
 
 
-def binned_on(histogram: Histogram, x: Scale, on_axes: bool = True) -> Histogram:
+def binned_on(histogram: Histogram, x: Scale, *, on_axes: bool = True) -> Histogram:
     """The bars of an axis; for a requested axis those that lie within."""
     inside = ClippedHistogram.of(histogram, x).inside if on_axes else histogram
     return merge(inside, bits_for(x), x.knee) if x.log or not on_axes else equal_bins(inside, width_on(x))

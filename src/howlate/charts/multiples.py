@@ -10,7 +10,7 @@ from howlate.charts._scale import OWN_AXES, Axes
 
 
 def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
-    return multiples(subjects, False, axes)
+    return multiples(subjects, own=False, axes=axes)
 
 
 CHART = Chart("multiples", 21, draw, "sides", every=True, axes=("latency", "counts"))

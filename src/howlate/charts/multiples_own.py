@@ -11,7 +11,7 @@ from howlate.charts._multiples import multiples
 
 
 def draw(subjects: Sequence[Subject]) -> Figure | None:
-    return multiples(subjects, True)
+    return multiples(subjects, own=True)
 
 
 CHART = Chart("multiples-own", 22, draw, "sides", every=True)

@@ -50,7 +50,7 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
         largest = sorted(drawn, key=lambda row: -max(row[2].largest_ns))[:FEWER]
         drawn = [row for row in drawn if any(row is kept for kept in largest)]
     title, value, things = names_of(subjects)
-    x = Scale(0.0, float(max(c.columns * c.per_column for _, _, c in drawn)), False, "count")
+    x = Scale(0.0, float(max(c.columns * c.per_column for _, _, c in drawn)), log=False, kind="count")
     axis = axes.get("latency")
     bent = axis is None and any(c.rows > c.linear for _, _, c in drawn)
     height = TALL if len(drawn) <= FEW_PANELS else LOW
@@ -160,7 +160,9 @@ def own_scale(scatters: Sequence[Scatter], axis: AxisRange | None) -> Scale:
     """The whole range of the values on one linear axis, unless the user sets another."""
     low, high = min(c.low_ns for c in scatters), max(c.high_ns for c in scatters)
     room = (high - low) * 0.06 or abs(high) * 0.05 or 1.0
-    return asked(Scale(max(0.0, low - room) if low >= 0 else low - room, high + room, False, "ns"), axis)
+    return asked(
+        Scale(max(0.0, low - room) if low >= 0 else low - room, high + room, log=False, kind="ns"), axis
+    )
 
 
 def cells_on(scatter: Scatter, y: Scale, rows: int) -> tuple[dict[tuple[int, int], int], int]:

@@ -32,7 +32,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     total = max(sum(b.histogram.counts) for _, b in drawn)
     ends = [*(b.tail.latency_ns[i] for _, b in drawn for i in (0, -1)), *deadlines([s for s, _ in drawn])]
     x = spread(min(ends), max(ends), "ns", 0.02)
-    y = Scale(0.6 / total, 1.0, True, "share")
+    y = Scale(0.6 / total, 1.0, log=True, kind="share")
     title, value, of = names_of(subjects)
     late = are_wake_ups(subjects)
     more = Caption("later") if late else Caption("larger")

@@ -39,7 +39,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     left = len(panels) - len(kept)
     drawn = [spot for title in kept for spot in panels[title]]
     x = spread(min(_smallest(s) for s in drawn), max(_largest(s) for s in drawn), "ns", 0.02)
-    y = Scale(0.6 / max(_total(s) for s in drawn), 1.0, True, "share")
+    y = Scale(0.6 / max(_total(s) for s in drawn), 1.0, log=True, kind="share")
     title, _value, of = names_of([spot.subject for spot in drawn])
     more = (
         Caption(

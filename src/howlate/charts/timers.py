@@ -50,7 +50,7 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
         x_title=Caption("Index"),
         y_title=Caption("Delay"),
         panels=tuple(
-            _panel(title, scatters, names, Scale(0.0, float(end), False, "count"), axes)
+            _panel(title, scatters, names, Scale(0.0, float(end), log=False, kind="count"), axes)
             for title, scatters in drawn.items()
         ),
         keys=tuple(Key(f"c{i + 1}", name, "area") for i, name in enumerate(names[: len(COLOURS)])),

@@ -50,7 +50,7 @@ def scales(rows: Sequence[Series], axes: Axes) -> tuple[Scale, Scale]:
     """Both are linear and begin at zero, or below it where values do, as in the studies with such figures."""
     every = [bins for series in rows for _, bins in series]
     end = max(b.blocks.start_s[-1] + b.blocks.width_s for b in every)
-    x = asked(Scale(0.0, end, False, "s"), axes.get("time"))
+    x = asked(Scale(0.0, end, log=False, kind="s"), axes.get("time"))
     largest = [ns for b in every for ns in b.blocks.max_ns]
     return x, asked(from_zero(max(largest), "ns", smallest=min(largest)), axes.get("latency"))
 

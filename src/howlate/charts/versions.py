@@ -39,7 +39,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         min(p.spread.maxima.smallest for p in shown), max(p.spread.maxima.largest for p in shown), "ns", 0.08
     )
     series = sorted({v.series: v for some in panels.values() for v, _ in some}.values(), key=lambda v: v.key)
-    x = Scale(0.0, float(len(series)), False, "names", tuple(v.series for v in series))
+    x = Scale(0.0, float(len(series)), log=False, kind="names", names=tuple(v.series for v in series))
     return Figure(
         name="versions",
         title=Caption("Latency against kernel version"),

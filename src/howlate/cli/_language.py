@@ -26,7 +26,7 @@ def _chosen(context: click.Context, option: click.Parameter, value: str | None) 
     speak(value)
 
 
-def lang_option(hidden: bool = False) -> Callable[[Any], Any]:
+def lang_option(*, hidden: bool = False) -> Callable[[Any], Any]:
     """An option of every command, though only the help of `howlate` itself lists it."""
     return click.option(
         "--lang",

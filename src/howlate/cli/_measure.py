@@ -70,6 +70,7 @@ def measure(
     target: Target,
     options: RunOptions,
     hint: str = "",
+    *,
     wait: bool = True,
     rounds: RoundsOptions | None = None,
 ) -> int:
@@ -95,11 +96,11 @@ def measure(
             asked = until.rounds(asked, prepared, whole)
             prepared = prepare(asked, target)
         if options.dry_run:
-            show_plan(prepared, options.as_json)
+            show_plan(prepared, as_json=options.as_json)
             return ExitCode.DONE
         if not _any_possible(prepared):
-            return _say_impossible(prepared, options.as_json)
-        session = begin(prepared, out, until is not None)
+            return _say_impossible(prepared, as_json=options.as_json)
+        session = begin(prepared, out, more_rounds=until is not None)
         if not session.cells:
             _say_nothing_to_do(session)
         try:
@@ -112,7 +113,7 @@ def measure(
         except KeyboardInterrupt as interrupt:
             again = _again(session, asked, until.sets if until is not None else ())
             return tell_interrupted(session, interrupt, again)
-    content = tell(session, tally, options.as_json, hint, options.histogram)
+    content = tell(session, tally, as_json=options.as_json, hint=hint, histograms=options.histogram)
     return exit_code_of(tally.exit_code, content)
 
 
@@ -153,7 +154,7 @@ def _any_possible(prepared: Prepared) -> bool:
     return any(not cell.impossible for cell in prepared.run.plan.cells)
 
 
-def _say_impossible(prepared: Prepared, as_json: bool) -> int:
+def _say_impossible(prepared: Prepared, *, as_json: bool) -> int:
     """Print why nothing can be measured, and nothing else: no folder is made for it."""
     import json
 
@@ -204,7 +205,7 @@ def _again(session: Session, asked: Asked, set_by_howlate: Sequence[str]) -> str
 
 
 def tell(
-    session: Session, tally: Tally, as_json: bool, hint: str = "", histograms: bool = False
+    session: Session, tally: Tally, *, as_json: bool, hint: str = "", histograms: bool = False
 ) -> RunContent:
     """Print the table, what makes this machine late, further notes, the report's path, and the folder last; return
     the run."""
@@ -265,6 +266,7 @@ def material_of(
     runs: Sequence[RunContent],
     tally: Tally | None,
     path: Path,
+    *,
     every: bool = False,
     histograms: bool = False,
 ) -> Material:
@@ -326,7 +328,7 @@ def alike(failures: Iterable[Failure]) -> list[list[Failure]]:
     return list(groups.values())
 
 
-def show_plan(prepared: Prepared, as_json: bool) -> None:
+def show_plan(prepared: Prepared, *, as_json: bool) -> None:
     """`--dry-run`: the cells in order, and the time that each part and all parts take."""
     run, plan = prepared.run, prepared.run.plan
     broken = {machine: problem.message for machine, problem in prepared.broken.items()}

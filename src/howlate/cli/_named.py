@@ -104,8 +104,8 @@ def damaged_where(code: ExitCode, only: Rule | None = None) -> Iterator[None]:
         raise
 
 
-def read_named(runs: Iterable[tuple[str, Path]], bins: bool = True) -> list[RunContent]:
+def read_named(runs: Iterable[tuple[str, Path]], *, bins: bool = True) -> list[RunContent]:
     """The contents of the runs, under the names that the user gave."""
     from howlate.store.loaded import load_run
 
-    return [replace(load_run(path, bins, intervals=True), name=name) for name, path in runs]
+    return [replace(load_run(path, bins=bins, intervals=True), name=name) for name, path in runs]

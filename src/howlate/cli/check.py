@@ -78,6 +78,7 @@ def _total_ns(seconds: str) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
 def command(
     seconds: str | None,
+    *,
     long_: bool,
     deadline: str | None,
     cpus: str,
@@ -116,6 +117,6 @@ def command(
         open_target("local"),
         RunOptions(out=out, histogram=histogram, as_json=as_json),
         longer,
-        not no_wait,
-        until,
+        wait=not no_wait,
+        rounds=until,
     )

@@ -57,7 +57,7 @@ def _alone(given: list[str]) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print all findings as JSON.")
 @click.pass_context
 def command(
-    context: click.Context, run: Path | None, target: str, everything: bool, restore: bool, as_json: bool
+    context: click.Context, run: Path | None, target: str, *, everything: bool, restore: bool, as_json: bool
 ) -> int:
     """Examine this machine: what howlate found, why it matters for lateness, how to change it."""
     given = [
@@ -75,7 +75,7 @@ def command(
         value = {"schema": 1, "findings": [f.to_json() for f in findings]}
         click.echo(json.dumps(value, indent=1, ensure_ascii=False))
         return 0
-    _print(findings, everything)
+    _print(findings, everything=everything)
     return 0
 
 
@@ -104,12 +104,12 @@ def _findings(run: Path | None, target: str) -> Sequence[Finding]:
         if measured.machines:
             guests = {label: Facts.from_json(dict(its)) for label, its in measured.machines.items()}
             return doctor.examine_guests(guests, aim)
-        return doctor.examine(Facts.from_json(dict(measured.facts)), aim, measured.target == "local")
+        return doctor.examine(Facts.from_json(dict(measured.facts)), aim, here=measured.target == "local")
     with contextlib.closing(open_target(target, say=say)) as opened:
         return doctor.examine(Facts.from_json(opened.facts()), here=opened.name == "local")
 
 
-def _print(findings: Sequence[Finding], everything: bool) -> None:
+def _print(findings: Sequence[Finding], *, everything: bool) -> None:
     from rich.console import Console
 
     from howlate.document.document_terminal import print_items

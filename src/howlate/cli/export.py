@@ -68,7 +68,9 @@ def _summaries() -> dict[str, str]:
     help="csv and parquet: add a column for each parameter under which a cell was measured.",
 )
 @click.option("--cell", "cells", multiple=True, metavar="ID", help="Only this cell; may be repeated.")
-def command(run: Path, form: str, output: Path | None, with_parameters: bool, cells: tuple[str, ...]) -> int:
+def command(
+    run: Path, form: str, output: Path | None, *, with_parameters: bool, cells: tuple[str, ...]
+) -> int:
     """Write the samples of the run folder RUN to a file and print its path, or write them to standard output."""
     from howlate.cli._named import damaged_where, tell_cells_missing
     from howlate.store.export import find_format

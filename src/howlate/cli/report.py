@@ -86,14 +86,16 @@ def command(
 
         folder = named[0][1] / "pictures" if output is None else output
         own = is_own(folder, named)
-        for picture in write_pictures(contents, folder, form, wanted, published, own=own):
+        for picture in write_pictures(contents, folder, form, wanted, published=published, own=own):
             click.echo(picture)
         return missing
     from howlate.document.html import write_report
     from howlate.store.files import OUTPUT
 
     path = _to_write(output, named[0][1] / "report.html")
-    write_report(contents, path, "" if is_own(path, named) else OUTPUT, wanted, published, by or "")
+    write_report(
+        contents, path, "" if is_own(path, named) else OUTPUT, wanted, published=published, by=by or ""
+    )
     click.echo(printable(str(path)))
     return missing
 

@@ -49,6 +49,7 @@ def command(
     target: str | None,
     job: Path | None,
     arch: str | None,
+    *,
     no_wait: bool,
     options: RunOptions,
     until: RoundsOptions | None = None,

@@ -11,7 +11,7 @@ import click
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON: name, value, and where the value comes from."
 )
-def command(test: str, defaults: bool, as_json: bool) -> int:
+def command(test: str, *, defaults: bool, as_json: bool) -> int:
     """Show what the settings files say (docs/settings.md), for TEST or for everything."""
     import json
 

@@ -46,6 +46,7 @@ NOT_OF_THE_LAB = rule(
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/commands.md).")
 def command(
     runs: tuple[Path, ...],
+    *,
     every: bool,
     histogram: bool,
     kernels: bool,
@@ -65,13 +66,13 @@ def command(
     if kernels and len(runs) > 1:
         raise UsageError(KERNELS_OF_ONE_RUN())
     if kernels:
-        _print_kernels(runs[0], all_)
+        _print_kernels(runs[0], every=all_)
     else:
-        return _show(runs, every, histogram, as_json)
+        return _show(runs, every=every, histogram=histogram, as_json=as_json)
     return 0
 
 
-def _show(runs: tuple[Path, ...], every: bool, histogram: bool, as_json: bool) -> int:
+def _show(runs: tuple[Path, ...], *, every: bool, histogram: bool, as_json: bool) -> int:
     """Of several runs (of one machine's kernels, or of several studies) the label `kernel` or `run` tells the rows
     apart."""
     from howlate.cli._measure import material_of, print_runs
@@ -90,7 +91,7 @@ def _show(runs: tuple[Path, ...], every: bool, histogram: bool, as_json: bool) -
         click.echo(show_json(material_of(contents, None, runs[0], histograms=histogram)), nl=False)
         return missing
     tally = reopen(RunFolder(runs[0]), contents[0])[1] if len(runs) == 1 else None
-    print_runs(material_of(contents, tally, runs[0], every, histogram))
+    print_runs(material_of(contents, tally, runs[0], every=every, histograms=histogram))
     return missing
 
 
@@ -124,7 +125,7 @@ def _verify(folder: RunFolder) -> int:
     return missing
 
 
-def _print_kernels(path: Path, every: bool) -> None:
+def _print_kernels(path: Path, *, every: bool) -> None:
     from rich.console import Console
 
     from howlate.document.document_terminal import print_document
@@ -137,4 +138,4 @@ def _print_kernels(path: Path, every: bool) -> None:
     run = folder.read_run()
     if not run.machines:
         raise UsageError(NOT_OF_THE_LAB(run=path))
-    print_document(Console(highlight=False, markup=False), document(read_kernels(folder, run), every))
+    print_document(Console(highlight=False, markup=False), document(read_kernels(folder, run), every=every))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @click.group(invoke_without_command=True, epilog="Example: howlate studies show timers")
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 @click.pass_context
-def command(context: click.Context, as_json: bool) -> int:
+def command(context: click.Context, *, as_json: bool) -> int:
     """List the studies that come with howlate; `show ID` prints one."""
     if context.invoked_subcommand is not None:
         return 0
@@ -44,7 +44,7 @@ def _tests(study: Study) -> dict[str, Any]:
 @command.command("show", epilog="Example: howlate studies show check")
 @click.argument("study", metavar="ID", shell_complete=complete_studies)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with defaults filled in.")
-def show(study: str, as_json: bool) -> int:
+def show(study: str, *, as_json: bool) -> int:
     """Print the study ID (or a TOML file) unchanged, after checking it."""
     import json
 

@@ -232,7 +232,7 @@ def _blocks(
             if not column or any(column in cell.columns for cell in member.group.cells)
         )
         pairs = tuple(
-            _pair(a, b, refusal(joined, place, a.side, b.side), bool(column))
+            _pair(a, b, refusal(joined, place, a.side, b.side), measured=bool(column))
             for a, b in combinations(rows, 2)
             if len(rows) <= MOST_CROSSED or a is rows[0]
         )
@@ -245,7 +245,7 @@ def _blocks(
     return blocks
 
 
-def _pair(first: SideRow, second: SideRow, refused: Statement | None, measured: bool) -> Pair:
+def _pair(first: SideRow, second: SideRow, refused: Statement | None, *, measured: bool) -> Pair:
     """Each figure of a column, tested by Holm together; the loads' own runs separately."""
     runs = tuple(name for name in first.runs if name in second.runs)
     of_column = decisions(first, second, refused) if measured else ()
@@ -329,7 +329,7 @@ def _own(content: RunContent) -> tuple[MeasuredKernel, ...]:
             str(values.get("kernel.version") or "unknown"),
             str(values.get("kernel.cmdline") or ""),
             options,
-            False,
+            whole=False,
         ),
     )
 

@@ -163,7 +163,7 @@ def _sheets(found: Comparison, block: Block, number: int) -> list[Sheet]:
 
 def _caution(found: Comparison, gravity: Statement | None = None) -> Text:
     """What must be known at every table, and the gravity of the sides of one."""
-    return every_note(found.joined.virtual, found.joined.modes, gravity)
+    return every_note(virtual=found.joined.virtual, labels=found.joined.modes, gravity=gravity)
 
 
 def _doubtful(found: Comparison) -> list[Statement]:
@@ -222,7 +222,7 @@ def of_block(found: Comparison, block: Block, number: int) -> Sheet:
     figures = (*(name for name in FIGURES if _has(name, block)), *_load(block), *block.runs)
     repeated = any(row.planned > 1 for row in block.rows)
     unit = unit_for([once.column for row in block.rows for once in row.once.values()])
-    lines = _all_lines(found, block, figures, unit, repeated)
+    lines = _all_lines(found, block, figures, unit, repeated=repeated)
     over = _("of seeds") if found.joined.virtual else _("of repetitions")
     names = [sheets.labels("side", _("side"), [line.side for line in lines])]
     if all(not (line.side and line.what) for line in lines) and not repeated:
@@ -231,7 +231,7 @@ def of_block(found: Comparison, block: Block, number: int) -> Sheet:
         names.append(sheets.labels("what", over if repeated else "", [line.what for line in lines]))
     return Sheet(
         f"side-{number}",
-        _title(block, unit, repeated, found.joined.virtual),
+        _title(block, unit, repeated=repeated, virtual=found.joined.virtual),
         (*names, *(_column(figure, i, lines, unit) for i, figure in enumerate(figures))),
         tuple(sheets.Row(kind=line.kind) for line in lines),
         tuple(_notes(block)),
@@ -241,7 +241,7 @@ def of_block(found: Comparison, block: Block, number: int) -> Sheet:
     )
 
 
-def _title(block: Block, unit: Unit, repeated: bool, virtual: bool) -> str:
+def _title(block: Block, unit: Unit, *, repeated: bool, virtual: bool) -> str:
     what = IN_UNIT(column=title_of_column(block.column), unit=unit.sign) if block.column else OF_LOADS()
     if block.title:
         what = AT(place=block.title, what=what)
@@ -278,20 +278,20 @@ def _text(figure: str, value: float, unit: Unit) -> str:
 
 
 def _all_lines(
-    found: Comparison, block: Block, figures: Sequence[str], unit: Unit, repeated: bool
+    found: Comparison, block: Block, figures: Sequence[str], unit: Unit, *, repeated: bool
 ) -> list[SideLine]:
     """Each side's lines, and below them the published ones that were measured as it was."""
     lines: list[SideLine] = []
     left = list(zip(block.published, block.stand, strict=True))
     for row in block.rows:
-        lines += _lines(found.sides[row.side], row, figures, repeated)
+        lines += _lines(found.sides[row.side], row, figures, repeated=repeated)
         here = [each for each in left if row.side in each[1] and each[0].preemption]
         lines += [_published(line, figures, unit) for line, _sides in here]
         left = [each for each in left if each not in here]
     return [*lines, *(_published(line, figures, unit) for line, _sides in left)]
 
 
-def _lines(side: str, row: SideRow, figures: Sequence[str], repeated: bool) -> list[SideLine]:
+def _lines(side: str, row: SideRow, figures: Sequence[str], *, repeated: bool) -> list[SideLine]:
     if row.not_loaded:
         share = float(median(row.not_loaded))
         return [SideLine(side, _("not loaded"), tuple(share if name == LOAD else None for name in figures))]

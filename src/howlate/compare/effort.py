@@ -106,14 +106,14 @@ class Power:
     figures: Mapping[str, float]
 
 
-def figures_compared(has_deadline: bool) -> tuple[str, ...]:
+def figures_compared(*, has_deadline: bool) -> tuple[str, ...]:
     """The figures that Holm covers, in cells with enough samples for each."""
     return tuple(name for name in COMPARED if name != MISSES or has_deadline)
 
 
 def powers(
     ratio: float,
-    figures: Sequence[str] = figures_compared(False),
+    figures: Sequence[str] = figures_compared(has_deadline=False),
     misses: Misses | None = None,
     pairs: Sequence[int] = PAIRS,
     noise: Mapping[str, float] = NOISE,

@@ -32,7 +32,7 @@ def checks() -> tuple[Check, ...]:
     return tuple(sorted(found, key=lambda check: check.name))
 
 
-def examine(facts: Facts, aim: Aim | None = None, here: bool = True) -> tuple[Finding, ...]:
+def examine(facts: Facts, aim: Aim | None = None, *, here: bool = True) -> tuple[Finding, ...]:
     """The findings of all checks: first what makes the machine late, by weight, then notes, unknowns, and
     what is in order. Without an aim the measuring CPUs are the isolated ones, else the one where the probe
     would measure. `here`: see `Check.finding`."""

@@ -107,7 +107,7 @@ POINTS_AND_REPETITIONS = rule(
 Named = tuple[str, CellContent]
 
 
-def answer_of_points(groups: Sequence[Group], virtual: bool) -> list[Statement]:
+def answer_of_points(groups: Sequence[Group], *, virtual: bool) -> list[Statement]:
     """Where points are repeated: the largest of all, then each kernel's largest."""
     found = [(group, spread) for group in groups if (spread := group.spread(_column(group))) is not None]
     if not found:
@@ -145,7 +145,7 @@ def _column(group: Group) -> str:
 
 
 def answer(
-    cells: Sequence[CellContent], names: Sequence[str], machines: int = 1, imported: bool = False
+    cells: Sequence[CellContent], names: Sequence[str], machines: int = 1, *, imported: bool = False
 ) -> list[Statement]:
     """The largest latency of the valid cells, then what stands beside it. `machines`: how many they were measured
     on. `imported`: some came from another tool's file, which may be of any machine."""
@@ -157,7 +157,7 @@ def answer(
     if not usable:
         return [_no_answer(cells)]
     name, worst = max(usable, key=lambda pair: _max(pair[1]))
-    seen = _seen(usable, words_of_column(worst.summary.latest), machines, imported)
+    seen = _seen(usable, words_of_column(worst.summary.latest), machines, imported=imported)
     calm = worst.summary.labels.get("load") == "none"
     values = {"seen": seen, "largest_ns": _max(worst)}
     if len(usable) == 1:
@@ -169,7 +169,7 @@ def answer(
     by_unit = _by_unit([(name, worst), *usable])
     alike = by_unit.pop(things(worst.summary.latest))[1:]
     counted = [_counts(cells) for cells in (alike, *by_unit.values())]
-    return [first, *_loads(usable, calm), *_medians(alike), *counted, *_outcomes(usable)]
+    return [first, *_loads(usable, calm=calm), *_medians(alike), *counted, *_outcomes(usable)]
 
 
 def _by_unit(cells: Sequence[Named]) -> dict[str, list[Named]]:
@@ -188,7 +188,7 @@ def _no_answer(cells: Sequence[CellContent]) -> Statement:
     return NONE_VALID() if cells else NOTHING_MEASURED()
 
 
-def _seen(usable: Sequence[Named], what: Caption, machines: int, imported: bool) -> Statement:
+def _seen(usable: Sequence[Named], what: Caption, machines: int, *, imported: bool) -> Statement:
     """How long was looked, and where."""
     seconds = [cell.looked_s or None for _name, cell in usable]
     known = [value for value in seconds if value is not None]
@@ -203,7 +203,7 @@ def _seen(usable: Sequence[Named], what: Caption, machines: int, imported: bool)
     return with_time(**values, span=seconds_text(sum(known), " "))
 
 
-def _loads(usable: Sequence[Named], calm: bool) -> list[Statement]:
+def _loads(usable: Sequence[Named], *, calm: bool) -> list[Statement]:
     """The largest with a load beside the one without, and the other way round."""
     idle = [pair for pair in usable if pair[1].summary.labels.get("load") == "none"]
     loaded = [pair for pair in usable if pair not in idle]

@@ -130,7 +130,7 @@ def of_rows(rows: Sequence[Named]) -> list[Statement]:
     for name, cells in rows:
         invalid = {warning for cell in cells if not cell.valid for warning in cell.warnings}
         for warning, many in kinds_of(warning for cell in cells for warning in cell.warnings):
-            row = _row(name, many, len(cells), warning in invalid)
+            row = _row(name, many, len(cells), invalid=warning in invalid)
             named.setdefault(warning, []).append(row)
         for caution in (*below_resolution(cells), *starts(cells)):
             named.setdefault(caution, []).append(name)
@@ -159,7 +159,7 @@ def _with_rows(named: Mapping[Statement, list[str | Statement]], rows: Sequence[
     ]
 
 
-def _row(name: str, many: int, of: int, invalid: bool) -> str | Statement:
+def _row(name: str, many: int, of: int, *, invalid: bool) -> str | Statement:
     if of > 1:
         return (IN_SOME_INVALID if invalid else IN_SOME)(row=name, many=many, count=of)
     return INVALID(row=name) if invalid else name

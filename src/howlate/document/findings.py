@@ -27,7 +27,7 @@ MORE = rule("findings.more", "({count} more: `howlate doctor`)")
 
 
 def sheet(
-    findings: Sequence[Finding], levels: bool = False, brief: Sequence[str] = (), kind: str = "findings"
+    findings: Sequence[Finding], *, levels: bool = False, brief: Sequence[str] = (), kind: str = "findings"
 ) -> Sheet:
     """A row a finding. `levels`: each says its own; `brief`: those of these levels say neither why nor remedy."""
 
@@ -47,7 +47,7 @@ def sheet(
         "",
         (
             labels("title", "", [as_called(finding.title) for finding in findings]),
-            *(column(key, title, map(as_called, values), True) for key, title, values in fields),
+            *(column(key, title, map(as_called, values), words=True) for key, title, values in fields),
         ),
         tuple(Row(kind=finding.level) for finding in findings),
         kind=kind,
@@ -100,12 +100,12 @@ def weightiest(runs: Sequence[RunContent]) -> tuple[Section, ...]:
 
 
 def shown(
-    findings: Sequence[Finding], most: int | None = None, levels: bool = False, brief: Sequence[str] = ()
+    findings: Sequence[Finding], most: int | None = None, *, levels: bool = False, brief: Sequence[str] = ()
 ) -> tuple[Item, ...]:
     """The first of them, and how many were left out."""
     rest = 0 if most is None else max(0, len(findings) - most)
     return (
-        sheet(findings[:most], levels, brief),
+        sheet(findings[:most], levels=levels, brief=brief),
         *texts("more", [MORE(count=rest)] if rest else []),
     )
 

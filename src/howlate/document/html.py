@@ -50,6 +50,7 @@ def write_report(
     out: Path,
     option: str = "",
     axes: Axes = OWN_AXES,
+    *,
     published: bool = False,
     by: str = "",
 ) -> Path:
@@ -59,7 +60,7 @@ def write_report(
     from howlate.store.loaded import load_run
 
     contents = [load_run(runs)] if isinstance(runs, Path) else runs
-    text = linked(render(contents, axes, published, by), out)
+    text = linked(render(contents, axes, published=published, by=by), out)
     if option:
         write_output(out, text, option)
     else:
@@ -81,7 +82,9 @@ def fits(cells: int, rows: int | None = None) -> Iterator[Fit]:
         yield Fit(16, drawn, listed)
 
 
-def render(runs: Sequence[RunContent], axes: Axes = OWN_AXES, published: bool = False, by: str = "") -> str:
+def render(
+    runs: Sequence[RunContent], axes: Axes = OWN_AXES, *, published: bool = False, by: str = ""
+) -> str:
     """The page. Several runs are joined; then a label tells which run, or which kernel, a row is of. `published`:
     also the figures of the study's document. `by`: the label whose values are compared; UsageError where they cannot
     be. Without it kernels are, where there are several."""
@@ -89,7 +92,7 @@ def render(runs: Sequence[RunContent], axes: Axes = OWN_AXES, published: bool = 
         raise UsageError(NO_RUN())
     must_be_one_clock(runs)
     comparison = compared(runs, by)
-    charts = list(over_sides(runs, axes, published))
+    charts = list(over_sides(runs, axes, published=published))
     cases = explained(runs)
     return fitted(
         list(fits(sum(len(content.cells) for content in runs))),

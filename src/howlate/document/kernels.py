@@ -92,7 +92,7 @@ def items(kernels: Sequence[MeasuredKernel]) -> tuple[Item, ...]:
     )
 
 
-def document(kernels: Sequence[MeasuredKernel], every: bool) -> Document:
+def document(kernels: Sequence[MeasuredKernel], *, every: bool) -> Document:
     """For the terminal: with `every` option that differs."""
     names, found = compared(kernels)
     shown = list(found) if every else that_matter(found)

@@ -92,7 +92,7 @@ OF_VIRTUAL_TIME: tuple[tuple[str, str], ...] = (
 )
 
 
-def sheet(points: bool, virtual: bool) -> Sheet:
+def sheet(*, points: bool, virtual: bool) -> Sheet:
     """A row a term. `points`: the report is of repetitions."""
     terms = [*MEANING, *(OF_POINTS if points else ()), *(OF_VIRTUAL_TIME if virtual else ())]
     return pairs("meaning", "", [(_(term), _(text)) for term, text in terms])

@@ -253,7 +253,7 @@ def more_warnings(material: Material) -> Iterator[Section]:
     yield Section("more-warnings", items)
 
 
-def _warnings(material: Material, first: bool) -> list[Text]:
+def _warnings(material: Material, *, first: bool) -> list[Text]:
     every = dict.fromkeys(warning for content in material.runs for warning in content.run.warnings)
     return [warning for warning in every if bool(policy_without_right(warning)) is first]
 
@@ -303,7 +303,7 @@ def results(material: Material) -> Iterator[Section]:
     for part in material.parts:
         if material.style is TERMINAL:
             items, title = (
-                tuple(part.in_terminal(material.every, material.histograms)),
+                tuple(part.in_terminal(every=material.every, histograms=material.histograms)),
                 f"{part.part}: {part.title}",
             )
         else:
@@ -339,7 +339,7 @@ def of_machine(material: Material) -> Iterator[Section]:
 def meanings(material: Material) -> Iterator[Section]:
     """On the page: what each number means."""
     points = any(part.points is not None for part in material.parts)
-    sheet = meaning.sheet(points, material.runs[0].run.virtual)
+    sheet = meaning.sheet(points=points, virtual=material.runs[0].run.virtual)
     yield Section("meaning", (Texts("reading", (SOURCES(),)), sheet), _("What the numbers mean"))
 
 

@@ -68,12 +68,12 @@ PATIENCE_S = 60
 
 
 def figures_of(
-    runs: Sequence[RunContent], axes: Axes = OWN_AXES, published: bool = False
+    runs: Sequence[RunContent], axes: Axes = OWN_AXES, *, published: bool = False
 ) -> Iterator[tuple[str, Figure]]:
     """Every chart of the report by the name of its file: chart, part, column. `published`: also the figures of the
     study's document."""
     must_be_one_clock(runs)
-    charts = list(over_sides(runs, axes, published))
+    charts = list(over_sides(runs, axes, published=published))
     material = Material(runs, PAGE, compared(runs), Fit(1, MOST, MOST), axes, charts)
     for item in document(material).items():
         if isinstance(item, Drawn) and isinstance(item.figure, Figure):
@@ -90,20 +90,24 @@ def write_pictures(
     folder: Path,
     form: str,
     axes: Axes = OWN_AXES,
+    *,
     published: bool = False,
     only: Collection[str] | None = None,
-    *,
     own: bool = False,
 ) -> list[Path]:
     """Writes each chart into the folder, or those of these names; returns their paths. `own`: the folder is one of
     the run's own, in which no link is followed."""
     draw = rasteriser() if form == "png" else None
     note = text_of(
-        every_note(bool(runs) and runs[0].run.virtual, labels_of(runs, None), gravity_of_runs(runs))
+        every_note(
+            virtual=bool(runs) and runs[0].run.virtual,
+            labels=labels_of(runs, None),
+            gravity=gravity_of_runs(runs),
+        )
     )
     pictures = [
         (name, svg_of(figure, note))
-        for name, figure in figures_of(runs, axes, published)
+        for name, figure in figures_of(runs, axes, published=published)
         if only is None or name in only
     ]
     if not pictures:

@@ -95,8 +95,8 @@ class StudyPart:
         """The largest latency that was seen, then what stands beside it."""
         if self.points is None:
             imported = any(content.run.target == BY_HAND for content in self.runs)
-            return answer(self.cells, self.names, hardware(self.runs), imported)
-        return answer_of_points(self.points.groups, self.runs[0].run.virtual)
+            return answer(self.cells, self.names, hardware(self.runs), imported=imported)
+        return answer_of_points(self.points.groups, virtual=self.runs[0].run.virtual)
 
     @property
     def rows(self) -> list[cautions.Named]:
@@ -144,7 +144,7 @@ class StudyPart:
         cases = self._cases(subject.summary)
         return replace(subject, cases=cases) if cases else subject
 
-    def in_terminal(self, every: bool, histograms: bool) -> Iterator[Item]:
+    def in_terminal(self, *, every: bool, histograms: bool) -> Iterator[Item]:
         """Tables, a histogram where it was asked for, and notes; with `every` a row a cell also where points are
         repeated."""
         points = None if every else self.points
@@ -187,13 +187,13 @@ class StudyPart:
             [cell.summary for cell in self.cells],
             self.labels,
             [cell.looked_s or None for cell in self.cells],
-            virtual_note(virtual),
+            virtual_note(virtual=virtual),
             self.part,
             self.rulings,
         )
         if points is None:
             return tables.of_cells(rows)
-        return tables.of_points(points.groups, rows, virtual)
+        return tables.of_points(points.groups, rows, virtual=virtual)
 
 
 def figures(chart: Chart, subjects: Sequence[Subject], axes: Axes, part: StudyPart) -> Iterator[Drawn]:
@@ -201,7 +201,9 @@ def figures(chart: Chart, subjects: Sequence[Subject], axes: Axes, part: StudyPa
     for column, some in _by_column(chart, subjects):
         figure = chart.figure(some, axes)
         if figure:
-            note = every_note(part.runs[0].run.virtual, part.labels, gravity_of_runs(part.runs))
+            note = every_note(
+                virtual=part.runs[0].run.virtual, labels=part.labels, gravity=gravity_of_runs(part.runs)
+            )
             yield Drawn(figure, part.part, column, note)
 
 

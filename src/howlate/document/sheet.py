@@ -151,7 +151,7 @@ def labels(key: str, heading: str, texts: Iterable[str]) -> Column:
     return Column(key, heading, tuple(SheetCell(text) for text in texts), label=True)
 
 
-def texts(key: str, heading: str, values: Iterable[str], words: bool = False) -> Column:
+def texts(key: str, heading: str, values: Iterable[str], *, words: bool = False) -> Column:
     """A column of words, or of figures that are already formatted."""
     return Column(key, heading, tuple(SheetCell(text) for text in values), words=words)
 
@@ -161,6 +161,7 @@ def numbers(
     heading: str,
     values: Sequence[int | float | None],
     text: Callable[[Any], str] | None = None,
+    *,
     apart: bool = False,
     strong: bool = False,
     short: str = "",
@@ -179,6 +180,7 @@ def times(
     heading: str,
     values: Sequence[int | float | None],
     unit: Unit,
+    *,
     strong: bool = False,
 ) -> Column:
     """A column of times in one unit."""
@@ -189,6 +191,6 @@ def pairs(kind: str, title: str, rows: Sequence[tuple[str, str]]) -> Sheet:
     """A list of names with a text for each."""
     columns = (
         labels("name", "", [name for name, _ in rows]),
-        texts("text", "", [text for _, text in rows], True),
+        texts("text", "", [text for _, text in rows], words=True),
     )
     return Sheet(kind.replace(" ", "-"), title, columns, tuple(Row() for _ in rows), kind=kind)

@@ -95,10 +95,10 @@ def _part(subject: Subject) -> str:
     return subject.group.labels.get(PART, "") if subject.group is not None else ""
 
 
-def over_sides(contents: Sequence[RunContent], axes: Axes, published: bool) -> Iterator[Drawn]:
+def over_sides(contents: Sequence[RunContent], axes: Axes, *, published: bool) -> Iterator[Drawn]:
     """The charts of the whole page: the study's figures first, where they are asked for."""
     virtual = bool(contents) and contents[0].run.virtual
-    note = every_note(virtual, labels_of(contents, None), gravity_of_runs(contents))
+    note = every_note(virtual=virtual, labels=labels_of(contents, None), gravity=gravity_of_runs(contents))
     if published:
         for draw in hooks("published_figures"):
             yield from (drawn._replace(caution=note) for drawn in draw(contents))

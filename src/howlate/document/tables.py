@@ -104,7 +104,7 @@ def _of_cells(rows: Rows, name: str) -> Sheet:
     known = [column for column in columns if column is not None]
     unit = unit_for(known)
     span, measured = _measured(rows.seconds)
-    title = _title(name, rows.labels, unit, span, len(rows.summaries) > 1)
+    title = _title(name, rows.labels, unit, span, several=len(rows.summaries) > 1)
     same = in_common(rows.labels, _counts(known), name)
     return Sheet(
         _key("table", rows.part, name),
@@ -216,10 +216,10 @@ def figures(
     for entry in STATISTICS:
         values = [entry.of(column) for column in columns]
         if entry.heading:
-            found.append(times(entry.name, _(entry.heading), values, unit, entry.name == "max"))
+            found.append(times(entry.name, _(entry.heading), values, unit, strong=entry.name == "max"))
         if entry.name == "max":
             found += _cpus([None if column is None else column.max_cpu for column in columns])
-    found += _counted(summaries, columns, points)
+    found += _counted(summaries, columns, points=points)
     found += load_column([_shares(summary) for summary in summaries])
     if any(next(iter(summary.columns), name) == name for summary in summaries):
         found += outcome_columns(summaries, unit)
@@ -227,7 +227,7 @@ def figures(
 
 
 def _counted(
-    summaries: Sequence[CellSummary], columns: Sequence[ColumnSummary | None], points: bool
+    summaries: Sequence[CellSummary], columns: Sequence[ColumnSummary | None], *, points: bool
 ) -> list[Column]:
     """Counts of activations always, of data points those that are not zero."""
     exceeded = [None if column is None else column.period_exceeded for column in columns]
@@ -279,27 +279,30 @@ def _real_text(value: float) -> str:
 # --- A row a point --------------------------------------------------------------------------------------------
 
 
-def of_points(groups: Sequence[Group], rows: Rows, virtual: bool) -> list[Sheet]:
+def of_points(groups: Sequence[Group], rows: Rows, *, virtual: bool) -> list[Sheet]:
     """The same over the repetitions. `rows`: the cells of these groups."""
     return [
         sheet
         for name in rows.columns()
-        for sheet in (_of_points(groups, rows, name, virtual), _quantiles_of_points(groups, rows, name))
+        for sheet in (
+            _of_points(groups, rows, name, virtual=virtual),
+            _quantiles_of_points(groups, rows, name),
+        )
         if sheet is not None
     ]
 
 
-def _of_points(groups: Sequence[Group], rows: Rows, name: str, virtual: bool) -> Sheet:
+def _of_points(groups: Sequence[Group], rows: Rows, name: str, *, virtual: bool) -> Sheet:
     columns = [cell.columns[name] for group in groups for cell in group.cells if name in cell.columns]
     unit = unit_for(columns)
     labels_ = [group.labels for group in groups]
     same = in_common(labels_, _counts(columns), name)
     return Sheet(
         _key("spread", rows.part, name),
-        say(_title_of_points(groups, rows, name, unit, virtual)),
+        say(_title_of_points(groups, rows, name, unit, virtual=virtual)),
         (
             *_label_columns(labels_, [group.point for group in groups]),
-            *_spread_columns(groups, name, unit, virtual),
+            *_spread_columns(groups, name, unit, virtual=virtual),
             *rows.verdict([group.point for group in groups]),
         ),
         tuple(_row_of_point(group, name) for group in groups),
@@ -334,7 +337,7 @@ def _row_of_point(group: Group, name: str) -> Row:
     return Row(group.point, "" if valid else "invalid", tuple(mark for mark, wanted in marks if wanted))
 
 
-def _spread_columns(groups: Sequence[Group], name: str, unit: Unit, virtual: bool) -> list[Column]:
+def _spread_columns(groups: Sequence[Group], name: str, unit: Unit, *, virtual: bool) -> list[Column]:
     spreads = [group.spread(name) for group in groups]
     maxima = [None if spread is None else spread.maxima for spread in spreads]
     exceeded = [None if spread is None else spread.period_exceeded for spread in spreads]
@@ -346,7 +349,7 @@ def _spread_columns(groups: Sequence[Group], name: str, unit: Unit, virtual: boo
         times("median", _("median of medians"), [None if s is None else s.medians for s in spreads], unit),
         times("smallest", _("smallest max"), [None if m is None else m.smallest for m in maxima], unit),
         times("median_max", _("median max"), [None if m is None else m.median for m in maxima], unit),
-        times("max", _("largest max"), [None if m is None else m.largest for m in maxima], unit, True),
+        times("max", _("largest max"), [None if m is None else m.largest for m in maxima], unit, strong=True),
         *_cpus([group.max_cpu(name) for group in groups]),
     ]
     if not points or any(exceeded):
@@ -361,7 +364,9 @@ def _spread_columns(groups: Sequence[Group], name: str, unit: Unit, virtual: boo
     return [*found, *load_column([(group.load_shares, group.starved) for group in groups])]
 
 
-def _title_of_points(groups: Sequence[Group], rows: Rows, name: str, unit: Unit, virtual: bool) -> Statement:
+def _title_of_points(
+    groups: Sequence[Group], rows: Rows, name: str, unit: Unit, *, virtual: bool
+) -> Statement:
     """ "Wake-up latency in us: spread over 8 seeds, each measured for 2 s"."""
     counts = {group.planned for group in groups}
     values = {"what": _what(name, [group.labels for group in groups]), "unit": unit.sign}
@@ -388,6 +393,7 @@ def _title(
     labels_: Sequence[Mapping[str, str]],
     unit: Unit,
     span: str | Statement | None,
+    *,
     several: bool,
 ) -> Statement:
     """ "Wake-up latency in us; the maximum is the largest seen in 12 s each"."""
@@ -419,13 +425,13 @@ def load_column(shares: Sequence[tuple[Sequence[float], bool]]) -> list[Column]:
     if not any(values for values, _starved in shares):
         return []
     cells = [
-        SheetCell(load_text(values, starved), min(values)) if values else SheetCell(NOTHING)
+        SheetCell(load_text(values, starved=starved), min(values)) if values else SheetCell(NOTHING)
         for values, starved in shares
     ]
     return [Column("load", _("load achieved"), tuple(cells))]
 
 
-def load_text(shares: Sequence[float], starved: bool = False) -> str:
+def load_text(shares: Sequence[float], *, starved: bool = False) -> str:
     """ "98 %", "96..98 %" over repetitions, "0.5 %, starved (expected)"."""
     return say(STARVED(share=percents(shares))) if starved else percents(shares)
 

@@ -19,7 +19,7 @@ from howlate.words.say import Text, text_of
 from howlate.words.statement import Statement
 
 
-def escaped(text: str, quote: bool = True) -> str:
+def escaped(text: str, *, quote: bool = True) -> str:
     """As HTML, without control characters."""
     return escape(without_controls(text), quote)
 
@@ -110,15 +110,15 @@ def _pieces(text: str) -> Iterator[str]:
         yield word
 
 
-def virtual_note(virtual: bool) -> Text:
+def virtual_note(*, virtual: bool) -> Text:
     """What must be known at every table and chart of virtual time; "" in real time."""
     return VIRTUAL_TIME() if virtual else ""
 
 
-def every_note(virtual: bool, labels: Iterable[Mapping[str, str]], gravity: Statement | None) -> Text:
+def every_note(*, virtual: bool, labels: Iterable[Mapping[str, str]], gravity: Statement | None) -> Text:
     """What must be known at a chart, whose rows may not name it: where the activations are, the gravity of each side,
     and the virtual time."""
-    notes = [note for note in (mode_of_all(labels), gravity, virtual_note(virtual)) if note]
+    notes = [note for note in (mode_of_all(labels), gravity, virtual_note(virtual=virtual)) if note]
     return Listed(tuple(notes), "; ") if len(notes) > 1 else notes[0] if notes else ""
 
 

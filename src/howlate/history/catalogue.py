@@ -129,7 +129,7 @@ class _RunsRead:
         return KnownRun.of(path.name, run, tuple(cells), run.plan.unmeasured({*finished, *names}))
 
 
-def read_catalogue(places: Sequence[Path], index: bool = True) -> Catalogue:
+def read_catalogue(places: Sequence[Path], *, index: bool = True) -> Catalogue:
     """The runs that these folders are or hold; UsageError where there is none. `index`: what an earlier call read
     may be taken from the index."""
     reading = _RunsRead()
@@ -166,11 +166,15 @@ def _cell(files: CellFiles) -> KnownCell:
     their size and their end."""
     if SAMPLES not in files.known or SUMMARY not in files.known:
         summary = files.summary()
-        return KnownCell.of(summary, not any(warning.rule == UNCHECKED.id for warning in summary.warnings))
+        return KnownCell.of(
+            summary, samples=not any(warning.rule == UNCHECKED.id for warning in summary.warnings)
+        )
     summary = files.stored_summary()
     change = changed(files.folder, SAMPLES, files.known, whole=False)
     altered = change not in (None, FILE_MISSING(file=SAMPLES))
-    return KnownCell.of(replace(summary, valid=summary.valid and not altered), change is None, altered)
+    return KnownCell.of(
+        replace(summary, valid=summary.valid and not altered), samples=change is None, altered=altered
+    )
 
 
 def _look(folder: Path) -> _RunFiles:

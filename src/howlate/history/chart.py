@@ -42,7 +42,7 @@ def draw(history: History) -> Figure | None:
         min(min(course.values) for course in shown), max(max(course.values) for course in shown), "ns", 0.08
     )
     places = {run.folder: place for place, run in enumerate(history.runs)}
-    x = Scale(0.0, float(max(1, len(places))), False, "count")
+    x = Scale(0.0, float(max(1, len(places))), log=False, kind="count")
     statistics = list(dict.fromkeys(course.statistic for course in shown))
     return Figure(
         name="history",

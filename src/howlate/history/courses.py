@@ -171,7 +171,7 @@ class SeriesSearch:
         return [
             _course(
                 self.series, name, self.runs, values[row], [f for f in found if f.series == row], margin,
-                self.is_tested and _has_trend(values[row], level, margin),
+                has_trend=self.is_tested and _has_trend(values[row], level, margin),
             )
             for row, name in enumerate(self.statistics)
         ]  # fmt: skip
@@ -243,6 +243,7 @@ def _course(
     values: Sequence[float],
     found: Sequence[Shift],
     margin: float,
+    *,
     has_trend: bool,
 ) -> Course:
     """`found`: the shifts of its values."""

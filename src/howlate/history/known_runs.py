@@ -50,7 +50,7 @@ class KnownCell:
     """Whether it stands there as it was not measured: the cell is not valid."""
 
     @classmethod
-    def of(cls, summary: CellSummary, samples: bool, altered: bool = False) -> KnownCell:
+    def of(cls, summary: CellSummary, *, samples: bool, altered: bool = False) -> KnownCell:
         deadline = summary.deadline
         counts = summary.accounting
         return cls(

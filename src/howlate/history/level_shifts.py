@@ -164,7 +164,7 @@ def _p_values(scores: Reals, newest: int, rows: list[int], limit: float) -> dict
     total = 0 if exact else 1
     counts = dict.fromkeys(rows, total)
     wanted = math.comb(count, newest) if exact else min(_MOST_DRAWN, math.ceil(_DRAWS / limit))
-    for chosen in _choices(count, newest, wanted, exact):
+    for chosen in _choices(count, newest, wanted, exact=exact):
         largest = away[:, chosen].sum(axis=2).max(axis=0)
         total += len(chosen)
         for row in rows:
@@ -174,7 +174,7 @@ def _p_values(scores: Reals, newest: int, rows: list[int], limit: float) -> dict
     return {row: counts[row] / total for row in rows}
 
 
-def _choices(count: int, newest: int, wanted: int, exact: bool) -> Iterator[Places]:
+def _choices(count: int, newest: int, wanted: int, *, exact: bool) -> Iterator[Places]:
     """Which of the values could have been the newest: all choices, or many, drawn with a fixed seed."""
     if exact:
         yield _all_choices(count, newest)

@@ -243,7 +243,7 @@ class _Begun:
             again = not isinstance(problem, (KeyboardInterrupt, StorageError))
             console = _keep_console(self.folder, problem, f"cells/{self.part.name}/{CONSOLE}")
             failure = replace(_failure(self.cell, problem), console=console)
-            failure = _failed(self.folder, failure, measured and not again)
+            failure = _failed(self.folder, failure, measured=measured and not again)
             if again and isinstance(problem, (_NotWhole, HowlateError)):
                 raise _NotWhole(failure) from None
             raise
@@ -357,7 +357,7 @@ def _keep_console(folder: RunFolder, problem: BaseException, name: str) -> str:
     return ""
 
 
-def _failed(folder: RunFolder, failure: Failure, measured: bool = False) -> Failure:
+def _failed(folder: RunFolder, failure: Failure, *, measured: bool = False) -> Failure:
     """Record the failure in error.json. `measured`: only the statistics are missing, and everything for them
     is there."""
     if not folder.is_whole(failure.cell.id):  # the disk may have become full just now
@@ -393,7 +393,7 @@ def _failure(cell: Cell, problem: BaseException) -> Failure:
     return Failure(cell, ExitCode.BROKEN, FAULT(kind=type(problem).__name__, problem=problem))
 
 
-def take(folder: RunFolder, cell: Cell, stream: Path | Recording, stopped: bool = False) -> CellSummary:
+def take(folder: RunFolder, cell: Cell, stream: Path | Recording, *, stopped: bool = False) -> CellSummary:
     """Turn a stream that was measured elsewhere into a whole cell; the stream stays as it is. `stopped`:
     accept a measurement that was stopped before its end. An unusable stream is recorded as failed, and the
     error is raised."""
@@ -402,7 +402,7 @@ def take(folder: RunFolder, cell: Cell, stream: Path | Recording, stopped: bool 
     part = folder.start_cell(cell.id)
     try:
         ingest(stream, part)
-        return _summarised(folder, part, cell, stopped)
+        return _summarised(folder, part, cell, stopped=stopped)
     except (_NotWhole, DamagedError) as problem:
         raise NotTakenError(_failed(folder, _failure(cell, problem))) from None
 
@@ -415,12 +415,14 @@ class NotTakenError(HowlateError):
         self.failure = failure
 
 
-def _summarised(folder: RunFolder, part: Path, cell: Cell, stopped: bool = False) -> CellSummary:
+def _summarised(folder: RunFolder, part: Path, cell: Cell, *, stopped: bool = False) -> CellSummary:
     from howlate.store.summarise import summarise
 
     try:
         labels = labels_in_force(cell.labels, read_json(part / CELL).get("header"))
-        summary = summarise(part, cell.id, labels, cell.starvation_expected, cell.repetition)
+        summary = summarise(
+            part, cell.id, labels, starvation_expected=cell.starvation_expected, repetition=cell.repetition
+        )
     except DamagedError as problem:
         raise _NotWhole(_failure(cell, problem)) from None
     if summary.stop_reason in ("failed", "") or (summary.stop_reason == "stopped" and not stopped):

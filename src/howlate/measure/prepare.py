@@ -167,7 +167,7 @@ def prepare(asked: Asked, target: Target) -> Prepared:
     plan, lacking = planned.plan, drafted.lacking
     wanted = spell(in_force.study.settings["policy"]) if lacking else ""
     aim = aim_of(plan, defaults_of(study, first.can), wanted)
-    findings = _findings(known, machines, aim, target.name == "local")
+    findings = _findings(known, machines, aim, here=target.name == "local")
     now = time.gmtime()
     run = Run(
         id=f"{time.strftime('%Y%m%dT%H%M%S', now)}-{study.id}",
@@ -259,7 +259,7 @@ class _Drafted:
         is_told = EXPLAIN in self.study.settings or EXPLAIN in self.study.axes
         if is_told or not all(can.takes(piece.test, EXPLAIN) for piece in self.study.pieces()):
             return self
-        other = self._with(EXPLAIN, True, target, can)
+        other = self._with(EXPLAIN, value=True, target=target, can=can)
         refusals = (other.answers[command].refusal for command in other.draft.commands)
         before = {self.answers[command].refusal for command in self.draft.commands}
         why = next((each for each in refusals if each is not None and before == {None}), None)
@@ -286,13 +286,13 @@ def _labels(target: Target, facts: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _findings(
-    known: Mapping[str, KnownMachine], machines: Machines | None, aim: Aim, here: bool
+    known: Mapping[str, KnownMachine], machines: Machines | None, aim: Aim, *, here: bool
 ) -> Sequence[Finding]:
     """The doctor's findings about the machine, or about each of several."""
     facts = {label: Facts.from_json(machine.facts) for label, machine in known.items() if machine.facts}
     if machines is not None:
         return doctor.examine_guests(facts, aim)
-    return doctor.examine(facts[""], aim, here) if facts else ()
+    return doctor.examine(facts[""], aim, here=here) if facts else ()
 
 
 def defaults_of(study: Study, can: Capabilities) -> dict[str, str]:

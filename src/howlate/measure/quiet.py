@@ -71,7 +71,7 @@ class Busy:
 class WatchedMachine(Protocol):
     """The machine that is observed, with its clock."""
 
-    def look(self, tasks: bool) -> Look: ...
+    def look(self, *, tasks: bool) -> Look: ...
 
     def sleep(self, seconds: float) -> None: ...
 
@@ -165,7 +165,7 @@ class ThisMachine:
         self._proc = proc
         self.tick_s = 1 / os.sysconf("SC_CLK_TCK")
 
-    def look(self, tasks: bool) -> Look:
+    def look(self, *, tasks: bool) -> Look:
         own = os.times()
         own_s = own.user + own.system + own.children_user + own.children_system
         return Look(

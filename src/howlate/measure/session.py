@@ -79,18 +79,19 @@ class Session:
 
 
 def begin(
-    prepared: Prepared, out: Path | None, more_rounds: bool = False, more_points: bool = False
+    prepared: Prepared, out: Path | None, *, more_rounds: bool = False, more_points: bool = False
 ) -> Session:
     """A new run folder, or the one at `out` if it holds the same plan. `more_rounds`: or the same points, of which
     other numbers of rounds are planned. `more_points`: or one of which either has more points than the other; then
     the larger one is the run's, and the cells of the given one are measured."""
-    return begin_run(prepared.run, out, prepared.configs, more_rounds, more_points)
+    return begin_run(prepared.run, out, prepared.configs, more_rounds=more_rounds, more_points=more_points)
 
 
 def begin_run(
     run: Run,
     out: Path | None,
     configs: Mapping[str, str] = NOTHING,
+    *,
     more_rounds: bool = False,
     more_points: bool = False,
 ) -> Session:
@@ -102,16 +103,18 @@ def begin_run(
             path.mkdir(parents=True, exist_ok=True)
         is_folder = path.is_dir()
     if not is_folder:
-        return _begin(run, configs, path, _same(more_rounds, more_points))  # _begin raises the error
+        return _begin(
+            run, configs, path, _same(more_rounds=more_rounds, more_points=more_points)
+        )  # _begin raises the error
     with locked(path):  # before anything is written: another howlate may be measuring into it
-        return _begin(run, configs, path, _same(more_rounds, more_points))
+        return _begin(run, configs, path, _same(more_rounds=more_rounds, more_points=more_points))
 
 
 SamePlan = Callable[[Plan, Plan], bool]
 """Whether a folder's plan may go on as another one."""
 
 
-def _same(more_rounds: bool, more_points: bool) -> SamePlan:
+def _same(*, more_rounds: bool, more_points: bool) -> SamePlan:
     return _either_has_all if more_points else same_points if more_rounds else same_plan
 
 

@@ -211,10 +211,10 @@ def _timer(table: Table) -> TimerKind:
     return TimerKind(
         table.text("name"),
         table.text("summary", ""),
-        table.boolean("available", True),
+        table.boolean("available", fallback=True),
         table.text("reason", ""),
         table.text("core", ""),
-        table.boolean("in_kernel", False),
+        table.boolean("in_kernel", fallback=False),
     )
 
 
@@ -237,7 +237,7 @@ def _injection(table: Table) -> InjectionKind:
         table.text("name"),
         table.text("summary", ""),
         table.text("module", ""),
-        table.boolean("available", True),
+        table.boolean("available", fallback=True),
         table.text("reason", ""),
     )
 
@@ -247,7 +247,7 @@ def _knob(table: Table) -> KnobKind:
         table.text("name"),
         table.text("summary", ""),
         table.text("values", ""),
-        table.boolean("available", True),
+        table.boolean("available", fallback=True),
         table.text("reason", ""),
     )
 
@@ -260,8 +260,8 @@ def _param(table: Table) -> Parameter:
         table.text("unit", ""),
         tuple(str(c) for c in table.items("choices")),
         table.text("help", ""),
-        table.boolean("repeated", False),
-        table.boolean("scales", False),
+        table.boolean("repeated", fallback=False),
+        table.boolean("scales", fallback=False),
     )
 
 

@@ -118,7 +118,7 @@ class Table:
             if key not in names:
                 raise self.fail(UNKNOWN_KEY(key=key, hint=suggestion(key, names)))
 
-    def _typed(self, name: str, kind: type, fallback: Any, required: bool) -> Any:
+    def _typed(self, name: str, kind: type, fallback: Any, *, required: bool) -> Any:
         if name not in self.values:
             if required:
                 raise self.fail(_for(self.error, MISSING_KEY(key=name, kind=_KIND[kind])))
@@ -134,32 +134,32 @@ class Table:
         return value
 
     def text(self, name: str, fallback: str | None = None) -> str:
-        return str(self._typed(name, str, fallback, fallback is None))
+        return str(self._typed(name, str, fallback, required=fallback is None))
 
     def integer(self, name: str, fallback: int | None = None) -> int:
-        return int(self._typed(name, int, fallback, fallback is None))
+        return int(self._typed(name, int, fallback, required=fallback is None))
 
     def real(self, name: str, fallback: float | None = None) -> float:
-        return float(self._typed(name, float, fallback, fallback is None))
+        return float(self._typed(name, float, fallback, required=fallback is None))
 
-    def boolean(self, name: str, fallback: bool | None = None) -> bool:
-        return bool(self._typed(name, bool, fallback, fallback is None))
+    def boolean(self, name: str, *, fallback: bool | None = None) -> bool:
+        return bool(self._typed(name, bool, fallback, required=fallback is None))
 
-    def items(self, name: str, required: bool = False) -> list[Any]:
-        return list(self._typed(name, list, [], required))
+    def items(self, name: str, *, required: bool = False) -> list[Any]:
+        return list(self._typed(name, list, [], required=required))
 
-    def mapping(self, name: str, required: bool = False) -> dict[str, Any]:
-        return dict(self._typed(name, dict, {}, required))
+    def mapping(self, name: str, *, required: bool = False) -> dict[str, Any]:
+        return dict(self._typed(name, dict, {}, required=required))
 
-    def table(self, name: str, required: bool = False) -> Table:
+    def table(self, name: str, *, required: bool = False) -> Table:
         place = f"{self.place}.{name}" if self.place else name
-        return Table(self.mapping(name, required), self.file, place, self.error)
+        return Table(self.mapping(name, required=required), self.file, place, self.error)
 
-    def tables(self, name: str, required: bool = False) -> list[Table]:
+    def tables(self, name: str, *, required: bool = False) -> list[Table]:
         """A list of tables."""
         place = f"{self.place}.{name}" if self.place else name
         tables = []
-        for index, value in enumerate(self.items(name, required), 1):
+        for index, value in enumerate(self.items(name, required=required), 1):
             if not isinstance(value, dict):
                 raise self.fail(NOT_TABLES(key=name, given=kind_of(value)))
             tables.append(Table(value, self.file, f"{place}[{index}]", self.error))
@@ -291,7 +291,7 @@ def warnings_of(
     )
 
 
-def known_schema(value: Mapping[str, Any], schema: int, file: str, required: bool = True) -> None:
+def known_schema(value: Mapping[str, Any], schema: int, file: str, *, required: bool = True) -> None:
     """Refuse a file whose schema is newer than this howlate."""
     stored = value.get("schema", None if required else schema)
     if stored != schema or isinstance(stored, bool):

@@ -47,7 +47,7 @@ def other_than_asked(cell: Cell, header: Mapping[str, Any], defaults: Mapping[st
         for name, value in in_force.items()
         if name not in asked
         and (given is None or name in given)
-        and not _is_default(name, value, defaults, given is not None)
+        and not _is_default(name, value, defaults, told=given is not None)
     ]
     return "; ".join(differ)
 
@@ -89,7 +89,7 @@ def _same(parse: Any, asked: str, in_force: str) -> bool:
         return False
 
 
-def _is_default(name: str, value: Value, defaults: Mapping[str, str], told: bool) -> bool:
+def _is_default(name: str, value: Value, defaults: Mapping[str, str], *, told: bool) -> bool:
     """Whether the probe uses this value if it is given none; True if that is not known. `told`: the value is
     known to have been given."""
     if name in _SEVERAL or isinstance(value, bool):
@@ -105,5 +105,5 @@ def _difference(name: str, in_force: Value | None, asked: Value | None) -> str:
     there = "none" if in_force in (None, "", ()) else spell(in_force if in_force is not None else "")
     wanted = "none" if asked in (None, "", ()) else spell(asked if asked is not None else "")
     if asked is None and isinstance(in_force, bool):
-        wanted = spell(False)
+        wanted = spell(value=False)
     return f"{name} {there} instead of {wanted}"

@@ -194,7 +194,7 @@ def _answer_json(prefix: str, asked: StepAnswer | None) -> dict[str, Any]:
     }
 
 
-def bisect(steps: Sequence[Step], limit_ns: int, ask: Ask, proved: bool = False) -> Bisected:
+def bisect(steps: Sequence[Step], limit_ns: int, ask: Ask, *, proved: bool = False) -> Bisected:
     """Ask the two ends, then steps until one is found or nothing is left to ask, and the two neighbours once more. Of
     proofs the ends' scatter is the margin."""
     search = Bisection(len(steps))
@@ -237,7 +237,7 @@ def _half(limit_ns: int) -> int:
 
 
 def sampled(
-    summaries: Iterable[CellSummary], points: Iterable[str], limit_ns: int, again: bool
+    summaries: Iterable[CellSummary], points: Iterable[str], limit_ns: int, *, again: bool
 ) -> StepAnswer:
     """By the largest latency of each seed, over all points of the plan; the seeds 9 to 16 for `again`. A seed of
     which a cell is not whole and valid at one of the points is missing."""

@@ -51,7 +51,7 @@ def draw(proofs: Sequence[Proof]) -> Figure:
 
 def _panel(proof: Proof, y: Scale) -> Panel:
     first_ns, found = proof.of.first_ns, proof.found
-    x = Scale(first_ns + proof.window.first_ns, first_ns + proof.window.end_ns, False, "ns")
+    x = Scale(first_ns + proof.window.first_ns, first_ns + proof.window.end_ns, log=False, kind="ns")
     note = Note(
         x.at(first_ns + found.at_ns), y.at(found.latency_ns), exact_text(found.latency_ns), "circle", FOUND
     )

@@ -71,13 +71,14 @@ class Prober:
         lines: Lines,
         window: ReleaseWindow,
         jobs: int,
+        *,
         fresh: bool,
         throttling: Throttling | None = None,
     ) -> None:
         tiles = window.tiled(TILE_NS)
         self.window = window
         self.throttling = throttling
-        self.parts = tuple(ForkedPart(bench, lines(tile.first_ns), tile, fresh) for tile in tiles)
+        self.parts = tuple(ForkedPart(bench, lines(tile.first_ns), tile, fresh=fresh) for tile in tiles)
         self.jobs = jobs
         self._pool = ThreadPoolExecutor(jobs, "probe")
         self.made = 0
@@ -113,10 +114,10 @@ class Prober:
         """What a tick moves."""
         return self._part(tick_ns).shift_ns(tick_ns)
 
-    def ask(self, at_ns: int, logged: bool = True) -> Future[Probed]:
+    def ask(self, at_ns: int, *, logged: bool = True) -> Future[Probed]:
         """The answer, at once if it is kept."""
         part = self._part(at_ns)
-        known = part.known(at_ns, logged)
+        known = part.known(at_ns, logged=logged)
         if known is not None:
             done: Future[Probed] = Future()
             done.set_result(known)
@@ -154,9 +155,9 @@ class Prober:
         if self.made % _KEEP_EVERY == 0:
             self._write()
 
-    def all(self, instants_ns: Iterable[int], logged: bool = True) -> list[Probed]:
+    def all(self, instants_ns: Iterable[int], *, logged: bool = True) -> list[Probed]:
         """The answers to all, in order."""
-        answers = [result_of(future) for future in [self.ask(at_ns, logged) for at_ns in instants_ns]]
+        answers = [result_of(future) for future in [self.ask(at_ns, logged=logged) for at_ns in instants_ns]]
         for probe in answers:
             self.note(probe)
         return answers
@@ -180,6 +181,7 @@ def prove(
     prober: Prober,
     told: Told = _nothing,
     begins: Told = _nothing,
+    *,
     late: bool = False,
 ) -> Proof:
     """Ask for the witnesses, search, check at random instants and by state, explain what was found. `begins` is told

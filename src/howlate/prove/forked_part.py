@@ -61,12 +61,12 @@ CPU_S = 600.0
 class ForkedPart:
     """A part of the window with a fork of its own, which is made when the first probe of it is missing."""
 
-    def __init__(self, bench: Bench, lines: list[list[str]], window: ReleaseWindow, fresh: bool) -> None:
+    def __init__(self, bench: Bench, lines: list[list[str]], window: ReleaseWindow, *, fresh: bool) -> None:
         self.window = window
         self._bench, self._lines = bench, lines
         self._symbols: Symbols | None = None
         place = bench.cache / "landscapes" / f"{bench.fork_key(lines)}.json"
-        self.kept = KeptProbes.read(place, fresh, bench.say)
+        self.kept = KeptProbes.read(place, fresh=fresh, say=bench.say)
         self._held = ExitStack()
         self._fork: Fork | None = None
         self._clocks_off: tuple[int, int] | None = None
@@ -75,7 +75,7 @@ class ForkedPart:
     def close(self) -> None:
         self._held.close()
 
-    def known(self, at_ns: int, logged: bool) -> Probed | None:
+    def known(self, at_ns: int, *, logged: bool) -> Probed | None:
         """An answer that is kept, with its log's summary if that is wanted."""
         place_ns = at_ns - self.window.first_ns
         latency_ns, path = self.kept.latencies_ns.get(place_ns), self.kept.paths.get(place_ns)

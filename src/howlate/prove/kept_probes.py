@@ -37,7 +37,7 @@ class KeptProbes:
     now."""
 
     @classmethod
-    def read(cls, path: Path, fresh: bool, say: Say = silent) -> KeptProbes:
+    def read(cls, path: Path, *, fresh: bool, say: Say = silent) -> KeptProbes:
         """Nothing where the file is missing or, which is said, damaged."""
         kept = None if fresh else read_sealed_json(path, say, AGAIN)
         try:

@@ -98,7 +98,7 @@ def _axes(table: PublishedTable, row: PublishedRow | None = None) -> dict[str, A
         if axis.of and (not axis.rows or (row is not None and row.label in axis.rows)):
             size = UNITS.get(axis.unit, 1.0) / (1e9 if KINDS[axis.of] == "s" else 1.0)
             ends = [None if end is None else end * size for end in (axis.start, axis.end)]
-            found[axis.of] = AxisRange(ends[0], ends[1], False)
+            found[axis.of] = AxisRange(ends[0], ends[1], log=False)
     return found
 
 
@@ -158,12 +158,12 @@ def _histogram(table: PublishedTable, shown: ShownRow) -> Panel | None:
     if bins is None or not bins.histogram.counts:
         return None
     axes, total = _axes(table, shown.row), sum(bins.histogram.counts)
-    x = asked(Scale(0.0, float(bins.histogram.upper_ns[-1]), False, "ns"), axes.get("latency"))
+    x = asked(Scale(0.0, float(bins.histogram.upper_ns[-1]), log=False, kind="ns"), axes.get("latency"))
     binned = binned_on(bins.histogram, x)
     wanted = axes.get("counts", AxisRange())
     share = total / table.samples if table.samples else 1.0
     high = wanted.high * share if wanted.high is not None else most_in_a_bar([binned]) * 1.05
-    y = Scale((wanted.low or 0.0) * share, high, False, "count")
+    y = Scale((wanted.low or 0.0) * share, high, log=False, kind="count")
     return panel_on(shown.name, replace(subject, bins=bins), bins, binned, x, y, HEIGHT, "")
 
 

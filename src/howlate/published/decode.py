@@ -209,7 +209,7 @@ def _table(
         lost=read.text("lost", ""),
         axes=tuple(_axis(a, [r.label for r in rows]) for a in read.tables("axis")),
         across=read.integer("across", 0),
-        layout=read.boolean("layout", False),
+        layout=read.boolean("layout", fallback=False),
         below=read.text("below", ""),
         reprints=tuple(_reprint(r, columns, rows) for r in read.tables("reprint")),
         note=read.text("note", ""),
@@ -288,7 +288,7 @@ def _figure(values: Table, name: str) -> PublishedFigure:
     if mark == "ambiguous" and not candidates and "note" not in read.values:
         raise read.fail(NO_OTHER_READING())
     return PublishedFigure(
-        mark, str(value), number, candidates, read.boolean("about", False), read.text("note", "")
+        mark, str(value), number, candidates, read.boolean("about", fallback=False), read.text("note", "")
     )
 
 

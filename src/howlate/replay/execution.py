@@ -101,7 +101,7 @@ class Execution:
     def _entry_kind(self, name: str, inside: int) -> str:
         """Of an instruction that is so many bytes inside the function."""
         if self.arch == AMD64:
-            return _amd64_entry(name, not inside)
+            return _amd64_entry(name, is_start=not inside)
         if inside % _VECTOR_BYTES or inside >= _VECTORS_BYTES:
             return ""
         return (EXCEPTION, INTERRUPT, INTERRUPT, EXCEPTION)[inside // _VECTOR_BYTES % 4]
@@ -237,7 +237,7 @@ class Execution:
         return before
 
 
-def _amd64_entry(name: str, is_start: bool) -> str:
+def _amd64_entry(name: str, *, is_start: bool) -> str:
     if name in _STUBS:
         return INTERRUPT
     if not is_start:

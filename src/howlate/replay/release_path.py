@@ -96,7 +96,7 @@ def path_of(pieces: Sequence[Slice]) -> ReleasePath:
                 (own if piece.kind in _AFTER else held)[piece.call.name] += piece.ns
             continue
         is_own = any(piece.from_ns in own_wake_up for piece in together)
-        names = [_interruption(piece, piece.from_ns in own_wake_up) for piece in together]
+        names = [_interruption(piece, is_own=piece.from_ns in own_wake_up) for piece in together]
         if is_own:
             for piece, name in zip(together, names, strict=True):
                 if not name:
@@ -152,7 +152,7 @@ def _is_interrupted(piece: Slice) -> bool:
     return piece.kind is not PartKind.HELD and any(call.kind == INTERRUPT for call in piece.call.chain())
 
 
-def _interruption(piece: Slice, is_own: bool) -> str:
+def _interruption(piece: Slice, *, is_own: bool) -> str:
     """What came between, by the function that the kernel calls for it; "" for the rest of an interrupt, and for what
     wakes the measuring task."""
     if piece.kind is PartKind.OTHER_TASK:

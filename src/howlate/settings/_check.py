@@ -80,7 +80,7 @@ class Check:
         about = (module.TITLE, module.WHY, module.WEIGHT, looks_at)
         return Check(name, *about, module.judge, in_guests, in_lab, holds)
 
-    def finding(self, facts: Facts, aim: Aim, in_lab: bool = False, here: bool = True) -> Finding:
+    def finding(self, facts: Facts, aim: Aim, *, in_lab: bool = False, here: bool = True) -> Finding:
         """This check's answer about one machine, or about a guest of the lab. `here`: it is the machine at
         hand, where the remedy's commands are typed."""
         judgement = self.judge(facts, aim)
@@ -88,12 +88,12 @@ class Check:
         if in_lab and change and self.in_lab is not None:
             change = self.in_lab
         elif knob := self.holds.get(judgement.statement.rule):
-            change = _with_knob(knob, change, facts, aim, here and not in_lab)
+            change = _with_knob(knob, change, facts, aim, here=here and not in_lab)
         weight = judgement.weight or self.weight
         return Finding(self.name, judgement.level, self.title, judgement.statement, self.why, change, weight)
 
 
-def _with_knob(knob: str, change: str, facts: Facts, aim: Aim, here: bool) -> str:
+def _with_knob(knob: str, change: str, facts: Facts, aim: Aim, *, here: bool) -> str:
     """The remedy with the command that sets the knob, if it can be set here; else with the reason why not."""
     name, _, value = knob.partition("=")
     if not here:

@@ -77,7 +77,7 @@ def order(row: Summary) -> Contradiction | None:
     for below, above in (("min", "mean"), ("mean", "max"), ("min", "max")):
         small, large = getattr(row, below), getattr(row, above)
         if small is not None and large is not None and small.low > large.high:
-            return Contradiction("order", (above, below), float(small.low), True)
+            return Contradiction("order", (above, below), float(small.low), least=True)
     return None
 
 
@@ -95,7 +95,9 @@ def deviation_too_small(row: Summary) -> Contradiction | None:
     far, end = max((above, "max"), (below, "min"))
     if far <= 0 or far * far <= row.stddev.high**2 * (row.n - 1):
         return None
-    return Contradiction("deviation-too-small", ("stddev", "mean", end), _root(far * far / (row.n - 1)), True)
+    return Contradiction(
+        "deviation-too-small", ("stddev", "mean", end), _root(far * far / (row.n - 1)), least=True
+    )
 
 
 def deviation_too_large(row: Summary) -> Contradiction | None:
@@ -112,7 +114,7 @@ def deviation_too_large(row: Summary) -> Contradiction | None:
     most = most * n / (n - 1)
     if max(row.stddev.low, Fraction(0)) ** 2 <= most:
         return None
-    return Contradiction("deviation-too-large", ("stddev", "min", "mean", "max"), _root(most), False)
+    return Contradiction("deviation-too-large", ("stddev", "min", "mean", "max"), _root(most), least=False)
 
 
 def exceeded_none(row: Summary) -> Contradiction | None:
@@ -121,9 +123,9 @@ def exceeded_none(row: Summary) -> Contradiction | None:
     if row.period is None or row.period_exceeded is None or row.max is None:
         return None
     if row.max.low > row.period and row.period_exceeded < 1:
-        return Contradiction("period-exceeded", ("period_exceeded", "max"), 1.0, True)
+        return Contradiction("period-exceeded", ("period_exceeded", "max"), 1.0, least=True)
     if row.max.high <= row.period and row.period_exceeded > 0:
-        return Contradiction("period-exceeded", ("period_exceeded", "max"), 0.0, False)
+        return Contradiction("period-exceeded", ("period_exceeded", "max"), 0.0, least=False)
     return None
 
 
@@ -133,7 +135,9 @@ def missed_too_few(row: Summary) -> Contradiction | None:
         return None
     least = math.floor(row.max.low / row.period)
     return (
-        Contradiction("overruns", ("overruns", "max"), float(least), True) if row.overruns < least else None
+        Contradiction("overruns", ("overruns", "max"), float(least), least=True)
+        if row.overruns < least
+        else None
     )
 
 
@@ -153,7 +157,7 @@ def deviation_below_counts(row: Summary) -> Contradiction | None:
     if not 0 < k <= row.n or apart <= 0 or row.stddev.high**2 * (row.n - k) >= k * apart * apart:
         return None
     least = _root(apart * apart * k / (row.n - k)) if k < row.n else math.inf
-    return Contradiction("deviation-below-counts", ("stddev", "period_exceeded", "mean"), least, True)
+    return Contradiction("deviation-below-counts", ("stddev", "period_exceeded", "mean"), least, least=True)
 
 
 def counts(row: Summary) -> Contradiction | None:
@@ -161,9 +165,9 @@ def counts(row: Summary) -> Contradiction | None:
     if row.n is None:
         return None
     if row.passes is not None and row.failures is not None and row.passes + row.failures != row.n:
-        return Contradiction("counts", ("passes", "failures"), float(row.n - row.failures), True)
+        return Contradiction("counts", ("passes", "failures"), float(row.n - row.failures), least=True)
     if row.period_exceeded is not None and row.period_exceeded > row.n:
-        return Contradiction("counts", ("period_exceeded", "count"), float(row.n), False)
+        return Contradiction("counts", ("period_exceeded", "count"), float(row.n), least=False)
     return None
 
 

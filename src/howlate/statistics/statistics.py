@@ -45,7 +45,9 @@ def _largest(data: ValueCounts) -> int | None:
 
 
 def _quantile(share: str, heading: str = "", term: str = "", meaning: str = "") -> Statistic:
-    return Statistic(share, heading, partial(quantile, share=share), True, term, meaning)
+    return Statistic(
+        share, heading, partial(quantile, share=share), quantile=True, term=term, meaning=meaning
+    )
 
 
 STATISTICS: tuple[Statistic, ...] = (

@@ -130,7 +130,7 @@ class CellFile:
         columns = [column for table in self._samples() for column in table.tables("columns")]
         if not any("answers" in column.values for column in columns):
             return None
-        declared = (column.text("name") for column in columns if column.boolean("answers", False))
+        declared = (column.text("name") for column in columns if column.boolean("answers", fallback=False))
         return tuple(dict.fromkeys(declared))
 
     def _samples(self) -> list[Table]:
@@ -192,7 +192,7 @@ class CellFile:
             return frozenset()
         return frozenset(pinned - free).union(*(parse_cpus(text) or frozenset() for text in cpusets))
 
-    def record(self, samples: int, sampled_cpus: int, starvation_expected: bool = False) -> CellRecord:
+    def record(self, samples: int, sampled_cpus: int, *, starvation_expected: bool = False) -> CellRecord:
         """The values that decide whether the cell is valid. `sampled_cpus`: those in the table `cpus`;
         `starvation_expected`: the study says so of its loads."""
         end = self.table.table("end", required=True)
@@ -216,7 +216,7 @@ class CellFile:
             threads=tuple(_thread(entry) for entry in self.table.tables("accounting", required=True)),
             clocksource_before=clocksource["before"],
             clocksource_after=clocksource["after"],
-            switched_by_design=self.header.boolean("switched_by_design", False),
+            switched_by_design=self.header.boolean("switched_by_design", fallback=False),
             clocks=decoded(ClockChanges, self.trailer.mapping("clocks"), self.table.file),
             realtime=self._policy().startswith(REALTIME),
             pinned=all(entry.integer("cpu") >= 0 for entry in self.table.tables("accounting")),

@@ -85,6 +85,7 @@ def changed(
     folder: Path,
     name: str,
     known: Mapping[str, Checksum],
+    *,
     whole: bool,
     text: str | None = None,
     called: object = "",

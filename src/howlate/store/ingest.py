@@ -149,18 +149,20 @@ def _join(
         if written[table.id]:
             has = {column.name for column in table.columns}
             absent = "0" if activations else "NULL"
-            chosen = [_chosen(column, kind, column in has, absent) for column, kind in columns.items()]
+            chosen = [
+                _chosen(column, kind, there=column in has, absent=absent) for column, kind in columns.items()
+            ]
             parts.append(
                 f"SELECT {_owner(name, table)}{', '.join(chosen)} FROM {scan(database, *written[table.id])}"
             )
     if not parts:
-        chosen = [_chosen(column, kind, False) for column, kind in columns.items()]
+        chosen = [_chosen(column, kind, there=False) for column, kind in columns.items()]
         parts.append(f"SELECT {_owner(name, None)}{', '.join(chosen)} LIMIT 0")
     with written_beside(target) as beside:
         database.execute(copy_to(beside, " UNION ALL ".join(parts), PARQUET))
 
 
-def _chosen(column: str, kind: str, there: bool, absent: str = "0") -> str:
+def _chosen(column: str, kind: str, *, there: bool, absent: str = "0") -> str:
     return f'{f"{chr(34)}{column}{chr(34)}" if there else absent}::{SQL_TYPE[kind]} AS "{column}"'
 
 

@@ -22,7 +22,7 @@ from howlate.statistics.valid import UNCHECKED
 from howlate.store.run_folder import BINS, CPUS, CellFiles, RunFolder
 
 
-def load_run(path: Path, bins: bool = True, kernels: bool = True, intervals: bool = False) -> RunContent:
+def load_run(path: Path, *, bins: bool = True, kernels: bool = True, intervals: bool = False) -> RunContent:
     """A run folder as a value. Without `bins`, only what tables need: no bins, frequencies or traces; without
     `kernels`, no configurations; then `intervals` makes those of the quantiles of points that are not repeated, if
     there ever was a bins.json. Samples are read only if that is wanted and is missing or damaged."""
@@ -30,7 +30,7 @@ def load_run(path: Path, bins: bool = True, kernels: bool = True, intervals: boo
     run = folder.read_run()
     whole = folder.whole_cells(run)
     alone = _unrepeated(run) if intervals else set()
-    cells = [_cell(folder.files(cell, run), bins, cell in alone) for cell in whole]
+    cells = [_cell(folder.files(cell, run), bins=bins, intervals=cell in alone) for cell in whole]
     if bins:
         cells = _with_frequencies(folder.path, cells)
     return RunContent(
@@ -48,7 +48,7 @@ def _unrepeated(run: Run) -> set[str]:
     return {cell.id for cell in run.plan.cells if counts[cell.point] == 1}
 
 
-def _cell(files: CellFiles, bins: bool, intervals: bool) -> CellContent:
+def _cell(files: CellFiles, *, bins: bool, intervals: bool) -> CellContent:
     record = files.record()
     trailer = _mapping(record.get("trailer"))
     summary, held = files.summary(), _bins(files) if bins else None

@@ -67,6 +67,7 @@ def summarise(
     folder: Path,
     cell_id: str,
     labels: Mapping[str, str],
+    *,
     starvation_expected: bool = False,
     repetition: int = 1,
 ) -> CellSummary:
@@ -74,7 +75,14 @@ def summarise(
     then summary.json. `starvation_expected`: the study says so of the cell's loads. `repetition`: the cell's.
     DamagedError if a file cannot be read."""
     with remedied(measure_again(folder)):
-        summary, bins = computed(folder, cell_id, labels, starvation_expected, repetition, fresh=True)
+        summary, bins = computed(
+            folder,
+            cell_id,
+            labels,
+            starvation_expected=starvation_expected,
+            repetition=repetition,
+            fresh=True,
+        )
     write_json(folder / BINS, bins.to_json(), indent=None)
     write_summary(folder, summary)
     return summary
@@ -84,14 +92,14 @@ def computed(
     folder: Path,
     cell_id: str,
     labels: Mapping[str, str],
+    *,
     starvation_expected: bool,
     repetition: int,
-    *,
     fresh: bool = False,
 ) -> tuple[CellSummary, CellBins]:
     """What `summarise` writes. `fresh`: this howlate has just written the samples."""
     cell = CellFile.read(folder)
-    with _samples(folder, fresh) as samples:
+    with _samples(folder, fresh=fresh) as samples:
         counts = {name: samples.counts(name) for name in samples.measured()}
         columns = {name: samples.column(name, column, cell.period_ns()) for name, column in counts.items()}
         bins = with_left_out(samples.bins(counts, cell, columns), counts, cell.stated())
@@ -105,7 +113,7 @@ def computed(
         cell.record(
             samples_of(main, columns[bins.column]),
             sum(course.name.endswith(" busy") for course in bins.loads),
-            starvation_expected,
+            starvation_expected=starvation_expected,
         ),
         alone={name: column for name, column in columns.items() if column.alone is not None},
     )
@@ -159,7 +167,7 @@ def peaks_of(files: CellFiles, summary: CellSummary, column: str) -> Peaks:
     """The largest answers of a whole cell, in the order in which they came."""
     files.must_be_unchanged(SAMPLES)
     with remedied(measure_again(files.folder)), _samples(files.folder) as samples:
-        return samples.peaks(column, summary.known.time_order)
+        return samples.peaks(column, ordered=summary.known.time_order)
 
 
 def bins_of(files: CellFiles) -> CellBins:
@@ -188,7 +196,7 @@ def _main(cell: CellFile, counts: Mapping[str, ValueCounts]) -> str:
 
 
 @contextmanager
-def _samples(folder: Path, fresh: bool = False) -> Iterator[_Samples]:
+def _samples(folder: Path, *, fresh: bool = False) -> Iterator[_Samples]:
     with connection(folder) as database, reading(folder / SAMPLES):
         if not fresh:
             disbelieve(database)
@@ -385,7 +393,7 @@ class _Samples:
         of_cpus = theta_by_cpu(every, threads, cell.cpus_of(column))
         return replace(summary_of_tail(above, every, length, bins.blocks), theta_by_cpu=of_cpus)
 
-    def peaks(self, column: str, ordered: bool) -> Peaks:
+    def peaks(self, column: str, *, ordered: bool) -> Peaks:
         """The largest MOST_PEAKS values and those equal to the smallest of them. `ordered`: their order is known."""
         counts = self.counts(column)
         limit = at_rank(counts, max(1, counts.n - MOST_PEAKS)) if counts.n else 0

@@ -50,7 +50,9 @@ def _other_figures(folder: RunFolder, run: Run, cell_id: str) -> list[str]:
     ]
     if others:
         return [f"{SUMMARY} has other labels than the plan: {', '.join(others)}"]
-    summary, bins = computed(files.folder, cell_id, stored.labels, expected, repetition)
+    summary, bins = computed(
+        files.folder, cell_id, stored.labels, starvation_expected=expected, repetition=repetition
+    )
     pairs = {SUMMARY: (read_json(files.folder / SUMMARY), {"schema": SCHEMA, **summary.to_json()})}
     if (files.folder / BINS).is_file():
         pairs[BINS] = (read_json(files.folder / BINS), bins.to_json())

@@ -36,7 +36,7 @@ def opened_folder(folder: Path) -> Iterator[int]:
             os.close(opened.pop())
 
 
-def open_file(path: Path, links: bool = False) -> BinaryIO:
+def open_file(path: Path, *, links: bool = False) -> BinaryIO:
     """A regular file to read. `links`: it was named by the user, so links are followed."""
     if links:
         descriptor = os.open(path, _FILE)
@@ -69,11 +69,12 @@ class TooLargeError(OSError):
 def read_bytes(
     path: Path,
     limit: int = TEXT_BYTES_MAX,
+    *,
     links: bool = False,
     check: Callable[[os.stat_result], None] | None = None,
 ) -> bytes:
     """A whole regular file of at most this size. `check` refuses what was opened by its status."""
-    with open_file(path, links) as file:
+    with open_file(path, links=links) as file:
         if check is not None:
             check(os.fstat(file.fileno()))
         large = os.fstat(file.fileno()).st_size > limit

@@ -59,7 +59,7 @@ class Escaping(io.TextIOWrapper):
     """A text stream."""
 
     def write(self, text: str) -> int:
-        super().write(for_terminal(text, self.isatty()))
+        super().write(for_terminal(text, styles=self.isatty()))
         return len(text)
 
     def own(self, text: str) -> int:

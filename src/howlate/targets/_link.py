@@ -108,7 +108,7 @@ _CONNECTION = 255
 class LinkError(NotPossibleError):
     """There is no connection. `lost`: there was one, or none could be made for a reason that may pass."""
 
-    def __init__(self, problem: Statement, lost: bool = False) -> None:
+    def __init__(self, problem: Statement, *, lost: bool = False) -> None:
         super().__init__(problem)
         self.lost = lost
 
@@ -239,7 +239,7 @@ class Link:
     def _control(self) -> Path:
         return self._folder / _SOCKET
 
-    def _argv(self, master: bool = False, batch: bool = True) -> list[str]:
+    def _argv(self, *, master: bool = False, batch: bool = True) -> list[str]:
         settings = [
             f"ControlPath={self._control}",
             f"ControlMaster={'yes' if master else 'no'}",
@@ -264,7 +264,12 @@ class Link:
         return [*argv, self._address.destination] if master else argv
 
     def _local(
-        self, argv: Sequence[str], limit_s: float | None, given: bytes | None = None, foreground: bool = False
+        self,
+        argv: Sequence[str],
+        limit_s: float | None,
+        given: bytes | None = None,
+        *,
+        foreground: bool = False,
     ) -> Done:
         """ssh here. In the foreground it may ask on the terminal, and Ctrl-C reaches it."""
         if not foreground:
@@ -360,7 +365,7 @@ def explain(errors: bytes, address: Address) -> LinkError:
     reason, lost = next(
         ((reason, lost) for sign, reason, lost in _REASONS if sign in text), (NOT_REACHED, True)
     )
-    return LinkError(reason(**{name: values[name] for name in reason.fields}), lost)
+    return LinkError(reason(**{name: values[name] for name in reason.fields}), lost=lost)
 
 
 def is_lost(problem: HowlateError) -> bool:

@@ -101,11 +101,11 @@ class Tries:
             spell.broke(now, now - began if made else 0.0, got())
             hopeless = self._away or what in self._breaks
             if hopeless or now >= max(spell.since, planned_end) + self._keep_s:
-                raise self._given_up(what, made, spell, now, why)
+                raise self._given_up(what, made=made, spell=spell, now=now, why=why)
             if spell.pause_s and self._clock.pause(spell.pause_s, self._stopped):
                 raise KeyboardInterrupt
 
-    def _given_up(self, what: str, made: bool, spell: _Spell, now: float, why: LinkError) -> TargetError:
+    def _given_up(self, what: str, *, made: bool, spell: _Spell, now: float, why: LinkError) -> TargetError:
         self._link.drop()
         if not made:
             self._away = True

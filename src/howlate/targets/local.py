@@ -87,7 +87,7 @@ class LocalTarget(OneMachine):
     """Runs the probe that was built for this machine."""
 
     def __init__(
-        self, probe: Path, silent_s: float = SILENT_S, stop_s: float = STOP_S, restores_first: bool = False
+        self, probe: Path, silent_s: float = SILENT_S, stop_s: float = STOP_S, *, restores_first: bool = False
     ) -> None:
         """`restores_first`: before each cell, and before the machine is looked at, undo the knobs that a killed
         probe left changed."""

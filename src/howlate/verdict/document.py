@@ -163,7 +163,7 @@ def sheet(verdicts: Sequence[Verdict]) -> Sheet:
             times("max", _("max"), maxima, US, strong=True),
             numbers("misses", _("misses"), [None if c is None else c.misses for c in counted]),
             numbers("releases", _("releases"), [None if c is None else c.releases for c in counted]),
-            _rates(verdicts, exact),
+            _rates(verdicts, exact=exact),
             _horizons(verdicts),
         ),
         tuple(Row(kind="" if v.evidence.max_ns is not None else "invalid") for v in verdicts),
@@ -176,7 +176,7 @@ def _rulings(verdicts: Sequence[Verdict]) -> Column:
     return Column("verdict", _("verdict"), tuple(cells), words=True)
 
 
-def _rates(verdicts: Sequence[Verdict], exact: bool) -> Column:
+def _rates(verdicts: Sequence[Verdict], *, exact: bool) -> Column:
     """Which share misses; where none may, how many groups of late releases come an hour at most."""
     if exact or verdicts[0].asked.miss_rate:
         heading = _("share") if exact else _("share at most")

@@ -168,6 +168,7 @@ def evidence_of(
     deadlines: Mapping[str, DeadlineSummary],
     seconds: Mapping[str, float],
     name: str = "",
+    *,
     virtual: bool = False,
     boots: bool = False,
 ) -> Evidence:

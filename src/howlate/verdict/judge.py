@@ -180,7 +180,9 @@ def _of_column(
             for cell in group.cells
             if cell.deadline is not None
         }
-        evidence = evidence_of(group, deadlines, seconds, names[group.key], run.virtual, run.target == LAB)
+        evidence = evidence_of(
+            group, deadlines, seconds, names[group.key], virtual=run.virtual, boots=run.target == LAB
+        )
         evidence = replace(evidence, until_decided=looked, apart=apart, gravity_ns=gravity_ns(group.cells))
         evidence = replace(evidence, failed_checks=(*_unlike(group), *evidence.failed_checks))
         evidence = _with_missing(evidence, len(group.cells), planned.get(group.point, 0))

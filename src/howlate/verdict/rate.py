@@ -126,7 +126,7 @@ def rate_of(evidence: Evidence, asked: Question) -> RateVerdict:
     trials = trials_of(evidence)
     forbids = _forbids(evidence, asked, trials)
     is_dependent = not evidence.by_rounds and bool(dependent(evidence))
-    lowers = lowers_of(evidence, asked, trials, is_dependent)
+    lowers = lowers_of(evidence, asked, trials, is_dependent=is_dependent)
     at_most = list(map(_at_most(evidence), trials))
     uppers = [] if forbids else [_upper(evidence, asked, of) for of in at_most]
     known = [upper for upper in uppers if upper is not None]
@@ -180,13 +180,13 @@ def _at_most(evidence: Evidence) -> Callable[[Trials], Trials]:
 
 
 def lowers_of(
-    evidence: Evidence, asked: Question, trials: Sequence[Trials], is_dependent: bool
+    evidence: Evidence, asked: Question, trials: Sequence[Trials], *, is_dependent: bool
 ) -> list[float]:
     """The lower bound of each, which hold together with the confidence that is asked for."""
     confidence = _confidence_of_lower(asked, len(trials))
     if evidence.by_rounds:
         return [rate_lower_always(of.rounds, confidence) for of in trials]
-    return [_lower(of, asked, confidence, is_dependent) for of in trials]
+    return [_lower(of, asked, confidence, is_dependent=is_dependent) for of in trials]
 
 
 def _confidence_of_lower(asked: Question, trials: int) -> float:
@@ -194,7 +194,7 @@ def _confidence_of_lower(asked: Question, trials: int) -> float:
     return 1 - (1 - asked.confidence) / (trials * asked.rows)
 
 
-def _lower(of: Trials, asked: Question, confidence: float, is_dependent: bool) -> float:
+def _lower(of: Trials, asked: Question, confidence: float, *, is_dependent: bool) -> float:
     """If nobody knows how misses depend on each other, a twentieth of their share: that their number is 20 times its
     mean has a probability of a twentieth at most, however they come (Markov's inequality)."""
     misses, releases = of.counts.misses, of.counts.releases

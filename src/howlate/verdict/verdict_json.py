@@ -38,7 +38,7 @@ def verdict_json(verdict: Verdict, others: Sequence[Verdict] = ()) -> dict[str, 
         "gravity_ns": evidence.gravity_ns,
         "measured_s": evidence.seconds,
         "repetitions": evidence.repetitions,
-        "rate": _rate_json(rate, evidence.virtual),
+        "rate": _rate_json(rate, exact=evidence.virtual),
         "stretch": _stretch_json(stretch, evidence.bound_ns if evidence.threshold_ns else evidence.most_ns),
         "extrapolation": None
         if verdict.extrapolation is None
@@ -69,7 +69,7 @@ def _cpus_json(verdict: Verdict) -> list[dict[str, Any]]:
     ]
 
 
-def _rate_json(rate: RateVerdict, exact: bool) -> dict[str, Any]:
+def _rate_json(rate: RateVerdict, *, exact: bool) -> dict[str, Any]:
     return {
         "outcome": rate.outcome,
         "exact": exact,

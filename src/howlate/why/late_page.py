@@ -63,7 +63,7 @@ class _LatePage:
         for chart in (CAUSES, COURSE):
             figure = chart.figure(subjects) if subjects else None
             if isinstance(figure, Figure):
-                yield Drawn(figure, caution=virtual_note(self.content.run.virtual))
+                yield Drawn(figure, caution=virtual_note(virtual=self.content.run.virtual))
 
     def _subject(self, cell: CellContent, fit: Fit) -> Subject:
         own = self.explained[cell.summary.id]

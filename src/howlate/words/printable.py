@@ -65,7 +65,7 @@ def without_controls(text: str) -> str:
     return _CONTROLS.sub(lambda found: _escaped(found[0]), text)
 
 
-def for_terminal(text: str, styles: bool) -> str:
+def for_terminal(text: str, *, styles: bool) -> str:
     """A text as a terminal may get it: what it would obey is shown, so that JSON stays what it is."""
     pattern = _STYLES if styles else _CONTROLS
     return pattern.sub(lambda found: found[1] if styles and found[1] else f"\\u{ord(found[0]):04x}", text)

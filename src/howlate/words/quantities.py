@@ -78,7 +78,7 @@ def level_text(share: float) -> str:
     return f"{percent.rstrip('0').rstrip('.') if '.' in percent else percent} %"
 
 
-def share_text(share: float, digits: int = 2, up: bool = True) -> str:
+def share_text(share: float, digits: int = 2, *, up: bool = True) -> str:
     """A share that is a bound, rounded so that it stays one: "3.1e-06", and 0.0031 up to 0.0032."""
     if not 1e-300 < share < 1:  # a step below has no exact power of ten
         return f"{share:g}"

@@ -55,7 +55,9 @@ class Rule:
         """The statement with these values, which are exactly the rule's fields."""
         if values.keys() != self.fields:
             raise TypeError(f"the rule {self.id} has the fields {sorted(self.fields)}, not {sorted(values)}")
-        return Statement(self.id, {name: _plain(value, name in TEXTS) for name, value in values.items()})
+        return Statement(
+            self.id, {name: _plain(value, is_text=name in TEXTS) for name, value in values.items()}
+        )
 
 
 class OneLine(str):
@@ -74,10 +76,10 @@ TEXTS = ("reason", "problem", "console", "last", "said", "output", "hint", "reme
 """Values that are sentences of others and may have several lines. All other texts are names, on one line each."""
 
 
-def _plain(value: Any, is_text: bool = False) -> Any:
+def _plain(value: Any, *, is_text: bool = False) -> Any:
     """A value in the form that a statement stores: paths, errors of the system and the like as text."""
     if isinstance(value, (list, tuple)):
-        return tuple(_plain(each, is_text) for each in value)
+        return tuple(_plain(each, is_text=is_text) for each in value)
     if isinstance(value, PurePath) or (type(value) is str and not is_text):
         return OneLine(str(value))
     return (

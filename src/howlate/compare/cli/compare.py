@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     help="Compare how many releases missed it (default: the one that the runs were measured with).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/compare.md).")
-def command(runs: tuple[str, ...], by: str, deadline: str | None, as_json: bool) -> int:
+def command(runs: tuple[str, ...], by: str, deadline: str | None, *, as_json: bool) -> int:
     """Compare the points that the run folders RUN... share: a table for each point, the differences, and a
     summary in words. A single RUN is enough if it has several kernels (or values of LABEL). NAME=RUN gives a
     run that name. `howlate report RUN RUN` writes the same as a page."""

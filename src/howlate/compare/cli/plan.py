@@ -105,6 +105,7 @@ def command(
     cluster: float,
     deadline: str | None,
     confidence: float,
+    *,
     as_json: bool,
 ) -> int:
     """Say how many activations, hours and pairs of runs are needed before one starts to measure: for a rate of
@@ -135,7 +136,9 @@ def command(
     if ratio is not None:
         releases = _above_0("--seconds", compared.seconds) / 1e9 / period_s
         misses = None if miss_rate is None else (miss_rate * releases, cluster)
-        value["pairs"] = _pairs(ratio, miss_rate is not None or deadline is not None, misses)
+        value["pairs"] = _pairs(
+            ratio, has_deadline=miss_rate is not None or deadline is not None, misses=misses
+        )
     if as_json:
         click.echo(json.dumps(value, indent=1))
     else:
@@ -181,11 +184,11 @@ def _horizon(horizon_s: float, confidence: float) -> dict[str, Any]:
     return {"horizon_s": horizon_s, "seconds": horizon_effort_s(horizon_s, confidence)}
 
 
-def _pairs(ratio: float, has_deadline: bool, misses: tuple[float, float] | None) -> dict[str, Any]:
+def _pairs(ratio: float, *, has_deadline: bool, misses: tuple[float, float] | None) -> dict[str, Any]:
     """How often `compare` finds a ratio. `misses`: how many a run has, and how many come together."""
     from howlate.compare.effort import NOISE, Misses, fewest, figures_compared, powers
 
-    figures = figures_compared(has_deadline)
+    figures = figures_compared(has_deadline=has_deadline)
     found = powers(ratio, figures, None if misses is None else Misses(*misses))
     return {
         "ratio": ratio,

@@ -22,14 +22,14 @@ no_index_option = click.option(
 )
 
 
-def read_runs(places: Sequence[Path], index: bool) -> Catalogue:
+def read_runs(places: Sequence[Path], *, index: bool) -> Catalogue:
     """Those that are named, else all below runs/. What could not be read, what changed, and what of the plans was
     never measured is named on standard error."""
     from howlate.document.missing import UNMEASURED
     from howlate.history.catalogue import SAMPLES_ALTERED, read_catalogue
     from howlate.words.say import english
 
-    catalogue = read_catalogue(places or (RUNS,), index)
+    catalogue = read_catalogue(places or (RUNS,), index=index)
     name_left_out(catalogue.left_out)
     for run in catalogue.runs:
         for cell in run.cells:

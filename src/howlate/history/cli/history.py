@@ -72,6 +72,7 @@ def command(
     margin: float,
     fail_on: str | None,
     out: Path | None,
+    *,
     index: bool,
     as_json: bool,
 ) -> int:
@@ -86,7 +87,7 @@ def command(
     if not 0 <= margin < 10:
         raise UsageError(MARGIN_RANGE(margin=margin))
     wanted, names = _labels(labels), [_statistic(name) for name in statistics]
-    catalogue = read_runs(runs, index)
+    catalogue = read_runs(runs, index=index)
     from howlate.history.history import DEFAULT_STATISTICS, history
 
     made = history(catalogue.runs, tuple(dict.fromkeys(names)) or DEFAULT_STATISTICS, machine, wanted, margin)

@@ -28,7 +28,7 @@ MOST_ROWS = 200
 @no_index_option
 @click.option("--json", "as_json", is_flag=True, help="The columns and rows as JSON.")
 @click.option("--csv", "as_csv", is_flag=True, help="As CSV, with a line of headings.")
-def command(sql: str, runs: Sequence[Path], index: bool, as_json: bool, as_csv: bool) -> int:
+def command(sql: str, runs: Sequence[Path], *, index: bool, as_json: bool, as_csv: bool) -> int:
     """Answer one SELECT over all runs below runs/, or over RUN... (run folders, or folders that hold some).
 
     The tables are runs, cells, statistics, facts and samples; docs/query.md has their columns. A run that is damaged
@@ -41,7 +41,7 @@ def command(sql: str, runs: Sequence[Path], index: bool, as_json: bool, as_csv: 
 
     if as_json and as_csv:
         raise UsageError(ONE_FORM())
-    catalogue = read_runs(runs, index)
+    catalogue = read_runs(runs, index=index)
     runs_seen, without = with_whole_samples(sql, catalogue.runs)
     name_left_out(without)
     code = code_of(catalogue, without)

@@ -98,6 +98,7 @@ def command(
     out: Path | None,
     labels: tuple[str, ...],
     maps: tuple[str, ...],
+    *,
     as_json: bool,
     output: Path | None,
 ) -> int:
@@ -125,7 +126,7 @@ def command(
     if mapping and not importer.maps:
         raise UsageError(NOT_TAKEN(format=importer.name, name=next(iter(mapping))))
     measured = importer.read(files, _pairs("label", labels), mapping)
-    return _run(measured, out, as_json)
+    return _run(measured, out, as_json=as_json)
 
 
 def _no(*options: tuple[str, object], what: str) -> None:
@@ -155,14 +156,14 @@ def _settings(importer: Importer, files: Sequence[Path], output: Path | None) ->
     return 0
 
 
-def _run(measured: Measured, out: Path | None, as_json: bool) -> int:
+def _run(measured: Measured, out: Path | None, *, as_json: bool) -> int:
     from howlate.cli._measure import exit_code_of, tell
     from howlate.errors import ExitCode
     from howlate.imports.flow import as_run
 
     session, tally = as_run(measured, out)
     _notes(measured.notes)
-    content = tell(session, tally, as_json)
+    content = tell(session, tally, as_json=as_json)
     if measured.damaged:
         return ExitCode.BROKEN
     missing = {failure.exit_code for failure in tally.failures} - {ExitCode.NOT_POSSIBLE}

@@ -222,7 +222,7 @@ def digest(path: Path) -> str:
 
 
 def histogram_known(
-    series: Sequence[ForeignSeries], resolution_ns: int, missed_releases: bool = False
+    series: Sequence[ForeignSeries], resolution_ns: int, *, missed_releases: bool = False
 ) -> Knowledge:
     """What histograms leave unknown: the order always, and what lies beyond their range."""
     beyond = [entry.stated.beyond for entry in series]

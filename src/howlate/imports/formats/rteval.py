@@ -30,7 +30,6 @@ _FIGURES = {
     "mean": "mean",
     "standard_deviation": "stddev",
 }
-_PIECE = 1 << 16
 
 
 @dataclass
@@ -166,9 +165,7 @@ def _parse(path: Path) -> _Reader:
     parser.buffer_text = True
     try:
         with path.open("rb") as file:
-            while piece := file.read(_PIECE):
-                parser.Parse(piece, False)
-        parser.Parse(b"", True)
+            parser.ParseFile(file)
     except expat.ExpatError as problem:
         what = expat.errors.messages[problem.code]
         raise Line(path, problem.lineno, "").wrong(f"this is not XML ({what})") from None

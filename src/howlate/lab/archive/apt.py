@@ -165,9 +165,9 @@ class AptArchive:
     def index(self) -> Path:
         return self.folder / "packages.json"
 
-    def packages(self, refresh: bool = False) -> Sequence[Package]:
+    def packages(self, *, refresh: bool = False) -> Sequence[Package]:
         """The kernel packages of all suites; updates if the lists are older than a day, or with `refresh`."""
-        return kept(self.index, self.folder, self._update, refresh, self.say)
+        return kept(self.index, self.folder, self._update, refresh=refresh, say=self.say)
 
     def fetch(self, package: Package, folder: Path) -> Path:
         """Fetch by apt's own transports (proxies, mirrors); apt checks the hash in the signed list."""

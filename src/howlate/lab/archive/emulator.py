@@ -84,7 +84,7 @@ def _is_wanted(name: str) -> bool:
 def _chosen(archive: Archive) -> Sequence[Package]:
     """The newest QEMU of the host's release and its additions, the emulator first."""
     for refresh in (False, True):  # lists that an older howlate has kept do not name it
-        packages = archive.packages(refresh)
+        packages = archive.packages(refresh=refresh)
         if any(package.name == EMULATOR[0] for package in packages):
             break
     release = platform.freedesktop_os_release().get("VERSION_CODENAME", "")

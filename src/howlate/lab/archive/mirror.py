@@ -122,9 +122,9 @@ class MirrorArchive:
         self.index = folder / f"{name}.json"
         self.seen_dates = SeenDates(folder / "dates.json", str(self.keyring), say)
 
-    def packages(self, refresh: bool = False) -> Sequence[Package]:
+    def packages(self, *, refresh: bool = False) -> Sequence[Package]:
         """The kernel packages of all suites that the addresses have."""
-        return kept(self.index, self.index, self._update, refresh, self.say)
+        return kept(self.index, self.index, self._update, refresh=refresh, say=self.say)
 
     def fetch(self, package: Package, folder: Path) -> Path:
         """The file, if its hash equals the one in the signed list."""

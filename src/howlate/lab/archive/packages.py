@@ -108,7 +108,7 @@ def absent(package: Package) -> AbsentError:
 class Archive(Protocol):
     """A source of packages."""
 
-    def packages(self, refresh: bool = False) -> Sequence[Package]:
+    def packages(self, *, refresh: bool = False) -> Sequence[Package]:
         """The kernel packages of all suites; the lists are fetched again if they are older than a day, or on
         request."""
 
@@ -223,7 +223,7 @@ def load_index(file: Path, say: Say = silent) -> list[Package] | None:
 
 
 def kept(
-    index: Path, place: Path, update: Callable[[], None], refresh: bool, say: Say = silent
+    index: Path, place: Path, update: Callable[[], None], *, refresh: bool, say: Say = silent
 ) -> Sequence[Package]:
     """The packages of an index. `update` makes it again if it is older than a day or damaged, or with `refresh`;
     `place` is locked meanwhile."""

@@ -133,7 +133,7 @@ class Fork:
         self.spare.append(folder)
 
     @contextmanager
-    def _released(self, instant_ns: int, witness: bool = False) -> Iterator[tuple[Guest, SingleWords]]:
+    def _released(self, instant_ns: int, *, witness: bool = False) -> Iterator[tuple[Guest, SingleWords]]:
         with (
             self._place() as folder,
             self._released_in(folder, instant_ns, witness=witness) as released,
@@ -142,11 +142,11 @@ class Fork:
 
     @contextmanager
     def _released_in(
-        self, folder: Path, instant_ns: int, more: Sequence[str] = (), witness: bool = False
+        self, folder: Path, instant_ns: int, more: Sequence[str] = (), *, witness: bool = False
     ) -> Iterator[tuple[Guest, SingleWords]]:
         with self._loaded_in(folder, more) as guest:
             with guest.explained():
-                put_instant(guest.window, instant_ns, witness)
+                put_instant(guest.window, instant_ns, witness=witness)
                 words = _until_latency(guest, instant_ns)
             yield guest, words
 

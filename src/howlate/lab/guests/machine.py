@@ -201,7 +201,7 @@ class Machine:
         return [
             *self._time(boot_shift),
             *("-M", arch.machine, "-m", str(MEMORY_MIB), *self._cpus()),
-            *self._turns(boot_shift is not None),
+            *self._turns(boots=boot_shift is not None),
             *("-nodefaults", "-no-user-config", "-nographic", "-no-reboot"),
             *(
                 "-object",
@@ -229,7 +229,7 @@ class Machine:
             *(word for device in further for word in ("-device", device)),
         ]
 
-    def _turns(self, boots: bool) -> list[str]:
+    def _turns(self, *, boots: bool) -> list[str]:
         """A turn ends with the next timer of the virtual clock at the latest (model/turns.py). This timer is a
         network filter's without a card: the guest knows nothing of it."""
         if not self.turn_ns:

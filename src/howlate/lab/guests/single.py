@@ -77,7 +77,7 @@ def read_single(window: Path) -> SingleWords:
     return words
 
 
-def put_instant(window: Path, instant_ns: int, witness: bool = False) -> None:
+def put_instant(window: Path, instant_ns: int, *, witness: bool = False) -> None:
     """Write the instant of the release into the window of a guest that has stopped before it. `witness`: after the
     release the guest says again what it said before it."""
     with window.open("r+b", buffering=0) as file:

@@ -239,7 +239,7 @@ def fetch(
             kernel = _fetch(chosen, archive, cache, modules, tell)
             break
         except AbsentError as error:
-            remember(cache, error.sha256, True, say)
+            remember(cache, error.sha256, is_gone=True, say=say)
             if number + 1 == len(candidates):
                 raise
             if number == 0:
@@ -265,7 +265,7 @@ def _fetch(
         with tempfile.TemporaryDirectory(prefix="packages-", dir=beside) as scratch:
             files = [archive.fetch(package, Path(scratch)) for package in chosen.packages]
             for package in chosen.packages:
-                remember(cache, package.sha256, False, say)
+                remember(cache, package.sha256, is_gone=False, say=say)
             _unpack(chosen, files, beside, modules)
         with storing(beside):
             write_manifest(beside, folder.name, chosen.packages)

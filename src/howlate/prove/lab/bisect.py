@@ -129,6 +129,7 @@ def command(
     limit: str,
     options: BisectOptions,
     out: Path | None,
+    *,
     as_json: bool,
     archive: ArchiveOptions,
 ) -> int:
@@ -155,9 +156,9 @@ def command(
     folder = out or RUNS / f"bisect-{find_study(study).id}"
     lab = _Steps(study, limit_ns, options, folder, archive)
     found = bisect(
-        steps, limit_ns, _told(lab.proved if options.window else lab.sampled), bool(options.window)
+        steps, limit_ns, _told(lab.proved if options.window else lab.sampled), proved=bool(options.window)
     )
-    _tell(found, as_json)
+    _tell(found, as_json=as_json)
     return 0 if found.end is BisectionEnd.NAMED else 5
 
 
@@ -190,9 +191,9 @@ class _Steps:
         from howlate.prove.bisected import sampled
 
         def answered(target: LabTarget) -> StepAnswer:
-            folder, plan = self._measured(step, target, how.again)
+            folder, plan = self._measured(step, target, again=how.again)
             points = {cell.point for cell in plan.cells if not cell.impossible}
-            return sampled(folder.summaries(), points, self.limit_ns, how.again)
+            return sampled(folder.summaries(), points, self.limit_ns, again=how.again)
 
         return self._asked(step, answered)
 
@@ -237,7 +238,7 @@ class _Steps:
         except (GuestError, UnfitKernelError, AbsentError) as problem:
             return StepAnswer(StepSide.SKIP, why=NOT_MEASURED(reason=problem.statement))
 
-    def _measured(self, step: Step, target: LabTarget, again: bool) -> tuple[RunFolder, Plan]:
+    def _measured(self, step: Step, target: LabTarget, *, again: bool) -> tuple[RunFolder, Plan]:
         from howlate.cli._execute import execute_cells
         from howlate.measure.prepare import Asked, prepare, settings_in_force
         from howlate.measure.session import begin
@@ -277,7 +278,7 @@ def _told(ask: Ask) -> Ask:
     return told
 
 
-def _tell(found: Bisected, as_json: bool) -> None:
+def _tell(found: Bisected, *, as_json: bool) -> None:
     import json
 
     from rich.console import Console

@@ -120,6 +120,7 @@ def command(
     built: BuiltOptions,
     archive: ArchiveOptions,
     out: Path | None,
+    *,
     as_json: bool,
     **others: Any,
 ) -> int:
@@ -133,7 +134,7 @@ def command(
     from howlate.targets import LabOptions
 
     check_place(out)
-    landscapes = _landscapes(study, loads, kernels, bool(built.own))
+    landscapes = _landscapes(study, loads, kernels, has_own=bool(built.own))
     asked = ProofAsked.of(**others)
     lab = LabOptions(own=built.own, modules=built.modules, jobs=asked.jobs)
     target = open_lab(landscapes.kernels, lab, archive.opened(), say)
@@ -141,7 +142,7 @@ def command(
         _search(target, machine, load, asked) for machine in target.machines for load in landscapes.loads
     ]
     proofs = [proof for proof, _ in found]
-    _tell(proofs, [others for _, others in found] if asked.worst else None, out, as_json)
+    _tell(proofs, [others for _, others in found] if asked.worst else None, out, as_json=as_json)
     return exit_code(proofs)
 
 
@@ -154,7 +155,7 @@ class LandscapesAsked:
 
 
 def _landscapes(
-    study: str | None, loads: tuple[str, ...], kernels: str, has_own: bool = False
+    study: str | None, loads: tuple[str, ...], kernels: str, *, has_own: bool = False
 ) -> LandscapesAsked:
     """The kernels that are named, else the study's; none if the user gave kernels of their own."""
     from howlate.errors import UsageError
@@ -269,7 +270,9 @@ def _search(target: LabTarget, machine: str, load: str, asked: ProofAsked) -> tu
 
     try:
         throttling = Throttling.of(load, facts)
-        with Prober(bench, lines, window, target.parallel, asked.fresh, throttling) as prober:
+        with Prober(
+            bench, lines, window, target.parallel, fresh=asked.fresh, throttling=throttling
+        ) as prober:
             name = f"{machine}, {load}"
             told = _progress(name), _begins(name)
             proof = prove(of, asked.goal, asked.checks, prober, *told, late=asked.worst > 0)
@@ -338,7 +341,11 @@ def _progress(name: str) -> Callable[[Search], None]:
 
 
 def _tell(
-    proofs: Sequence[Proof], others: Sequence[Sequence[LateRelease]] | None, out: Path | None, as_json: bool
+    proofs: Sequence[Proof],
+    others: Sequence[Sequence[LateRelease]] | None,
+    out: Path | None,
+    *,
+    as_json: bool,
 ) -> None:
     import json
 

@@ -37,7 +37,7 @@ def command(context: click.Context) -> int:
     epilog="Example: howlate reference list --json",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def listed(as_json: bool = False) -> int:
+def listed(*, as_json: bool = False) -> int:
     """List the studies whose figures are available, and how many figures there are for each mark."""
     from howlate.published.shown import counts_of
 
@@ -62,7 +62,7 @@ def listed(as_json: bool = False) -> int:
 @click.argument("study", metavar="ID")
 @click.argument("table", metavar="[TABLE]", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def show(study: str, table: str | None, as_json: bool) -> int:
+def show(study: str, table: str | None, *, as_json: bool) -> int:
     """Show the figures of the study ID as its document prints them: all tables, only TABLE, or those whose
     names begin with it (listing-2 of tut-2017)."""
     from howlate.published.load import find_reference
@@ -77,7 +77,7 @@ def show(study: str, table: str | None, as_json: bool) -> int:
     if table is None:
         _print_head(console, reference)
     for shown_table in tables:
-        _print_shown(console, shown_table, len(tables) > 1)
+        _print_shown(console, shown_table, named=len(tables) > 1)
     return 0
 
 
@@ -88,7 +88,7 @@ def show(study: str, table: str | None, as_json: bool) -> int:
 )
 @click.argument("studies", metavar="[ID]...", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def audited(studies: tuple[str, ...], as_json: bool) -> int:
+def audited(studies: tuple[str, ...], *, as_json: bool) -> int:
     """Name every published figure that contradicts itself, of the studies ID or of all. Contradictions are no
     failure of this command: its exit code is 0."""
     from howlate.published.audit import audit
@@ -130,7 +130,7 @@ def _print_head(console: Console, reference: Reference) -> None:
         _wrapped(console, line, "")
 
 
-def _print_shown(console: Console, table: PublishedTable, named: bool) -> None:
+def _print_shown(console: Console, table: PublishedTable, *, named: bool) -> None:
     from rich.text import Text
 
     from howlate.published.shown import shown

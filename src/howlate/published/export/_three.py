@@ -35,13 +35,13 @@ WAKE_UPS = (LATENCY, "wake_latency_ns")
 """The wake-up latency: of a periodic task, of the process that an interrupt wakes."""
 
 
-def write_three(run: RunFolder, out: Path, cells: Sequence[str], handler: bool) -> int:
+def write_three(run: RunFolder, out: Path, cells: Sequence[str], *, handler: bool) -> int:
     """`handler`: refuse a cell without the handler's latency; otherwise its place is `nan`. If a run has
     several parts and no cell is named, the cells that have the columns are written. Returns the number of
     rows."""
     with connection(run.path) as database:
         wanted = chosen(run, cells)
-        missing = {cell: _missing(database, run, cell, handler) for cell in wanted}
+        missing = {cell: _missing(database, run, cell, handler=handler) for cell in wanted}
         if not cells and len(_parts(run, wanted)) > 1:  # of a study's parts those that have these columns
             wanted = [cell for cell in wanted if not missing[cell]] or wanted
         for cell in wanted:
@@ -70,7 +70,7 @@ def _parts(run: RunFolder, cells: Sequence[str]) -> set[str]:
     return {run.summary(cell).labels.get(PART, "") for cell in cells}
 
 
-def _missing(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str, handler: bool) -> str:
+def _missing(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str, *, handler: bool) -> str:
     """The columns of the three that a cell lacks; "" if it has them all."""
     there = columns_of(database, run, cell)
     missing = [HANDLER] if handler and HANDLER not in there else []

@@ -80,7 +80,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     panels = [
         panel
         for name, rows in entries.items()
-        for panel in _panels(name, rows, _across(rows, sides_of(spots)), len(names) > 1)
+        for panel in _panels(name, rows, _across(rows, sides_of(spots)), several=len(names) > 1)
     ]
     return Figure(
         name="matrix",
@@ -131,7 +131,7 @@ def _across(rows: Sequence[Entry], sides: Sequence[str]) -> list[str]:
     return [side for side in sides if side in measured] or measured
 
 
-def _panels(column: str, rows: Sequence[Entry], sides: Sequence[str], several: bool) -> list[Panel]:
+def _panels(column: str, rows: Sequence[Entry], sides: Sequence[str], *, several: bool) -> list[Panel]:
     points = list(dict.fromkeys(point for _, point, _ in rows))
     low = min(cell.maxima.median for _, _, cell in rows)
     high = max(cell.maxima.median for _, _, cell in rows)
@@ -144,14 +144,14 @@ def _panels(column: str, rows: Sequence[Entry], sides: Sequence[str], several: b
     for begin in range(0, len(across), MOST):
         shown = across[begin : begin + MOST]
         grid = [(r, c, held.get((c, r) if turned else (r, c))) for r in down for c in shown]
-        panels.append(_panel(column, down, shown, grid, shade, several))
+        panels.append(_panel(column, down, shown, grid, shade, several=several))
     return panels
 
 
 def shade_of(low: float, high: float) -> Scale:
     """Logarithmic, with the smallest median at its beginning and the largest at its end."""
     high = max(high, low + max(1.0, abs(low) * 0.001))
-    return Scale(low, high, True, "ns", knee=knee_of(low, high))
+    return Scale(low, high, log=True, kind="ns", knee=knee_of(low, high))
 
 
 def _panel(
@@ -160,9 +160,10 @@ def _panel(
     across: Sequence[Text],
     grid: Sequence[tuple[Text, Text, MatrixCell | None]],
     shade: Scale,
+    *,
     several: bool,
 ) -> Panel:
-    x = Scale(0.0, float(len(across)), False, "names", tuple(across))
+    x = Scale(0.0, float(len(across)), log=False, kind="names", names=tuple(across))
     held = [(row, name, cell) for row, name, cell in grid if cell is not None]
     at = {name: i for i, name in reversed([*enumerate(across)])}
     rows: dict[Text, list[tuple[int, MatrixCell]]] = {}

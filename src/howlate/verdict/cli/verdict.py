@@ -165,6 +165,7 @@ _asked = together(
 def command(
     run: Path,
     about: _Asked,
+    *,
     extrapolate: bool,
     outputs: _Outputs,
     every: bool,
@@ -181,7 +182,7 @@ def command(
 
     question = asked(about.deadline, about.miss_rate, about.horizon, about.confidence, about.cluster)
     content = load_run(run, bins=False, kernels=False)
-    rows = verdicts_of(run, content, question, extrapolate)
+    rows = verdicts_of(run, content, question, extrapolate=extrapolate)
     verdicts = [row.verdict for row in rows]
     slower = _doubts(run, content, rows)
     if as_json:
@@ -237,7 +238,7 @@ def case_names(run: Run, rows: Sequence[Judged]) -> list[str]:
 
 
 def verdicts_of(
-    run: Path, content: RunContent, question: Question, extrapolate: bool = False
+    run: Path, content: RunContent, question: Question, *, extrapolate: bool = False
 ) -> list[Judged]:
     """A verdict for each row of the run; a question without a deadline takes each row's own."""
     from howlate.errors import DamagedError, UsageError

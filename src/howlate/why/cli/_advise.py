@@ -121,7 +121,7 @@ def advise(asked: AdviceAsked, target: Target, options: AdviseOptions) -> int:
     with contextlib.closing(target):
         stage = first_stage(asked, target)
         if options.dry_run:
-            show_plan(stage.prepared, options.as_json)
+            show_plan(stage.prepared, as_json=options.as_json)
             return ExitCode.DONE
         session = begin(stage.prepared, options.out, more_points=True)
         try:

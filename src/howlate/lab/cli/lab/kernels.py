@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.option("--all", "every", is_flag=True, help="Show every version, not only the newest of each series.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/lab/kernels.md).")
 @archive_options
-def command(arch: str, every: bool, as_json: bool, archive: ArchiveOptions) -> int:
+def command(arch: str, *, every: bool, as_json: bool, archive: ArchiveOptions) -> int:
     """List the available kernels, from 5.10 to the newest, for `howlate lab fetch`.
 
     The modes of preemption are known once a kernel is fetched, from its config.
@@ -45,7 +45,7 @@ def command(arch: str, every: bool, as_json: bool, archive: ArchiveOptions) -> i
             found,
             have.get(str(found.pinned)),
             None if every else before.get(str(found.label)),
-            is_gone(found, removed),
+            is_gone=is_gone(found, removed),
         )
         for found in (versions(kernels) if every else newest(there(kernels, removed)))
         if arch in ("all", found.label.arch)
@@ -58,7 +58,7 @@ def command(arch: str, every: bool, as_json: bool, archive: ArchiveOptions) -> i
 
 
 def _row(
-    found: AvailableKernel, kernel: Kernel | None, older: Kernel | None, is_gone: bool
+    found: AvailableKernel, kernel: Kernel | None, older: Kernel | None, *, is_gone: bool
 ) -> dict[str, Any]:
     """The row of an available kernel. `kernel`: the fetched kernel, if any; `older`: what its label means
     without asking the archive; `is_gone`: a fetch found that the archive does not have it."""
