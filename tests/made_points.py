@@ -72,6 +72,6 @@ def virtual_run(cells: Cells, kernels: Sequence[str] = KERNELS, **changes: Any) 
 def point_subjects(cells: Cells) -> list[Subject]:
     """What a chart of points is given."""
     content = virtual_run(cells)
-    points = Points.of([content], content.cells, [c.summary.labels for c in content.cells])
+    points = Points.of([content], content.cells, [c.summary.labels for c in content.cells], [()] * len(cells))
     assert points is not None
     return list(points.subjects(100, 1)["points"])

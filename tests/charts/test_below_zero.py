@@ -88,7 +88,7 @@ def subjects_of(cells: Sequence[Int64s], test: str) -> list[Subject]:
                 ColumnBins(name, bins.histogram, bins.scatter, bins.blocks) for name in columns[1:]
             )
             bins = replace(bins, others=others)
-            group = Group(f"{kernel}-{number}", labels, (summary,), 1)
+            group = Group(f"{kernel}-{number}", labels, (summary,), 1, (0,))
             found.append(Subject(", ".join(labels.values()), summary, bins, group, one=bins, cases=CASES))
     return found
 

@@ -16,7 +16,7 @@ from howlate.model.summary import DeadlineSummary
 from howlate.model.trace import LOSSY, NOTHING_KEPT, CellTrace
 from howlate.verdict.judge import stated
 from howlate.why.cause_names import NAMES
-from howlate.why.explained_cells import cause_sums, explained_by_summary, explained_cells, machine_facts
+from howlate.why.explained_cells import cause_sums, explained_cells, machine_facts
 from howlate.why.late_cases import case_sections, causes_section, causes_sheet, cell_json
 from howlate.words.say import text_of
 from howlate.words.statement import Statement
@@ -90,7 +90,7 @@ def test_the_worst_case_of_a_cause_is_named_where_joined_runs_hold_the_same_cell
     runs = [traced(early), traced(late)]
     cells = [
         replace(cell, name=name)
-        for cell, name in zip(explained_by_summary(runs).values(), ("first", "second"), strict=True)
+        for cell, name in zip((explained_cells(run)[0] for run in runs), ("first", "second"), strict=True)
     ]
     assert cells[0].id == cells[1].id
     for order in (cells, cells[::-1]):

@@ -93,7 +93,7 @@ def render(
     must_be_one_clock(runs)
     comparison = compared(runs, by)
     charts = list(over_sides(runs, axes, published=published))
-    cases = explained(runs)
+    cases = list(map(explained, runs))
     return fitted(
         list(fits(sum(len(content.cells) for content in runs))),
         lambda fit: page(document(Material(runs, PAGE, comparison, fit, axes, charts, explained=cases))),

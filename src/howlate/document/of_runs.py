@@ -84,9 +84,9 @@ def compared(runs: Sequence[RunContent], by: str = "") -> Compared | None:
     return None
 
 
-def explained(runs: Sequence[RunContent]) -> Mapping[int, WithCases]:
-    """The cells whose late samples a room explains, by the identity of their summaries."""
-    return {key: cell for explain in hooks("explained") for key, cell in explain(runs).items()}
+def explained(content: RunContent) -> Mapping[str, WithCases]:
+    """The cells whose late samples a room explains, by their ids."""
+    return {name: cell for explain in hooks("explained") for name, cell in explain(content).items()}
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,8 @@ class Material:
     """In the terminal: what could not be measured."""
     folder: str = ""
     """The folder of the run, as the user would type it in a command."""
-    explained: Mapping[int, WithCases] | None = None
-    """The cells whose late samples are explained, by the identity of their summaries; None: to be found."""
+    explained: Sequence[Mapping[str, WithCases]] | None = None
+    """Of each run the cells whose late samples are explained, by their ids; None: to be found."""
     _once: dict[Callable[[Material], Any], Any] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -141,12 +141,18 @@ class Material:
     @cached_property
     def whole(self) -> StudyPart:
         """All cells, as one part."""
-        return StudyPart.of(self.runs, "", self.cells, self.labels, self.cases)
+        return self._part("", range(len(self.cells)))
 
     @cached_property
-    def cases(self) -> Mapping[int, WithCases]:
+    def explained_cells(self) -> Sequence[Mapping[str, WithCases]]:
         """`explained`."""
-        return explained(self.runs) if self.explained is None else self.explained
+        return list(map(explained, self.runs)) if self.explained is None else self.explained
+
+    @property
+    def with_cases(self) -> list[WithCases | None]:
+        """The same for each of `cells`; None where nothing is explained."""
+        runs = zip(self.runs, self.explained_cells, strict=True)
+        return [own.get(cell.summary.id) for content, own in runs for cell in content.cells]
 
     @cached_property
     def parts(self) -> list[StudyPart]:
@@ -154,12 +160,12 @@ class Material:
         places = by_part(self.labels)
         if set(places) <= {""}:
             return [self.whole]
-        return [
-            StudyPart.of(
-                self.runs, part, [self.cells[i] for i in here], [self.labels[i] for i in here], self.cases
-            )
-            for part, here in places.items()
-        ]
+        return [self._part(part, here) for part, here in places.items()]
+
+    def _part(self, part: str, here: Sequence[int]) -> StudyPart:
+        cases = [() if own is None else own.cases for own in self.with_cases]
+        cells, labels = [self.cells[i] for i in here], [self.labels[i] for i in here]
+        return StudyPart.of(self.runs, part, cells, labels, [cases[i] for i in here])
 
 
 def document(material: Material) -> Document:

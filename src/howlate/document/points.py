@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from howlate.charts import Subject
 from howlate.charts._figure import Shows
 from howlate.document.coarser import coarser
-from howlate.model.bins import CellBins
+from howlate.model.cause import ExplainedCase
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.summary import CellSummary, ColumnSummary
 from howlate.statistics.bins.pool import pool
@@ -23,12 +23,18 @@ class Points:
 
     groups: tuple[Group, ...]
     names: tuple[str, ...]
-    bins: Mapping[int, CellBins]
-    """Of the cells that have them, by the identity of their summary: joined runs hold the same ids."""
+    cells: Sequence[CellContent]
+    """All that were grouped."""
+    cases: Sequence[tuple[ExplainedCase, ...]]
+    """Of each cell."""
 
     @classmethod
     def of(
-        cls, runs: Sequence[RunContent], cells: Sequence[CellContent], labels: Sequence[Mapping[str, str]]
+        cls,
+        runs: Sequence[RunContent],
+        cells: Sequence[CellContent],
+        labels: Sequence[Mapping[str, str]],
+        cases: Sequence[tuple[ExplainedCase, ...]],
     ) -> Points | None:
         """None where the report is of cells."""
         first = runs[0].run
@@ -36,7 +42,7 @@ class Points:
         if not is_grouped(first, groups):
             return None
         names = row_names([g.labels for g in groups])
-        return cls(groups, tuple(names), {id(c.summary): c.bins for c in cells if c.bins is not None})
+        return cls(groups, tuple(names), cells, cases)
 
     def subjects(self, most: int, joined: int) -> dict[Shows, Sequence[Subject]]:
         """What each kind of chart draws; of the pictures of single points so many at most, the latest."""
@@ -55,26 +61,28 @@ class Points:
 
     def _worst(self, group: Group, name: str, joined: int) -> Subject | None:
         """The repetition with the largest latency, called so."""
-        column = next((self.bins[id(c)].column for c in group.cells if id(c) in self.bins), "latency_ns")
-        cell = group.worst(column)
-        if cell is None:
+        bins = [self.cells[place].bins for place in group.places]
+        at = group.worst_at(next((held.column for held in bins if held is not None), "latency_ns"))
+        if at is None:
             return None
+        cell = group.cells[at]
         which = cell.id.rpartition("-")[2]
         label = (
             Caption("{name} (of {of} the one with the largest: {which})", name=name, of=group.of, which=which)
             if group.planned > 1
             else name
         )
-        return Subject(label, cell, coarser(self.bins.get(id(cell)), joined), group)
+        return Subject(label, cell, coarser(bins[at], joined), group, cases=self.cases[group.places[at]])
 
     def _pooled(self, group: Group, name: str) -> Subject | None:
         """All valid repetitions as one."""
-        cells = [c for c in group.counted if id(c) in self.bins]
-        pooled = pool([self.bins[id(c)] for c in cells])
+        cells = [cell for cell in (self.cells[place] for place in group.places) if cell.summary.valid]
+        pooled = pool([cell.bins for cell in cells if cell.bins is not None])
         if pooled is None:
             return None
+        summary = together([cell.summary for cell in cells if cell.bins is not None])
         label = Caption("{name} (all {of})", name=name, of=group.of) if group.planned > 1 else name
-        return Subject(label, together(cells), pooled, group)
+        return Subject(label, summary, pooled, group)
 
 
 def _largest(group: Group) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from howlate.charts import Chart, Subject, all_charts
@@ -20,7 +20,6 @@ from howlate.document.text import every_note, virtual_note
 from howlate.model.cause import ExplainedCase
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.run import BY_HAND
-from howlate.model.summary import CellSummary
 from howlate.rooms import hooks
 from howlate.sides.join import gravity_of_runs
 from howlate.statistics.labels import row_names, title_of
@@ -71,8 +70,8 @@ class StudyPart:
     labels: Sequence[dict[str, str]]
     names: Sequence[str]
     points: Points | None
-    explained: Mapping[int, WithCases] = field(default_factory=dict)
-    """By the identity of the cells' summaries."""
+    cases: Sequence[tuple[ExplainedCase, ...]]
+    """The explained samples of each cell."""
 
     @classmethod
     def of(
@@ -81,10 +80,9 @@ class StudyPart:
         part: str,
         cells: Sequence[CellContent],
         labels: Sequence[dict[str, str]],
-        explained: Mapping[int, WithCases] | None = None,
+        cases: Sequence[tuple[ExplainedCase, ...]],
     ) -> StudyPart:
-        names, points = row_names(labels), Points.of(runs, cells, labels)
-        return cls(runs, part, cells, labels, names, points, explained or {})
+        return cls(runs, part, cells, labels, row_names(labels), Points.of(runs, cells, labels, cases), cases)
 
     @property
     def title(self) -> str:
@@ -115,34 +113,25 @@ class StudyPart:
     def latest(self, most: int) -> StudyPart:
         """Of so many cells, those with the largest latencies, in their order; their points are those of all."""
         kept = latest(self.cells, most)
-        cells, labels, names = ([held[i] for i in kept] for held in (self.cells, self.labels, self.names))
-        return replace(self, cells=cells, labels=labels, names=names)  # type: ignore[arg-type]
+        all_of = (self.cells, self.labels, self.names, self.cases)
+        cells, labels, names, cases = ([held[i] for i in kept] for held in all_of)
+        return replace(self, cells=cells, labels=labels, names=names, cases=cases)  # type: ignore[arg-type]
 
     def subjects(self, fit: Fit) -> Mapping[Shows, Sequence[Subject]]:
         """The subjects of each kind of chart."""
         if self.points is not None:
-            found = self.points.subjects(fit.drawn, fit.joined)
-            return {shows: list(map(self._explained, subjects)) for shows, subjects in found.items()}
+            return self.points.subjects(fit.drawn, fit.joined)
         part = self.latest(fit.listed).latest(fit.drawn)
         subjects = [
             Subject(
                 name if cell.summary.valid else Caption("{name} (invalid)", name=name),
                 cell.summary,
                 coarser(cell.bins, fit.joined),
-                cases=self._cases(cell.summary),
+                cases=cases,
             )
-            for name, cell in zip(part.names, part.cells, strict=True)
+            for name, cell, cases in zip(part.names, part.cells, part.cases, strict=True)
         ]
         return {"cells": subjects, "pooled": subjects, "worst": subjects}
-
-    def _cases(self, summary: CellSummary) -> tuple[ExplainedCase, ...]:
-        found = self.explained.get(id(summary))
-        return found.cases if found is not None else ()
-
-    def _explained(self, subject: Subject) -> Subject:
-        """With the cases of the cell that it shows."""
-        cases = self._cases(subject.summary)
-        return replace(subject, cases=cases) if cases else subject
 
     def in_terminal(self, *, every: bool, histograms: bool) -> Iterator[Item]:
         """Tables, a histogram where it was asked for, and notes; with `every` a row a cell also where points are

@@ -18,7 +18,6 @@ from howlate.sides.cell_labels import labels_of
 from howlate.sides.join import gravity_of_runs, join
 from howlate.sides.joined import Joined, Place
 from howlate.statistics.bins.pool import pool
-from howlate.statistics.groups import Group
 
 
 def side_subjects(contents: Sequence[RunContent], joined: Joined) -> list[Subject]:
@@ -39,20 +38,20 @@ class Placed:
 
 def placed(contents: Sequence[RunContent], joined: Joined) -> list[Placed]:
     """The subjects with their places and sides."""
-    bins = {id(cell.summary): cell.bins for content in contents for cell in content.cells}
     rulings = list(map(rulings_of, contents))
     subjects = []
     for place in joined.places:
         for side, member in sorted(place.members.items()):
             own = member.group
             labels = {**place.labels, "kernel": joined.sides[side].name}
-            group = Group(own.point, labels, own.cells, own.planned)
+            group = replace(own, labels=labels)
             if not own.counted:
                 continue
-            held = [cell_bins for cell in own.counted if (cell_bins := bins.get(id(cell))) is not None]
+            cells = [contents[member.run].cells[at] for at in own.places]
+            held = [cell.bins for cell in cells if cell.summary.valid and cell.bins is not None]
             summary = together(own.counted) if held else own.counted[0]
-            worst = own.worst(held[0].column) if held else None
-            one = bins.get(id(worst)) if worst is not None else None
+            worst = own.worst_at(held[0].column) if held else None
+            one = None if worst is None else cells[worst].bins
             ruling = rulings[member.run].get(own.point, "")
             name = joined.sides[side].name
             subjects.append(Placed(place, side, name, Subject(name, summary, pool(held), group, ruling, one)))

@@ -68,6 +68,8 @@ class Group:
     cells: tuple[CellSummary, ...]
     planned: int
     """The number of repetitions in the plan."""
+    places: tuple[int, ...]
+    """Where `cells` stand among all that were grouped: cells of joined runs may share an id."""
 
     @property
     def key(self) -> RowKey:
@@ -141,8 +143,18 @@ class Group:
 
     def worst(self, column: str) -> CellSummary | None:
         """The valid repetition with the largest maximum."""
-        cells = [c for c in self.counted if column in c.columns and c.columns[column].max is not None]
-        return max(cells, key=lambda cell: cell.columns[column].max or 0, default=None)
+        at = self.worst_at(column)
+        return None if at is None else self.cells[at]
+
+    def worst_at(self, column: str) -> int | None:
+        """Where it stands among `cells`."""
+        columns = {
+            i: cell.columns[column]
+            for i, cell in enumerate(self.cells)
+            if cell.valid and column in cell.columns
+        }
+        maxima = {i: held.max for i, held in columns.items() if held.max is not None}
+        return max(maxima, key=lambda i: maxima[i], default=None)
 
     def max_cpu(self, column: str) -> str:
         """The CPU that had the largest of all maxima; "" if only one measured."""
@@ -217,17 +229,19 @@ def groups_of(
     planned: dict[str, int] = {}
     for cell in run.plan.cells if run is not None else ():
         planned[cell.point] = planned.get(cell.point, 0) + 1
-    by_point: dict[tuple[object, ...], list[tuple[CellSummary, Mapping[str, str]]]] = {}
-    for summary, own in zip(summaries, labels or [s.labels for s in summaries], strict=True):
-        by_point.setdefault(key_of(summary.point, own), []).append((summary, own))
+    told = labels or [summary.labels for summary in summaries]
+    by_point: dict[RowKey, list[int]] = {}
+    for place, (summary, own) in enumerate(zip(summaries, told, strict=True)):
+        by_point.setdefault(key_of(summary.point, own), []).append(place)
     return tuple(
         Group(
-            cells[0][0].point,
-            cells[0][1],
-            tuple(cell for cell, _ in cells),
-            max(planned.get(cells[0][0].point, 0), len(cells)),
+            summaries[places[0]].point,
+            told[places[0]],
+            tuple(summaries[place] for place in places),
+            max(planned.get(summaries[places[0]].point, 0), len(places)),
+            tuple(places),
         )
-        for cells in by_point.values()
+        for places in by_point.values()
     )
 
 

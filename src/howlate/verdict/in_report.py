@@ -28,9 +28,9 @@ def doubts(material: Material) -> list[Statement]:
     """What other rooms know against the samples of rows that are judged."""
     return [
         doubt
-        for content in material.runs
+        for content, explained in zip(material.runs, material.explained_cells, strict=True)
         for of_room in hooks("doubts")
-        for doubt in of_room(content, stated(content), material.cases)
+        for doubt in of_room(content, stated(content), explained)
     ]
 
 

@@ -115,17 +115,6 @@ def explained_cells(content: RunContent) -> tuple[ExplainedCell, ...]:
     )
 
 
-def explained_by_summary(contents: Iterable[RunContent]) -> dict[int, ExplainedCell]:
-    """Of several runs, by the identity of the cell's summary: joined runs hold the same ids."""
-    return {
-        id(cell.summary): explained
-        for content in contents
-        for cell, explained in zip(
-            (cell for cell in content.cells if cell.trace is not None), explained_cells(content), strict=True
-        )
-    }
-
-
 def _explained(content: RunContent, cell: CellContent, name: str) -> ExplainedCell:
     """A sample that was not late has no time to explain."""
     assert cell.trace is not None

@@ -59,15 +59,15 @@ def answers(runs: Sequence[RunContent]) -> bool:
     return only(runs)
 
 
-def explained(runs: Sequence[RunContent]) -> dict[int, ExplainedCell]:
-    """For document/of_runs.py: the cells with explained samples, by the identity of their summaries."""
-    from howlate.why.explained_cells import explained_by_summary
+def explained(content: RunContent) -> dict[str, ExplainedCell]:
+    """For document/of_runs.py: the cells with explained samples, by their ids."""
+    from howlate.why.explained_cells import explained_cells
 
-    return explained_by_summary(runs)
+    return {cell.id: cell for cell in explained_cells(content)}
 
 
 def doubts(
-    content: RunContent, rows: Sequence[Judged], explained: Mapping[int, WithCases]
+    content: RunContent, rows: Sequence[Judged], explained: Mapping[str, WithCases]
 ) -> Sequence[Statement]:
     """For verdict/in_report.py: which rows are on samples that recording made slower."""
     from howlate.why.in_report import doubts

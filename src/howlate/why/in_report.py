@@ -29,10 +29,8 @@ def advised(material: Material) -> Iterator[Section]:
 
 def late_causes(material: Material) -> Sequence[Section]:
     """Where the time of the late samples went, if events were recorded."""
-    names = dict(
-        zip(map(id, (cell.summary for cell in material.cells)), row_names(material.labels), strict=True)
-    )
-    cells = [replace(cell, name=names.get(key, cell.name)) for key, cell in _cells(material.cases).items()]
+    named = zip(material.with_cases, row_names(material.labels), strict=True)
+    cells = [replace(_own(cell), name=name) for cell, name in named if cell is not None]
     found = [finding for content in material.runs for finding in content.findings]
     return causes_section(cells, found, _("Why the late samples were late") if material.style is PAGE else "")
 
@@ -45,14 +43,12 @@ PARTS = (
 
 
 def doubts(
-    content: RunContent, rows: Sequence[Judged], explained: Mapping[int, WithCases]
+    content: RunContent, rows: Sequence[Judged], explained: Mapping[str, WithCases]
 ) -> Sequence[Statement]:
     """Which of the rows are on samples that recording made slower."""
-    cells = _cells(explained)
-    own = [cells[id(cell.summary)] for cell in content.cells if id(cell.summary) in cells]
-    return slower_by_recording(content.run, rows, own)
+    return slower_by_recording(content.run, rows, list(map(_own, explained.values())))
 
 
-def _cells(explained: Mapping[int, WithCases]) -> Mapping[int, ExplainedCell]:
+def _own(cell: WithCases) -> ExplainedCell:
     """Of this room (`explained` in hooks.py)."""
-    return cast(Mapping[int, ExplainedCell], explained)
+    return cast(ExplainedCell, cell)

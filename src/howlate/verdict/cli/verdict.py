@@ -335,7 +335,7 @@ def _doubts(run: Path, content: RunContent, rows: Sequence[Judged]) -> Sequence[
     if not any(cell.parameters.get("explain") for cell in content.run.plan.cells):
         return ()
     traced = load_run(run, kernels=False)
-    return [doubt for doubts in hooks("doubts") for doubt in doubts(traced, rows, explained([traced]))]
+    return [doubt for doubts in hooks("doubts") for doubt in doubts(traced, rows, explained(traced))]
 
 
 def _print_json(run: Path, content: RunContent, rows: Sequence[Judged], slower: Sequence[Statement]) -> None:
