@@ -18,7 +18,8 @@ MACHINE = "another machine"
 """What no command brings."""
 AS_ROOT = "sudo ./dev test"
 _FORM = re.compile(
-    rf"lacks (?P<what>\S.*): (?P<remedy>{KERNEL}|{MACHINE}|(?:sudo|apt-get|snap|\./dev|\./howlate|[A-Z_]+=\S+) .*)",
+    rf"lacks (?P<what>\S.*): (?P<remedy>{KERNEL}|{MACHINE}|"
+    r"(?:sudo|apt-get|snap|python3 -m pip|\./dev|\./howlate|[A-Z_]+=\S+) .*)",
     re.DOTALL,
 )
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 PACKAGE = "howlate"
-ROOMS = ("verdict", "compare", "lab", "why", "prove", "history", "imports", "published")
+ROOMS = ("verdict", "compare", "lab", "why", "prove", "history", "imports", "published", "notebook")
 
 
 def folders(package: str) -> dict[str, Path]:

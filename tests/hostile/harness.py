@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import resource
@@ -40,12 +41,13 @@ COMMANDS = {
     "export perfetto": "export run --format perfetto -o out",
     "history": "history run --json",
     "lab why": "lab why run",
+    "load": "load run",
     "query": "query|select * from runs join cells using (run) join statistics using (run, cell)|run",
     "query samples": "query|select count(*), sum(latency_ns), min(release) from samples|run",
     "report": "report run -o out",
     "why": "why run",
 }
-"""Every command that reads a run, by the key that says which."""
+"""Every command that reads a run, by the key that says which; `load` is howlate.load."""
 OF_THE_LAB = ("show --kernels", "lab why")
 """Those that read what only a run of the lab has."""
 
@@ -125,9 +127,28 @@ def call(command: str, place: Path) -> Outcome:
     def work() -> int:
         tempfile.tempdir = str(place)
         os.environ["COLUMNS"] = WIDE
-        return int(entry.main(words_of(command)))
+        words = words_of(command)
+        return load(Path(words[1])) if command == "load" else int(entry.main(words))
 
     return in_child(work, place)
+
+
+def load(path: Path) -> int:
+    """Print every value that howlate.load gives of a run, or its error; what is missing is named as by a command."""
+    from howlate import load as load_run
+    from howlate.cli._named import tell_missing
+    from howlate.errors import HowlateError
+
+    try:
+        run = load_run(path)
+        samples = [[int(column.sum()) for column in cell.samples().values()] for cell in run.cells]
+        rows = [list(map(str, column)) for column in run.summaries().values()]
+        values = [[dict(cell.summary) for cell in run.cells], samples, rows, run.verdict()["rows"]]
+        print(json.dumps([*values, run.causes()], indent=1))
+        return tell_missing([(path, run._content)])
+    except HowlateError as problem:
+        print(f"howlate: {problem}. {problem.remedy}", file=sys.stderr)
+        return problem.exit_code
 
 
 KINDS = ("spoilt", "forged")
@@ -205,6 +226,7 @@ def warm_up() -> None:
         "history.catalogue",
         "store.audit",
         "document.html",
+        "document.missing",
         "store.summarise",
     ):
         importlib.import_module(f"howlate.{name}")

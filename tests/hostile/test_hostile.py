@@ -26,7 +26,7 @@ def hostile(module: str, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 EACH = [
-    pytest.param(1, ["show", "verdict", "query", "show --verify"], id="some"),
+    pytest.param(1, ["show", "verdict", "query", "show --verify", "load"], id="some"),
     pytest.param(2, list(COMMANDS), id="all", marks=pytest.mark.sweep),
 ]
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -184,9 +185,9 @@ def command(
     content = load_run(run, bins=False, kernels=False)
     rows = verdicts_of(run, content, question, extrapolate=extrapolate)
     verdicts = [row.verdict for row in rows]
-    slower = _doubts(run, content, rows)
+    slower = doubts_of(run, content, rows)
     if as_json:
-        _print_json(run, content, rows, slower)
+        click.echo(json.dumps(json_of(run, content, rows, slower), indent=1, ensure_ascii=False))
     else:
         _print(verdicts, content, slower)
         if every:
@@ -327,7 +328,7 @@ def _print_each(rows: Sequence[Judged]) -> None:
     print_items(Console(highlight=False), each([(row.verdict, *row.others) for row in rows]))
 
 
-def _doubts(run: Path, content: RunContent, rows: Sequence[Judged]) -> Sequence[Statement]:
+def doubts_of(run: Path, content: RunContent, rows: Sequence[Judged]) -> Sequence[Statement]:
     """What is known against the samples of these rows; the traces are read only where there are some."""
     from howlate.document.of_runs import explained
     from howlate.store.loaded import load_run
@@ -338,9 +339,10 @@ def _doubts(run: Path, content: RunContent, rows: Sequence[Judged]) -> Sequence[
     return [doubt for doubts in hooks("doubts") for doubt in doubts(traced, rows, explained(traced))]
 
 
-def _print_json(run: Path, content: RunContent, rows: Sequence[Judged], slower: Sequence[Statement]) -> None:
-    import json
-
+def json_of(
+    run: Path, content: RunContent, rows: Sequence[Judged], slower: Sequence[Statement]
+) -> dict[str, Any]:
+    """The verdict for programs (docs/verdict.md)."""
     from howlate.verdict.document import opening
     from howlate.verdict.verdict_json import verdict_json
     from howlate.verdict.whole import outcome_of, ruling_of
@@ -348,7 +350,7 @@ def _print_json(run: Path, content: RunContent, rows: Sequence[Judged], slower: 
 
     verdicts = [row.verdict for row in rows]
     first = (*opening(verdicts, content), *slower)
-    value = {
+    return {
         "schema": 1,
         "run": str(run),
         "outcome": ruling_of(outcome_of(verdicts), content),
@@ -358,7 +360,6 @@ def _print_json(run: Path, content: RunContent, rows: Sequence[Judged], slower: 
         "statements": [to_json(told) for told in first],
         "rows": [verdict_json(row.verdict, row.others) for row in rows],
     }
-    click.echo(json.dumps(value, indent=1, ensure_ascii=False))
 
 
 def _print(verdicts: Sequence[Verdict], content: RunContent, slower: Sequence[Statement]) -> None:

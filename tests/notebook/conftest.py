@@ -1,0 +1,3 @@
+"""Commands run in this process (tests/running.py)."""
+
+from running import howlate as howlate
