@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -37,6 +38,21 @@ class Clone:
         cases = "".join(f"{name}) echo '  Candidate: {version}' ;;\n" for name, version in candidates.items())
         self.stand_in("apt-cache", f'case $2 in {cases} *) echo "  Candidate: (none)" ;; esac')
         self.stand_in("dpkg-query", "exit 1")
+
+    def environment(self, lock: str) -> None:
+        """A virtual environment of this lock, whose Python prints what it was to run."""
+        python = self.root / ".venv" / "bin" / "python"
+        python.parent.mkdir(parents=True)
+        (python.parent.parent / ".requirements.lock").write_text(lock)
+        python.write_text('#!/bin/sh\n[ "$1" = -I ] || echo "$*"\n')
+        python.chmod(0o755)
+
+    def find_no_python(self) -> None:
+        """The set-up looks for none of this machine's."""
+        setup = self.root / "tools" / "setup.sh"
+        text = setup.read_text()
+        assert text.count("for python in ") == 1
+        setup.write_text(re.sub("for python in .*; do", "for python in none; do", text))
 
     def calls(self) -> list[str]:
         return self.log.read_text().splitlines() if self.log.exists() else []

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import click
 import pytest
 
-from howlate.cli import howlate
-from howlate.cli._folder import Folder
+from howlate import __version__ as howlate_version
+from howlate.errors import NotPossibleError
+from howlate.lab.archive.apt import default_keyring
 from howlate.model.facts import Facts
 from howlate.settings._check import granting
 from howlate.system import paths as places
@@ -90,14 +88,16 @@ def test_the_cross_probe_of_this_machine_is_as_new_as_its_own_even_where_it_stay
     own, stamp = root / "build" / "probe" / "howlate-probe", root / "build" / "probe" / ".built"
     clock, trace = own.with_name("howlate-clock.so"), own.with_name("howlate-trace.so")
     copy = root / "build" / "cross" / os.uname().machine / "howlate-probe"
+    shutil.copytree(places.ROOT / "tools", root / "tools")
     for content, built in ((b"one", 1000), (b"one", 2000), (b"two", 3000)):
         own.write_bytes(content)
         clock.write_bytes(content)
         trace.write_bytes(content)
         os.utime(own, (999, 999))
         os.utime(stamp, (built, built))
-        asked = f"root='{root}'; . '{places.ROOT}/tools/setup.sh'; root='{root}'; need_cross_probe \"$(uname -m)\""
-        subprocess.run(["bash", "-eu", "-c", asked], capture_output=True, check=True)
+        os.utime(root / "probe" / "main.cpp", (built - 1, built - 1))
+        asked: list[str | Path] = [root / "tools" / "ready.sh", "probe", os.uname().machine]
+        subprocess.run(asked, capture_output=True, check=True)
         assert copy.read_bytes() == copy.with_name(clock.name).read_bytes() == content
         assert copy.with_name(trace.name).read_bytes() == content
         assert copy.with_name(".built").stat().st_mtime == built
@@ -170,7 +170,7 @@ def test_without_a_terminal_nothing_is_installed_but_by_the_two_commands(clone: 
     assert done.returncode == 3
     assert "apt-get install --no-install-recommends cmake g++ ninja-build python3 python3-venv" in done.stderr
     assert not [call for call in clone.calls() if "-y" in call]
-    for agreed in ("unasked=yes", "install=yes"):
+    for agreed in ("install=unasked", "install=yes"):
         clone.log.unlink()
         assert clone.bash(f"{agreed}\n{NEED}").returncode == 0
         assert [call for call in clone.calls() if "install -y" in call]
@@ -183,12 +183,7 @@ def test_the_launcher_installs_unasked_for_check_alone(clone: Clone, command: st
     """Code 4: it went on to install, which this stand-in cannot."""
     clone.debian(BOOKWORM)
     clone.stand_in("apt-get", "case $* in *-y*) exit 1 ;; esac")
-    clone.stand_in("python3", "exit 1")
-    (clone.root / "tools" / "setup.sh").write_text(
-        (clone.root / "tools" / "setup.sh")
-        .read_text()
-        .replace("for python in /usr/bin/python3 ", "for python in ")
-    )
+    clone.find_no_python()
     assert clone.run("./howlate", *command.split()).returncode == code
     assert any("install -y" in call for call in clone.calls()) == (code == 4)
 
@@ -249,76 +244,131 @@ def test_no_network_is_told_with_a_way_out(clone: Clone) -> None:
 # Help, version and lists
 
 
-def test_help_version_and_lists_install_nothing(clone: Clone) -> None:
+BARE = [
+    "bash",
+    "dirname",
+    "env",
+    "find",
+    "flock",
+    "head",
+    "id",
+    "mkdir",
+    "readlink",
+    "sed",
+    "sort",
+    "touch",
+    "uname",
+]
+HELP = ("--help", "-h", "", "check --help", "lab run --help", "run x -h", "lab")
+LISTS = ("studies", "studies show check", "reference list", "completion bash")
+
+
+@pytest.mark.parametrize("words", (*HELP, *LISTS, "--version"))
+def test_help_version_and_lists_install_nothing(clone: Clone, words: str) -> None:
+    """Before the set-up they say in a sentence what makes it."""
     clone.debian(BOOKWORM)
     before = sorted(clone.root.iterdir())
-    for words, expected in (
-        ("--version", "howlate, version "),
-        ("--help", "Measure this machine"),
-        ("check --help", "--seconds"),
-        ("lab run --help", "--kernels"),
-        ("studies", "How late can this machine be?"),
-        ("reference list", "tut-2017"),
-    ):
-        done = clone.run("./howlate", *words.split())
-        assert (done.returncode, expected in done.stdout) == (0, True), (words, done.stderr)
+    done = clone.run("./howlate", *words.split())
+    if words == "--version":
+        assert (done.returncode, done.stdout) == (0, f"howlate, version {howlate_version}\n")
+    else:
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (3, "", 1)
+        assert "`./howlate check` sets everything up" in done.stderr
     assert sorted(clone.root.iterdir()) == before
     assert not clone.calls()
 
 
-def test_bash_alone_tells_the_commands(clone: Clone) -> None:
-    clone.stand_in("python3", "exit 127")
-    done = clone.run("./howlate", "--help")
-    assert done.returncode == 0
-    for line in (
-        "  check      Measure this machine",
-        "  import     Make a run of",
-        "  lab        Measure kernels",
-    ):
-        assert line in done.stdout
+@pytest.mark.parametrize("words", (*HELP, *LISTS, "--version"))
+def test_they_take_the_environment_that_is_there_however_old(clone: Clone, words: str) -> None:
+    clone.environment("of another lock")
+    done = clone.run("./howlate", *words.split())
+    assert (done.returncode, done.stdout) == (0, " ".join(("-P -m howlate", *words.split())) + "\n")
+    assert not clone.calls()
 
 
-def commands(
-    group: click.Group, path: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
-        yield (*path, name), command
-        if isinstance(command, Folder):
-            yield from commands(command, (*path, name))
+def test_a_shell_that_asks_how_a_line_goes_on_is_told_nothing_before_the_set_up(clone: Clone) -> None:
+    clone.debian(BOOKWORM)
+    done = clone.run("./howlate", "run", _HOWLATE_COMPLETE="bash_complete")
+    assert (done.returncode, done.stdout, done.stderr, clone.calls()) == (0, "", "", [])
 
 
-def test_the_bare_help_names_the_options_of_every_command() -> None:
-    """It reads them from the files, and must not lose one."""
-    spec = importlib.util.spec_from_file_location("bare_help", places.ROOT / "tools" / "bare_help.py")
-    assert spec is not None and spec.loader is not None
-    bare_help = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(bare_help)
-    for path, command in commands(howlate):
-        told = bare_help.help_of("./howlate", list(path))
-        for parameter in command.params:
-            if isinstance(parameter, click.Option) and not parameter.hidden:
-                assert set(parameter.opts) <= set(re.findall(r"-[-\w]+", told)), (path, parameter.opts)
+@pytest.mark.parametrize("words", ["show RUN", "lab kernels", "lab run check", "check", "run -- --help"])
+def test_with_its_environment_the_launcher_only_starts_howlate(clone: Clone, words: str) -> None:
+    clone.debian(BOOKWORM)
+    clone.environment((clone.root / "requirements.lock").read_text())
+    done = clone.run("./howlate", *words.split())
+    assert (done.returncode, done.stdout) == (0, f"-P -m howlate {words}\n")
+    assert not clone.calls()
+    assert not (clone.root / "build").exists()
+
+
+@pytest.mark.parametrize("words", ["show RUN", "run timers", "check"])
+def test_check_alone_asks_for_the_compiler_at_once(clone: Clone, words: str) -> None:
+    clone.debian(BOOKWORM)
+    clone.find_no_python()
+    done = clone.run("./howlate", "--no-install", *words.split())
+    compiler = "cmake g++ ninja-build " if words == "check" else ""
+    assert done.returncode == 3
+    assert f"are missing: {compiler}python3 python3-venv" in done.stderr
+
+
+# What howlate asks for when it comes to it
+
+
+def test_the_probe_is_built_when_a_command_comes_to_it(
+    clone: Clone, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Once in a process, and again when a source has changed; never where one is named."""
+    clone.stand_in(
+        "cmake",
+        'case $1 in -S) mkdir -p "$4" && : >"$4/howlate-probe" && chmod +x "$4/howlate-probe" ;; esac',
+    )
+    clone.stand_in("dpkg-query", "printf installed")
+    monkeypatch.setattr(places, "ROOT", clone.root)
+    monkeypatch.setenv("PATH", f"{clone.bin}:/usr/bin:/bin")
+    (named := clone.bin / "named").touch(0o755)
+    monkeypatch.setenv("HOWLATE_PROBE", str(named))
+    assert places.probe_path() == named
+    assert not clone.calls()
+    monkeypatch.delenv("HOWLATE_PROBE")
+    for _ in range(2):
+        assert places.probe_path() == clone.root / "build" / "probe" / "howlate-probe"
+    assert len([call for call in clone.calls() if call.startswith("cmake -S")]) == 1
+    assert "building the probe" in capfd.readouterr().err
+    places._own_ready.cache_clear()
+    os.utime(clone.root / "probe", (2**31, 2**31))
+    places.probe_path()
+    assert len([call for call in clone.calls() if call.startswith("cmake -S")]) == 2
 
 
 @pytest.mark.parametrize(
-    ("words", "needs"),
+    ("asked", "packages"),
     [
-        ("", "nothing"),
-        ("lab run check --help", "nothing"),
-        ("probe cyclic --help", "probe"),
-        ("probe --help", "nothing"),
-        ("reference audit", "nothing"),
-        ("show RUN", "python"),
-        ("lab kernels", "python"),
-        ("lab run check", "probe"),
-        ("check", "probe"),
+        (lambda: places.probe_path(), "cmake g++ ninja-build"),
+        (lambda: places.make_ready("amd64"), "debootstrap"),
+        (lambda: places.make_ready("arm64"), "qemu-system-arm"),
+        (lambda: default_keyring(), "gpgv debian-archive-keyring"),
     ],
+    ids=["probe", "amd64", "arm64", "archive"],
 )
-def test_a_command_asks_for_what_it_needs(clone: Clone, words: str, needs: str) -> None:
-    assert clone.bash(f"see_needs {words}; echo $needs").stdout == f"{needs}\n"
+def test_what_is_missing_is_named_when_a_command_comes_to_it(
+    clone: Clone,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    asked: Callable[[], object],
+    packages: str,
+) -> None:
+    clone.debian(BOOKWORM)
+    monkeypatch.setattr(places, "ROOT", clone.root)
+    monkeypatch.setattr("howlate.lab.archive.apt.KEYRINGS", ())
+    monkeypatch.delenv("HOWLATE_PROBE")
+    for name in BARE:
+        (clone.bin / name).symlink_to(shutil.which(name) or name)
+    monkeypatch.setenv("PATH", str(clone.bin))
+    monkeypatch.setenv("HOWLATE_INSTALL", "no")
+    with pytest.raises(NotPossibleError, match="the reason stands above"):
+        asked()
+    assert packages in capfd.readouterr().err
 
 
 def test_what_guests_of_another_kind_need_and_is_there_is_not_locked_for(clone: Clone) -> None:

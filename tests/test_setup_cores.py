@@ -41,13 +41,13 @@ def test_without_a_core_s_library_its_probe_is_left_out_in_one_line(
 def test_with_one_library_that_core_s_probe_is_built_and_the_other_left_out(clone: Clone) -> None:
     """As far as the build, which is another test's."""
     clone.stand_in("xeno-config")
-    done = clone.bash(
-        'build_probe() { echo "built $*"; }; need_core_probes --with-cobalt --with-evl',
-        EVL_PC=NOWHERE["EVL_PC"],
-    )
+    for name in ("dpkg-query", "cmake"):
+        clone.stand_in(name, "printf installed")
+    done = clone.run("./dev", "probe", "--with-cobalt", "--with-evl", EVL_PC=NOWHERE["EVL_PC"])
     assert done.returncode == 3
-    (built,) = [line for line in done.stdout.splitlines() if line.startswith("built ")]
-    assert built.endswith(f"build/probe-cobalt howlate-probe -DHOWLATE_COBALT={clone.bin}/xeno-config")
+    (configured,) = [call for call in clone.calls() if call.startswith("cmake -S")]
+    assert f"-B {clone.root}/build/probe-cobalt " in configured
+    assert f"-DHOWLATE_COBALT={clone.bin}/xeno-config" in configured
     assert done.stderr.splitlines()[-1] == f"howlate: left out: {NO_EVL}"
 
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Makes ready what another kind of machine than this one needs; howlate calls it when one is asked for:
-#   tools/ready.sh guest amd64|arm64                         QEMU for such guests of the lab, and their probe
+# Makes ready what a command needs beyond the Python packages; howlate calls it when it comes to that:
+#   tools/ready.sh own                                       the probe for this machine
+#   tools/ready.sh guest amd64|arm64                         QEMU for such guests of the lab, what their kernels take, and their probe
+#   tools/ready.sh archive                                   the keys of the Debian archive and their check
 #   tools/ready.sh probe x86_64|aarch64|armv7|riscv64 ...    the probe for such machines, and the compiler that builds it
 set -u
 root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
@@ -8,35 +10,78 @@ root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 . "$root/tools/setup.sh"
 werror=${HOWLATE_WERROR:-OFF}
 
-# Whoever may not write the checkout, or install, does with what is there.
-is_ready() { # architecture ...; expects $command
-  local arch
-  [ -z "$command" ] || command -v "$command" >/dev/null || return 1
-  for arch in "$@"; do ! probe_is_old "$root/build/cross/$arch/.built" || return 1; done
+# What Debian calls an architecture's tools.
+cross_tools() { # architecture
+  case $1 in
+    x86_64 | aarch64 | riscv64) echo "$1-linux-gnu" ;;
+    armv7) echo arm-linux-gnueabihf ;;
+    *) return 1 ;;
+  esac
 }
 
-make_ready() { # architecture ...; expects $emulator
-  local arch wanted=()
-  for arch in "$@"; do mapfile -t -O ${#wanted[@]} wanted < <(cross_package "$arch"); done
-  need_packages "${packages_run[@]}" "${wanted[@]}" ${emulator:+"$emulator"}
-  for arch in "$@"; do need_cross_probe "$arch"; done
+# The Debian package with its compiler; nothing for this machine's own.
+cross_package() { # architecture
+  local tools
+  tools=$(cross_tools "$1")
+  [ "$1" = "$(uname -m)" ] || echo "g++-${tools//_/-}"
 }
 
-emulator='' command=''
-case ${1:-} in
-  guest)
-    emulator=$(guest_emulator "${2:-}") || die $EXIT_USAGE "name a guest's architecture: amd64 or arm64"
-    command=$(guest_command "$2")
-    set -- "$(guest_architecture "$2")"
+# The static probe for an architecture, with Debian's cross compiler: build/cross/ARCHITECTURE/howlate-probe. This machine's own is
+# the one in build/probe, which is static as well.
+need_cross_probe() { # architecture
+  local arch=$1 tools directory=$root/build/cross/$1 started
+  if [ "$arch" = "$(uname -m)" ]; then
+    need_probe
+    mkdir -p "$directory"
+    cmp -s "$root/build/probe/howlate-probe" "$directory/howlate-probe" || cp "$root/build/probe/howlate-probe" "$directory/"
+    cp "$root/build/probe/howlate-clock.so" "$root/build/probe/howlate-trace.so" "$directory/"
+    cp --preserve=timestamps "$root/build/probe/.built" "$directory/.built" # as old as the build, though the copy may be older
+    return
+  fi
+  probe_is_old "$directory/.built" || return 0
+  tools=$(cross_tools "$arch")
+  say "building the probe for $arch (about a minute)"
+  started=$(mktemp)
+  build_probe "$directory" howlate-probe -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="${tools%%-*}" \
+    -DCMAKE_CXX_COMPILER="$tools-g++"
+  mv "$started" "$directory/.built"
+}
+
+# Whoever may not write the checkout, or install, does with what is there. A command is found nearly for nothing, where asking dpkg is not.
+is_ready() {
+  local name
+  for name in "${commands[@]}"; do command -v "$name" >/dev/null || return 1; done
+  for name in "${built[@]}"; do ! probe_is_old "$root/build/$name/.built" || return 1; done
+}
+
+make_ready() {
+  need_packages "${packages[@]}"
+  local name
+  for name in "${built[@]}"; do
+    case $name in probe) need_probe ;; *) need_cross_probe "${name#cross/}" ;; esac
+  done
+}
+
+commands=() packages=() built=()
+case ${1:-}:${2:-} in
+  own:) built=(probe) packages=("${packages_run[@]}") ;;
+  archive:) commands=(gpgv) packages=(gpgv debian-archive-keyring) ;;
+  guest:amd64 | guest:arm64)
+    emulator=qemu-system-x86 arch=x86_64
+    [ "$2" = amd64 ] || emulator=qemu-system-arm arch=aarch64
+    commands=("qemu-system-$arch" gpgv zstd make) packages=("${packages_lab[@]}" "$emulator")
+    [ "$arch" = "$(uname -m)" ] || built=("cross/$arch") packages+=("${packages_run[@]}" "$(cross_package "$arch")")
     ;;
-  probe)
+  probe:*)
     shift
     [ $# -gt 0 ] || set -- "${cross_all[@]}"
+    packages=("${packages_run[@]}")
     for arch in "$@"; do
-      cross_tools "$arch" >/dev/null ||
-        die $EXIT_USAGE "there is no probe for '$arch'; there are ${cross_all[*]}"
+      cross_tools "$arch" >/dev/null || die $EXIT_USAGE "there is no probe for '$arch'; there are ${cross_all[*]}"
+      built+=("cross/$arch")
+      mapfile -t -O ${#packages[@]} packages < <(cross_package "$arch")
     done
     ;;
-  *) die $EXIT_USAGE "say what: guest or probe, and the architecture" ;;
+  *) die $EXIT_USAGE "say what: own, archive, guest amd64|arm64, or probe and the architecture" ;;
 esac
-is_ready "$@" || with_lock make_ready "$@"
+is_ready || with_lock make_ready

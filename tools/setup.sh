@@ -1,9 +1,8 @@
-# Sourced by ./howlate and ./dev: installs what is missing, makes the virtual environment, builds the probe.
+# Sourced by ./howlate, ./dev and tools/ready.sh: installs what is missing, makes the virtual environment, builds the probe.
 # Each step leaves a stamp behind itself, written last, so that a step that was cut off is done again and one that is done
-# costs a few file comparisons. Expects $root; sets $built to yes when anything was made.
+# costs a few file comparisons. Expects $root.
 # shellcheck shell=bash disable=SC2034
 
-built=no
 : "${root:?}"
 
 # The exit codes of docs/architecture.md.
@@ -19,19 +18,25 @@ die() { # code, sentence ...
   exit "$code"
 }
 
-# What `./howlate` needs on Debian beyond its essential packages; the commands that only read or list do without a compiler.
+# What `./howlate` needs on Debian beyond its essential packages: itself, and to build the probe.
 packages_python=(python3 python3-venv)
 packages_run=(cmake g++ ninja-build "${packages_python[@]}")
+
+# What the lab needs besides QEMU: the archive's keys and their check, unpacking, what builds modules (for a kernel of another suite in
+# a root of it).
+packages_lab=(debian-archive-keyring gpgv zstd make debootstrap)
+
+# The architectures that the probe is built for, by their names in build/cross/.
+cross_all=(x86_64 aarch64 armv7 riscv64)
 
 # What the sources ask of a system.
 least_python=3.11
 least_gxx=11
 least_cmake=3.22
 
-# May packages be installed? "ask" does on a terminal; without one only the README's two commands go on ($unasked=yes).
+# May packages be installed? "ask" does on a terminal and refuses without one, "unasked" goes on there (the README's two commands).
 install=${HOWLATE_INSTALL:-ask}
-case $install in ask | yes | no) ;; *) die $EXIT_USAGE "HOWLATE_INSTALL is '$install'; set it to yes, no or ask" ;; esac
-unasked=no
+case $install in ask | unasked | yes | no) ;; *) die $EXIT_USAGE "HOWLATE_INSTALL is '$install'; set it to yes, no or ask" ;; esac
 agreed=no
 
 # launcher_options ARGUMENT ...: what stands before the command sets $install; $taken says how many words that were.
@@ -54,97 +59,6 @@ name_to_type() { # $0 of the launcher
     *) printf './%q' "$1" ;;
   esac
 }
-
-# What the lab needs besides: the archive's keys and their check, unpacking, what builds modules (for a kernel of another suite
-# in a root of it), and QEMU for guests of this machine's kind.
-lab_packages() {
-  printf '%s\n' debian-archive-keyring gpgv zstd make debootstrap
-  case $(uname -m) in aarch64) echo qemu-system-arm ;; *) echo qemu-system-x86 ;; esac
-}
-
-# The tests' browser and perf, by the names of this distribution. Ubuntu's Chromium is a snap, so there is none to install with apt.
-peer_packages() {
-  local ID='' VERSION_ID=''
-  # shellcheck source=/dev/null
-  [ ! -e /etc/os-release ] || . /etc/os-release
-  case $ID:$VERSION_ID in
-    ubuntu:22.04 | ubuntu:24.04) printf '%s\n' linux-tools-generic librsvg2-bin ;;
-    ubuntu:*) printf '%s\n' linux-perf librsvg2-bin ;;
-    *) printf '%s\n' linux-perf chromium chromium-driver ;;
-  esac
-}
-
-# Looked for by their commands: nearly free, where asking dpkg is not. (debootstrap's is not on everybody's PATH.)
-lab_is_ready() {
-  local name emulator=qemu-system-x86_64
-  [ "$HOSTTYPE" = aarch64 ] && emulator=qemu-system-aarch64
-  for name in "$emulator" gpgv zstd make; do command -v "$name" >/dev/null || return 1; done
-}
-
-# Listing the kernels takes the check of the archive's signature and no QEMU.
-packages_archive=(debian-archive-keyring gpgv)
-wants_archive() { # argument ...
-  [ "${1:-} ${2:-}" = "lab kernels" ] && ! { command -v gpgv >/dev/null && [ -e /usr/share/keyrings/debian-archive-keyring.gpg ]; }
-}
-
-# Is a command of the lab called, and not merely its help? Costs nothing for the other commands.
-wants_lab() { # argument ...
-  local word lab=no
-  [ "${1:-}" = lab ] && [ $# -gt 1 ] && lab=yes
-  for word in "$@"; do
-    case $word in
-      lab:* | --target=lab | --target=lab:*) lab=yes ;;
-      -h | --help) return 1 ;;
-    esac
-  done
-  [ "${1:-}" != lab ] && [[ " $* " == *" --target lab "* ]] && lab=yes
-  [ $lab = yes ]
-}
-
-# What a command needs, in $needs: "nothing" beyond what is there (help, the version, lists of what the checkout holds), "python" (it
-# reads runs or the archive), or "probe".
-see_needs() { # argument ...
-  local word
-  needs=probe
-  case ${1:-} in
-    "" | -h | --help | --version) needs=nothing ;;
-    studies | reference | completion) needs=nothing ;;
-    show | compare | report | export | import | query | history | verdict | plan) needs=python ;;
-    why) case " $* " in *" --try"*) ;; *) needs=python ;; esac ;;
-    lab) case ${2:-} in "") needs=nothing ;; kernels | clean) needs=python ;; esac ;;
-  esac
-  if [ "${1:-}" = probe ]; then
-    case ${2:-} in -h | --help) needs=nothing ;; esac
-    return
-  fi
-  for word in "$@"; do
-    case $word in -h | --help) needs=nothing ;; --) return ;; esac
-  done
-}
-
-# The architectures that the probe is built for, by their names in build/cross/.
-cross_all=(x86_64 aarch64 armv7 riscv64)
-
-# What Debian calls an architecture's tools.
-cross_tools() { # architecture
-  case $1 in
-    x86_64 | aarch64 | riscv64) echo "$1-linux-gnu" ;;
-    armv7) echo arm-linux-gnueabihf ;;
-    *) return 1 ;;
-  esac
-}
-
-# The Debian package with its compiler; nothing for this machine's own.
-cross_package() { # architecture
-  local tools
-  tools=$(cross_tools "$1") || return 1
-  [ "$1" = "$(uname -m)" ] || echo "g++-${tools//_/-}"
-}
-
-# Guests of the lab, by Debian's name: their emulator's package, and the architecture of their probe.
-guest_emulator() { case $1 in amd64) echo qemu-system-x86 ;; arm64) echo qemu-system-arm ;; *) return 1 ;; esac; }
-guest_command() { case $1 in amd64) echo qemu-system-x86_64 ;; arm64) echo qemu-system-aarch64 ;; *) return 1 ;; esac; }
-guest_architecture() { case $1 in amd64) echo x86_64 ;; arm64) echo aarch64 ;; *) return 1 ;; esac; }
 
 missing_packages() { # package ...: prints those that dpkg does not know as installed
   local name
@@ -178,11 +92,21 @@ python_packages() {
   printf '%s\n' python3 python3-venv
 }
 
+# The version of a package: what apt would install; where there is no apt, what its command says.
+version_of() { # package
+  if command -v apt-cache >/dev/null; then candidate "$1"; return; fi
+  case $1 in
+    python3) python3 -I -c 'import sys; print("%d.%d" % sys.version_info[:2])' ;;
+    g++) case $("${CXX:-c++}" --version) in *"Free Software Foundation"*) "${CXX:-c++}" -dumpversion ;; esac ;;
+    cmake) cmake --version | sed -n 's/^cmake version //p' ;;
+  esac 2>/dev/null
+}
+
 # Refuses a system whose own Python, compiler or CMake the sources cannot be built with, before anything is installed.
-refuse_old() { # missing package ...
-  local name version old=()
+refuse_old() { # package ...
+  local name version old=() list
   for name in "$@"; do
-    version=$(candidate "$name")
+    version=$(version_of "$name")
     [ -n "$version" ] || continue
     case $name in
       python3) at_least "$version" $least_python || old+=("Python ${version%%-*} instead of $least_python or newer") ;;
@@ -190,28 +114,8 @@ refuse_old() { # missing package ...
       cmake) at_least "$version" $least_cmake || old+=("CMake ${version%%-*} instead of $least_cmake or newer") ;;
     esac
   done
-  [ ${#old[@]} -eq 0 ] || die_of_old_age "${old[@]}"
-}
-
-# The same where all of it is installed already, or where there is no apt to ask.
-refuse_old_commands() {
-  local version old=()
-  find_python >/dev/null || ! command -v python3 >/dev/null || {
-    version=$(python3 -I -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-    at_least "$version" $least_python || old+=("Python $version instead of $least_python or newer")
-  }
-  version=$("${CXX:-c++}" -dumpversion 2>/dev/null)
-  case $("${CXX:-c++}" --version 2>/dev/null) in
-    *"Free Software Foundation"*) at_least "$version" $least_gxx || old+=("GCC $version instead of $least_gxx or newer") ;;
-  esac
-  version=$(cmake --version 2>/dev/null | sed -n 's/^cmake version //p')
-  [ -z "$version" ] || at_least "$version" $least_cmake || old+=("CMake $version instead of $least_cmake or newer")
-  [ ${#old[@]} -eq 0 ] || die_of_old_age "${old[@]}"
-}
-
-die_of_old_age() { # what is too old ...
-  local list
-  list=$(printf ', %s' "$@")
+  [ ${#old[@]} -gt 0 ] || return 0
+  list=$(printf ', %s' "${old[@]}")
   die $EXIT_NOT_POSSIBLE "this system is too old for howlate: it has ${list:2}. Nothing was installed. Use Debian 12 or newer or" \
     "Ubuntu 22.04 (with its updates) or newer; or measure this machine from such a one, over SSH, with nothing installed here:" \
     "./howlate run check --target ssh:root@$(uname -n)"
@@ -245,13 +149,13 @@ ask() { # question
   case $answer in [nN]*) return 1 ;; esac
 }
 
-# Goes on where that was said before ($install), or is said now on the terminal; without one only the README's two commands go on.
+# Goes on where that was said before ($install), or is said now on the terminal.
 agree() { # question, command that does the same
   local answer=0
   [ "$install" != yes ] && [ $agreed = no ] || return 0
   ask "$1" || answer=$?
   [ $answer != 1 ] || die $EXIT_NOT_POSSIBLE "nothing was installed. To do it: $2"
-  [ $answer = 0 ] || [ $unasked = yes ] ||
+  [ $answer = 0 ] || [ "$install" = unasked ] ||
     die $EXIT_NOT_POSSIBLE "nothing was installed, as there is no terminal to ask on. To do it: $2" \
       "(or write --yes before the command, or set HOWLATE_INSTALL=yes)"
   agreed=yes
@@ -295,7 +199,6 @@ install_packages() { # package ...
     die $EXIT_BROKEN "apt-get could not install them; its output is in $log. Without a network: install them from a medium or a mirror" \
       "of your own and call again; or measure this machine over SSH from another one, with nothing installed here"
   }
-  built=yes
 }
 
 # Elsewhere than on Debian: say which commands are missing, install nothing.
@@ -313,7 +216,8 @@ need_commands() { # package ...
   [ ${#missing[@]} -eq 0 ] ||
     die $EXIT_NOT_POSSIBLE "this is not Debian, and these commands are missing: ${missing[*]}. Install them, and the static C and C++" \
       "libraries (glibc-static and libstdc++-static on Fedora), and call again"
-  refuse_old_commands
+  find_python >/dev/null || refuse_old python3
+  refuse_old g++ cmake
 }
 
 # A Python that is new enough and can make a virtual environment: the system's own first.
@@ -366,7 +270,6 @@ need_venv() {
     die $EXIT_BROKEN "pip could not install what $lock names; its output is in $log. Without a network: on a machine with one and the"       "same Python, \`python3 -m pip download --require-hashes --only-binary :all: -r $(basename "$lock") -d wheels\`; bring the folder"       "wheels here and call again with PIP_NO_INDEX=1 PIP_FIND_LINKS=\$PWD/wheels"
   }
   cp "$lock" "$stamp"
-  built=yes
 }
 
 # Are flags given that this folder was not built with? Where none are given, what was built stays.
@@ -408,30 +311,6 @@ build_probe() {
   }
 }
 
-# The static probe for an architecture, with Debian's cross compiler: build/cross/ARCHITECTURE/howlate-probe. This machine's own is
-# the one in build/probe, which is static as well.
-need_cross_probe() { # architecture
-  local arch=$1 tools
-  local directory=$root/build/cross/$arch stamp
-  stamp=$directory/.built
-  if [ "$arch" = "$(uname -m)" ]; then
-    need_probe
-    mkdir -p "$directory"
-    cmp -s "$root/build/probe/howlate-probe" "$directory/howlate-probe" || cp "$root/build/probe/howlate-probe" "$directory/"
-    cp "$root/build/probe/howlate-clock.so" "$root/build/probe/howlate-trace.so" "$directory/"
-    cp --preserve=timestamps "$root/build/probe/.built" "$stamp" # as old as the build, though the copy may be older
-    return
-  fi
-  probe_is_old "$stamp" || return 0
-  tools=$(cross_tools "$arch")
-  say "building the probe for $arch (about a minute)"
-  local started
-  started=$(mktemp)
-  build_probe "$directory" howlate-probe -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="${tools%%-*}" \
-    -DCMAKE_CXX_COMPILER="$tools-g++"
-  mv "$started" "$stamp"
-}
-
 need_probe() {
   local stamp=$root/build/probe/.built
   probe_is_old "$stamp" || return 0
@@ -440,75 +319,6 @@ need_probe() {
   started=$(mktemp)  # sources changed while it builds are newer than this
   werror=OFF build_probe "$root/build/probe" howlate-probe
   mv "$started" "$stamp"
-  built=yes
-}
-
-# Xenomai's xeno-config: the one that is named and no other, else on the PATH or where Xenomai installs itself.
-find_xeno_config() {
-  command -v "${XENO_CONFIG:-xeno-config}" || { [ -z "${XENO_CONFIG:-}" ] && command -v /usr/xenomai/bin/xeno-config; }
-}
-
-# libevl as pkg-config knows it, or the file that is named.
-find_evl() {
-  command -v pkg-config >/dev/null && pkg-config --exists "${EVL_PC:-evl}" && printf '%s\n' "${EVL_PC:-evl}"
-}
-
-# A probe with the timers of a real-time core beside Linux: build/probe-CORE.
-need_core_probe() { # core option value
-  say "building the probe with $1 (a minute or two)"
-  build_probe "$root/build/probe-$1" howlate-probe "-D$2=$3"
-  say "$root/build/probe-$1/howlate-probe"
-}
-
-# What is asked for of: the probe, and those of the cores whose libraries are here. Says in a line what it leaves out.
-need_core_probes() { # option ...
-  local option library left_out=()
-  for option in "$@"; do
-    case $option in
-      --with-cobalt | --with-evl) ;;
-      *) die $EXIT_USAGE "there is no option '$option' of the probe. Give --with-cobalt or --with-evl" ;;
-    esac
-  done
-  [ $# -gt 0 ] || need_probe
-  for option in "$@"; do
-    case $option in
-      --with-cobalt)
-        if library=$(find_xeno_config); then need_core_probe cobalt HOWLATE_COBALT "$library"; else
-          left_out+=("Cobalt (no xeno-config on the PATH or in /usr/xenomai/bin; XENO_CONFIG names another)")
-        fi
-        ;;
-      --with-evl)
-        if library=$(find_evl); then need_core_probe evl HOWLATE_EVL "$library"; else
-          left_out+=("EVL (pkg-config does not know evl; EVL_PC names its evl.pc)")
-        fi
-        ;;
-    esac
-  done
-  [ ${#left_out[@]} -eq 0 ] || die $EXIT_NOT_POSSIBLE "left out: ${left_out[0]}${left_out[1]+; ${left_out[1]}}"
-}
-
-# The tests' SSH server: Debian's package unpacked into build/sshd and not installed, since its installation makes a user and host
-# keys, enables a service and starts it on port 22; the libraries that it depends on are installed. One that is installed already is
-# taken as it is.
-need_sshd() {
-  [ ! -x /usr/sbin/sshd ] || return 0
-  command -v dpkg-deb >/dev/null || return 0 # not Debian: the tests say that there is none
-  [ -e "$root/build/sshd/depends" ] || unpack_sshd
-  local libraries
-  mapfile -t libraries < <(tr ',' '\n' <"$root/build/sshd/depends" | sed -n 's/^ *\(lib[a-z0-9.+-]*\).*/\1/p')
-  need_packages "${libraries[@]}"
-}
-
-unpack_sshd() {
-  say "unpacking an SSH server for the tests (it is not installed)"
-  local work log=$root/build/apt.log
-  work=$(mktemp -d)
-  chmod 755 "$work"
-  { (cd "$work" && apt-get download openssh-server) && dpkg-deb -x "$work"/openssh-server_*.deb "$work/sshd" &&
-    dpkg-deb -f "$work"/openssh-server_*.deb Depends >"$work/sshd/depends" &&
-    rm -rf "$root/build/sshd" && mv "$work/sshd" "$root/build/sshd"; } >"$log" 2>&1 ||
-    { rm -rf "$work"; tail -n 5 "$log" >&2; die $EXIT_BROKEN "the SSH server could not be unpacked; the output is in $log"; }
-  rm -rf "$work"
 }
 
 # One launcher at a time builds; the others wait for it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from functools import cache
 from pathlib import Path
 
 from howlate.errors import ExitCode, NotPossibleError, TargetError
@@ -78,9 +79,12 @@ ARCHITECTURES = {
 
 
 def probe_path() -> Path:
-    """The probe for this machine: $HOWLATE_PROBE, else the wheel's or the one that the checkout built."""
+    """The probe for this machine: $HOWLATE_PROBE, else the wheel's or the checkout's, which the launcher's script
+    builds if necessary."""
     if INSTALLED:
         return _probe("HOWLATE_PROBE", _packaged(os.uname().machine), _NOT_IN_WHEEL)
+    if not os.environ.get("HOWLATE_PROBE"):
+        _own_ready(ROOT)
     return _probe("HOWLATE_PROBE", ROOT / "build" / "probe", "`howlate check` builds it")
 
 
@@ -129,12 +133,21 @@ def _cross_path(machine: str, variable: str) -> Path:
 
 
 def make_ready(arch: str) -> None:
-    """Let the launcher install QEMU and a cross compiler and build the probe, for guests of another
-    architecture than this machine's. Its output goes to standard error. Does nothing if $HOWLATE_PROBE_ARCH
-    gives a probe."""
-    if MACHINES.get(os.uname().machine) == arch or os.environ.get(_own_probe(arch)):
-        return
-    _ready(("guest", arch), f"what guests of {arch} need")
+    """Let the launcher install what guests of an architecture need, and build their probe if it is another's. Its
+    output goes to standard error. Does nothing if $HOWLATE_PROBE_ARCH gives a probe."""
+    if not os.environ.get(_own_probe(arch)):
+        _ready(("guest", arch), f"what guests of {arch} need")
+
+
+def archive_ready() -> None:
+    """Let the launcher install the keys of the Debian archive and the program that checks signatures."""
+    _ready(("archive",), "what verifies the archive")
+
+
+@cache
+def _own_ready(root: Path) -> None:
+    """Once, because commands ask for the probe in several places."""
+    _ready(("own",), "the probe")
 
 
 def _ready(what: tuple[str, ...], words: str) -> None:

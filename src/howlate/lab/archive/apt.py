@@ -44,6 +44,7 @@ from howlate.lab.cache import (
     write_entry,
     write_sealed_json,
 )
+from howlate.system.paths import archive_ready
 from howlate.words.statement import rule
 
 NO_ARCHIVE_KEYS = rule(
@@ -105,6 +106,8 @@ class Source:
 
 def default_keyring() -> Path:
     """The Debian archive's keys, as the package installs them."""
+    if not any(keyring.is_file() for keyring in KEYRINGS):
+        archive_ready()
     for keyring in KEYRINGS:
         if keyring.is_file():
             return keyring

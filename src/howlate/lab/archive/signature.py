@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from howlate.errors import DamagedError, NotPossibleError
+from howlate.system.paths import archive_ready
 from howlate.words.statement import rule
 
 NO_GPGV = rule(
@@ -40,6 +41,8 @@ _HASH = 7
 
 def verified(signed: Path, keyring: Path, whence: str) -> str:
     """The text that the keyring's keys have signed; nothing else of the file is used."""
+    if shutil.which("gpgv") is None:
+        archive_ready()
     gpgv = shutil.which("gpgv")
     if gpgv is None:
         raise NotPossibleError(NO_GPGV())
