@@ -16,10 +16,10 @@ import pytest
 
 from e2e.commands import PROBE, howlate, start
 from e2e.settings import kill_with_probe, put_back, stopped_beside
+from howlate.doctor import knobs_of
 from howlate.model.cause import Cause
 from howlate.model.study import Value
 from howlate.system.paths import probe_path
-from howlate.why.remedies import REMEDIES
 from made_trace import OWN, MadeTrace
 from processes import until
 from store.runs import a_folder, a_run
@@ -35,7 +35,7 @@ PARAMETERS: Mapping[str, Value] = {
     "load": (),
 }
 CELLS = (f"--pairs={PAIRS}", "--out=r")
-KNOBS = {"advise": "thp", "why --try": ",".join(REMEDIES[Cause.PAGE_FAULT].knobs)}
+KNOBS = {"advise": "thp", "why --try": ",".join(knobs_of(Cause.PAGE_FAULT))}
 COMMANDS = {
     "advise": (
         "advise", "--knobs=thp", "--load=none", "--no-wait", "--set=policy=fifo:80", "--set=period=400us",

@@ -13,30 +13,43 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 
-from howlate import settings
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import LEVELS, Aim, Finding
+from howlate.settings import settings
 from howlate.settings._check import Check
+from howlate.settings.cpuset import ISOLATED
 
-__all__ = ["Aim", "Facts", "Finding", "checks", "examine", "examine_guests"]
+__all__ = ["Aim", "Facts", "Finding", "checks", "checks_of", "examine", "examine_guests", "knobs_of"]
 
 
 @cache
 def checks() -> tuple[Check, ...]:
     """Every check of this folder, and of the settings, by name."""
-    found = []
-    for package, paths in ((__name__, __path__), (settings.__name__, settings.__path__)):
-        for module in pkgutil.iter_modules(paths):
-            if not module.name.startswith("_"):
-                found.append(Check.of(importlib.import_module(f"{package}.{module.name}")))
+    names = [f"{__name__}.{each.name}" for each in pkgutil.iter_modules(__path__) if each.name[0] != "_"]
+    found = [Check.of(importlib.import_module(name)) for name in names]
+    found += [setting.own_check for setting in settings().values() if setting.own_check is not None]
     return tuple(sorted(found, key=lambda check: check.name))
+
+
+def checks_of(cause: Cause) -> frozenset[str]:
+    """The names of the checks that look at a cause of late samples."""
+    judged = {setting.check for setting in settings().values() if cause in setting.causes}
+    return frozenset(judged | {check.name for check in checks() if cause in check.causes})
+
+
+def knobs_of(cause: Cause) -> tuple[str, ...]:
+    """The settings to try against a cause, by the weight of their checks."""
+    weights = {check.name: check.weight for check in checks()}
+    found = [each for each in settings().values() if cause in each.causes and each.only_named is None]
+    return tuple(each.name for each in sorted(found, key=lambda each: -weights[each.check]))
 
 
 def examine(facts: Facts, aim: Aim | None = None, *, here: bool = True) -> tuple[Finding, ...]:
     """The findings of all checks: first what makes the machine late, by weight, then notes, unknowns, and
     what is in order. Without an aim the measuring CPUs are the isolated ones, else the one where the probe
     would measure. `here`: see `Check.finding`."""
-    wanted = aim if aim is not None else Aim(tuple(sorted(facts.cpus("cpu.isolated") or ())))
+    wanted = aim if aim is not None else Aim(tuple(sorted(facts.cpus(ISOLATED) or ())))
     return _sorted(check.finding(facts, wanted, here=here) for check in checks())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.settings._check import Judgement, late, note, ok, real_time, unknown
@@ -25,6 +26,7 @@ WHY = (
     "requested."
 )
 WEIGHT = 84
+CAUSES = (Cause.THROTTLED,)
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.settings._check import (
@@ -31,6 +32,7 @@ WHY = (
     "before every priority."
 )
 WEIGHT = 78
+CAUSES = (Cause.HIGHER_TASK,)
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

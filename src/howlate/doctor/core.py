@@ -8,6 +8,7 @@ from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import OFF, core_of, unread_core
 from howlate.settings._check import Judgement, late, note, ok, unknown
+from howlate.settings.core_gravity import COBALT_GRAVITY, EVL_GRAVITY
 from howlate.words.statement import rule
 
 NONE = rule("doctor.core.none", "no real-time core beside Linux")
@@ -60,12 +61,12 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
                 version=version,
                 cpus=_mask(known("cobalt.cpus")),
                 clock=clock,
-                gravity=known("cobalt.gravity"),
+                gravity=known(COBALT_GRAVITY),
             )
         )
     if core_of(facts) == "evl":
         abi, cpus = known("evl.abi"), known("evl.cpus")
-        return note(EVL(abi=abi, cpus=cpus, clock=known("evl.clock"), gravity=known("evl.gravity")))
+        return note(EVL(abi=abi, cpus=cpus, clock=known("evl.clock"), gravity=known(EVL_GRAVITY)))
     return ok(NONE())
 
 

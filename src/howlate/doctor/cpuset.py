@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts, format_cpus
 from howlate.model.finding import Aim
 from howlate.settings._check import Judgement, late, note, ok, unknown
@@ -17,6 +18,7 @@ ALL = rule("doctor.cpuset.all", "all online CPUs ({online})")
 TITLE = "CPU set"
 WHY = "A task cannot run, and a load cannot disturb, outside the caller's cpuset and affinity."
 WEIGHT = 82
+CAUSES = (Cause.MIGRATION,)
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.settings._check import UNKNOWN, Judgement, late, note, ok, unknown
@@ -29,6 +30,7 @@ WHY = (
     "longer, much of it with interrupts off."
 )
 WEIGHT = 92
+CAUSES = (Cause.IRQ_LATE,)
 IN_GUESTS = True
 IN_LAB = "take a kernel built without them; take such words out of the brackets behind its label"
 

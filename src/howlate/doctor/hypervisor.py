@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.settings._check import Judgement, late, ok, unknown
@@ -25,6 +26,7 @@ WHY = (
     "states and its memory traffic affect every number, and no setting in the guest can remove them."
 )
 WEIGHT = 88
+CAUSES = (Cause.IRQ_LATE_OR_GAP, Cause.GAP)
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

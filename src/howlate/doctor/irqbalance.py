@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts, format_cpus
 from howlate.model.finding import Aim
 from howlate.settings._check import Judgement, measuring_cpus, note, ok, unknown
+from howlate.settings.cpuset import ISOLATED
 from howlate.words.statement import rule
 
 ABSENT = rule("doctor.irqbalance.absent", "does not run")
@@ -21,6 +23,7 @@ WHY = (
     "was set by hand."
 )
 WEIGHT = 48
+CAUSES = (Cause.IRQ,)
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:
@@ -30,6 +33,6 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if "irqbalance" not in services:
         return ok(ABSENT())
     cpus = measuring_cpus(facts, aim)
-    if cpus <= (facts.cpus("cpu.isolated") or frozenset()):
+    if cpus <= (facts.cpus(ISOLATED) or frozenset()):
         return ok(APART())
     return note(RUNS(cpus=format_cpus(cpus)))

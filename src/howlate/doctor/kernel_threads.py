@@ -3,6 +3,7 @@ measuring task's."""
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import is_rt_kernel
@@ -44,6 +45,7 @@ WHY = (
     "fire."
 )
 WEIGHT = 72
+CAUSES = (Cause.SOFTIRQ, Cause.HIGHER_TASK)
 
 _KINDS = ("irq/", "ktimers/", "ktimersoftd/", "ksoftirqd/", "rcuc/", "rcub/")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.settings._check import Judgement, as_root, granting, late, ok, unknown
@@ -31,6 +32,7 @@ WHY = (
     "milliseconds from a disk."
 )
 WEIGHT = 64
+CAUSES = (Cause.PAGE_FAULT,)
 
 _ENOUGH = 128 * 1024 * 1024
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.settings._check import (
@@ -60,6 +61,7 @@ WHY = (
     "for milliseconds under load."
 )
 WEIGHT = 99
+CAUSES = (Cause.HIGHER_TASK,)
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

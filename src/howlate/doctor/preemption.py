@@ -4,6 +4,7 @@ CONFIG_PREEMPT*.
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import is_dynamic, is_rt_kernel, preempt_mode
@@ -31,6 +32,7 @@ WHY = (
     "however urgent that is; one without preemption finishes whole system calls."
 )
 WEIGHT = 95
+CAUSES = (Cause.IRQ_LATE, Cause.IRQ_LATE_OR_GAP, Cause.SOFTIRQ, Cause.NOT_PREEMPTIBLE)
 IN_GUESTS = True
 IN_LAB = "compare it with its RT kernel, as in `6.1-rt`"
 

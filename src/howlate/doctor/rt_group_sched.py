@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.settings._check import Judgement, late, note, ok, real_time, unknown
@@ -23,6 +24,7 @@ WHY = (
     "real-time priority."
 )
 WEIGHT = 98
+CAUSES = (Cause.THROTTLED,)
 IN_GUESTS = True
 
 

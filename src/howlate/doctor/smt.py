@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts, format_cpus, parse_cpus
 from howlate.model.finding import Aim
 from howlate.settings._check import Judgement, absent, measuring_cpus, note, ok, unknown
@@ -22,6 +23,7 @@ WHY = (
     "work takes longer."
 )
 WEIGHT = 45
+CAUSES = (Cause.GAP,)
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

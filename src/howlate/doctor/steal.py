@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.settings._check import Judgement, late, note, ok, unknown
@@ -20,6 +21,7 @@ WHY = (
     "guest cannot explain."
 )
 WEIGHT = 86
+CAUSES = (Cause.IRQ_LATE_OR_GAP, Cause.GAP)
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.settings._check import Judgement, note, ok, unknown
@@ -21,6 +22,7 @@ WHY = (
     "application that does not is late by milliseconds."
 )
 WEIGHT = 30
+CAUSES = (Cause.PAGE_FAULT,)
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import is_rt_kernel
@@ -27,6 +28,7 @@ WHY = (
     "handler comes first. Each costs a task switch."
 )
 WEIGHT = 42
+CAUSES = (Cause.IRQ,)
 IN_GUESTS = True
 IN_LAB = "boot it with `threadirqs` in brackets behind its label, as in `6.1[threadirqs]`"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.settings._check import Judgement, late, ok, real_time, unknown
@@ -23,6 +24,7 @@ WHY = (
     "have none."
 )
 WEIGHT = 70
+CAUSES = (Cause.TIMER_SLACK,)
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

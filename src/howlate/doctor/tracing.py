@@ -4,6 +4,7 @@ processes.
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.settings._check import UNKNOWN, Judgement, late, note, ok, unknown
@@ -36,6 +37,7 @@ WHY = (
     "which it is attached; latency tracers keep interrupts off while they save their worst case."
 )
 WEIGHT = 90
+CAUSES = (Cause.UNKNOWN,)
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

@@ -11,14 +11,19 @@ from howlate.document.document import Item, Texts
 from howlate.document.sheet import pairs
 from howlate.model.facts import Facts, is_guest
 from howlate.model.loaded import CellContent, RunContent
+from howlate.model.preemption import PREEMPT_MODE
 from howlate.model.run import Run
+from howlate.settings.clock_source import AVAILABLE, SOURCE
+from howlate.settings.cpuset import ISOLATED
+from howlate.settings.governor import FACT as FREQUENCY
+from howlate.settings.rt_throttling import RUNTIME
 from howlate.words.language import N_, _, ngettext
 from howlate.words.quantities import time_text
 
 FACTS: tuple[tuple[str, str], ...] = (
     ("kernel.release", N_("Kernel")),
     ("kernel.version", N_("Kernel version")),
-    ("kernel.preempt_mode", N_("Preemption mode")),
+    (PREEMPT_MODE, N_("Preemption mode")),
     ("kernel.realtime", N_("Real-time kernel")),
     ("kernel.distribution", N_("Distribution")),
     ("machine.vendor", N_("Vendor")),
@@ -27,14 +32,14 @@ FACTS: tuple[tuple[str, str], ...] = (
     ("machine.hypervisor", N_("Hypervisor")),
     ("cpu.model", "CPU"),
     ("cpu.online", N_("CPUs online")),
-    ("cpu.isolated", N_("CPUs isolated")),
+    (ISOLATED, N_("CPUs isolated")),
     ("cpu.idle_driver", N_("Idle driver")),
-    ("cpu.frequency", N_("Frequency")),
+    (FREQUENCY, N_("Frequency")),
     ("cpu.microcode", N_("Microcode")),
     ("memory.total_kib", N_("Memory")),
-    ("clock.source", N_("Clock source")),
-    ("clock.available", N_("Clock sources there")),
-    ("sched.rt_runtime_us", N_("RT runtime a second")),
+    (SOURCE, N_("Clock source")),
+    (AVAILABLE, N_("Clock sources there")),
+    (RUNTIME, N_("RT runtime a second")),
     ("kernel.cmdline", N_("Kernel command line")),
 )
 OF_THE_HOST = ("json", "progress", "quiet", "stream", "end-with-parent", "parent", "knob")
@@ -148,7 +153,7 @@ def fact_rows(facts: Facts) -> Iterator[tuple[str, str]]:
             continue
         if key == "memory.total_kib" and isinstance(value, int):
             yield _(title), f"{value / 2**20:.1f} GiB"
-        elif key == "sched.rt_runtime_us" and isinstance(value, int):
+        elif key == RUNTIME and isinstance(value, int):
             yield _(title), _("not limited") if value < 0 else time_text(value * 1000)
         else:
             yield _(title), _text(value)

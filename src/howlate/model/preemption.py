@@ -14,6 +14,8 @@ CORES = {"cobalt": "cobalt.version", "evl": "evl.abi"}
 """Real-time cores beside Linux, and the fact that only a kernel with a running one has."""
 OFF = ("disabled", "stopped")
 """States of a core that does not run. The files of a stopped core are there."""
+PREEMPT_MODE = "kernel.preempt_mode"
+"""The fact that has the mode of a kernel with PREEMPT_DYNAMIC."""
 NAMED = ("rt", *CORES)
 """Models that no `preempt=` selects."""
 MODELS = ("none", "voluntary", "full", "lazy", *NAMED)
@@ -87,7 +89,7 @@ def kernel_version(facts: Facts) -> tuple[int, int] | None:
 
 def preempt_mode(facts: Facts) -> tuple[str, str] | None:
     """none, voluntary, full or lazy, and the source of that answer."""
-    marked = re.search(r"\((\w+)\)", facts.text("kernel.preempt_mode") or "")
+    marked = re.search(r"\((\w+)\)", facts.text(PREEMPT_MODE) or "")
     if marked:
         return marked[1], "debugfs"
     asked = facts.parameter("preempt")

@@ -10,6 +10,8 @@ from typing import Any
 
 from howlate.model.facts import Facts
 from howlate.model.preemption import kernel_version
+from howlate.settings.fair_server import FACT as FAIR_SERVER
+from howlate.settings.rt_throttling import PERIOD, RUNTIME
 from howlate.words.statement import Statement, rule
 
 HOLDER = rule(
@@ -106,10 +108,10 @@ class Throttling:
     @classmethod
     def of(cls, load: str, facts: Facts) -> Throttling:
         """A fair server that nothing is known of is there."""
-        version, servers = kernel_version(facts), facts.table("sched.fair_server")
+        version, servers = kernel_version(facts), facts.table(FAIR_SERVER)
         is_older = version is not None and version < _FAIR_SERVER_SINCE
         is_off = servers is not None and not any(server.get("runtime_ns") for server in servers)
-        runtime_us, period_us = facts.integer("sched.rt_runtime_us"), facts.integer("sched.rt_period_us")
+        runtime_us, period_us = facts.integer(RUNTIME), facts.integer(PERIOD)
         is_real_time = _REAL_TIME.search(load) is not None
         return cls(load if is_real_time else "", runtime_us, period_us, not (is_older or is_off))
 

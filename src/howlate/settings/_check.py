@@ -1,4 +1,4 @@
-"""What a check's file has to hold, and short words to write one with."""
+"""What a check of the doctor has to hold, and short words to write one with."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from howlate.errors import HowlateError
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts, format_cpus, parse_cpus
 from howlate.model.facts import bracketed as bracketed  # checks have it from here
 from howlate.model.finding import Aim, Finding, Level
@@ -64,11 +65,13 @@ class Check:
     machine."""
     holds: Mapping[str, str] = field(default_factory=dict)
     """By rule the knob that changes what it found, with its value: the way that the remedy begins with."""
+    causes: tuple[Cause, ...] = ()
+    """The causes of late samples that it looks at."""
 
     @staticmethod
-    def of(module: ModuleType) -> Check:
+    def of(module: ModuleType, name: str = "", causes: tuple[Cause, ...] = ()) -> Check:
         """Read TITLE, WHY, WEIGHT, the docstring and `judge` of a check's file; a missing one is an error."""
-        name = getattr(module, "CHECK", module.__name__.rpartition(".")[2])
+        name = name or module.__name__.rpartition(".")[2]
         for attribute, kind in (("TITLE", str), ("WHY", str), ("WEIGHT", int), ("__doc__", str)):
             if not isinstance(getattr(module, attribute, None), kind):
                 raise HowlateError(INCOMPLETE(check=name, part=attribute))
@@ -77,8 +80,9 @@ class Check:
         looks_at = " ".join((module.__doc__ or "").split())
         in_guests = getattr(module, "IN_GUESTS", False) is True
         in_lab, holds = getattr(module, "IN_LAB", None), getattr(module, "HOLD", {})
+        causes = causes or getattr(module, "CAUSES", ())
         about = (module.TITLE, module.WHY, module.WEIGHT, looks_at)
-        return Check(name, *about, module.judge, in_guests, in_lab, holds)
+        return Check(name, *about, module.judge, in_guests, in_lab, holds, causes)
 
     def finding(self, facts: Facts, aim: Aim, *, in_lab: bool = False, here: bool = True) -> Finding:
         """This check's answer about one machine, or about a guest of the lab. `here`: it is the machine at
@@ -127,6 +131,11 @@ def unknown(facts: Facts, key: str, not_known: Rule = NOT_KNOWN) -> Judgement:
     """A fact is missing, with the reason."""
     way = {"as_root": as_root(facts)} if "as_root" in not_known.fields else {}
     return Judgement("unknown", not_known(fact=key, reason=facts.reason(key), **way))
+
+
+def not_there(facts: Facts, key: str, gone: Rule) -> Judgement:
+    """A fact is missing because the machine does not have the thing, which is in order, or for another reason."""
+    return ok(gone()) if absent(facts, key) else unknown(facts, key)
 
 
 def as_root(facts: Facts) -> Statement:

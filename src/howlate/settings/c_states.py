@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import (
-    Judgement,
-    absent,
-    late,
-    measuring_cpus,
-    note,
-    number,
-    ok,
-    row_cpus,
-    unknown,
-)
+from howlate.settings._check import Judgement, late, measuring_cpus, not_there, note, number, ok, row_cpus
+from howlate.settings._setting import MachineSetting, always
+from howlate.settings.cpu_dma_latency import IDLE_STATES, REQUEST
 from howlate.words.statement import rule
 
 POLLING = rule("doctor.c_states.polling", "CPUs do not sleep at all (idle=poll)")
@@ -35,16 +28,32 @@ WEIGHT = 85
 HOLD = {DEEP.id: "cpu_dma_latency=0"}
 
 
+def _awake(facts: Facts, _aim: Aim) -> str:
+    """ "0" if no idle state with a way out longer than that is left."""
+    states = facts.table(IDLE_STATES) or ()
+    return "0" if states and all(s.get("disabled") or not s.get("latency_us") for s in states) else ""
+
+
+SETTING = MachineSetting(
+    facts=(IDLE_STATES,),
+    in_force=_awake,
+    tries=always("0"),
+    for_good={
+        "0": "processor.max_cstate=1 intel_idle.max_cstate=1 on the kernel's command line (idle=poll for none)"
+    },
+    causes=(Cause.IDLE, Cause.GAP),
+    lacks={"hold": "cpu_dma_latency keeps the same states out, with one file for all CPUs"},
+)
+
+
 def judge(facts: Facts, aim: Aim) -> Judgement:
     if facts.parameter("idle") == "poll":
         return ok(POLLING())
-    rows = facts.table("cpu.idle_states")
+    rows = facts.table(IDLE_STATES)
     if rows is None:
-        if absent(facts, "cpu.idle_states"):
-            return ok(NONE())
-        return unknown(facts, "cpu.idle_states")
+        return not_there(facts, IDLE_STATES, NONE)
     cpus = measuring_cpus(facts, aim)
-    limit = facts.integer("cpu.dma_latency_us")
+    limit = facts.integer(REQUEST)
     deepest, name = 0, ""
     for row in rows:
         latency = number(row, "latency_us")

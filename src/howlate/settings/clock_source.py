@@ -5,8 +5,11 @@ from __future__ import annotations
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.settings._check import Judgement, late, note, ok, unknown
-from howlate.words.statement import rule
+from howlate.settings._setting import MachineSetting, as_text
+from howlate.words.statement import Statement, rule
 
+SOURCE = "clock.source"
+AVAILABLE = "clock.available"
 GOOD = rule("doctor.clock_source.good", "{source}")
 COST_UNKNOWN = rule("doctor.clock_source.cost-unknown", "{source}: the cost of reading it is not known here")
 TAKE_TSC = "permanently `clocksource=tsc`"
@@ -37,13 +40,31 @@ _GOOD = ("tsc", "arch_sys_counter", "arch_sys_timer", "riscv_clocksource", "time
 _GUEST = ("kvm-clock", "hyperv_clocksource_tsc_page", "xen", "hyperv_clocksource_msr", "tsc-early")
 
 
+NO_COUNTER = rule("flip.no-counter", "the processor's own counter is not among the clock sources")
+
+
+def _counters(facts: Facts, _aim: Aim) -> tuple[str, ...] | Statement:
+    """The processor's own counter, if it is among the clock sources."""
+    available = (facts.text(AVAILABLE) or "").split()
+    return tuple(name for name in ("tsc", "arch_sys_counter") if name in available) or NO_COUNTER()
+
+
+SETTING = MachineSetting(
+    facts=(SOURCE, AVAILABLE),
+    in_force=as_text(SOURCE),
+    tries=_counters,
+    for_good={"": "clocksource={value} on the kernel's command line"},
+    lacks={"causes": "the cost of reading it is in every latency, and no part of one"},
+)
+
+
 def judge(facts: Facts, aim: Aim) -> Judgement:
-    source = facts.text("clock.source")
+    source = facts.text(SOURCE)
     if source is None:
-        return unknown(facts, "clock.source")
+        return unknown(facts, SOURCE)
     if source in _GOOD:
         return ok(GOOD(source=source))
-    available = (facts.text("clock.available") or "").split()
+    available = (facts.text(AVAILABLE) or "").split()
     if source in _GUEST:
         return note(GUEST_TSC(source=source) if "tsc" in available else GUEST(source=source))
     if source in ("hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, absent, note, ok, unknown
+from howlate.settings._check import Judgement, not_there, note, ok
+from howlate.settings._setting import MachineSetting, always, as_number
 from howlate.words.statement import rule
 
+FACT = "memory.compaction"
 ABSENT = rule("doctor.compaction.absent", "this kernel does not move pages unasked")
 ON = rule(
     "doctor.compaction.on",
@@ -23,9 +26,17 @@ WHY = (
 WEIGHT = 32
 HOLD = {ON.id: "compaction=0"}
 
+SETTING = MachineSetting(
+    facts=(FACT,),
+    in_force=as_number(FACT),
+    tries=always("0"),
+    for_good={"": "vm.compaction_proactiveness = {value} in {sysctl}"},
+    causes=(Cause.IPI, Cause.PAGE_FAULT),
+)
+
 
 def judge(facts: Facts, aim: Aim) -> Judgement:
-    value = facts.integer("memory.compaction")
+    value = facts.integer(FACT)
     if value is None:
-        return ok(ABSENT()) if absent(facts, "memory.compaction") else unknown(facts, "memory.compaction")
+        return not_there(facts, FACT, ABSENT)
     return note(ON(value=value)) if value else ok(OFF())

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.settings._check import UNKNOWN, Judgement, note, number, ok, unknown
+from howlate.settings._setting import MachineSetting, always, as_number
 from howlate.words.statement import rule
 
+REQUEST = "cpu.dma_latency_us"
+IDLE_STATES = "cpu.idle_states"
+"""Those that a request keeps CPUs out of."""
 HELD = rule(
     "doctor.cpu_dma_latency.held",
     "a process holds a request of {latency_us} us",
@@ -30,14 +35,22 @@ WHY = (
 WEIGHT = 50
 HOLD = {NOT_HELD.id: "cpu_dma_latency=0"}
 
+SETTING = MachineSetting(
+    facts=(REQUEST,),
+    in_force=as_number(REQUEST),
+    tries=always("0"),
+    causes=(Cause.IDLE, Cause.GAP),
+    lacks={"for_good": "the kernel drops the request with the process that holds it"},
+)
+
 
 def judge(facts: Facts, aim: Aim) -> Judgement:
-    latency = facts.integer("cpu.dma_latency_us")
+    latency = facts.integer(REQUEST)
     if latency is None:
-        return unknown(facts, "cpu.dma_latency_us", NOT_KNOWN)
+        return unknown(facts, REQUEST, NOT_KNOWN)
     if latency < 2_000_000_000:
         return note(HELD(latency_us=latency))
-    rows = facts.table("cpu.idle_states") or ()
+    rows = facts.table(IDLE_STATES) or ()
     deepest = max(
         (number(row, "latency_us") or 0 for row in rows if row.get("disabled") is not True), default=0
     )

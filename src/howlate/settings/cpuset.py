@@ -4,11 +4,15 @@ partitions.
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts, format_cpus, parse_cpus
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, late, measuring_cpus, note, ok, real_time, unknown
-from howlate.words.statement import rule
+from howlate.settings._check import Judgement, late, measuring_cpus, note, ok, other_cpus, real_time, unknown
+from howlate.settings._setting import NO_OTHER_CPU, MachineSetting
+from howlate.words.statement import Statement, rule
 
+ISOLATED = "cpu.isolated"
+NOHZ_FULL = "cpu.nohz_full"
 ONE_CPU = rule("doctor.isolation.one-cpu", "one CPU only: nothing to isolate it from")
 COMPLETE = rule("doctor.isolation.complete", "CPU {cpus} isolated, with nohz_full and rcu_nocbs")
 CHANGE = (
@@ -24,7 +28,6 @@ NOT_ISOLATED = rule(
 )
 LACKING = rule("doctor.isolation.lacking", "CPU {cpus} isolated, without {parameters}", remedy=CHANGE)
 
-CHECK = "isolation"
 TITLE = "Isolation"
 WHY = (
     "The load balancer (isolcpus), most ticks (nohz_full) and the callbacks of RCU (rcu_nocbs) leave an "
@@ -33,11 +36,39 @@ WHY = (
 )
 WEIGHT = 40
 
+ONLY_NAMED = rule(
+    "flip.only-named",
+    "it divides the whole machine while a cell is measured; to try it name it, as in --knobs {knob}",
+)
+CPUSET_OF_V2 = rule("flip.cpuset-of-v2", "with cgroup v2 a thread cannot enter a cpuset alone")
+
+
+def _measuring(facts: Facts, aim: Aim) -> tuple[str, ...] | Statement:
+    return (format_cpus(measuring_cpus(facts, aim)),) if other_cpus(facts, aim) else NO_OTHER_CPU()
+
+
+SETTING = MachineSetting(
+    facts=(ISOLATED, NOHZ_FULL),
+    check="isolation",
+    tries=_measuring,
+    for_good={
+        "": "isolcpus=managed_irq,domain,{cpus} on the kernel's command line, or a service with "
+        "AllowedCPUs={cpus} whose slice is a partition"
+    },
+    causes=(Cause.IRQ, Cause.IPI, Cause.MIGRATION),
+    only_named=ONLY_NAMED,
+    refused=lambda facts: CPUSET_OF_V2() if facts.text("cgroup.version") == "v2" else None,
+    lacks={
+        "in_force": "the knob makes a set of its own, whatever there is",
+        "hold": "it divides the whole machine; what helps a service is on the kernel's command line",
+    },
+)
+
 
 def judge(facts: Facts, aim: Aim) -> Judgement:
-    isolated, online = facts.cpus("cpu.isolated"), facts.cpus("cpu.online")
+    isolated, online = facts.cpus(ISOLATED), facts.cpus("cpu.online")
     if isolated is None or online is None:
-        return unknown(facts, "cpu.isolated" if isolated is None else "cpu.online")
+        return unknown(facts, ISOLATED if isolated is None else "cpu.online")
     if len(online) <= 1:
         return ok(ONE_CPU())
     cpus = measuring_cpus(facts, aim)
@@ -46,7 +77,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if not apart:
         together = NOT_ISOLATED(cpus=format_cpus(cpus), count=len(cpus), isolated=proposed)
         return note(together) if real_time(aim) else late(together)
-    quiet = facts.cpus("cpu.nohz_full") or frozenset()
+    quiet = facts.cpus(NOHZ_FULL) or frozenset()
     callbacks = (parse_cpus(facts.parameter("rcu_nocbs") or "") or frozenset()) | quiet
     lacking = [name for name, have in (("nohz_full", quiet), ("rcu_nocbs", callbacks)) if not cpus <= have]
     if lacking:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import kernel_version
 from howlate.settings._check import UNKNOWN, Judgement, measuring_cpus, note, number, ok, row_cpus, unknown
+from howlate.settings._setting import MachineSetting, always
 from howlate.words.statement import rule
 
+FACT = "sched.fair_server"
 ABSENT = rule("doctor.fair_server.absent", "this kernel has none")
 RUNS = rule(
     "doctor.fair_server.runs",
@@ -32,13 +35,28 @@ IN_GUESTS = True
 IN_LAB = ""
 
 
+def _no_server(facts: Facts, _aim: Aim) -> str:
+    """ "off" if no CPU keeps time for ordinary tasks."""
+    rows = facts.table(FACT) or ()
+    return "off" if rows and all(row.get("runtime_ns") == 0 for row in rows) else ""
+
+
+SETTING = MachineSetting(
+    facts=(FACT,),
+    in_force=_no_server,
+    tries=always("off"),
+    causes=(Cause.THROTTLED,),
+    lacks={"for_good": "debugfs is made anew at each boot, and no boot parameter sets it"},
+)
+
+
 def judge(facts: Facts, aim: Aim) -> Judgement:
     version = kernel_version(facts)
     if version is not None and version < (6, 12):
         return ok(ABSENT())
-    rows = facts.table("sched.fair_server")
+    rows = facts.table(FACT)
     if rows is None:
-        return unknown(facts, "sched.fair_server", NOT_KNOWN)
+        return unknown(facts, FACT, NOT_KNOWN)
     cpus = measuring_cpus(facts, aim)
     for row in rows:
         runtime, period = number(row, "runtime_ns"), number(row, "period_ns")

@@ -6,17 +6,19 @@ from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.settings._check import (
     Judgement,
-    absent,
     late,
     measuring_cpus,
+    not_there,
     note,
     number,
     ok,
     row_cpus,
     unknown,
 )
+from howlate.settings._setting import MachineSetting, always
 from howlate.words.statement import rule
 
+FACT = "cpu.frequency"
 ABSENT = rule("doctor.governor.absent", "the kernel does not set the frequency here")
 ABSENT_THERE = rule(
     "doctor.governor.absent-there", "the kernel does not set the frequency of the measuring CPUs"
@@ -36,12 +38,28 @@ WEIGHT = 75
 HOLD = {PREFERENCE.id: "governor=performance", SLOW.id: "governor=performance"}
 
 
+def _of_all(facts: Facts, _aim: Aim) -> str:
+    """The governor, if all CPUs have the same."""
+    governors = {row.get("governor") for row in facts.table(FACT) or ()}
+    return str(governors.pop()) if len(governors) == 1 else ""
+
+
+SETTING = MachineSetting(
+    facts=(FACT,),
+    in_force=_of_all,
+    tries=always("performance"),
+    for_good={
+        "": "cpupower frequency-set -g {value} in a service at boot, or cpufreq.default_governor={value} on the "
+        "kernel's command line"
+    },
+    lacks={"causes": "a slow CPU makes every part of a latency longer, and is none itself"},
+)
+
+
 def judge(facts: Facts, aim: Aim) -> Judgement:
-    rows = facts.table("cpu.frequency")
+    rows = facts.table(FACT)
     if rows is None:
-        if absent(facts, "cpu.frequency"):
-            return ok(ABSENT())
-        return unknown(facts, "cpu.frequency")
+        return not_there(facts, FACT, ABSENT)
     cpus = measuring_cpus(facts, aim)
     mine = [row for row in rows if row_cpus(row, "cpus") & cpus]
     if not mine:
@@ -53,7 +71,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if names == ["performance"] or fixed:
         return ok(PERFORMANCE() if names == ["performance"] else FIXED(governors=names))
     if names == ["None"]:
-        return unknown(facts, "cpu.frequency")
+        return unknown(facts, FACT)
     if all(row.get("preference") == "performance" for row in mine):
         return note(PREFERENCE(governors=names))
     return late(SLOW(governors=names))

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import is_rt_kernel
@@ -18,8 +19,10 @@ from howlate.settings._check import (
     row_cpus,
     unknown,
 )
+from howlate.settings._setting import MachineSetting, away
 from howlate.words.statement import rule
 
+FACT = "irq.devices"
 NONE = rule("doctor.irq_affinity.none", "no device's interrupt goes there")
 ARRIVE = rule(
     "doctor.irq_affinity.arrive",
@@ -43,11 +46,22 @@ HOLD = {ARRIVE.id: "irq_affinity=away"}
 
 _OFTEN_HZ = 10
 
+SETTING = MachineSetting(
+    facts=(FACT,),
+    tries=away,
+    for_good={
+        "": "irqaffinity={cpus} on the kernel's command line, and irqbalance off or with "
+        "IRQBALANCE_BANNED_CPULIST={measuring}"
+    },
+    causes=(Cause.IRQ_LATE, Cause.IRQ_LATE_OR_GAP, Cause.IRQ, Cause.SOFTIRQ),
+    lacks={"in_force": "each interrupt has its own, and some cannot be moved"},
+)
+
 
 def judge(facts: Facts, aim: Aim) -> Judgement:
-    rows = facts.table("irq.devices")
+    rows = facts.table(FACT)
     if rows is None:
-        return unknown(facts, "irq.devices")
+        return unknown(facts, FACT)
     cpus, uptime = measuring_cpus(facts, aim), facts.integer("kernel.uptime_s") or 0
     arrived: list[tuple[int, str]] = []
     for row in rows:

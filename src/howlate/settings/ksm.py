@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, absent, note, ok, unknown
+from howlate.settings._check import Judgement, not_there, note, ok
+from howlate.settings._setting import MachineSetting, always
 from howlate.words.statement import rule
 
+FACT = "memory.ksm"
 ABSENT = rule("doctor.ksm.absent", "this kernel has none")
 RUNS = rule(
     "doctor.ksm.runs",
@@ -23,11 +26,19 @@ WHY = (
 WEIGHT = 28
 HOLD = {RUNS.id: "ksm=off"}
 
+SETTING = MachineSetting(
+    facts=(FACT,),
+    in_force=lambda facts, _aim: "" if facts.integer(FACT) in (None, 1) else "off",
+    tries=always("off"),
+    for_good={"": "w /sys/kernel/mm/ksm/run - - - - {number} in {tmpfiles}, and ksmtuned off"},
+    causes=(Cause.IPI, Cause.PAGE_FAULT),
+)
+
 
 def judge(facts: Facts, aim: Aim) -> Judgement:
-    run = facts.integer("memory.ksm")
+    run = facts.integer(FACT)
     if run is None:
-        return ok(ABSENT()) if absent(facts, "memory.ksm") else unknown(facts, "memory.ksm")
+        return not_there(facts, FACT, ABSENT)
     if run == 1:
         return note(RUNS())
     return ok(OFF())

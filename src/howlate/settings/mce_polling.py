@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, absent, note, ok, unknown
+from howlate.settings._check import Judgement, not_there, note, ok, unknown
+from howlate.settings._setting import MachineSetting, always, as_text
 from howlate.words.statement import rule
 
+FACT = "mce.check_interval_s"
 SWITCHED_OFF = rule("doctor.mce_polling.switched-off", "off (command line)")
 ABSENT = rule("doctor.mce_polling.absent", "does not exist here")
 RUNS = rule(
@@ -24,19 +27,27 @@ WHY = (
 WEIGHT = 24
 HOLD = {RUNS.id: "mce_polling=0"}
 
+SETTING = MachineSetting(
+    facts=(FACT,),
+    in_force=as_text(FACT),
+    tries=always("0"),
+    for_good={
+        "": "w /sys/devices/system/machinecheck/machinecheck0/check_interval - - - - {value} in {tmpfiles}"
+    },
+    causes=(Cause.IRQ_LATE,),
+)
+
 
 def judge(facts: Facts, aim: Aim) -> Judgement:
-    text = facts.text("mce.check_interval_s")
+    text = facts.text(FACT)
     if facts.parameter("mce") in ("off", "ignore_ce") or facts.parameter("nomce") is not None:
         return ok(SWITCHED_OFF())
     if text is None:
-        return (
-            ok(ABSENT()) if absent(facts, "mce.check_interval_s") else unknown(facts, "mce.check_interval_s")
-        )
+        return not_there(facts, FACT, ABSENT)
     try:
         interval = int(text, 10)
     except ValueError:
-        return unknown(facts, "mce.check_interval_s")
+        return unknown(facts, FACT)
     if interval > 0:
         return note(RUNS(interval_s=interval))
     return ok(OFF())

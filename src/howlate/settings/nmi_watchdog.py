@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.settings import soft_watchdog
 from howlate.settings._check import Judgement, absent, measuring_cpus, note, ok, unknown
+from howlate.settings._setting import MachineSetting, always, as_switch
 from howlate.words.statement import rule
+
+NMI = "watchdog.nmi"
 
 ELSEWHERE = rule("doctor.nmi_watchdog.elsewhere", "not on the measuring CPUs")
 ON = rule(
@@ -29,12 +34,20 @@ WHY = (
 WEIGHT = 36
 HOLD = {ON.id: "nmi_watchdog=off", SOFT.id: "soft_watchdog=off"}
 
+SETTING = MachineSetting(
+    facts=(NMI,),
+    in_force=as_switch(NMI),
+    tries=always("off", "on"),
+    for_good={"": "kernel.nmi_watchdog = {number} in {sysctl}"},
+    causes=(Cause.NMI,),
+)
+
 
 def judge(facts: Facts, aim: Aim) -> Judgement:
-    hard, soft = facts.integer("watchdog.nmi"), facts.integer("watchdog.soft")
+    hard, soft = facts.integer(NMI), facts.integer(soft_watchdog.FACT)
     watched = facts.cpus("watchdog.cpus")
-    if hard is None and not absent(facts, "watchdog.nmi"):
-        return unknown(facts, "watchdog.nmi")
+    if hard is None and not absent(facts, NMI):
+        return unknown(facts, NMI)
     if watched is not None and not watched & measuring_cpus(facts, aim):
         return ok(ELSEWHERE())
     if hard:

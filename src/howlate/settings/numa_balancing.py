@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, absent, late, ok, unknown
+from howlate.settings._check import Judgement, late, not_there, ok
+from howlate.settings._setting import MachineSetting, always, as_switch
 from howlate.words.statement import rule
 
+FACT = "sched.numa_balancing"
 ABSENT = rule("doctor.numa_balancing.absent", "this kernel does not balance")
 OFF = rule("doctor.numa_balancing.off", "off")
 ONE_NODE = rule("doctor.numa_balancing.one-node", "on, but there is only one node")
@@ -24,13 +27,19 @@ WHY = (
 WEIGHT = 52
 HOLD = {ON.id: "numa_balancing=off"}
 
+SETTING = MachineSetting(
+    facts=(FACT,),
+    in_force=as_switch(FACT),
+    tries=always("off"),
+    for_good={"": "kernel.numa_balancing = {number} in {sysctl}"},
+    causes=(Cause.IPI, Cause.PAGE_FAULT),
+)
+
 
 def judge(facts: Facts, aim: Aim) -> Judgement:
-    balancing, nodes = facts.integer("sched.numa_balancing"), facts.cpus("memory.numa_nodes")
+    balancing, nodes = facts.integer(FACT), facts.cpus("memory.numa_nodes")
     if balancing is None:
-        if absent(facts, "sched.numa_balancing"):
-            return ok(ABSENT())
-        return unknown(facts, "sched.numa_balancing")
+        return not_there(facts, FACT, ABSENT)
     if balancing == 0:
         return ok(OFF())
     if nodes is not None and len(nodes) <= 1:

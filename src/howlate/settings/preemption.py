@@ -4,10 +4,12 @@ the configuration.
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.model.preemption import is_dynamic, preempt_mode
+from howlate.model.preemption import PREEMPT_MODE, is_dynamic, preempt_mode
 from howlate.settings._check import UNKNOWN, Judgement, late, ok, unknown
+from howlate.settings._setting import MachineSetting, always
 from howlate.words.statement import rule
 
 FIXED = rule("doctor.preempt_dynamic.fixed", "fixed when the kernel was built")
@@ -23,7 +25,6 @@ NOT_KNOWN = rule(
     remedy="mount debugfs: `mount -t debugfs none /sys/kernel/debug`",
 )
 
-CHECK = "preempt_dynamic"
 TITLE = "Mode of PREEMPT_DYNAMIC"
 WHY = (
     "With `none` and `voluntary` a system call or a page being cleared delays every task until it reaches "
@@ -35,6 +36,15 @@ HOLD = {WEAK.id: "preemption=full"}
 IN_GUESTS = True
 IN_LAB = "boot it with `preempt=full` in brackets behind its label, as in `6.1[preempt=full]`"
 
+SETTING = MachineSetting(
+    facts=(PREEMPT_MODE,),
+    in_force=lambda facts, _aim: (preempt_mode(facts) or ("",))[0],
+    check="preempt_dynamic",
+    tries=always("full"),
+    for_good={"": "preempt={value} on the kernel's command line"},
+    causes=(Cause.NOT_PREEMPTIBLE,),
+)
+
 
 def judge(facts: Facts, aim: Aim) -> Judgement:
     dynamic = is_dynamic(facts)
@@ -44,7 +54,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
         return ok(FIXED())
     mode = preempt_mode(facts)
     if mode is None:
-        return unknown(facts, "kernel.preempt_mode", NOT_KNOWN)
+        return unknown(facts, PREEMPT_MODE, NOT_KNOWN)
     if mode[0] in ("none", "voluntary", "lazy"):
         return late(WEAK(mode=mode[0], source=mode[1]))
     return ok(MODE(mode=mode[0], source=mode[1]))

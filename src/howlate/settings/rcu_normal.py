@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, absent, note, ok, unknown
+from howlate.settings._check import Judgement, not_there, note, ok
+from howlate.settings._setting import MachineSetting, always, as_switch
 from howlate.words.statement import rule
 
+FACT = "sched.rcu_normal"
 ABSENT = rule("doctor.rcu_normal.absent", "this kernel does not offer the choice")
 EXPEDITED = rule(
     "doctor.rcu_normal.expedited",
@@ -23,9 +26,20 @@ WHY = (
 WEIGHT = 26
 HOLD = {EXPEDITED.id: "rcu_normal=on"}
 
+SETTING = MachineSetting(
+    facts=(FACT,),
+    in_force=as_switch(FACT),
+    tries=always("on"),
+    for_good={
+        "1": "rcupdate.rcu_normal_after_boot=1 on the kernel's command line",
+        "": "w /sys/kernel/rcu_normal - - - - 0 in {tmpfiles}",
+    },
+    causes=(Cause.IPI,),
+)
+
 
 def judge(facts: Facts, aim: Aim) -> Judgement:
-    value = facts.integer("sched.rcu_normal")
+    value = facts.integer(FACT)
     if value is None:
-        return ok(ABSENT()) if absent(facts, "sched.rcu_normal") else unknown(facts, "sched.rcu_normal")
+        return not_there(facts, FACT, ABSENT)
     return ok(NORMAL()) if value else note(EXPEDITED())

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import kernel_version
 from howlate.settings._check import Judgement, late, note, ok, real_time, unknown
+from howlate.settings._setting import MachineSetting, always, as_number
 from howlate.words.statement import rule
 
+RUNTIME = "sched.rt_runtime_us"
+PERIOD = "sched.rt_period_us"
 OFF = rule("doctor.rt_throttling.off", "off")
 NOT_REAL_TIME = rule(
     "doctor.rt_throttling.not-real-time",
@@ -33,11 +37,22 @@ HOLD = {THROTTLED.id: "rt_throttling=off"}
 IN_GUESTS = True
 IN_LAB = "`--set knob=rt_throttling=off` (a runaway task then owns its CPU)"
 
+SETTING = MachineSetting(
+    facts=(RUNTIME, PERIOD),
+    in_force=lambda facts, aim: "off" if facts.integer(RUNTIME) == -1 else as_number(RUNTIME)(facts, aim),
+    tries=always("off", "950000"),
+    for_good={
+        "off": "kernel.sched_rt_runtime_us = -1 in {sysctl}",
+        "": "kernel.sched_rt_runtime_us = {value} in {sysctl}",
+    },
+    causes=(Cause.THROTTLED,),
+)
+
 
 def judge(facts: Facts, aim: Aim) -> Judgement:
-    runtime, period = facts.integer("sched.rt_runtime_us"), facts.integer("sched.rt_period_us")
+    runtime, period = facts.integer(RUNTIME), facts.integer(PERIOD)
     if runtime is None or period is None:
-        return unknown(facts, "sched.rt_runtime_us" if runtime is None else "sched.rt_period_us")
+        return unknown(facts, RUNTIME if runtime is None else PERIOD)
     if runtime < 0 or runtime >= period:
         return ok(OFF())
     if not real_time(aim):

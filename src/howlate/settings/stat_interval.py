@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, absent, note, ok, unknown
+from howlate.settings._check import Judgement, not_there, note, ok
+from howlate.settings._setting import MachineSetting, always, as_number
 from howlate.words.statement import rule
 
+FACT = "memory.stat_interval_s"
 ABSENT = rule("doctor.stat_interval.absent", "this kernel has no such interval")
 OFTEN = rule(
     "doctor.stat_interval.often",
@@ -24,13 +27,17 @@ WHY = (
 WEIGHT = 18
 HOLD = {OFTEN.id: "stat_interval=120"}
 
+SETTING = MachineSetting(
+    facts=(FACT,),
+    in_force=as_number(FACT),
+    tries=always("120"),
+    for_good={"": "vm.stat_interval = {value} in {sysctl}"},
+    causes=(Cause.HIGHER_TASK,),
+)
+
 
 def judge(facts: Facts, aim: Aim) -> Judgement:
-    value = facts.integer("memory.stat_interval_s")
+    value = facts.integer(FACT)
     if value is None:
-        return (
-            ok(ABSENT())
-            if absent(facts, "memory.stat_interval_s")
-            else unknown(facts, "memory.stat_interval_s")
-        )
+        return not_there(facts, FACT, ABSENT)
     return note(OFTEN(interval_s=value)) if value < _RARE_S else ok(RARE(interval_s=value))

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, absent, bracketed, late, note, ok, unknown
+from howlate.settings._check import Judgement, bracketed, late, not_there, note, ok
+from howlate.settings._setting import MachineSetting, always
 from howlate.words.statement import rule
 
+FACT = "memory.thp"
 ABSENT = rule("doctor.huge_pages.absent", "this kernel has none")
 MODE = rule("doctor.huge_pages.mode", "{mode}")
 CHANGE = "`transparent_hugepage=never` (or madvise) on the command line"
@@ -17,7 +22,6 @@ AT_ONCE = rule(
 )
 ALWAYS = rule("doctor.huge_pages.always", "always (defrag {defrag})", remedy=CHANGE)
 
-CHECK = "huge_pages"
 TITLE = "Transparent huge pages"
 WHY = (
     "The kernel clears 2 MiB at a fault, moves pages to make room (defrag), and merges a task's pages in "
@@ -29,10 +33,26 @@ IN_GUESTS = True
 IN_LAB = "boot it with `transparent_hugepage=never` in brackets behind its label"
 
 
+def is_on(facts: Facts, knobs: Sequence[str]) -> bool:
+    """Whether the kernel may hand out huge pages, with these knobs in force ("thp=never")."""
+    held = next((knob.partition("=")[2] for knob in knobs if knob.startswith("thp=")), "")
+    return (held or bracketed(facts.text(FACT))) in ("always", "madvise")
+
+
+SETTING = MachineSetting(
+    facts=(FACT,),
+    in_force=lambda facts, _aim: bracketed(facts.text(FACT)),
+    check="huge_pages",
+    tries=always("never", "always"),
+    for_good={"": "transparent_hugepage={value} on the kernel's command line"},
+    causes=(Cause.IPI, Cause.PAGE_FAULT),
+)
+
+
 def judge(facts: Facts, aim: Aim) -> Judgement:
-    enabled = bracketed(facts.text("memory.thp"))
+    enabled = bracketed(facts.text(FACT))
     if enabled is None:
-        return ok(ABSENT()) if absent(facts, "memory.thp") else unknown(facts, "memory.thp")
+        return not_there(facts, FACT, ABSENT)
     defrag = bracketed(facts.text("memory.thp_defrag"))
     if enabled != "always":
         return ok(MODE(mode=enabled))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, absent, note, ok, unknown
+from howlate.settings._check import Judgement, not_there, note, ok
+from howlate.settings._setting import MachineSetting, always, as_switch
 from howlate.words.statement import rule
 
+FACT = "sched.timer_migration"
 ABSENT = rule("doctor.timer_migration.absent", "this kernel does not migrate timers")
 OFF = rule("doctor.timer_migration.off", "off")
 ONE_CPU = rule("doctor.timer_migration.one-cpu", "on, but there is only one CPU")
@@ -24,13 +27,19 @@ WHY = (
 WEIGHT = 38
 HOLD = {ON.id: "timer_migration=off"}
 
+SETTING = MachineSetting(
+    facts=(FACT,),
+    in_force=as_switch(FACT),
+    tries=always("off", "on"),
+    for_good={"": "kernel.timer_migration = {number} in {sysctl}"},
+    causes=(Cause.SOFTIRQ,),
+)
+
 
 def judge(facts: Facts, aim: Aim) -> Judgement:
-    migration, online = facts.integer("sched.timer_migration"), facts.cpus("cpu.online")
+    migration, online = facts.integer(FACT), facts.cpus("cpu.online")
     if migration is None:
-        if absent(facts, "sched.timer_migration"):
-            return ok(ABSENT())
-        return unknown(facts, "sched.timer_migration")
+        return not_there(facts, FACT, ABSENT)
     if migration == 0:
         return ok(OFF())
     if online is not None and len(online) == 1:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, absent, note, ok, unknown
+from howlate.settings._check import Judgement, not_there, note, ok
+from howlate.settings._setting import MachineSetting, always, as_text
 from howlate.words.statement import rule
 
+FACT = "cpu.turbo"
 ABSENT = rule("doctor.turbo.absent", "there is no switch for it here")
 ON = rule(
     "doctor.turbo.on",
@@ -23,11 +25,24 @@ WHY = (
 WEIGHT = 20
 HOLD = {ON.id: "turbo=off"}
 
+_KEPT = (
+    "w /sys/devices/system/cpu/intel_pstate/no_turbo - - - - {} (elsewhere "
+    "w /sys/devices/system/cpu/cpufreq/boost - - - - {}) in {{tmpfiles}}"
+)
+
+SETTING = MachineSetting(
+    facts=(FACT,),
+    in_force=as_text(FACT),
+    tries=always("off", "on"),
+    for_good={"0": _KEPT.format(1, 0), "1": _KEPT.format(0, 1)},
+    lacks={"causes": "it makes the same work take longer or shorter, and is no part of a latency"},
+)
+
 
 def judge(facts: Facts, aim: Aim) -> Judgement:
-    turbo = facts.text("cpu.turbo")
+    turbo = facts.text(FACT)
     if turbo is None:
-        return ok(ABSENT()) if absent(facts, "cpu.turbo") else unknown(facts, "cpu.turbo")
+        return not_there(facts, FACT, ABSENT)
     if turbo == "on":
         return note(ON())
     return ok(OFF())

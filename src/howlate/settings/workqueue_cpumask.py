@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts, format_cpus
 from howlate.model.finding import Aim
 from howlate.settings._check import Judgement, measuring_cpus, note, ok, other_cpus, unknown
+from howlate.settings._setting import MachineSetting, away
 from howlate.words.statement import rule
 
+FACT = "workqueue.cpumask"
 APART = rule("doctor.workqueues.apart", "kept off the measuring CPUs")
 EVERYWHERE = rule(
     "doctor.workqueues.everywhere",
@@ -19,7 +22,6 @@ SHARED = rule(
     remedy="write the other CPUs' mask to /sys/devices/virtual/workqueue/cpumask",
 )
 
-CHECK = "workqueues"
 TITLE = "Workqueues"
 WHY = (
     "Deferred work of the kernel (writeback, drivers, cgroups) runs on any CPU of this mask, including "
@@ -37,11 +39,27 @@ def _cpus_of(mask: str) -> frozenset[int] | None:
     return frozenset(cpu for cpu in range(bits.bit_length()) if bits >> cpu & 1)
 
 
+def _kept_away(facts: Facts, aim: Aim) -> str:
+    """ "away" if the mask holds no measuring CPU."""
+    cpus = _cpus_of(facts.text(FACT) or "")
+    return "" if cpus is None or cpus & measuring_cpus(facts, aim) else "away"
+
+
+SETTING = MachineSetting(
+    facts=(FACT,),
+    in_force=_kept_away,
+    check="workqueues",
+    tries=away,
+    for_good={"": "w /sys/devices/virtual/workqueue/cpumask - - - - {mask} in {tmpfiles}"},
+    causes=(Cause.HIGHER_TASK,),
+)
+
+
 def judge(facts: Facts, aim: Aim) -> Judgement:
-    mask = facts.text("workqueue.cpumask")
+    mask = facts.text(FACT)
     cpus = None if mask is None else _cpus_of(mask)
     if cpus is None:
-        return unknown(facts, "workqueue.cpumask")
+        return unknown(facts, FACT)
     shared = cpus & measuring_cpus(facts, aim)
     if not shared:
         return ok(APART())

@@ -11,12 +11,14 @@ from typing import Any
 
 from howlate.model.cause import ORDINARY, Cause, CausePart, ExplainedCase
 from howlate.model.disturbances import disturbances
-from howlate.model.facts import Facts, bracketed, guest_if_known
+from howlate.model.facts import Facts, guest_if_known
 from howlate.model.guest_cpus import MOST_MIPS, GuestCpus
 from howlate.model.in_force import knobs_in_force, measuring_cpus, timer_slack_ns
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.preemption import preemption_of
 from howlate.model.trace import LOSSY, NOTHING_KEPT, CellTrace
+from howlate.settings import thp
+from howlate.settings.cpu_dma_latency import IDLE_STATES
 from howlate.statistics.labels import row_names
 from howlate.why.causes import explain_cases
 from howlate.why.machine_facts import MachineFacts
@@ -189,22 +191,23 @@ def _facts_of(content: RunContent, cell: CellContent) -> Facts:
 
 def _may_clear_huge(facts: Facts, knobs: Sequence[str]) -> bool:
     """Whether transparent huge pages are on, on x86, by whose fault codes they are known."""
-    set_to = next((value for name, _, value in (knob.partition("=") for knob in knobs) if name == "thp"), "")
-    is_on = (set_to or bracketed(facts.text("memory.thp"))) in ("always", "madvise")
-    return is_on and re.fullmatch(r"x86_64|i\d86", facts.text("kernel.machine") or "") is not None
+    return (
+        thp.is_on(facts, knobs)
+        and re.fullmatch(r"x86_64|i\d86", facts.text("kernel.machine") or "") is not None
+    )
 
 
 def _has_idle_states(facts: Facts) -> bool | None:
-    rows = facts.table("cpu.idle_states")
+    rows = facts.table(IDLE_STATES)
     if rows is not None:
         return bool(rows)
-    return False if "cpu.idle_states" in facts.absent else None
+    return False if IDLE_STATES in facts.absent else None
 
 
 def _idle_exits(facts: Facts) -> dict[int, int]:
     """By the number of the state; the longest of all CPUs."""
     found: dict[int, int] = {}
-    for row in facts.table("cpu.idle_states") or ():
+    for row in facts.table(IDLE_STATES) or ():
         state, latency_us = row.get("state"), row.get("latency_us")
         if isinstance(state, int) and isinstance(latency_us, int):
             found[state] = max(found.get(state, 0), latency_us * 1000)

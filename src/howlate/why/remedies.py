@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from howlate.doctor import checks_of, knobs_of
 from howlate.model.cause import Cause, CausePart
 from howlate.model.finding import Finding
 from howlate.why.explained_cells import CauseSum, weighty_causes
@@ -94,74 +95,47 @@ class Remedy:
     """What to do about one cause."""
 
     text: Rule
-    checks: tuple[str, ...] = ()
-    """The doctor's, the likeliest first."""
+    checks: frozenset[str] = frozenset()
+    """The doctor's."""
     knobs: tuple[str, ...] = ()
     """What the probe can set for a trial (docs/knobs.md)."""
 
 
-REMEDIES: Mapping[Cause, Remedy] = {
-    Cause.IRQ_LATE: Remedy(
-        IRQ_LATE,
-        ("preemption", "irq_affinity", "debug_options", "mce_polling"),
-        ("irq_affinity", "mce_polling"),
-    ),
-    Cause.IRQ_LATE_OR_GAP: Remedy(
-        IRQ_LATE_OR_GAP, ("hypervisor", "steal", "preemption", "irq_affinity"), ("irq_affinity",)
-    ),
-    Cause.GAP: Remedy(GAP, ("hypervisor", "steal", "smt", "c_states"), ("c_states", "cpu_dma_latency")),
-    Cause.IDLE: Remedy(IDLE, ("c_states", "cpu_dma_latency"), ("c_states", "cpu_dma_latency")),
-    Cause.TIMER_SLACK: Remedy(TIMER_SLACK, ("timer_slack",)),
-    Cause.IRQ: Remedy(IRQ, ("irq_affinity", "irqbalance", "threadirqs", "isolation"), ("irq_affinity",)),
-    Cause.IPI: Remedy(
-        IPI,
-        ("isolation", "ksm", "numa_balancing", "huge_pages", "compaction", "rcu_normal"),
-        ("thp", "ksm", "compaction", "rcu_normal"),
-    ),
-    Cause.SOFTIRQ: Remedy(
-        SOFTIRQ, ("irq_affinity", "kernel_threads", "preemption", "timer_migration"), ("irq_affinity",)
-    ),
-    Cause.NMI: Remedy(NMI, ("nmi_watchdog",), ("nmi_watchdog",)),
-    Cause.NOT_PREEMPTIBLE: Remedy(NOT_PREEMPTIBLE, ("preemption", "preempt_dynamic"), ("preemption",)),
-    Cause.HIGHER_TASK: Remedy(
-        HIGHER_TASK,
-        ("competing_tasks", "kernel_threads", "limit_rtprio", "workqueues", "nmi_watchdog", "stat_interval"),
-        ("workqueue_cpumask", "soft_watchdog", "stat_interval"),
-    ),
-    Cause.THROTTLED: Remedy(
-        THROTTLED,
-        ("rt_throttling", "fair_server", "rt_group_sched", "cgroup_quota"),
-        ("rt_throttling", "fair_server"),
-    ),
-    Cause.OWN_LATE: Remedy(OWN_LATE),
-    Cause.BLOCKED: Remedy(BLOCKED),
-    Cause.STOPPED: Remedy(STOPPED),
-    Cause.PAGE_FAULT: Remedy(
-        PAGE_FAULT,
-        ("limit_memlock", "swap", "numa_balancing", "ksm", "compaction"),
-        ("thp", "numa_balancing", "ksm", "compaction"),
-    ),
-    Cause.MIGRATION: Remedy(MIGRATION, ("cpuset", "isolation")),
-    Cause.UNKNOWN: Remedy(UNKNOWN, ("tracing",)),
+REMEDIES: Mapping[Cause, Rule] = {
+    Cause.IRQ_LATE: IRQ_LATE,
+    Cause.IRQ_LATE_OR_GAP: IRQ_LATE_OR_GAP,
+    Cause.GAP: GAP,
+    Cause.IDLE: IDLE,
+    Cause.TIMER_SLACK: TIMER_SLACK,
+    Cause.IRQ: IRQ,
+    Cause.IPI: IPI,
+    Cause.SOFTIRQ: SOFTIRQ,
+    Cause.NMI: NMI,
+    Cause.NOT_PREEMPTIBLE: NOT_PREEMPTIBLE,
+    Cause.HIGHER_TASK: HIGHER_TASK,
+    Cause.THROTTLED: THROTTLED,
+    Cause.OWN_LATE: OWN_LATE,
+    Cause.BLOCKED: BLOCKED,
+    Cause.STOPPED: STOPPED,
+    Cause.PAGE_FAULT: PAGE_FAULT,
+    Cause.MIGRATION: MIGRATION,
+    Cause.UNKNOWN: UNKNOWN,
 }
 """The ordinary parts of a wake-up need none."""
-
-
-_IDLE_KNOBS = ("c_states", "cpu_dma_latency")
-"""Which do nothing where the kernel has no idle states."""
 
 
 def remedy_of(part: CausePart, has_idle_states: bool | None) -> Remedy | None:
     """What to do about the cause of a part; None where nothing has to be done. `has_idle_states`: whether the kernel
     has any to choose from; None if nobody knows."""
-    remedy = REMEDIES.get(part.cause)
     if part.cause is Cause.IDLE and part.state is None:
         return Remedy(IDLE_LOOP)
-    if remedy is None or has_idle_states is not False:
-        return remedy
-    if part.cause is Cause.IDLE:
-        return Remedy(IDLE_WITHOUT_STATES, ("c_states",))
-    return replace(remedy, knobs=tuple(knob for knob in remedy.knobs if knob not in _IDLE_KNOBS))
+    if part.cause is Cause.IDLE and has_idle_states is False:
+        return Remedy(IDLE_WITHOUT_STATES)
+    if part.cause not in REMEDIES:
+        return None
+    useless = knobs_of(Cause.IDLE) if has_idle_states is False else ()
+    knobs = tuple(knob for knob in knobs_of(part.cause) if knob not in useless)
+    return Remedy(REMEDIES[part.cause], checks_of(part.cause), knobs)
 
 
 def remedies_of(sums: Sequence[CauseSum]) -> list[tuple[CauseSum, Remedy]]:
@@ -174,7 +148,7 @@ def remedies_of(sums: Sequence[CauseSum]) -> list[tuple[CauseSum, Remedy]]:
     return list(found.values())
 
 
-def findings_for(remedy: Remedy, findings: Iterable[Finding]) -> Sequence[Finding]:
-    """What the doctor found in this machine that belongs to it, in the order of the remedy's checks."""
-    by_check = {finding.check: finding for finding in findings if finding.level in ("late", "note")}
-    return [by_check[check] for check in remedy.checks if check in by_check and by_check[check].change]
+def findings_for(remedy: Remedy, findings: Iterable[Finding]) -> list[Finding]:
+    """What the doctor found in this machine that belongs to it, in the doctor's order."""
+    weighty = [each for each in findings if each.level in ("late", "note") and each.change]
+    return [each for each in weighty if each.check in remedy.checks]

@@ -20,6 +20,7 @@ from howlate.model.study import KERNEL, PART, Part, Study, Value, spell
 from howlate.plan.aim import aim_of
 from howlate.plan.matrix import LABELLED, cell_id
 from howlate.plan.options import OURS
+from howlate.settings.clock_source import SOURCE
 from howlate.store.frames import End, Kind
 from howlate.store.stream import Header, StreamReader
 from howlate.words.statement import Statement, rule
@@ -82,7 +83,7 @@ BRIEF = {
     "kernel_version": "kernel.version",
     "machine": "kernel.machine",
     "cpus_online": "cpu.online",
-    "clocksource": "clock.source",
+    "clocksource": SOURCE,
     "cmdline": "kernel.cmdline",
 }
 """A stream's facts -> those of `howlate-probe facts --json`."""

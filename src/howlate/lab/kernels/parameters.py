@@ -26,6 +26,7 @@ from howlate.lab.kernels.image import plain_kernel
 from howlate.lab.kernels.label import EARLY, FLAGS, Label
 from howlate.model.decode import nearest
 from howlate.model.facts import format_cpus, parse_cpus
+from howlate.settings.cpuset import ISOLATED, NOHZ_FULL
 from howlate.words.statement import rule
 
 NOT_KNOWN = (
@@ -45,7 +46,7 @@ ON_OTHER_CPUS = rule(
     "{parameter} is in force only on CPU {cpus} in a guest of {label}",
     remedy="name CPUs that the guest has (--cpus N); one must remain for everything else",
 )
-SETS_ASIDE: Mapping[str, str] = {"isolcpus": "cpu.isolated", "nohz_full": "cpu.nohz_full"}
+SETS_ASIDE: Mapping[str, str] = {"isolcpus": ISOLATED, "nohz_full": NOHZ_FULL}
 """Parameters that name CPUs, and the facts that list the CPUs on which they are in force."""
 HANDED, OF_MODULES = "kernel.handed_to_init", "kernel.parameters_of_modules"
 IMPLIED_BY_RT: Mapping[str, str] = {"threadirqs": "with PREEMPT_RT every interrupt handler runs in a thread"}

@@ -12,7 +12,7 @@ from howlate.document.sheet import NOTHING, PAGE, Column, Row, Sheet, SheetCell,
 from howlate.model.facts import Facts
 from howlate.model.loaded import RunContent
 from howlate.plan.aim import aim_of
-from howlate.settings._for_good import check_of, for_good
+from howlate.settings import for_good, settings
 from howlate.sides.sides import Decision
 from howlate.why.advise.advice import (
     Advice,
@@ -146,7 +146,8 @@ def _levels(content: RunContent) -> dict[str, str]:
 def _doctors(knob: KnobAdvice, levels: dict[str, str]) -> str:
     if len(knob.flips) != 1:
         return ""
-    return levels.get(check_of(knob.flips[0].knob), "")
+    setting = settings().get(knob.flips[0].knob)
+    return levels.get(setting.check, "") if setting else ""
 
 
 def remedies(flips: Sequence[Flip], content: RunContent) -> tuple[str, ...]:
