@@ -5,6 +5,7 @@
 #   ./dev fresh check|test [--suite SUITE] [PYTEST ARGUMENTS]   one of them, on Debian (bookworm, trixie, ...) or Ubuntu (noble, ...)
 # The system is made with debootstrap in a temporary folder and is gone afterwards. It takes over from this host how the archive and
 # the package index are reached (apt's mirror, pip's configuration, trusted certificates, name servers) and nothing else.
+# The archive is the first that has the suite: of --mirror URL, which may be repeated, and the addresses of this host's apt.
 # --record FILE notes, as lines of NAME=VALUE, how the commands ended and what they took (tools/systems.py reads it).
 # Exit code 3: the suite's archive cannot be reached from here; else the code of the last command.
 set -eu
@@ -17,21 +18,23 @@ which=both
 case ${1:-} in both | check | test | wheel) which=$1 && shift ;; esac
 suite=bookworm
 record=
-arguments=()
+arguments=() mirrors=()
 while [ $# -gt 0 ]; do
   case $1 in
     --suite) [ $# -gt 1 ] || die $EXIT_USAGE "--suite needs a name, such as trixie"; suite=$2 && shift ;;
     --suite=*) suite=${1#*=} ;;
+    --mirror) [ $# -gt 1 ] || die $EXIT_USAGE "--mirror needs an address"; mirrors+=("$2") && shift ;;
+    --mirror=*) mirrors+=("${1#*=}") ;;
     --record) [ $# -gt 1 ] || die $EXIT_USAGE "--record needs a file"; record=$(realpath "$2") && shift ;;
     *) arguments+=("$1") ;;
   esac
   shift
 done
 [ "$which" = test ] || [ ${#arguments[@]} -eq 0 ] ||
-  die $EXIT_USAGE "there is no './dev fresh ${arguments[*]}'; choose check, test or wheel, and --suite SUITE"
+  die $EXIT_USAGE "there is no './dev fresh ${arguments[*]}'; choose check, test or wheel, --suite SUITE and --mirror URL"
 case $suite in
-  bullseye | bookworm | trixie | forky | sid) distribution=debian fallback=http://deb.debian.org/debian components=main script=sid ;;
-  focal | jammy | noble | resolute) distribution=ubuntu fallback=http://archive.ubuntu.com/ubuntu components=main,universe script=gutsy ;;
+  bullseye | bookworm | trixie | forky | sid) distribution=debian origin=Debian components=main script=sid ;;
+  focal | jammy | noble | resolute) distribution=ubuntu origin=Ubuntu components=main,universe script=gutsy ;;
   *) die $EXIT_USAGE "the suite '$suite' is not known here; choose bookworm, trixie, jammy, noble or resolute" ;;
 esac
 wheel=$(find "$root/build/wheel" -name '*.whl' 2>/dev/null | head -n 1)
@@ -40,14 +43,16 @@ wheel=$(find "$root/build/wheel" -name '*.whl' 2>/dev/null | head -n 1)
 need_packages debootstrap git curl gpg debian-archive-keyring
 [ -z "$(git -C "$root" status --porcelain --untracked-files=no)" ] || say "changes that are not committed are not part of what is tried"
 
+mapfile -t -O ${#mirrors[@]} mirrors < <(PYTHONPATH=$root/src "$root/.venv/bin/python" -P "$root/tools/archive_addresses.py" $origin "$suite")
+mirror=
+for address in "${mirrors[@]}"; do
+  ! curl --silent --fail --location --max-time 60 --output /dev/null "${address%/}/dists/$suite/InRelease" || { mirror=$address && break; }
+done
+[ -n "$mirror" ] || die $EXIT_NOT_POSSIBLE "$suite was not tried: it is at no address of the archive of $origin that this machine's apt or" \
+  "--mirror names (${mirrors[*]:-there is none}). Name one that can be reached: --mirror URL"
+
 # A mount namespace of its own: what is mounted below is gone with it, however this ends.
 [ "${HOWLATE_FRESH:-}" = inside ] || HOWLATE_FRESH=inside exec unshare --mount --propagation private "${BASH_SOURCE[0]}" "${original[@]}"
-
-# shellcheck disable=SC2016  # apt expands it
-mirror=$(apt-get indextargets --format '$(REPO_URI)' "Codename: $suite" | head -n 1)
-mirror=${mirror:-$fallback}
-curl --silent --fail --location --max-time 60 --output /dev/null "${mirror%/}/dists/$suite/InRelease" ||
-  die $EXIT_NOT_POSSIBLE "$suite was not tried: its archive cannot be reached from this machine (${mirror%/}/dists/$suite)"
 
 bare=$(mktemp -d "${TMPDIR:-/tmp}/howlate-fresh.XXXXXX")
 trap 'umount --recursive "$bare" 2>/dev/null; rm -rf --one-file-system "$bare" "$bare.log" "$bare.keys"' EXIT

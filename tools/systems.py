@@ -1,8 +1,9 @@
-"""Both commands of the README on each of its systems, made bare: tools/systems.py [SUITE ...].
+"""Both commands of the README on each of its systems, made bare: tools/systems.py [SUITE ...] [--mirror=URL ...].
 
 Each system takes about an hour of two CPUs (tools/fresh.sh). What came of it goes into the table of docs/install.md;
 the row of a system that was not tried this time stays as it is, with its commit. A system whose archive cannot be
 reached is said.
+Archives are looked for at the mirrors, then at the addresses of this machine's apt.
 The exit code is 1 if a command failed on a system.
 """
 
@@ -72,13 +73,14 @@ def read_record(record: Path) -> Tried:
     return Tried(values, found["counts"], found["skips"])
 
 
-def try_system(suite: str) -> Tried | None:
-    """Nothing where the suite's archive cannot be reached."""
+def try_system(suite: str, mirrors: Sequence[str]) -> Tried | None:
+    """Nothing where the suite's archive cannot be reached, at these addresses or those of this machine's apt."""
     LOGS.mkdir(parents=True, exist_ok=True)
     record = LOGS / suite
     for old in (record, record.with_name(f"{suite}.outcomes.json")):
         old.unlink(missing_ok=True)
     argv: list[str | Path] = [ROOT / "tools" / "fresh.sh", "both", "--suite", suite, "--record", record]
+    argv += [f"--mirror={mirror}" for mirror in mirrors]
     with (LOGS / f"{suite}.log").open("wb") as log:
         code = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False).returncode
     if not record.exists() and code == NOT_POSSIBLE:
@@ -116,14 +118,16 @@ def with_rows(page: str, tried: Mapping[str, Tried | None]) -> str:
     return before + made + rest.partition(END)[2]
 
 
-def main(suites: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
+    mirrors = [word.removeprefix("--mirror=") for word in arguments if word.startswith("--mirror=")]
+    suites = [word for word in arguments if not word.startswith("--mirror=")]
     if unknown := [suite for suite in suites if suite not in SYSTEMS]:
         print(f"howlate: the suite '{unknown[0]}' is not one of {', '.join(SYSTEMS)}", file=sys.stderr)
         return USAGE
     all_passed = True
     for suite in suites or SYSTEMS:
         print(f"howlate: {SYSTEMS[suite]}: the output is in {LOGS / suite}.log", file=sys.stderr)
-        found = try_system(suite)
+        found = try_system(suite, mirrors)
         all_passed = all_passed and (found is None or found.passed)
         PAGE.write_text(with_rows(PAGE.read_text(), {suite: found}))
     return int(not all_passed)

@@ -450,11 +450,11 @@ KEYS = Path("/keys.gpg")
 
 def test_the_machines_addresses_serve_all_suites() -> None:
     rows = [
-        ("Debian", "Debian", "bookworm", "main", "http://a/debian/"),
-        ("Debian", "Debian", "bookworm-updates", "main", "http://a/debian/"),
-        ("Debian", "Debian-Security", "bookworm-security", "main", "http://a/security/"),
-        ("Debian", "Debian", "bookworm", "contrib", "http://c/debian/"),
-        ("Other", "Other", "bookworm", "main", "http://b/"),
+        ("Debian", "bookworm", "main", "http://a/debian/"),
+        ("Debian", "bookworm-updates", "main", "http://a/debian/"),
+        ("Debian", "bookworm-security", "main", "http://a/security/"),
+        ("Debian", "bookworm", "contrib", "http://c/debian/"),
+        ("Other", "bookworm", "main", "http://b/"),
     ]
     found = {source.suite: source.address for source in sources_of(rows, KEYS)}
     assert found["trixie-backports"] == found["sid"] == "http://a/debian/"
@@ -463,13 +463,13 @@ def test_the_machines_addresses_serve_all_suites() -> None:
 
 
 def test_before_a_first_update_the_releases_name_decides() -> None:
-    rows = [("$(ORIGIN)", "", "oldstable", "main", "http://a/"), ("", "", "focal", "main", "http://u/")]
+    rows = [("$(ORIGIN)", "oldstable", "main", "http://a/"), ("", "focal", "main", "http://u/")]
     assert {source.address for source in sources_of(rows, KEYS)} == {"http://a/"}
 
 
 def test_a_machine_without_the_debian_archive_is_told_of_mirrors() -> None:
     with pytest.raises(NotPossibleError) as caught:
-        sources_of([("Ubuntu", "Ubuntu", "noble", "main", "http://u/")], KEYS)
+        sources_of([("Ubuntu", "noble", "main", "http://u/")], KEYS)
     assert "--mirror" in caught.value.remedy
 
 

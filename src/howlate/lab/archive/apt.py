@@ -85,7 +85,8 @@ APT_FAILED = rule(
 
 KEYRINGS = tuple(Path("/usr/share/keyrings") / f"debian-archive-keyring.{end}" for end in ("gpg", "pgp"))
 HELPER = Path("/usr/lib/apt/apt-helper")
-_ALIASES = ("oldoldstable", "oldstable", "stable", "testing", "unstable")
+RELEASES = (*CODENAMES, "oldoldstable", "oldstable", "stable", "testing", "unstable")
+"""The names by which sources call them."""
 
 
 @dataclass(frozen=True)
@@ -116,36 +117,63 @@ def default_keyring() -> Path:
 
 def machine_sources(keyring: Path | None = None) -> tuple[Source, ...]:
     """All suites at the addresses of the Debian archive in this machine's apt configuration."""
+    return sources_of(machine_rows(), keyring)
+
+
+def machine_rows() -> list[list[str]]:
+    """(origin, release, component, address) of each list of packages, as apt reads this machine's files."""
     if shutil.which("apt-get") is None or not HELPER.exists():
         raise NotPossibleError(NO_APT())
-    columns = ("ORIGIN", "LABEL", "RELEASE", "COMPONENT", "REPO_URI")
-    text = _run(
-        ["apt-get", "indextargets", "--format", "|".join(f"$({c})" for c in columns), "Created-By: Packages"]
+    form = "|".join(f"$({column})" for column in ("ORIGIN", "RELEASE", "COMPONENT", "REPO_URI"))
+    asked = ["apt-get", "indextargets", "--format", form, "Created-By: Packages"]
+    # Without the last option apt leaves out what it has never updated, with it it tells no origin.
+    updated, all_rows = (
+        [line.split("|") for line in _run([*asked, *more]).splitlines()]
+        for more in ((), ("--no-release-info",))
     )
-    return sources_of((line.split("|") for line in text.splitlines()), keyring)
+    known = {tuple(row[1:]) for row in updated}
+    return [*updated, *(row for row in all_rows if tuple(row[1:]) not in known)]
+
+
+def addresses_of(
+    rows: Iterable[Sequence[str]], origin: str, releases: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """The addresses of a distribution's archive, and those of its security archive. Before a first update apt does
+    not know origins; then the release's name decides. Media are none: only apt-cdrom finds them."""
+    main: list[str] = []
+    security: list[str] = []
+    for known, release, component, address in (row for row in rows if len(row) == 4):
+        base = re.sub(r"(-updates|-backports|-security|/updates)$", "", release)
+        own = known == origin or (known in ("", "$(ORIGIN)") and base in releases)
+        kept = security if release.endswith(("-security", "/updates")) else main
+        if component == "main" and own and address not in kept and not address.startswith("cdrom:"):
+            kept.append(address)
+    return main, security
+
+
+def fetchable(address: str) -> list[str]:
+    """The addresses of a source that others than apt can fetch from: those of a file of mirrors, its own, or none."""
+    scheme, _, path = address.partition(":")
+    if scheme == "mirror+file":
+        with suppress(OSError, UnicodeError):
+            lines = (line.split() for line in Path(path.rstrip("/")).read_text().splitlines())
+            return [
+                mirror for words in lines if words and words[0][0] != "#" for mirror in fetchable(words[0])
+            ]
+    return [address] if scheme in ("http", "https", "file") else []
 
 
 def sources_of(rows: Iterable[Sequence[str]], keyring: Path | None = None) -> tuple[Source, ...]:
-    """From rows of (origin, label, release, component, address). Before a first update apt does not know
-    origins; then the release's name decides."""
-    addresses: dict[bool, list[str]] = {False: [], True: []}
-    for row in rows:
-        if len(row) != 5 or row[3] != "main":
-            continue
-        origin, _, release, _, address = row
-        base = re.sub(r"(-updates|-backports|-security|/updates)$", "", release)
-        debian = origin == "Debian" or (origin in ("", "$(ORIGIN)") and base in (*CODENAMES, *_ALIASES))
-        security = release.endswith(("-security", "/updates"))
-        if debian and address not in addresses[security]:
-            addresses[security].append(address)
-    if not addresses[False]:
+    """The suites of the Debian archive at the machine's addresses."""
+    main, security = addresses_of(rows, "Debian", RELEASES)
+    if not main:
         raise NotPossibleError(APT_WITHOUT_DEBIAN())
     keys = keyring or default_keyring()
     # The first address of each kind: further ones are mirrors of the same.
     return tuple(
-        Source(addresses[security][0], suite, keys)
+        Source(addresses[0], suite, keys)
         for _, suite in suites()
-        if addresses[security := suite.endswith("-security")]
+        if (addresses := security if suite.endswith("-security") else main)
     )
 
 
@@ -190,7 +218,7 @@ class AptArchive:
 
     def places(self) -> Sequence[tuple[str, str, Path]]:
         """(suite, address, keyring)."""
-        return [(s.suite, s.address, s.keyring) for s in self.sources()]
+        return [(s.suite, address, s.keyring) for s in self.sources() for address in fetchable(s.address)]
 
     def sources(self) -> Sequence[Source]:
         """Apt is asked once."""
