@@ -27,7 +27,7 @@ DECODED_ELSEWHERE = {
 }
 WHOLE = {
     "cli/settings.py": "howlate's own file",
-    "rooms.py": "howlate's own file",
+    "rooms.py": "howlate's own file, and what installed packages declare",
     "document/html.py": "howlate's own file",
     "measure/quiet.py": "the kernel's",
     "targets/_owner.py": "the kernel's",

@@ -11,11 +11,13 @@ import signal
 import sys
 import tempfile
 import traceback
+import warnings
 from collections.abc import Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from howlate.errors import ExitCode, HowlateError
+from howlate.rooms import RoomWarning
 from howlate.system.interrupts import INTERRUPTED
 from howlate.system.outputs import surviving_readers, swallow
 from howlate.words import say
@@ -49,6 +51,7 @@ ADDRESS_SPACE = rule(
     "the address space is limited to {limit_mib:count} MiB, and howlate needs {least_mib:count}",
     remedy="raise the limit: `ulimit -v unlimited`",
 )
+PYTHONS_FORMAT = warnings.formatwarning
 LEAST_MIB = 2048
 """With less, libraries end the process while they are loaded, with codes that mean something else here."""
 OUTPUT_NOT_WRITTEN = rule(
@@ -61,8 +64,18 @@ OUTPUT_NOT_WRITTEN = rule(
 def main(argv: list[str] | None = None) -> int:
     """Return the documented exit code; no traceback reaches the user."""
     _have_streams()
+    warnings.formatwarning = _formatted
     with surviving_readers():
         return _main(argv)
+
+
+def _formatted(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    """A warning about an installed package as a sentence of howlate's."""
+    if category is RoomWarning:
+        return f"howlate: {without_controls(str(message))}\n"
+    return PYTHONS_FORMAT(message, category, filename, lineno, line)
 
 
 def _main(argv: list[str] | None) -> int:

@@ -3,20 +3,93 @@
 A room is a package that answers one question. It may contain folders named like those of the core or of an
 earlier room (`charts`, `cli`, `export`, `formats`, `lab`, `studies`, `targets`), whose files are plug-ins like those
 beside which they are listed, and a file `hooks.py`, whose functions howlate calls by name if they exist. Without the
-room, howlate offers less and works as before.
+room, howlate offers less and works as before. An installed package that declares an entry point of the group
+`howlate.rooms` is a room as well (docs/build-on-it.md); one that cannot be used is named in a warning.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
+import importlib.util
 import pkgutil
+import sys
+import warnings
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from howlate.words.statement import Statement, rule
 
 PACKAGE = "howlate"
+GROUP = "howlate.rooms"
+UNUSABLE = rule(
+    "rooms.unusable",
+    "the package {distribution} adds to howlate, and cannot be used: {reason}",
+    remedy="update it, or remove it: {python:shell} -m pip uninstall {distribution:shell}",
+)
 ROOMS = ("verdict", "compare", "lab", "why", "prove", "history", "imports", "published", "notebook")
+
+
+class RoomWarning(UserWarning):
+    """About an installed package that cannot be used."""
+
+
+@dataclass(frozen=True)
+class OutsideRoom:
+    """A package that adds to howlate, and the installed distribution that declares it."""
+
+    package: str
+    folder: Path
+    distribution: str
+
+    def unusable(self, problem: object) -> Statement:
+        return UNUSABLE(distribution=self.distribution, reason=problem, python=sys.executable)
+
+    def warn(self, problem: object) -> None:
+        """Python prints a warning once."""
+        from howlate.words.say import advice, english, remedy
+
+        told = self.unusable(problem)
+        warnings.warn(advice(english(told), remedy(told)), RoomWarning, stacklevel=1)
+
+
+@functools.cache
+def outside() -> dict[str, OutsideRoom]:
+    """The rooms of installed packages, by the names of their modules."""
+    if not _is_any_declared():  # the library that knows them takes longer to import than most commands
+        return {}
+    from importlib.metadata import entry_points
+
+    found = {}
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.module):
+        room = OutsideRoom(entry.module, Path(), entry.dist.name if entry.dist is not None else entry.module)
+        try:
+            spec = importlib.util.find_spec(entry.module)
+            place = next(iter(spec.submodule_search_locations or ()), None) if spec is not None else None
+        except (Exception, SystemExit) as problem:
+            room.warn(_told(problem))
+            continue
+        if place is None:
+            room.warn(f"there is no package {entry.module}")
+            continue
+        found[entry.module] = replace(room, folder=Path(place))
+    return found
+
+
+def _is_any_declared() -> bool:
+    for file in (file for path in sys.path for file in Path(path).glob("*-info/entry_points.txt")):
+        with suppress(OSError):
+            if GROUP.encode() in file.read_bytes():
+                return True
+    return False
+
+
+def _told(problem: BaseException) -> str:
+    return ": ".join((type(problem).__name__, *str(problem).splitlines()[:1]))
 
 
 def folders(package: str) -> dict[str, Path]:
@@ -24,25 +97,74 @@ def folders(package: str) -> dict[str, Path]:
     home = Path(__file__).parent
     own = home.joinpath(*package.split(".")[1:])
     found = {f"{PACKAGE}.{room}.{own.name}": home / room / own.name for room in ROOMS}
+    found |= {f"{name}.{own.name}": room.folder / own.name for name, room in outside().items()}
     return {package: own} | {name: folder for name, folder in found.items() if folder.is_dir()}
 
 
 def plugins(package: str) -> dict[str, str]:
-    """The names of a package's plug-ins, sorted -> their modules. Nothing is imported."""
-    found = {
-        module.name: f"{name}.{module.name}"
-        for name, folder in folders(package).items()
-        for module in pkgutil.iter_modules([str(folder)])
-        if not module.name.startswith("_")
-    }
+    """The names of a package's plug-ins, sorted -> their modules. Nothing is imported. None from outside takes the
+    place of another."""
+    found: dict[str, str] = {}
+    for name, folder in folders(package).items():
+        for module in pkgutil.iter_modules([str(folder)]):
+            if module.name in found and (room := room_of(name)) is not None:
+                room.warn(f"{name}.{module.name} has the name of {found[module.name]}")
+            elif not module.name.startswith("_"):
+                found[module.name] = f"{name}.{module.name}"
     return dict(sorted(found.items()))
+
+
+def room_of(module: str) -> OutsideRoom | None:
+    """The room from outside that a module is of."""
+    return next((room for room in outside().values() if module.startswith(f"{room.package}.")), None)
 
 
 def docstring(module: str) -> str:
     """The docstring of a plug-in, read without importing it."""
-    place = Path(__file__).parent.joinpath(*module.split(".")[1:])
+    room = room_of(module)
+    home, package = (room.folder, room.package) if room is not None else (Path(__file__).parent, PACKAGE)
+    place = home.joinpath(*module.removeprefix(f"{package}.").split("."))
     file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
-    return ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+    try:
+        return ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+    except (OSError, SyntaxError, ValueError) as problem:
+        if room is None:
+            raise
+        room.warn(_told(problem))
+        return ""
+
+
+Plugin = TypeVar("Plugin")
+
+
+def plugin(module: str, name: str, kind: type[Plugin] | tuple[type[Plugin], ...]) -> Plugin:
+    """What a plug-in's file defines under this name. DamagedError if it cannot be used and is from outside."""
+    try:
+        found = getattr(importlib.import_module(module), name)
+        if not isinstance(found, kind):
+            raise TypeError(f"{name} of {module} is of another type")
+    except (Exception, SystemExit) as problem:
+        if (room := room_of(module)) is None:
+            raise
+        from howlate.errors import DamagedError
+
+        raise DamagedError(room.unusable(_told(problem))) from problem
+    return found
+
+
+def every_plugin(package: str, name: str, kind: type[Plugin] | tuple[type[Plugin], ...]) -> list[Plugin]:
+    """The same of each file, without those from outside that cannot be used."""
+    from howlate.errors import DamagedError
+
+    found = []
+    for module in plugins(package).values():
+        try:
+            found.append(plugin(module, name, kind))
+        except DamagedError as problem:
+            if (room := room_of(module)) is None:
+                raise
+            room.warn(problem.statement.values["reason"])
+    return found
 
 
 def hooks(name: str) -> list[Callable[..., Any]]:
@@ -53,4 +175,14 @@ def hooks(name: str) -> list[Callable[..., Any]]:
         for room in ROOMS
         if (home / room / "hooks.py").is_file()
     ]
+    for package, room in outside().items():
+        if (room.folder / "hooks.py").is_file():
+            try:
+                modules.append(importlib.import_module(f"{package}.hooks"))
+            except (Exception, SystemExit) as problem:
+                room.warn(_told(problem))
     return [getattr(module, name) for module in modules if hasattr(module, name)]
+
+
+if __name__ == "__main__":  # for the build of a probe with their timers and loads (tools/setup.sh)
+    print(*(room.folder for room in outside().values()), sep=";")

@@ -7,11 +7,10 @@ never skipped.
 
 from __future__ import annotations
 
-import importlib
 from functools import cache
 
 from howlate.charts._figure import Chart, Figure, Panel, Picture, Subject
-from howlate.rooms import plugins
+from howlate.rooms import every_plugin
 
 __all__ = ["Chart", "Figure", "Panel", "Picture", "Subject", "all_charts"]
 
@@ -19,5 +18,4 @@ __all__ = ["Chart", "Figure", "Panel", "Picture", "Subject", "all_charts"]
 @cache
 def all_charts() -> tuple[Chart, ...]:
     """Every chart of this folder and of the rooms, in the order in which the report shows them."""
-    charts = [importlib.import_module(module).CHART for module in plugins(__name__).values()]
-    return tuple(sorted(charts, key=lambda chart: chart.place))
+    return tuple(sorted(every_plugin(__name__, "CHART", Chart), key=lambda chart: chart.place))

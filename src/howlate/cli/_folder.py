@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from functools import cached_property
 from typing import Any
 
 import click
 
 from howlate.cli._language import as_typed, ready
-from howlate.rooms import docstring, plugins
+from howlate.rooms import docstring, plugin, plugins
 from howlate.words.statement import rule
 
 NO_COMMAND = rule("cli.no-command", '"{command}" is not a command', remedy="{hint}")
@@ -37,8 +36,7 @@ class Folder(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.modules:
             return None
-        command: click.Command = importlib.import_module(self.modules[cmd_name]).command
-        return ready(command)
+        return ready(plugin(self.modules[cmd_name], "command", click.Command))
 
     def get_help(self, ctx: click.Context) -> str:
         if ctx.parent is None:  # their parents loaded the others

@@ -24,7 +24,7 @@ UNKNOWN = rule(
 
 def studies() -> dict[str, Path]:
     """The studies that come with howlate, by id."""
-    paths = [path for folder in folders(__name__).values() for path in folder.glob("*.toml")]
+    paths = [path for folder in reversed(folders(__name__).values()) for path in folder.glob("*.toml")]
     return {path.stem: path for path in sorted(paths, key=lambda path: path.stem)}
 
 

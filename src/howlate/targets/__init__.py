@@ -9,10 +9,11 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import FunctionType
 
 from howlate.errors import UsageError
 from howlate.model.decode import suggestion
-from howlate.rooms import plugins
+from howlate.rooms import plugin, plugins
 from howlate.targets._lab_options import LabOptions
 from howlate.targets._target import CpuProgress, Outcome, Progress, Target, outcome_of
 from howlate.words.statement import rule
@@ -51,8 +52,8 @@ def open_target(
     name, _, argument = text.partition(":")
     if name not in names():
         raise UsageError(UNKNOWN_TARGET(name=name, hint=suggestion(name, names())))
-    backend = importlib.import_module(plugins(__name__)[name])
-    target: Target = backend.open_target(argument, say, machines, lab)
+    open_named = plugin(plugins(__name__)[name], "open_target", FunctionType)
+    target: Target = open_named(argument, say, machines, lab)
     return target
 
 

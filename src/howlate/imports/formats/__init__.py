@@ -3,7 +3,6 @@ that begin with an underscore are shared. A format is found by its name or by it
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Collection
 from functools import cache
 from pathlib import Path
@@ -13,7 +12,7 @@ from howlate.imports.formats._importer import Imported, Importer, Measured, RunI
 from howlate.imports.formats._unread import unread
 from howlate.imports.formats.csv import names_a_column
 from howlate.model.decode import NO_FILE, UNREADABLE, suggestion
-from howlate.rooms import plugins
+from howlate.rooms import every_plugin
 from howlate.store.elsewhere import JOB, is_archive, streams_in
 from howlate.store.job_folder import JobFolder
 from howlate.store.run_folder import RUN
@@ -66,7 +65,8 @@ __all__ = ["Imported", "Importer", "Measured", "RunImporter", "all_importers", "
 @cache
 def all_importers() -> tuple[Importer | RunImporter, ...]:
     """Every format of this folder and the rooms'; a file that cannot be imported is an error, never skipped."""
-    return tuple(importlib.import_module(module).IMPORTER for module in plugins(__name__).values())
+    kinds: tuple[type[Importer | RunImporter], ...] = (Importer, RunImporter)
+    return tuple(every_plugin(__name__, "IMPORTER", kinds))
 
 
 def find_importer(

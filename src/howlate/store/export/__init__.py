@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from functools import cache
 
-from howlate.rooms import plugins
+from howlate.rooms import plugin, plugins
 from howlate.store.export._format import Format
 
 __all__ = ["Format", "find_format", "names"]
@@ -19,5 +18,4 @@ def names() -> tuple[str, ...]:
 
 def find_format(name: str) -> Format:
     """The format of that name, which is its file's."""
-    found: Format = importlib.import_module(plugins(__name__)[name]).FORMAT
-    return found
+    return plugin(plugins(__name__)[name], "FORMAT", Format)

@@ -1,0 +1,188 @@
+"""Packages from outside that add to howlate: found by their entry point, and named where they are broken."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from hostile.made import make_run
+from howlate.system.paths import ROOT
+
+ROOM = {
+    "__init__.py": "",
+    "cli/greet.py": '''
+        """Greet the reader."""
+        import click
+
+        @click.command()
+        def command() -> int:
+            """Greet."""
+            click.echo("good morning")
+            return 0
+    ''',
+    "formats/plainlog.py": """
+        from howlate.imports.formats._importer import NO_MAP, RunImporter
+        from howlate.imports.formats.csv import IMPORTER as CSV
+
+        def read(paths, labels, mapping=NO_MAP):
+            return CSV.read(paths, labels, {"latency_us": "1"})
+
+        IMPORTER = RunImporter("plainlog", "a log", lambda path: b"plainlog" in path.read_bytes(), read)
+    """,
+    "export/lines.py": """
+        from howlate.store.export import Format
+
+        def write(run, out, cells=()):
+            out.write_text("".join(f"{cell}\\n" for cell in cells or run.whole_cells()))
+            return len(run.whole_cells())
+
+        FORMAT = Format("lines", ".txt", "a line a cell", write)
+    """,
+    "hooks.py": """
+        def json_members(material):
+            return {"extras": len(material.summaries)}
+    """,
+    "studies/extra.toml": (ROOT / "src" / "howlate" / "studies" / "check.toml")
+    .read_text()
+    .replace('id = "check"', 'id = "extra"'),
+}
+"""A package with a file of each kind."""
+
+
+def install(place: Path, files: Mapping[str, str], module: str = "late_extras") -> None:
+    """As pip leaves a package: its folder, and what it declares beside it."""
+    for name, text in files.items():
+        file = place / module / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        (file.parent / "__init__.py").touch()
+        file.write_text(textwrap.dedent(text))
+    declared = place / "late_extras-1.0.dist-info"
+    declared.mkdir(parents=True)
+    (declared / "METADATA").write_text("Metadata-Version: 2.1\nName: late-extras\nVersion: 1.0\n")
+    (declared / "entry_points.txt").write_text("[howlate.rooms]\nextras = late_extras\n")
+
+
+def howlate(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """In a process of its own, since what is installed is asked for once."""
+    paths = os.pathsep.join([str(ROOT / "src"), str(place / "site")])
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "howlate", *words],
+        cwd=place,
+        env={**os.environ, "PYTHONPATH": paths, "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    make_run(tmp_path / "run", ("none", "late"), planned=("none", "late"))
+    return tmp_path
+
+
+def test_each_kind_of_plug_in_is_found(place: Path) -> None:
+    install(place / "site", ROOM)
+    log = place / "measured.log"
+    log.write_text("# plainlog\n10.5\n11.0\n12.5\n")
+    shown = {
+        "--help": "greet       Greet the reader",
+        "greet": "good morning",
+        "studies": "extra",
+        "import measured.log --out imported": "imported",
+        "show imported": "12.5",
+        "export run --format lines -o cells.txt": "cells.txt",
+        "export --help": "a line a cell",
+    }
+    for words, text in shown.items():
+        done = howlate(place, *words.split())
+        assert done.returncode == 0 and text in done.stdout, (words, done)
+        assert "late-extras" not in done.stderr
+    assert (place / "cells.txt").read_text() == "none\nlate\n"
+    assert json.loads(howlate(place, "show", "run", "--json").stdout)["extras"] == 2
+
+
+BROKEN = {
+    "hooks.py": ("raise RuntimeError('no licence')", "show run --json", "RuntimeError: no licence"),
+    "hooks.py that ends": ("raise SystemExit(3)", "show run --json", "SystemExit: 3"),
+    "cli/greet.py": ("def command(:", "--help", "SyntaxError"),
+    "charts/pie.py": ("import nowhere", "report run -o out.html", "No module named 'nowhere'"),
+    "charts/cake.py": ("CHART = 7", "report run -o out.html", "CHART of late_extras.charts.cake"),
+    "formats/plainlog.py": (
+        "x = 1",
+        "import data.csv --map latency_us=1 --out imported",
+        "no attribute 'IMPORTER'",
+    ),
+    "export/csv.py": ("", "export run --format csv -o out.csv", "has the name of howlate.store.export.csv"),
+}
+"""By the file: its text, a command that looks at it, and what is said."""
+
+
+@pytest.mark.parametrize("file", BROKEN)
+def test_what_is_broken_is_named_once_and_stops_nothing(place: Path, file: str) -> None:
+    text, words, said = BROKEN[file]
+    (place / "data.csv").write_text("10.5\n11.0\n12.5\n")
+    before = howlate(place, *words.split())
+    assert before.returncode == 0, before.stderr
+    for made in (place / "out.html", place / "out.csv"):
+        made.unlink(missing_ok=True)
+    shutil.rmtree(place / "imported", ignore_errors=True)
+    install(place / "site", {"__init__.py": "", file.partition(" ")[0]: text})
+    after = howlate(place, *words.split())
+    assert after.returncode == 0, after.stderr
+    (line,) = [line for line in after.stderr.splitlines() if "late-extras" in line]
+    assert line.startswith("howlate: the package late-extras adds to howlate, and cannot be used: ")
+    assert said in line and line.endswith("-m pip uninstall late-extras.")
+    if words != "--help":
+        assert after.stdout == before.stdout
+
+
+@pytest.mark.parametrize(
+    "module", ["late_other/__init__.py", "late_extras.py"], ids=["nothing there", "no folder"]
+)
+def test_an_entry_point_that_leads_to_no_package_is_named(place: Path, module: str) -> None:
+    install(place / "site", {})
+    (place / "site" / module).parent.mkdir(exist_ok=True)
+    (place / "site" / module).write_text("raise SystemExit")
+    done = howlate(place, "show", "run")
+    assert done.returncode == 0 and "12" in done.stdout
+    (line,) = [line for line in done.stderr.splitlines() if "late-extras" in line]
+    assert "there is no package late_extras" in line
+
+
+def test_what_is_called_by_its_name_and_broken_is_an_error_with_a_remedy(place: Path) -> None:
+    install(place / "site", {**ROOM, "cli/greet.py": "1 / 0", "export/lines.py": "FORMAT = None"})
+    for words in ("greet", "export run --format lines -o out"):
+        done = howlate(place, *words.split())
+        assert done.returncode == 4 and "Traceback" not in done.stderr
+        assert "the package late-extras" in done.stderr and "pip uninstall late-extras" in done.stderr
+    assert howlate(place, "show", "run").returncode == 0
+
+
+def test_a_program_is_warned(place: Path) -> None:
+    install(place / "site", {"__init__.py": "", "hooks.py": "import nowhere"})
+    code = "from howlate.rooms import hooks; print(2 * [len(hooks('json_members'))])"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        cwd=place,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(place / "site")])},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0 and done.stdout == "[1, 1]\n", done.stderr
+    assert done.stderr.count("RoomWarning: the package late-extras") == 1
+
+
+def test_where_nothing_is_declared_the_library_that_knows_it_is_not_imported(place: Path) -> None:
+    code = (
+        "import sys; from howlate import rooms; rooms.outside(); print('importlib.metadata' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
