@@ -16,6 +16,15 @@ def test_durations_come_back(ns: int) -> None:
     assert units.parse_duration_ns(units.format_duration(ns)) == ns
 
 
+@given(st.integers(0, 10**9), st.integers(0, 999_999_999))
+def test_a_number_alone_is_in_seconds(whole: int, rest_ns: int) -> None:
+    """However many decimals it has; and it comes back from the spelling that a study gets."""
+    text = f"{whole}.{rest_ns:09}"
+    ns = units.parse_seconds_ns(text)
+    assert ns == whole * 10**9 + rest_ns == units.parse_duration_ns(f"{text}s")
+    assert units.parse_seconds_ns(units.format_duration(ns)) == ns
+
+
 @pytest.mark.parametrize(
     ("text", "ns"),
     [

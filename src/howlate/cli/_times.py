@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from howlate.words.statement import rule
 
 NOT_A_DURATION = rule("cli.not-a-duration", "{option}: {reason}")
 NOT_POSITIVE = rule(
     "cli.not-positive", "{option} must be above 0", remedy="write it like 200us, 1ms or 30min"
+)
+OUT_OF_RANGE = rule(
+    "cli.time-range",
+    "{option} must be between {least} and {most}, not {given}",
+    remedy="write it like 500ms, 30s or 5m",
 )
 
 
@@ -19,19 +26,36 @@ def deadline_text(text: str) -> str:
 
 def duration_ns(option: str, text: str) -> int:
     """A time with its unit."""
-    from howlate.errors import UsageError
     from howlate.model.units import parse_duration_ns
 
-    try:
-        return parse_duration_ns(text)
-    except ValueError as reason:
-        raise UsageError(NOT_A_DURATION(option=option, reason=str(reason))) from None
+    return _parsed(option, text, parse_duration_ns)
 
 
 def limit_ns_of(option: str, text: str) -> int:
-    """A time that a latency may have: above 0."""
+    """A time with its unit, above 0: what a latency may have."""
     from howlate.errors import UsageError
 
     if not (limit_ns := duration_ns(option, text)):
         raise UsageError(NOT_POSITIVE(option=option))
     return limit_ns
+
+
+def within_ns(option: str, text: str, least_ns: int, most_ns: int) -> int:
+    """A time from one limit to the other. A number without a unit is in seconds."""
+    from howlate.errors import UsageError
+    from howlate.model.units import format_duration, parse_seconds_ns
+
+    time_ns = _parsed(option, text, parse_seconds_ns)
+    if not least_ns <= time_ns <= most_ns:
+        least, most = format_duration(least_ns), format_duration(most_ns)
+        raise UsageError(OUT_OF_RANGE(option=option, least=least, most=most, given=text))
+    return time_ns
+
+
+def _parsed(option: str, text: str, parse: Callable[[str], int]) -> int:
+    from howlate.errors import UsageError
+
+    try:
+        return parse(text)
+    except ValueError as reason:
+        raise UsageError(NOT_A_DURATION(option=option, reason=str(reason))) from None

@@ -15,34 +15,12 @@ from howlate.words.statement import rule
 if TYPE_CHECKING:
     from howlate.cli._measure import RoundsOptions
 
-NOT_A_TIME = rule("cli.not-a-time", "--seconds: {problem}", remedy="write it like 30, 30s, 5m or 12h")
-SECONDS_RANGE = rule(
-    "cli.seconds-range",
-    "--seconds must be between 1s and 168h (a week), not {seconds}",
-    remedy="write it like 30, 30s, 5m or 12h",
-)
 SECONDS_AND_LONG = rule(
     "cli.seconds-and-long", "--seconds and --long exclude each other", remedy="give one of them"
 )
 
 LONG_NS = 3600 * 10**9
 WEEK_NS = 7 * 24 * LONG_NS
-
-
-def _total_ns(seconds: str) -> int:
-    """The time that --seconds asks for; UsageError if it is not a time."""
-    from howlate.errors import UsageError
-    from howlate.model.units import parse_seconds_ns, unit_of_time
-
-    try:
-        total_ns = parse_seconds_ns(seconds)
-    except ValueError:
-        unit = unit_of_time(seconds)
-        what = f'"{unit}" is not a unit of time' if unit else f'"{seconds}" is not a time'
-        raise UsageError(NOT_A_TIME(problem=what)) from None
-    if not 10**9 <= total_ns <= WEEK_NS:
-        raise UsageError(SECONDS_RANGE(seconds=seconds))
-    return total_ns
 
 
 @click.command(epilog="Example: howlate check --seconds 30")
@@ -91,7 +69,7 @@ def command(
     """How late can this Linux be? Measure the wake-up latency of a periodic task without load and under four
     loads, then show what was seen, the table, what makes this machine late, and where the report is."""
     from howlate.cli._measure import measure
-    from howlate.cli._times import deadline_text
+    from howlate.cli._times import deadline_text, within_ns
     from howlate.errors import UsageError
     from howlate.measure.prepare import Asked, settings_in_force
     from howlate.model.units import format_duration
@@ -106,7 +84,7 @@ def command(
         changes += (f"deadline={deadline_text(deadline)}",)
     total_ns = LONG_NS if long_ else None
     if seconds is not None:
-        total_ns = _total_ns(seconds)
+        total_ns = within_ns("--seconds", seconds, 10**9, WEEK_NS)
     if total_ns is not None:
         cells = len(study.axes.get("load", ("",)))
         changes += (f"duration={format_duration(total_ns // cells // 1_000_000 * 1_000_000)}",)

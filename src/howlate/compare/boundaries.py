@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from howlate.compare.compare import Block
 from howlate.compare.topics import Topic
-from howlate.model.units import parse_duration_ns
+from howlate.model.units import period_ns_of
 from howlate.statistics import phrases
 from howlate.words.statement import Statement, rule
 
@@ -57,7 +56,7 @@ def boundaries(topic: Topic) -> list[Statement]:
     for side, name in enumerate(topic.sides):
         counts: dict[str, dict[int, float]] = {}
         for block, row in topic.rows(side):
-            period, spread = _period(block), row.spread("overruns")
+            period, spread = (period_ns_of(block.labels) or 0), row.spread("overruns")
             if period and spread is not None:
                 by_period = counts.setdefault(block.labels.get("load", ""), {})
                 by_period[period] = by_period.get(period, 0) + spread.largest
@@ -79,10 +78,3 @@ def _stated(limits: Boundary, side: Statement | str) -> Statement:
         return ALWAYS(side=side, hit_ns=limits.hit_ns)
     begin = BELOW if limits.kind == "below" else UNCLEAR
     return begin(side=side, free_ns=limits.free_ns, hit_ns=limits.hit_ns)
-
-
-def _period(block: Block) -> int:
-    try:
-        return parse_duration_ns(block.labels.get("period", ""))
-    except ValueError:
-        return 0

@@ -21,7 +21,7 @@ from howlate.model.others import Others
 from howlate.model.plan import point_of
 from howlate.model.ranges import Count, CpuKey, Int64, Real, ShareKey
 from howlate.model.tail import TailSummary
-from howlate.model.units import parse_duration_ns
+from howlate.model.units import period_ns_of
 from howlate.words.printable import printable
 from howlate.words.say import english, to_json
 from howlate.words.statement import VERBATIM, Statement
@@ -324,11 +324,8 @@ class CellSummary:
         """How long the cell measured, from its releases (summed over its CPUs) and its period; None if the
         period is not known."""
         cpus = 1 + self.labels.get("cpu", "").count(",")
-        try:
-            period_ns = parse_duration_ns(self.labels.get("period", ""))
-        except ValueError:
-            return None
-        return self.accounting.releases / cpus * period_ns / 1e9
+        period_ns = period_ns_of(self.labels)
+        return None if period_ns is None else self.accounting.releases / cpus * period_ns / 1e9
 
     @property
     def overruns(self) -> int | None:

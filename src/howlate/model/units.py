@@ -8,6 +8,7 @@ would fail late.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 
 from howlate.words.printable import printable
@@ -53,16 +54,18 @@ def parse_duration_ns(text: str) -> int:
     return int(value)
 
 
-def unit_of_time(text: str) -> str:
-    """The text after the number if that is no unit of time: "d" of "8d"; "" if something else is wrong."""
-    parts = _split(text)
-    return parts[1] if parts is not None and parts[1] not in _TIME else ""
-
-
 def parse_seconds_ns(text: str) -> int:
     """Nanoseconds of a time with a unit ("5s", "2min"), or of seconds without one ("5", "2.5")."""
     bare = re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", text)
     return parse_duration_ns(f"{text}s" if bare else text)
+
+
+def period_ns_of(labels: Mapping[str, str]) -> int | None:
+    """The period of a cell with these labels; None where it has none."""
+    try:
+        return parse_duration_ns(labels.get("period", ""))
+    except ValueError:
+        return None
 
 
 def format_duration(ns: int) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from howlate.model.summary import CellSummary
 from howlate.model.tail import TailSummary
-from howlate.model.units import parse_duration_ns
+from howlate.model.units import period_ns_of
 from howlate.statistics.tail import BLOCKS
 from howlate.words.statement import Statement, rule
 
@@ -46,7 +46,7 @@ def _of_column(name: str, cells: Sequence[CellSummary]) -> list[Statement]:
     max_ns, rest_ns = max(first for first, _rest in split), max(rest for _first, rest in split)
     told = [MAXIMUM(column=column, max_ns=max_ns, rest_ns=rest_ns)] if max_ns > rest_ns else []
     exceeded = sum(cell.columns[name].period_exceeded or 0 for cell in cells)
-    period_ns = _period_ns(cells[0])
+    period_ns = period_ns_of(cells[0].labels)
     if exceeded and period_ns is not None and rest_ns <= period_ns:
         told.append(EXCEEDED(column=column, count=exceeded))
     return told
@@ -62,10 +62,3 @@ def halves(tail: TailSummary) -> tuple[int, int] | None:
 def _halves(name: str, cell: CellSummary) -> tuple[int, int] | None:
     tail = cell.of_column(name).tail
     return None if tail is None else halves(tail)
-
-
-def _period_ns(cell: CellSummary) -> int | None:
-    try:
-        return parse_duration_ns(cell.labels.get("period", ""))
-    except ValueError:
-        return None

@@ -112,6 +112,7 @@ def command(
     misses, for a bound on the next stretch of time, for a difference between two kernels or settings."""
     import json
 
+    from howlate.cli._times import limit_ns_of
     from howlate.errors import UsageError
     from howlate.verdict.cli.verdict import asked
 
@@ -127,14 +128,18 @@ def command(
         raise UsageError(THETA_RANGE(size=cluster))
     if ratio is not None and (not (0 < ratio < math.inf) or ratio == 1):
         raise UsageError(RATIO_RANGE(ratio=ratio))
-    value: dict[str, Any] = {"schema": 1, "confidence": confidence, "period_ns": _above_0("--period", period)}
+    value: dict[str, Any] = {
+        "schema": 1,
+        "confidence": confidence,
+        "period_ns": limit_ns_of("--period", period),
+    }
     period_s = value["period_ns"] / 1e9
     if miss_rate is not None:
         value["rate"] = _rate(miss_rate, true_rate, period_s, cluster, question.confidence)
     if horizon is not None:
-        value["horizon"] = _horizon(_above_0("--horizon", horizon) / 1e9, question.confidence)
+        value["horizon"] = _horizon(limit_ns_of("--horizon", horizon) / 1e9, question.confidence)
     if ratio is not None:
-        releases = _above_0("--seconds", compared.seconds) / 1e9 / period_s
+        releases = limit_ns_of("--seconds", compared.seconds) / 1e9 / period_s
         misses = None if miss_rate is None else (miss_rate * releases, cluster)
         value["pairs"] = _pairs(
             ratio, has_deadline=miss_rate is not None or deadline is not None, misses=misses
@@ -145,16 +150,6 @@ def command(
         for line in _lines(value, deadline or "TIME", horizon or ""):
             click.echo(line)
     return 0
-
-
-def _above_0(option: str, text: str) -> int:
-    """A time in nanoseconds that is not 0."""
-    from howlate.cli._times import NOT_POSITIVE, duration_ns
-    from howlate.errors import UsageError
-
-    if not (time_ns := duration_ns(option, text)):
-        raise UsageError(NOT_POSITIVE(option=option))
-    return time_ns
 
 
 def _rate(

@@ -35,11 +35,6 @@ FROM_TOO_EARLY = rule(
     "--from must be more than 5ms: the guest stops there before the window",
     remedy="leave it out, or write --from 100ms",
 )
-NO_WINDOW = rule(
-    "cli.no-window",
-    "--window must be more than 0, and at most {longest_ns:time}",
-    remedy="write --window 200ms",
-)
 PROVE_NEEDS_KERNELS = rule(
     "cli.prove-needs-kernels", "no kernels are named", remedy="write --kernels 6.1,6.1-rt"
 )
@@ -204,13 +199,9 @@ class ProofAsked:
 
 def window_ns(text: str) -> int:
     """The length of a window."""
-    from howlate.cli._times import duration_ns
-    from howlate.errors import UsageError
+    from howlate.cli._times import within_ns
 
-    length_ns = duration_ns("--window", text)
-    if not 0 < length_ns <= LONGEST_NS:
-        raise UsageError(NO_WINDOW(longest_ns=LONGEST_NS))
-    return length_ns
+    return within_ns("--window", text, 1, LONGEST_NS)
 
 
 def _goal(within: str, deadline: str) -> Goal:

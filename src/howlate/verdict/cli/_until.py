@@ -85,7 +85,7 @@ class UntilOptions:
         return self._until() if apart is None else apart
 
     def _apart(self) -> Apart | None:
-        from howlate.cli._times import NOT_POSITIVE, duration_ns
+        from howlate.cli._times import limit_ns_of
         from howlate.errors import UsageError
         from howlate.verdict.cli._apart import Apart
 
@@ -95,9 +95,7 @@ class UntilOptions:
             raise UsageError(ROUNDS_OR_UNTIL())
         if self.rounds is None or self.every is None:
             raise UsageError(ROUNDS_AND_EVERY())
-        every_ns = duration_ns("--every", self.every)
-        if not every_ns:
-            raise UsageError(NOT_POSITIVE(option="--every"))
+        every_ns = limit_ns_of("--every", self.every)
         return Apart(self.rounds, every_ns / 1e9, (f"--rounds={self.rounds}", f"--every={self.every}"))
 
     def _until(self) -> Until | None:
@@ -200,7 +198,7 @@ class Until:
         """How long all rows must be measured at least, beside the rounds that are whole, where --at-most does not
         allow that; 0 where it does."""
         from howlate.errors import UsageError
-        from howlate.model.units import parse_duration_ns
+        from howlate.model.units import period_ns_of
         from howlate.verdict.verdict import reach_s
 
         cells = _possible(prepared)
@@ -210,13 +208,10 @@ class Until:
             raise UsageError(NEEDS_DEADLINE())
         needed_s = 0.0
         for cell in cells:
-            try:
-                period_s = parse_duration_ns(cell.labels.get("period", "")) / 1e9
-            except ValueError:
-                if self.question.miss_rate:
-                    raise UsageError(NEEDS_PERIOD()) from None
-                period_s = 0.0
-            reach = reach_s(self.question, period_s, cell.expected_s)
+            period_ns = period_ns_of(cell.labels)
+            if period_ns is None and self.question.miss_rate:
+                raise UsageError(NEEDS_PERIOD())
+            reach = reach_s(self.question, (period_ns or 0) / 1e9, cell.expected_s)
             needed_s += max(0.0, reach - whole * cell.expected_s)
         return needed_s if needed_s > self.at_most_s else 0.0
 

@@ -21,7 +21,7 @@ from howlate.model.finding import Aim
 from howlate.model.loaded import RunContent
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import VIRTUAL
-from howlate.model.units import parse_duration_ns
+from howlate.model.units import period_ns_of
 from howlate.plan import parse_change
 from howlate.plan.aim import aim_of
 from howlate.plan.settings import Settings
@@ -165,10 +165,8 @@ def _samples(cell: Cell) -> int:
     """How many samples the cell is to have; 0 if only the measurement shows it."""
     if cell.length.rows:
         return cell.length.rows
-    try:
-        return int(cell.length.measuring_s * 1e9 / parse_duration_ns(cell.labels.get("period", "")))
-    except (ValueError, ZeroDivisionError):
-        return 0
+    period_ns = period_ns_of(cell.labels)
+    return int(cell.length.measuring_s * 1e9 / period_ns) if period_ns else 0
 
 
 def measured(stage: FirstStage, target: Target, session: Session, measure: Measure) -> Advised:

@@ -27,14 +27,6 @@ if TYPE_CHECKING:
 PAGE_AND_JSON = rule("cli.advise-page-and-json", "-o is for a page", remedy="leave out -o or --json")
 
 SHORTEST_NS, LONGEST_NS = 10**8, 3600 * 10**9
-NOT_A_TIME = rule(
-    "cli.advise-not-a-time", '--seconds: "{seconds}" is not a time', remedy="write it like 3, 500ms or 1m"
-)
-SECONDS_RANGE = rule(
-    "cli.advise-seconds-range",
-    "--seconds must be between 100ms and 1h, not {seconds}",
-    remedy="write it like 3, 500ms or 1m",
-)
 
 
 @dataclass(frozen=True)
@@ -147,16 +139,9 @@ def with_length(asked: AdviceAsked, seconds: str) -> AdviceAsked:
 
 def length_ns(seconds: str) -> int:
     """Of a cell, as --seconds spells it; UsageError if it is no time for one."""
-    from howlate.errors import UsageError
-    from howlate.model.units import parse_seconds_ns
+    from howlate.cli._times import within_ns
 
-    try:
-        duration_ns = parse_seconds_ns(seconds)
-    except ValueError:
-        raise UsageError(NOT_A_TIME(seconds=seconds)) from None
-    if not SHORTEST_NS <= duration_ns <= LONGEST_NS:
-        raise UsageError(SECONDS_RANGE(seconds=seconds))
-    return duration_ns
+    return within_ns("--seconds", seconds, SHORTEST_NS, LONGEST_NS)
 
 
 def _when_quiet(session: Session, options: AdviseOptions, target: Target) -> Session:
