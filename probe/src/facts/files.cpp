@@ -1,58 +1,43 @@
 // One file, one fact.
 #include "facts/fact.hpp"
+#include "knobs/knob.hpp"
 
 namespace howlate {
 namespace {
 
-enum class Kind { text, integer };
-
 struct FileFact {
   std::string_view key;
   std::string_view path;
-  Kind kind;
+  FactKind kind;
 };
 
 constexpr FileFact file_facts[] = {
-    {"kernel.release", "/proc/sys/kernel/osrelease", Kind::text},
-    {"kernel.version", "/proc/sys/kernel/version", Kind::text},
-    {"kernel.boot_id", "/proc/sys/kernel/random/boot_id", Kind::text},
-    {"kernel.realtime", "/sys/kernel/realtime", Kind::integer},
-    {"kernel.preempt_mode", "/sys/kernel/debug/sched/preempt", Kind::text},
-    {"sched.rt_runtime_us", "/proc/sys/kernel/sched_rt_runtime_us", Kind::integer},
-    {"sched.rt_period_us", "/proc/sys/kernel/sched_rt_period_us", Kind::integer},
-    {"sched.timer_migration", "/proc/sys/kernel/timer_migration", Kind::integer},
-    {"sched.rcu_normal", "/sys/kernel/rcu_normal", Kind::integer},
-    {"sched.numa_balancing", "/proc/sys/kernel/numa_balancing", Kind::integer},
-    {"caller.timer_slack_ns", "/proc/self/timerslack_ns", Kind::integer},
-    {"clock.source", "/sys/devices/system/clocksource/clocksource0/current_clocksource", Kind::text},
-    {"clock.available", "/sys/devices/system/clocksource/clocksource0/available_clocksource", Kind::text},
-    {"cpu.online", "/sys/devices/system/cpu/online", Kind::text},
-    {"cpu.possible", "/sys/devices/system/cpu/possible", Kind::text},
-    {"cpu.isolated", "/sys/devices/system/cpu/isolated", Kind::text},
-    {"cpu.nohz_full", "/sys/devices/system/cpu/nohz_full", Kind::text},
-    {"cpu.smt_active", "/sys/devices/system/cpu/smt/active", Kind::integer},
-    {"cpu.smt_control", "/sys/devices/system/cpu/smt/control", Kind::text},
-    {"cpu.idle_driver", "/sys/devices/system/cpu/cpuidle/current_driver", Kind::text},
-    {"cpu.idle_governor", "/sys/devices/system/cpu/cpuidle/current_governor_ro", Kind::text},
-    {"cpu.haltpoll_ns", "/sys/module/haltpoll/parameters/guest_halt_poll_ns", Kind::integer},
-    {"irq.default_affinity", "/proc/irq/default_smp_affinity", Kind::text},
-    {"memory.swappiness", "/proc/sys/vm/swappiness", Kind::integer},
-    {"memory.thp", "/sys/kernel/mm/transparent_hugepage/enabled", Kind::text},
-    {"memory.thp_defrag", "/sys/kernel/mm/transparent_hugepage/defrag", Kind::text},
-    {"memory.ksm", "/sys/kernel/mm/ksm/run", Kind::integer},
-    {"memory.compaction", "/proc/sys/vm/compaction_proactiveness", Kind::integer},
-    {"memory.stat_interval_s", "/proc/sys/vm/stat_interval", Kind::integer},
-    {"memory.numa_nodes", "/sys/devices/system/node/online", Kind::text},
-    {"watchdog.nmi", "/proc/sys/kernel/nmi_watchdog", Kind::integer},
-    {"watchdog.soft", "/proc/sys/kernel/soft_watchdog", Kind::integer},
-    {"watchdog.threshold_s", "/proc/sys/kernel/watchdog_thresh", Kind::integer},
-    {"watchdog.cpus", "/proc/sys/kernel/watchdog_cpumask", Kind::text},
-    {"workqueue.cpumask", "/sys/devices/virtual/workqueue/cpumask", Kind::text},
-    {"mce.check_interval_s", "/sys/devices/system/machinecheck/machinecheck0/check_interval", Kind::text},
-    {"machine.vendor", "/sys/class/dmi/id/sys_vendor", Kind::text},
-    {"machine.product", "/sys/class/dmi/id/product_name", Kind::text},
-    {"machine.model", "/proc/device-tree/model", Kind::text},
-    {"trace.bpf_stats", "/proc/sys/kernel/bpf_stats_enabled", Kind::integer},
+    {"kernel.release", "/proc/sys/kernel/osrelease", FactKind::text},
+    {"kernel.version", "/proc/sys/kernel/version", FactKind::text},
+    {"kernel.boot_id", "/proc/sys/kernel/random/boot_id", FactKind::text},
+    {"kernel.realtime", "/sys/kernel/realtime", FactKind::integer},
+    {"kernel.preempt_mode", "/sys/kernel/debug/sched/preempt", FactKind::text},
+    {"sched.rt_period_us", "/proc/sys/kernel/sched_rt_period_us", FactKind::integer},
+    {"caller.timer_slack_ns", "/proc/self/timerslack_ns", FactKind::integer},
+    {"clock.available", "/sys/devices/system/clocksource/clocksource0/available_clocksource", FactKind::text},
+    {"cpu.online", "/sys/devices/system/cpu/online", FactKind::text},
+    {"cpu.possible", "/sys/devices/system/cpu/possible", FactKind::text},
+    {"cpu.isolated", "/sys/devices/system/cpu/isolated", FactKind::text},
+    {"cpu.nohz_full", "/sys/devices/system/cpu/nohz_full", FactKind::text},
+    {"cpu.smt_active", "/sys/devices/system/cpu/smt/active", FactKind::integer},
+    {"cpu.smt_control", "/sys/devices/system/cpu/smt/control", FactKind::text},
+    {"cpu.idle_driver", "/sys/devices/system/cpu/cpuidle/current_driver", FactKind::text},
+    {"cpu.idle_governor", "/sys/devices/system/cpu/cpuidle/current_governor_ro", FactKind::text},
+    {"cpu.haltpoll_ns", "/sys/module/haltpoll/parameters/guest_halt_poll_ns", FactKind::integer},
+    {"memory.swappiness", "/proc/sys/vm/swappiness", FactKind::integer},
+    {"memory.thp_defrag", "/sys/kernel/mm/transparent_hugepage/defrag", FactKind::text},
+    {"memory.numa_nodes", "/sys/devices/system/node/online", FactKind::text},
+    {"watchdog.threshold_s", "/proc/sys/kernel/watchdog_thresh", FactKind::integer},
+    {"watchdog.cpus", "/proc/sys/kernel/watchdog_cpumask", FactKind::text},
+    {"machine.vendor", "/sys/class/dmi/id/sys_vendor", FactKind::text},
+    {"machine.product", "/sys/class/dmi/id/product_name", FactKind::text},
+    {"machine.model", "/proc/device-tree/model", FactKind::text},
+    {"trace.bpf_stats", "/proc/sys/kernel/bpf_stats_enabled", FactKind::integer},
 };
 
 // A folder that is there and empty is where a file system is not mounted.
@@ -101,16 +86,21 @@ void gather_dma_latency(const Root& tree, FactList& facts) {
   facts.integer("cpu.dma_latency_us", static_cast<int>(value));
 }
 
-void gather_files(const Root& tree, FactList& facts) {
-  for (const FileFact& fact : file_facts) {
-    if (fact.kind == Kind::integer) {
-      const auto value = tree.read_integer(fact.path);
-      value ? facts.integer(fact.key, *value) : facts.missing(fact.key, reason(tree, value.error()));
-    } else {
-      const auto value = tree.read_text(fact.path);
-      value ? facts.text(fact.key, *value) : facts.missing(fact.key, reason(tree, value.error()));
-    }
+void gather_file(const Root& tree, FactList& facts, const FileFact& fact) {
+  if (fact.kind == FactKind::integer) {
+    const auto value = tree.read_integer(fact.path);
+    value ? facts.integer(fact.key, *value) : facts.missing(fact.key, reason(tree, value.error()));
+  } else {
+    const auto value = tree.read_text(fact.path);
+    value ? facts.text(fact.key, *value) : facts.missing(fact.key, reason(tree, value.error()));
   }
+}
+
+// Those of knobs too, which name their files themselves.
+void gather_files(const Root& tree, FactList& facts) {
+  for (const FileFact& fact : file_facts) gather_file(tree, facts, fact);
+  for (const Knob* knob : knobs())
+    if (!knob->fact.empty()) gather_file(tree, facts, {knob->fact, knob->file, knob->fact_kind});
   gather_turbo(tree, facts);
   gather_memory(tree, facts);
   gather_distribution(tree, facts);

@@ -30,6 +30,8 @@ const Knob knob_clock_source = {
     .plan = plan,
     .file = "/sys/devices/system/clocksource/clocksource0/current_clocksource",
     .without = "this kernel's clock source cannot be chosen",
+    .fact = "clock.source",
+    .fact_kind = FactKind::text,
 };
 
 }  // namespace howlate

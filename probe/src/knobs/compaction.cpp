@@ -19,6 +19,7 @@ const Knob knob_compaction = {
     .plan = plan,
     .file = "/proc/sys/vm/compaction_proactiveness",
     .without = "this kernel does not move pages unasked",
+    .fact = "memory.compaction",
 };
 
 }  // namespace howlate

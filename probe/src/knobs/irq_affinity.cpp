@@ -40,6 +40,8 @@ const Knob knob_irq_affinity = {
     .plan = plan,
     .file = "/proc/irq/default_smp_affinity",
     .without = "interrupts cannot be moved on this kernel",
+    .fact = "irq.default_affinity",
+    .fact_kind = FactKind::text,
 };
 
 }  // namespace howlate

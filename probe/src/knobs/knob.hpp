@@ -22,6 +22,8 @@ struct KnobContext {
 
 using Settings = std::vector<Setting>;
 
+enum class FactKind { integer, text };
+
 struct Knob {
   std::string_view name;     // "rt_throttling"
   std::string_view summary;  // one line
@@ -30,6 +32,9 @@ struct Knob {
   Result<Settings> (*plan)(const Knob& knob, const KnobContext& context, std::string_view value);
   std::string_view file = {};     // the file that must be there and may be written, where it is one,
   std::string_view without = {};  // and the sentence for a machine without it
+  // The fact that is the content of `file`, if there is one (facts/files.cpp gathers it).
+  std::string_view fact = {};
+  FactKind fact_kind = FactKind::integer;
   Status (*availability)(const KnobContext& context) = nullptr;  // in place of the two
 
   // Whether it can be set here and now. The error says why not, and how to grant it.

@@ -11,6 +11,7 @@ const Knob knob_ksm = {
     .plan = plan_on_or_off,
     .file = "/sys/kernel/mm/ksm/run",
     .without = "this kernel has no KSM",
+    .fact = "memory.ksm",
 };
 
 }  // namespace howlate

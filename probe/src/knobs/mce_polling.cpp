@@ -19,6 +19,8 @@ const Knob knob_mce_polling = {
     .plan = plan,
     .file = "/sys/devices/system/machinecheck/machinecheck0/check_interval",
     .without = "this machine is not polled for corrected errors",
+    .fact = "mce.check_interval_s",
+    .fact_kind = FactKind::text,
 };
 
 }  // namespace howlate

@@ -11,6 +11,7 @@ const Knob knob_nmi_watchdog = {
     .plan = plan_on_or_off,
     .file = "/proc/sys/kernel/nmi_watchdog",
     .without = "this kernel has no NMI watchdog",
+    .fact = "watchdog.nmi",
 };
 
 }  // namespace howlate

@@ -11,6 +11,7 @@ const Knob knob_numa_balancing = {
     .plan = plan_on_or_off,
     .file = "/proc/sys/kernel/numa_balancing",
     .without = "this kernel does not balance",
+    .fact = "sched.numa_balancing",
 };
 
 }  // namespace howlate

@@ -11,6 +11,7 @@ const Knob knob_rcu_normal = {
     .plan = plan_on_or_off,
     .file = "/sys/kernel/rcu_normal",
     .without = "this kernel does not offer it",
+    .fact = "sched.rcu_normal",
 };
 
 }  // namespace howlate

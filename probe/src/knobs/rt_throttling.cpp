@@ -27,6 +27,7 @@ const Knob knob_rt_throttling = {
     .plan = plan,
     .file = "/proc/sys/kernel/sched_rt_runtime_us",
     .without = "this kernel does not throttle real-time tasks",
+    .fact = "sched.rt_runtime_us",
 };
 
 }  // namespace howlate

@@ -12,6 +12,7 @@ const Knob knob_soft_watchdog = {
     .plan = plan_on_or_off,
     .file = "/proc/sys/kernel/soft_watchdog",
     .without = "this kernel has no soft watchdog",
+    .fact = "watchdog.soft",
 };
 
 }  // namespace howlate

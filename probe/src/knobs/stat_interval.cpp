@@ -19,6 +19,7 @@ const Knob knob_stat_interval = {
     .plan = plan,
     .file = "/proc/sys/vm/stat_interval",
     .without = "this kernel has no such interval",
+    .fact = "memory.stat_interval_s",
 };
 
 }  // namespace howlate

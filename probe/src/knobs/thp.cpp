@@ -21,6 +21,8 @@ const Knob knob_thp = {
     .plan = plan,
     .file = "/sys/kernel/mm/transparent_hugepage/enabled",
     .without = "this kernel has no transparent huge pages",
+    .fact = "memory.thp",
+    .fact_kind = FactKind::text,
 };
 
 }  // namespace howlate

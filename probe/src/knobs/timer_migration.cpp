@@ -11,6 +11,7 @@ const Knob knob_timer_migration = {
     .plan = plan_on_or_off,
     .file = "/proc/sys/kernel/timer_migration",
     .without = "this kernel does not migrate timers",
+    .fact = "sched.timer_migration",
 };
 
 }  // namespace howlate

@@ -21,6 +21,8 @@ const Knob knob_workqueue_cpumask = {
     .plan = plan,
     .file = "/sys/devices/virtual/workqueue/cpumask",
     .without = "this kernel's unbound work cannot be kept to CPUs",
+    .fact = "workqueue.cpumask",
+    .fact_kind = FactKind::text,
 };
 
 }  // namespace howlate

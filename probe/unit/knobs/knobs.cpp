@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string>
 
+#include "facts/base/command.hpp"
 #include "knobs/base/command.hpp"
 #include "knobs/base/set.hpp"
 #include "knobs/machine.hpp"
@@ -33,6 +34,31 @@ TEST_CASE("every knob has a file of its own or says what it needs, and none is a
     const Status there = knob->available(nothing);
     REQUIRE(!there.ok());
     CHECK(there.error().code == ExitCode::not_possible);
+  }
+}
+
+TEST_CASE("a knob with a file of its own writes it, puts it back, and reads it as a fact") {
+  for (const Knob* knob : knobs()) {
+    if (knob->fact.empty()) continue;
+    CAPTURE(std::string(knob->name));
+    const Machine machine;
+    const std::string path(knob->file);
+    machine.write("/sys/devices/system/clocksource/clocksource0/available_clocksource", "tsc hpet\n");
+    machine.write(path, "1\n");
+    bool taken = false;
+    for (const std::string value : {"off", "away", "0", "120", "never", "tsc"}) {
+      const auto set = KnobSet::apply({std::string(knob->name) + "=" + value}, machine.context());
+      if (!set.ok()) continue;
+      taken = true;
+      CHECK(machine.read(path) != "1");
+      CHECK(set->to_json().find("\"" + path + "\"") != std::string::npos);
+      break;
+    }
+    CHECK(taken);
+    CHECK(machine.read(path) == "1");
+    const std::string value = knob->fact_kind == FactKind::integer ? "1" : "\"1\"";
+    CHECK(facts_json(machine.context().root).find("\"" + std::string(knob->fact) + "\": " + value) !=
+          std::string::npos);
   }
 }
 
