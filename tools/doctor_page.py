@@ -1,7 +1,8 @@
-"""docs/doctor.md, made from the checks: `python -m howlate.doctor._page > docs/doctor.md`."""
+"""docs/doctor.md, made from the checks and the knobs: `python tools/doctor_page.py > docs/doctor.md`."""
 
 from __future__ import annotations
 
+import re
 import string
 import sys
 import textwrap
@@ -9,10 +10,15 @@ from typing import Any
 
 from howlate.doctor import checks
 from howlate.model.facts import Facts
+from howlate.model.finding import Aim
+from howlate.settings import settings
 from howlate.settings._check import AS_ROOT, Check, granting
+from howlate.settings.clock_source import AVAILABLE
+from howlate.system.paths import ROOT
 from howlate.words import say
 from howlate.words.statement import RULES, Rule
 
+KNOBS = ROOT / "probe" / "src" / "knobs"
 _HEAD = """\
 # The doctor
 
@@ -33,8 +39,13 @@ suspicion, not a measurement: [`howlate advise`](advise.md) measures what each k
 the measuring CPUs, policy and priority use those of the run (without `cpus` the highest CPU that the caller may use,
 which the probe chooses). `howlate doctor` without a run uses the isolated CPUs, or that same CPU if there are none.
 
-This page is generated from the checks (`python -m howlate.doctor._page > docs/doctor.md`). N stands for a
+This page is generated from the checks and the knobs (`python tools/doctor_page.py > docs/doctor.md`). N stands for a
 value that a finding fills in.
+
+## Knobs
+
+[Knobs](knobs.md) are the settings that the probe can hold while something is measured. `howlate advise` tries the
+first of the values named here that is not in force.
 """
 
 
@@ -61,9 +72,27 @@ def _command(check: Check, of: Rule) -> str:
     return f"`howlate probe hold {cpus}--knob {knob}`, or " if knob else ""
 
 
+def _knobs() -> str:
+    """The table of the knobs: what the probe's files say of them, the values to try, and the check."""
+    machine, measuring = Facts({"cpu.online": "0-3", AVAILABLE: "tsc"}), Aim((3,))
+    spoken = {"3": "the measuring CPUs", "tsc": "the processor's own counter"}
+    rows = ["| knob | values | what it sets | tried | check |", "|---|---|---|---|---|"]
+    for name, setting in settings().items():
+        text = re.sub(r'"\s+"', "", (KNOBS / f"{name}.cpp").read_text(encoding="utf-8"))
+        said = dict(re.findall(r'\.(summary|values) =\s+"([^"]+)"', text))
+        tried = setting.tries(machine, measuring)
+        values = [spoken.get(value, value) for value in tried] if isinstance(tried, tuple) else []
+        named = " (only if it is named)" if setting.only_named else ""
+        known = said["values"].replace(" | ", ", ")
+        rows.append(
+            f"| `{name}` | {known} | {said['summary']} | {', '.join(values)}{named} | `{setting.check}` |"
+        )
+    return "\n".join(rows) + "\n"
+
+
 def page() -> str:
     """The whole page."""
-    parts = [_HEAD]
+    parts = [_HEAD, _knobs()]
     for check in checks():
         parts.append(f"## {check.title} (`{check.name}`, weight {check.weight})\n")
         parts.append(textwrap.fill(f"Looks at: {check.looks_at}", 118) + "\n")
