@@ -175,10 +175,10 @@ def test_what_was_measured_is_not_measured_again(
     monkeypatch.setattr("howlate.measure.execute.stream_place", lambda expected: place)
     real, calls = getattr(of, step), iter(range(100))
 
-    def ended(*arguments: Any) -> Any:
+    def ended(*arguments: Any, **named: Any) -> Any:
         if next(calls) == 2:
             raise end
-        return real(*arguments)
+        return real(*arguments, **named)
 
     first, second = FakeTarget(), FakeTarget()
     with monkeypatch.context() as patch:

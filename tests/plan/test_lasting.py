@@ -6,7 +6,7 @@ import pytest
 
 from fakes import capabilities, make_plan, planned, study
 from howlate.errors import UsageError
-from howlate.plan.matrix import RESTART_S
+from howlate.plan.cost import RESTART_S
 from howlate.words.say import english
 
 CAN = capabilities()

@@ -14,6 +14,7 @@ from howlate.model.plan import Cell, Plan
 from howlate.model.study import Order, Study
 from howlate.model.units import parse_duration_ns
 from howlate.plan import Machines, on_machines
+from howlate.plan.cost import cell_cost_s
 from howlate.plan.machines import PHASES_NS, phase_ns, seeds_differ, with_seed
 
 CAN = capabilities()
@@ -118,12 +119,11 @@ def test_what_a_kernel_cannot_is_said_of_its_cells_alone() -> None:
         {"5.10": CAN, "6.1": CAN},
         {"5.10": "it does not boot here"},
         2,
-        lambda cell: 10 * cell.length.measuring_s,
     )
     cells = make_plan(DITHERED, CAN, machines=machines).cells
     assert {c.impossible for c in cells if c.machine == "5.10"} == {"it does not boot here"}
     assert {c.impossible for c in cells if c.machine == "6.1"} == {""}
-    assert cells[0].expected_s == 10 * cells[0].length.measuring_s
+    assert cells[0].expected_s == cell_cost_s(cells[0])
 
 
 def test_cells_come_back_from_json_with_their_machine() -> None:
@@ -139,6 +139,6 @@ def test_a_cell_that_a_guest_cannot_give_back_is_refused_with_the_reason() -> No
     settings = {"cpus": "0"}
     asked = study(settings, {"kernel": ("6.1",), "activations": ("1000000", "10000000")})
     for most, possible in ((0, 2), (63 << 20, 1)):
-        cells = make_plan(asked, CAN, machines=Machines({"6.1": CAN}, {}, 1, None, most)).cells
+        cells = make_plan(asked, CAN, machines=Machines({"6.1": CAN}, {}, 1, most)).cells
         assert sum(not cell.impossible for cell in cells) == possible
     assert "do not fit into a guest's window of 63 MiB" in cells[-1].impossible

@@ -20,7 +20,7 @@ from howlate.lab.targets.lab import LabTarget, available_bytes, guests_at_once, 
 from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Cell
 from howlate.plan import Machines
-from howlate.plan.cost import CELL_S, LIMIT_S, cell_cost_s, limit_s, start_limit_s
+from howlate.plan.cost import CELL_S, LIMIT_S, limit_s, start_limit_s
 from howlate.system.paths import probe_path
 from howlate.targets import LabOptions
 from howlate.targets.local import LocalTarget
@@ -114,7 +114,7 @@ def test_as_many_guests_at_once_as_cores_and_memory_allow(tmp_path: Path) -> Non
 def test_what_a_guest_may_use_without_a_result_does_not_follow_the_length_of_its_cell() -> None:
     """Its expected time is the host's."""
     can = capabilities()
-    virtual = Machines({"6.1": can}, {}, 1, cell_cost_s)
+    virtual = Machines({"6.1": can}, {}, 1)
     asked = study({"duration": "1000s"}, {"kernel": ("6.1",)})
     (cell,) = make_plan(asked, can, machines=virtual).cells
     assert (cell.length.measuring_s, cell.length.warm_up_s, cell.length.most_s) == (1000.0, 0.1, 1000.1)
@@ -126,7 +126,7 @@ def short_cell(load: str, can: Capabilities, test: str = "cyclic", kernel: str =
     """Of 30 ms, as the lab plans it."""
     length = {"duration": "30ms"} if test == "unmeasured" else {"activations": "30", "period": "1ms"}
     asked = study(length, {"load": (load,), "kernel": (kernel,)})
-    machines = Machines({kernel: can}, {}, 1, cell_cost_s)
+    machines = Machines({kernel: can}, {}, 1)
     (cell,) = make_plan(replace(asked, test=test), can, machines=machines).cells
     return cell
 

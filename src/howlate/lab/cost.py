@@ -12,7 +12,7 @@ from pathlib import Path
 from howlate.lab.archive.packages import Say, silent
 from howlate.lab.cache import read_sealed_json, write_sealed_json
 from howlate.model.plan import Cell
-from howlate.plan.cost import kind_of
+from howlate.plan.cost import CELL_S, kind_of
 
 _LEARN = 0.5
 _MOST_BYTES = 16 << 20
@@ -42,6 +42,10 @@ class Costs:
         """The factor for this cell."""
         with self._hold:
             return self._factors.get(kind_of(cell), self._factors.get("*", 1.0))
+
+    def cost_s(self, cell: Cell) -> float:
+        """What this cell takes."""
+        return CELL_S + max(0.0, cell.expected_s - CELL_S) * self.of(cell)
 
     def learn(self, cell: Cell, model_s: float, used_s: float) -> None:
         """Record that a cell took this long where the model predicts that; both without the constant part."""

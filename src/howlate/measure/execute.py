@@ -176,29 +176,34 @@ def execute(
     return Tally.of(folder.summaries(), failures)
 
 
+def pace_of(cells: Iterable[Cell], target: Target) -> Pace:
+    """Of cells that the target measures."""
+    return Pace({cell.id: (kind_of(cell), target.cost_s(cell)) for cell in cells}, target.parallel)
+
+
 def _one_by_one(
     folder: RunFolder, cells: tuple[Cell, ...], target: Target, listener: Listener
 ) -> list[Failure]:
     failures = []
-    costs = {cell.id: target.cost_s(cell) for cell in cells}
-    left_s = sum(costs.values())
+    pace = pace_of(cells, target)
     for number, cell in enumerate(cells, 1):
-        listener.starts(cell, number, len(cells), left_s)
+        listener.starts(cell, number, len(cells), pace.left_s())
+        pace.begin(cell.id)
         begun = _Begun.at(folder, cell)
 
-        def measure(begun: _Begun = begun, left_s: float = left_s) -> Outcome:
-            return target.run_cell(
-                begun.cell,
-                begun.stream,
-                lambda p: listener.progress(begun.cell, p, max(0.0, left_s - p.elapsed_s)),
-            )
+        def report(progress: Progress, cell: Cell = cell) -> None:
+            pace.share(cell.id, progress.share)
+            listener.progress(cell, progress, pace.left_s())
+
+        def measure(begun: _Begun = begun, report: Callable[[Progress], None] = report) -> Outcome:
+            return target.run_cell(begun.cell, begun.stream, report)
 
         try:
             listener.whole(cell, begun.finish(measure))
         except _NotWhole as problem:
             failures.append(problem.failure)
             listener.failed(problem.failure)
-        left_s -= costs[cell.id]
+        pace.done(cell.id)
     return failures
 
 
@@ -290,7 +295,7 @@ class _Work:
         )
         self._waiting = deque(enumerate(cells, 1))
         self._of = len(cells)
-        self._pace = Pace({c.id: (kind_of(c), target.cost_s(c)) for c in cells}, target.parallel)
+        self._pace = pace_of(cells, target)
         self._busy = 0
         self._running: dict[str, tuple[_Begun, Future[Outcome]]] = {}
         """Includes cells that have ended, until they are finished."""

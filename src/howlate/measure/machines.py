@@ -10,9 +10,7 @@ from typing import Any
 from howlate.errors import HowlateError, NotPossibleError
 from howlate.model.capabilities import Capabilities
 from howlate.model.facts import Facts
-from howlate.model.run import VIRTUAL
 from howlate.plan import Machines
-from howlate.plan.cost import cell_cost_s
 from howlate.system.interrupts import interrupts_held, result_of, wait_for
 from howlate.targets import Target
 from howlate.words.statement import Statement, rule
@@ -100,7 +98,6 @@ def planned_machines(target: Target, known: Mapping[str, KnownMachine], seeds: i
         {label: machine.can for label, machine in known.items()},
         {label: machine.impossible for label, machine in known.items() if machine.impossible},
         seeds,
-        cell_cost_s if target.clock == VIRTUAL else None,
         target.stream_bytes_most,
     )
 

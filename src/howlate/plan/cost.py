@@ -1,5 +1,5 @@
-"""How much of the host's time a cell takes in virtual time: the single model behind a plan's estimate, the
-time left, and the limit of a guest that hangs.
+"""How long a cell takes: the single model behind a plan's estimate, the time left, and the limit of a guest that
+hangs.
 
 A guest that executes takes a core of the host; one that idles jumps to its next timer at once. So the cost of
 a virtual second is that of its activations and of what its loads and its test execute (measured with QEMU 7.2
@@ -15,10 +15,14 @@ from contextlib import suppress
 from howlate.errors import UsageError
 from howlate.model.capabilities import spec_name, spec_options
 from howlate.model.guest_cpus import GUEST, MOST_MIPS, GuestCpus
-from howlate.model.plan import Cell
+from howlate.model.plan import Cell, Length
 from howlate.model.study import spell
 from howlate.model.units import parse_cpus, parse_duration_ns
 
+OVERHEAD_S = 1.0
+"""The overhead of each cell in real time: starting probe and loads, writing Parquet and statistics (roughly)."""
+RESTART_S = 0.25
+"""Ending the loads that ran alone and starting them again (roughly)."""
 CELL_S = 0.5
 """Restoring a guest, and reading its result."""
 ACTIVATION_S = 80e-6
@@ -86,6 +90,12 @@ VIRTUAL_POINTS_S = 35.0
 SOON = 0.1
 """This share of that time suffices where the CPU time is used up: a guest that executes `pause` hardly advances its
 clock."""
+
+
+def clock_cost_s(length: Length) -> float:
+    """Seconds for a cell in real time."""
+    alone_s = length.alone_s + RESTART_S if length.alone_s else 0.0
+    return length.clock_s + OVERHEAD_S + alone_s
 
 
 def cell_cost_s(cell: Cell) -> float:

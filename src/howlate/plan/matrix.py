@@ -7,7 +7,7 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -19,6 +19,7 @@ from howlate.model.guest_cpus import GUEST, GuestCpus
 from howlate.model.mode import MODE, with_mode
 from howlate.model.plan import Cell, Length, Plan
 from howlate.model.study import EXPECTED, KERNEL, PART, TIMER, Order, Study, Value, spell
+from howlate.plan.cost import cell_cost_s, clock_cost_s
 from howlate.plan.lasting import too_short
 from howlate.plan.machines import seeds_differ, with_seed
 from howlate.plan.options import (
@@ -51,10 +52,6 @@ TOO_MANY_CELLS = rule(
 )
 
 MOST_CELLS = 10_000
-OVERHEAD_S = 1.0
-"""The overhead of each cell: starting probe and loads, writing Parquet and statistics (a rough estimate)."""
-RESTART_S = 0.25
-"""Ending the loads that ran alone and starting them again (a rough estimate)."""
 LABELLED = ("load", "period", "policy", "timer", "cpu")
 
 
@@ -68,8 +65,6 @@ class Machines:
     capabilities."""
     seeds: int = 0
     """The number of seeds that are the repetitions of a point (virtual time); 0: the study's repetitions."""
-    cost: Callable[[Cell], float] | None = None
-    """The host's seconds for a cell; None if they equal the machine's."""
     stream_bytes_most: int = 0
     """The largest stream that a machine can return for a cell; 0: no limit."""
 
@@ -272,7 +267,7 @@ def _cell(point: MatrixPoint, answer: Answer, machines: Machines | None, labels:
         parameters=parameters,
         labels={**part, **labels, **shown},
         repetition=1,
-        expected_s=length.clock_s + OVERHEAD_S + (length.alone_s + RESTART_S if length.alone_s else 0.0),
+        expected_s=clock_cost_s(length),
         machine=point.machine,
         starvation_expected=study.starvation == EXPECTED,
         length=length,
@@ -281,8 +276,8 @@ def _cell(point: MatrixPoint, answer: Answer, machines: Machines | None, labels:
     why = why or _refusal(answer.refusal) or lacking(parameters, test, point.can)
     if machines is None:
         return replace(cell, impossible=why)
-    if machines.cost is not None:
-        cell = replace(cell, expected_s=machines.cost(cell))
+    if machines.seeds:
+        cell = replace(cell, expected_s=cell_cost_s(cell))
     return replace(cell, impossible=why or _too_much(length, machines))
 
 

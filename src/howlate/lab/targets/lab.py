@@ -49,7 +49,6 @@ from howlate.model.run import CLOCKS, REAL, VIRTUAL
 from howlate.plan.cost import (
     CELL_S,
     SOON,
-    cell_cost_s,
     limit_s,
     start_limit_s,
     start_virtual_limit_s,
@@ -226,13 +225,13 @@ class LabTarget:
             raise KeyboardInterrupt
         bench, modules = self._bench_for(cell)
         before = self._before(cell, bench, modules)
-        ticks = _Ticks(on_progress, cell_cost_s(cell) - CELL_S, self._costs.of(cell))
+        ticks = _Ticks(on_progress, self._expected_s(cell))
         limits = self._limits(cell)
         if self._clock == REAL:
             limits = Limits(REAL_LIMIT_S + REAL_LIMIT * cell.length.most_s)
         lines = bench.run([*before, _argv(cell)], limits, ticks)
         if ticks.used_s and self._clock == VIRTUAL:
-            self._costs.learn(cell, ticks.model_s, ticks.used_s - CELL_S)
+            self._costs.learn(cell, cell.expected_s - CELL_S, ticks.used_s - CELL_S)
         for argv, line in zip(before, lines, strict=False):
             if line.status != "0":
                 reason = sentence_of(line.stderr, 1)
@@ -297,11 +296,10 @@ class LabTarget:
         return before + [line for line in modules.lines if line not in before]
 
     def cost_s(self, cell: Cell) -> float:
-        if self._clock == REAL:
-            return cell.expected_s
-        if self._is_kept(cell):
-            return 0.0
-        return CELL_S + max(0.0, cell.expected_s - CELL_S) * self._costs.of(cell)
+        return 0.0 if self._clock == VIRTUAL and self._is_kept(cell) else self._expected_s(cell)
+
+    def _expected_s(self, cell: Cell) -> float:
+        return cell.expected_s if self._clock == REAL else self._costs.cost_s(cell)
 
     def _is_kept(self, cell: Cell) -> bool:
         """Whether the cell's result is in the cache. For a guest with modules of its own this is not checked,
@@ -491,9 +489,8 @@ class _Ticks:
     """A guest reports nothing while it measures: its progress follows from the CPU time that it has used,
     relative to the CPU time that it is expected to use."""
 
-    def __init__(self, on_progress: Callable[[Progress], None], model_s: float, factor: float) -> None:
-        self._on_progress, self.model_s = on_progress, model_s
-        self._expected_s = CELL_S + model_s * factor
+    def __init__(self, on_progress: Callable[[Progress], None], expected_s: float) -> None:
+        self._on_progress, self._expected_s = on_progress, expected_s
         self._began = time.monotonic()
         self.used_s = 0.0
 
