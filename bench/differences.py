@@ -28,7 +28,7 @@ from figures import Figure, Measure, Part, asked_of, simulated  # noqa: E402
 from howlate.compare.effort import NOISE, Misses, powers  # noqa: E402
 from howlate.model.summary import MISSES  # noqa: E402
 from howlate.sides.sides import COMPARED, HALF_A_MISS, MARGIN, decided_together  # noqa: E402
-from made_noise import PAIRED, RUNS_WITHOUT_A_CHANGE, history_of, is_called  # noqa: E402
+from made_noise import PAIRED, RUNS_WITHOUT_A_CHANGE, SPREAD, ar, history_of, is_called  # noqa: E402
 
 PARTS = (
     Part(
@@ -134,19 +134,21 @@ def without_a_change(name: str, repetitions: int, random: np.random.Generator) -
 
 
 def step(
-    factor: float, noise: float, before: int, repetitions: int, random: np.random.Generator
+    factor: float, noise: float, before: int, r: float, repetitions: int, random: np.random.Generator
 ) -> list[Figure]:
-    """How often a step is called for the worse within four runs, and how often at its place or one beside it."""
+    """How often a step is called for the worse within four runs, and how often at its place or one beside it. `r`:
+    the correlation of neighbours."""
     found = placed = 0
     for _ in range(repetitions):
-        values = 1e5 * np.exp(random.normal(0, noise, before + 4))
+        values = 1e5 * np.exp(noise * ar(random, r, before + 4))
         values[before:] *= factor
         (course,) = history_of(values[np.newaxis], ["max"])
         worse = [change for change in course.changes if change.is_worse and change.at >= before - 2]
         found += bool(worse)
         placed += any(abs(change.at - before) <= 1 for change in worse)
     label = f"history, a step of {factor:g} after {before} runs, noise of {noise:g}"
-    promised = 90.0 if (factor, noise, before) == (1.5, 0.13, 30) else None
+    label += f", correlation of neighbours {r:g}" if r else ""
+    promised = 90.0 if (factor, noise, before, r) == (1.5, 0.13, 30, 0) else None
     return [
         Figure(f"{label}: found within 4", round(100 * found / repetitions, 1), "%", at_least=promised),
         Figure(f"{label}: at its place or one beside it", round(100 * placed / max(1, found), 1), "%"),
@@ -167,7 +169,9 @@ def measures(repetitions: int) -> list[tuple[str, Measure]]:
     for name in RUNS_WITHOUT_A_CHANGE:
         add(f"history, {name}", without_a_change, name, repetitions)
     for factor, noise, before in ((1.5, 0.13, 30), (1.5, 0.13, 12), (2.0, 0.3, 30), (1.2, 0.13, 30)):
-        add("step", step, factor, noise, before, repetitions)
+        add("step", step, factor, noise, before, 0.0, repetitions)
+    for r in (0.3, 0.5):
+        add("step", step, 1.5, SPREAD, 30, r, repetitions)
     return found
 
 

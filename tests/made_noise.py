@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,10 @@ SPREAD = 0.13
 def _scaled(values: Reals, deviation: float, sd: float) -> Reals:
     scaled: Reals = values * (sd / deviation)
     return scaled
+
+
+def _skewed(random: np.random.Generator, sd: float, count: int) -> Reals:
+    return _scaled(random.gumbel(0, 1, count), np.pi / np.sqrt(6), sd)
 
 
 def _drifting(random: np.random.Generator, sd: float, pairs: int) -> Reals:
@@ -48,9 +53,11 @@ PAIRED: Mapping[str, Noise] = {
 """The logarithm of the ratio of a pair whose sides are equal: symmetric about 0."""
 
 
-def ar(random: np.random.Generator, r: float, count: int) -> Reals:
-    """Each value remembers the one before; of variance 1 / (1 - r^2)."""
-    values = random.normal(0, 1, count + 50)
+def ar(
+    random: np.random.Generator, r: float, count: int, drawn: Callable[[int], Reals] | None = None
+) -> Reals:
+    """Each value remembers the one before; of variance 1 / (1 - r^2) times that of what is drawn."""
+    values = drawn(count + 50) if drawn else random.normal(0, 1, count + 50)
     for i in range(1, len(values)):
         values[i] += r * values[i - 1]
     return values[50:]
@@ -81,6 +88,32 @@ def _of_boots(length: int, between: float) -> Kind:
     return Kind(made, lambda _random: [f"boot-{place // length}" for place in range(COUNT)])
 
 
+def _alike(r: float, noise: Noise = PAIRED["normal"], is_promised: bool = True) -> Kind:
+    """Each run takes after the one before."""
+
+    def made(random: np.random.Generator) -> Reals:
+        values: Reals = 1e5 * np.exp(ar(random, r, COUNT, partial(noise, random, SPREAD)))
+        return values[np.newaxis]
+
+    return Kind(made, is_promised=is_promised)
+
+
+def _slow_in_spells(random: np.random.Generator) -> Reals:
+    """A third of the runs, three in a row on average, take a third longer."""
+    slow, spells = random.random() < 1 / 3, []
+    for chance in random.random(COUNT):
+        spells.append(slow)
+        slow = chance > 1 / 3 if slow else chance < 1 / 6
+    values: Reals = _lognormal(1)(random) * np.where(spells, 1.35, 1.0)
+    return values
+
+
+def _three_outliers(random: np.random.Generator) -> Reals:
+    values, first = _lognormal(1)(random), random.integers(0, COUNT - 2)
+    values[:, first : first + 3] *= 10
+    return values
+
+
 def _with_zeros(random: np.random.Generator) -> Reals:
     values: Reals = 1000 * random.integers(0, 4, (1, COUNT)).astype(np.float64)
     return values
@@ -97,12 +130,8 @@ RUNS_WITHOUT_A_CHANGE: Mapping[str, Kind] = {
     "one run in ten is ten times as late": Kind(
         lambda random: _lognormal(1)(random) * np.where(random.random(COUNT) < 0.1, 10, 1)
     ),
-    "correlation of neighbours 0.3": Kind(
-        lambda random: 1e5 * np.exp(SPREAD * ar(random, 0.3, COUNT))[np.newaxis]
-    ),
-    "correlation of neighbours 0.6": Kind(
-        lambda random: 1e5 * np.exp(SPREAD * ar(random, 0.6, COUNT))[np.newaxis], is_promised=False
-    ),
+    "correlation of neighbours 0.3": _alike(0.3),
+    "correlation of neighbours 0.6": _alike(0.6, is_promised=False),
     "boots of 5 runs": _of_boots(5, 2 * SPREAD),
     "boots of 15 runs": _of_boots(15, 2 * SPREAD),
     "weekdays and weekends": Kind(
@@ -110,6 +139,15 @@ RUNS_WITHOUT_A_CHANGE: Mapping[str, Kind] = {
     ),
     "a wave of 20 runs, 10 % high": Kind(
         lambda random: _lognormal(1)(random) * np.exp(0.1 * np.sin(np.arange(COUNT) * 2 * np.pi / 20)),
+        is_promised=False,
+    ),
+    "correlation of neighbours 0.5": _alike(0.5),
+    "Student's t, 3 degrees, correlation 0.3": _alike(0.3, PAIRED["Student's t, 3 degrees"], False),
+    "skewed maxima, correlation 0.3": _alike(0.3, _skewed, False),
+    "slow in spells of 3 runs": Kind(_slow_in_spells, is_promised=False),
+    "three outliers in a row": Kind(_three_outliers, is_promised=False),
+    "a random walk, 2 % a run": Kind(
+        lambda random: _lognormal(1)(random) * np.exp(np.cumsum(random.normal(0, 0.02, COUNT))),
         is_promised=False,
     ),
 }

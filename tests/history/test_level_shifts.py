@@ -16,8 +16,8 @@ from howlate.history.level_shifts import (
     LEVEL,
     NEWEST,
     UP,
+    correlation_of,
     difference,
-    inflation_of,
     interval_of,
     limit_of,
     place_of,
@@ -89,10 +89,24 @@ def test_the_first_looks_spend_no_more_than_their_share(level: float, direction:
     assert limit_of(FEWEST, NEWEST[0], UP, LEVEL) == pytest.approx(1 / 210)
 
 
-def test_dependence_makes_the_error_larger_and_independence_hardly() -> None:
+@pytest.mark.parametrize("r", [0.0, 0.3, 0.5])
+def test_where_a_run_takes_after_the_one_before_no_more_are_told_of_a_change(r: float) -> None:
+    """At most 5 % of 400 histories, and twice the binomial error."""
+    random = np.random.default_rng(10)
+    drawn = [SPREAD * ar(random, r, 60)[np.newaxis] for _ in range(400)]
+    called = sum(bool(shifts(values, margin=MARGIN)) for values in drawn)
+    assert called <= 28
+
+
+@pytest.mark.parametrize("r", [0.0, 0.3, 0.6])
+def test_the_correlation_of_neighbours_is_estimated(r: float) -> None:
     random = np.random.default_rng(8)
-    free, bound = (np.median([inflation_of(ar(random, r, 60)) for _ in range(50)]) for r in (0.0, 0.5))
-    assert 1 <= free < 1.3 < 1.5 < bound
+    drawn = [ar(random, r, 60) for _ in range(50)]
+    found = [correlation_of([values - values.mean()], 0.0) for values in drawn]
+    assert np.median(found) == pytest.approx(r, abs=0.1)
+    more = [correlation_of([values - values.mean()], 0.2) for values in drawn]
+    assert np.median(more) == pytest.approx(r + 0.2, abs=0.1)
+    assert correlation_of([np.zeros(10)], 0.2) == 0.0
 
 
 def test_size_place_and_interval_of_a_step() -> None:

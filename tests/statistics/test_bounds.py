@@ -18,7 +18,7 @@ from howlate.statistics.bounds import (
     trials_needed,
     wilks_trials,
 )
-from howlate.statistics.special import beta_cdf, beta_quantile, chi2_quantile, chi2_sf
+from howlate.statistics.special import beta_cdf, beta_quantile, chi2_quantile, chi2_sf, student_quantile
 
 shapes = st.floats(0.5, 5_000)
 large = st.floats(1e4, 1e9)
@@ -48,6 +48,11 @@ def test_chi_squared_is_scipys(x: float, degrees: int) -> None:
 def test_chi_squareds_quantiles_are_those_of_the_tables(degrees: int, share: float, value: float) -> None:
     """NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.4, upper critical values."""
     assert round(chi2_quantile(share, degrees), 3) == value
+
+
+@given(st.floats(1e-9, 0.49), st.floats(1, 200))
+def test_students_quantile_is_scipys(above: float, degrees: float) -> None:
+    assert student_quantile(above, degrees) == pytest.approx(scipy.stats.t.isf(above, degrees), rel=1e-6)
 
 
 @pytest.mark.parametrize("trials", [50, 100, 1_000, 10**6, 10**9])

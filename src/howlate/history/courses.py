@@ -19,8 +19,8 @@ from howlate.history.level_shifts import (
     RUNS,
     Reals,
     Shift,
+    correlation_of,
     difference,
-    inflation_of,
     interval_of,
     places_of,
     refined,
@@ -313,7 +313,8 @@ def _has_trend(values: Sequence[float], level: float, margin: float) -> bool:
     i, j = np.triu_indices(count, 1)
     slope = float(np.median((scaled[j] - scaled[i]) / (j - i)))
     normal = NormalDist()
-    inflation = min(_MOST_INFLATED, inflation_of(scores_of(scaled - slope * np.arange(count))))
+    r = correlation_of([scores_of(scaled - slope * np.arange(count))], 1 / math.sqrt(count))
+    inflation = min(_MOST_INFLATED, math.sqrt((1 + r) / (1 - r)))
     z = normal.inv_cdf(1 - max(trend.p, 1e-15) / 2) / inflation
     p = 2 * (1 - normal.cdf(z))
     return p <= OF_TRENDS * level / 2 ** (doublings + 1) and abs(slope) * count >= math.log1p(margin)

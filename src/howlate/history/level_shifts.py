@@ -13,10 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
-from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
+
+from howlate.statistics.special import student_quantile
 
 Reals = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
@@ -31,15 +32,15 @@ BEFORE = (6, 60)
 FEWEST = NEWEST[0] + BEFORE[0]
 """With fewer values nothing is compared."""
 UP, DOWN = 1, -1
-_SHARES = {UP: {4: 1.7, 8: 0.2, 16: 0.1}, DOWN: {4: 0.1, 8: 0.08, 16: 0.04}}
+_SHARES = {UP: {4: 2.5, 8: 0.2, 16: 0.1}, DOWN: {4: 0.05, 8: 0.08, 16: 0.04}}
 """Of the level, for a rise and for a fall of the newest values: most for what somebody wants to know soonest. They
 may sum to more than 1, because looks that follow one another see mostly the same values, and because `_is_clear` asks
 for more; bench/differences.py measures what is left of the level."""
-_SHARES_OF_FEW = {UP: 0.65, DOWN: 0.15}
+_SHARES_OF_FEW = {UP: 0.65, DOWN: 0.1}
 """The same for the first looks, which have hardly a value in common."""
 OF_TRENDS = 0.05
 """Of the level, for trends (history/courses.py)."""
-_CLIPPED = 3.0
+_CLIPPED = 4.0
 """A value further from the median than so many robust standard deviations counts as that far: one is no level."""
 _ENUMERATED = 25_000
 _DRAWS = 10
@@ -48,6 +49,10 @@ _MOST_DRAWN = 100_000
 _LEAST_Z = 2.0
 """Below it no p is small enough."""
 _MOST_DEPENDENT = 0.8
+_LIKELY = 0.3
+"""The correlation of neighbours for which a step is estimated best."""
+_ERRORS, _OF_FEW = 2.0, 3.0
+"""To its estimate so many standard errors are added, and so much over the number of values."""
 
 
 @dataclass(frozen=True)
@@ -192,28 +197,45 @@ def _all_choices(count: int, newest: int) -> Places:
 
 
 def _is_clear(scores: Reals, newest: int, limit: float) -> bool:
-    """Whether the difference of the means, in its standard errors for neighbours that are alike, is beyond Student's
-    quantile (Cornish and Fisher's first term)."""
-    parts = [part - np.median(part) for part in (scores[:-newest], scores[-newest:])]
-    rests = np.concatenate(parts)
-    scale = 1.4826 * float(np.median(np.abs(rests))) or float(np.sqrt(np.mean(rests**2)))
-    apart = float(scores[-newest:].mean() - scores[:-newest].mean())
-    error = scale * inflation_of(*parts) * math.sqrt(1 / newest + 1 / (len(scores) - newest))
-    z = NormalDist().inv_cdf(1 - limit)
-    return apart > error * (z + (z**3 + z) / (4 * (len(scores) - 2)))
+    """Whether the newest values lie beyond Student's quantile of their standard error, for neighbours that are as
+    much alike as they may be. Clear ones are so too if a run takes after the one before."""
+    parts = [part - part.mean() for part in (scores[:-newest], scores[-newest:])]
+    count, squares = len(scores), sum(float((part**2).sum()) for part in parts)
+    r = correlation_of(parts, _ERRORS / math.sqrt(count) + _OF_FEW / count)
+    alike, weights = r ** _lags(count), _weights(count, newest)
+    blocks = (alike[:-newest, :-newest], alike[-newest:, -newest:])
+    free = sum(len(block) * (1 - float(block.mean())) for block in blocks)
+    error = math.sqrt(squares / free * float(weights @ alike @ weights))
+    return float(scores @ weights) > error * _student(limit, count - 2)
 
 
-def inflation_of(*parts: Reals) -> float:
-    """By how much the correlation r of neighbours makes the error of a mean larger than that of independent values:
-    sqrt((1 + r) / (1 - r)). Of residuals; r corrected for the bias of short series (Kendall 1954) and one standard
-    error larger, because it is not known; none below 0."""
+_student = lru_cache(maxsize=1024)(student_quantile)
+
+
+@lru_cache(maxsize=256)
+def _weights(count: int, newest: int) -> Reals:
+    """What estimates the step best (generalised least squares) where neighbours correlate by `_LIKELY`."""
+    sides = np.array([np.ones(count), np.arange(count) >= count - newest])
+    inverse = sides @ np.linalg.inv(_LIKELY ** _lags(count))
+    weights: Reals = np.linalg.solve(inverse @ sides.T, inverse)[1]
+    return weights
+
+
+@lru_cache(maxsize=256)
+def _lags(count: int) -> Reals:
+    places = np.arange(float(count))
+    lags: Reals = np.abs(np.subtract.outer(places, places))
+    return lags
+
+
+def correlation_of(parts: Sequence[Reals], more: float) -> float:
+    """Of neighbours: estimated from residuals, corrected for the bias of short series (Kendall 1954), and `more`,
+    because it is not known; none below 0."""
     squares = sum(float((part**2).sum()) for part in parts)
     if not squares:
-        return 1.0
+        return 0.0
     r = sum(float((part[1:] * part[:-1]).sum()) for part in parts) / squares
-    count = sum(map(len, parts))
-    r = min(_MOST_DEPENDENT, max(0.0, r + (1 + 3 * r) / count + 1 / math.sqrt(count)))
-    return math.sqrt((1 + r) / (1 - r))
+    return min(_MOST_DEPENDENT, max(0.0, r + (1 + 3 * r) / sum(map(len, parts)) + more))
 
 
 def place_of(scores: Reals, direction: int = 0) -> int:

@@ -32,6 +32,13 @@ def beta_quantile(share: float, a: float, b: float) -> float:
     return 1 / (1 + math.exp(-odds))
 
 
+def student_quantile(above: float, degrees: float) -> float:
+    """The t that a Student variable exceeds with this probability, of at most a half: degrees / (degrees + t^2) is
+    beta(degrees / 2, 1 / 2) (NIST 8.17)."""
+    x = beta_quantile(2 * above, degrees / 2, 0.5)
+    return math.sqrt(degrees * (1 - x) / x)
+
+
 def gamma_sf(x: float, a: float) -> float:
     """Q(a, x): the probability that a gamma variable of shape a and scale 1 is above x."""
     if x <= 0:
