@@ -58,10 +58,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
         version, clock = known("cobalt.version"), known("cobalt.clock")
         return note(
             COBALT(
-                version=version,
-                cpus=_mask(known("cobalt.cpus")),
-                clock=clock,
-                gravity=known(COBALT_GRAVITY),
+                version=version, cpus=_mask(known("cobalt.cpus")), clock=clock, gravity=known(COBALT_GRAVITY)
             )
         )
     if core_of(facts) == "evl":

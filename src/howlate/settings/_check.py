@@ -138,6 +138,16 @@ def not_there(facts: Facts, key: str, gone: Rule) -> Judgement:
     return ok(gone()) if absent(facts, key) else unknown(facts, key)
 
 
+def by_number(key: str, gone: Rule, judged: Callable[[int], Judgement]) -> Callable[[Facts, Aim], Judgement]:
+    """The judge of a setting that is a whole number, whatever else the machine is like."""
+
+    def judge(facts: Facts, _aim: Aim) -> Judgement:
+        value = facts.integer(key)
+        return not_there(facts, key, gone) if value is None else judged(value)
+
+    return judge
+
+
 def as_root(facts: Facts) -> Statement:
     """How the caller gets a right of root's; the probe says the same (sys/rights.cpp)."""
     if facts.flag("caller.user_namespace"):

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from howlate.model.cause import Cause
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, not_there, note, ok
+from howlate.settings._check import by_number, note, ok
 from howlate.settings._setting import MachineSetting, always, as_number
 from howlate.words.statement import rule
 
 FACT = "memory.compaction"
 ABSENT = rule("doctor.compaction.absent", "this kernel does not move pages unasked")
-ON = rule(
-    "doctor.compaction.on",
-    "{value} of 100",
-    remedy="`sysctl vm.compaction_proactiveness=0`",
-)
+ON = rule("doctor.compaction.on", "{value} of 100", remedy="`sysctl vm.compaction_proactiveness=0`")
 OFF = rule("doctor.compaction.off", "off")
 
 TITLE = "Proactive compaction"
@@ -34,9 +28,4 @@ SETTING = MachineSetting(
     causes=(Cause.IPI, Cause.PAGE_FAULT),
 )
 
-
-def judge(facts: Facts, aim: Aim) -> Judgement:
-    value = facts.integer(FACT)
-    if value is None:
-        return not_there(facts, FACT, ABSENT)
-    return note(ON(value=value)) if value else ok(OFF())
+judge = by_number(FACT, ABSENT, lambda value: note(ON(value=value)) if value else ok(OFF()))

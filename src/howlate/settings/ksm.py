@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from howlate.model.cause import Cause
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, not_there, note, ok
+from howlate.settings._check import by_number, note, ok
 from howlate.settings._setting import MachineSetting, always
 from howlate.words.statement import rule
 
@@ -34,11 +32,4 @@ SETTING = MachineSetting(
     causes=(Cause.IPI, Cause.PAGE_FAULT),
 )
 
-
-def judge(facts: Facts, aim: Aim) -> Judgement:
-    run = facts.integer(FACT)
-    if run is None:
-        return not_there(facts, FACT, ABSENT)
-    if run == 1:
-        return note(RUNS())
-    return ok(OFF())
+judge = by_number(FACT, ABSENT, lambda run: note(RUNS()) if run == 1 else ok(OFF()))

@@ -12,11 +12,7 @@ from howlate.words.statement import rule
 FACT = "mce.check_interval_s"
 SWITCHED_OFF = rule("doctor.mce_polling.switched-off", "off (command line)")
 ABSENT = rule("doctor.mce_polling.absent", "does not exist here")
-RUNS = rule(
-    "doctor.mce_polling.runs",
-    "every {interval_s} s",
-    remedy="`mce=ignore_ce` on the command line",
-)
+RUNS = rule("doctor.mce_polling.runs", "every {interval_s} s", remedy="`mce=ignore_ce` on the command line")
 OFF = rule("doctor.mce_polling.off", "off")
 
 TITLE = "MCE polling"

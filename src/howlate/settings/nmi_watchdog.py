@@ -13,15 +13,9 @@ from howlate.words.statement import rule
 NMI = "watchdog.nmi"
 
 ELSEWHERE = rule("doctor.nmi_watchdog.elsewhere", "not on the measuring CPUs")
-ON = rule(
-    "doctor.nmi_watchdog.on",
-    "on",
-    remedy="`nowatchdog` on the command line",
-)
+ON = rule("doctor.nmi_watchdog.on", "on", remedy="`nowatchdog` on the command line")
 SOFT = rule(
-    "doctor.nmi_watchdog.soft",
-    "off; the soft watchdog is on",
-    remedy="`nowatchdog` on the command line",
+    "doctor.nmi_watchdog.soft", "off; the soft watchdog is on", remedy="`nowatchdog` on the command line"
 )
 OFF = rule("doctor.nmi_watchdog.off", "off")
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from howlate.model.cause import Cause
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, not_there, note, ok
+from howlate.settings._check import by_number, note, ok
 from howlate.settings._setting import MachineSetting, always, as_switch
 from howlate.words.statement import rule
 
@@ -37,9 +35,4 @@ SETTING = MachineSetting(
     causes=(Cause.IPI,),
 )
 
-
-def judge(facts: Facts, aim: Aim) -> Judgement:
-    value = facts.integer(FACT)
-    if value is None:
-        return not_there(facts, FACT, ABSENT)
-    return ok(NORMAL()) if value else note(EXPEDITED())
+judge = by_number(FACT, ABSENT, lambda value: ok(NORMAL()) if value else note(EXPEDITED()))

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from howlate.model.cause import Cause
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, not_there, note, ok
+from howlate.settings._check import by_number, note, ok
 from howlate.settings._setting import MachineSetting, always, as_number
 from howlate.words.statement import rule
 
 FACT = "memory.stat_interval_s"
 ABSENT = rule("doctor.stat_interval.absent", "this kernel has no such interval")
-OFTEN = rule(
-    "doctor.stat_interval.often",
-    "every {interval_s} s",
-    remedy="`sysctl vm.stat_interval=120`",
-)
+OFTEN = rule("doctor.stat_interval.often", "every {interval_s} s", remedy="`sysctl vm.stat_interval=120`")
 RARE = rule("doctor.stat_interval.rare", "every {interval_s} s")
 _RARE_S = 10
 
@@ -35,9 +29,8 @@ SETTING = MachineSetting(
     causes=(Cause.HIGHER_TASK,),
 )
 
-
-def judge(facts: Facts, aim: Aim) -> Judgement:
-    value = facts.integer(FACT)
-    if value is None:
-        return not_there(facts, FACT, ABSENT)
-    return note(OFTEN(interval_s=value)) if value < _RARE_S else ok(RARE(interval_s=value))
+judge = by_number(
+    FACT,
+    ABSENT,
+    lambda s: note(OFTEN(interval_s=s)) if s < _RARE_S else ok(RARE(interval_s=s)),
+)

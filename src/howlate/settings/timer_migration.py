@@ -13,11 +13,7 @@ FACT = "sched.timer_migration"
 ABSENT = rule("doctor.timer_migration.absent", "this kernel does not migrate timers")
 OFF = rule("doctor.timer_migration.off", "off")
 ONE_CPU = rule("doctor.timer_migration.one-cpu", "on, but there is only one CPU")
-ON = rule(
-    "doctor.timer_migration.on",
-    "on",
-    remedy="`sysctl kernel.timer_migration=0`",
-)
+ON = rule("doctor.timer_migration.on", "on", remedy="`sysctl kernel.timer_migration=0`")
 
 TITLE = "Timer migration"
 WHY = (

@@ -11,9 +11,7 @@ from howlate.words.statement import rule
 FACT = "cpu.turbo"
 ABSENT = rule("doctor.turbo.absent", "there is no switch for it here")
 ON = rule(
-    "doctor.turbo.on",
-    "on",
-    remedy="switch it off in the firmware, if the spread matters more than the mean",
+    "doctor.turbo.on", "on", remedy="switch it off in the firmware, if the spread matters more than the mean"
 )
 OFF = rule("doctor.turbo.off", "off")
 
