@@ -8,7 +8,8 @@ import sys
 import textwrap
 from typing import Any
 
-from howlate.doctor import checks
+from howlate.doctor import checks, checks_of, knobs_of
+from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.settings import settings
@@ -46,6 +47,13 @@ value that a finding fills in.
 
 [Knobs](knobs.md) are the settings that the probe can hold while something is measured. `howlate advise` tries the
 first of the values named here that is not in force.
+"""
+
+_CAUSES = """\
+## Causes
+
+[`howlate why`](why.md) names what these checks found below a [cause](why.md#the-causes), and tries these knobs with
+`--try`.
 """
 
 
@@ -90,9 +98,19 @@ def _knobs() -> str:
     return "\n".join(rows) + "\n"
 
 
+def _causes() -> str:
+    """The table of the causes: the checks that look at each, and the knobs to try."""
+    weights = {check.name: check.weight for check in checks()}
+    rows = ["| cause | checks | knobs to try |", "|---|---|---|"]
+    for cause in Cause:
+        if looking := sorted(checks_of(cause), key=lambda name: (-weights[name], name)):
+            rows.append(f"| `{cause}` | {', '.join(looking)} | {', '.join(knobs_of(cause))} |")
+    return "\n".join(rows) + "\n"
+
+
 def page() -> str:
     """The whole page."""
-    parts = [_HEAD, _knobs()]
+    parts = [_HEAD, _knobs(), _CAUSES, _causes()]
     for check in checks():
         parts.append(f"## {check.title} (`{check.name}`, weight {check.weight})\n")
         parts.append(textwrap.fill(f"Looks at: {check.looks_at}", 118) + "\n")
