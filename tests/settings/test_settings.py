@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -91,14 +92,17 @@ def named(path: Path) -> set[str]:
     }
 
 
-TEXTS = {str(path.relative_to(SOURCES)): named(path) for path in sorted(SOURCES.rglob("*.py"))}
+@cache
+def texts_by_file() -> dict[str, set[str]]:
+    """Read by the tests and not when they are collected, which each worker does."""
+    return {str(path.relative_to(SOURCES)): named(path) for path in sorted(SOURCES.rglob("*.py"))}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_other_file_names_the_setting(name: str) -> None:
     paths = set(PATH.findall((KNOBS / f"{name}.cpp").read_text()))
     sysctls = {path.removeprefix("/proc/sys/").replace("/", ".") for path in paths if "/proc/sys/" in path}
-    for file, texts in TEXTS.items():
+    for file, texts in texts_by_file().items():
         if file == f"settings/{name}.py":
             continue
         words = texts & {name, *settings()[name].facts} - OTHER_MEANINGS.keys()
@@ -109,8 +113,8 @@ def test_no_other_file_names_the_setting(name: str) -> None:
 
 def test_every_exception_is_needed() -> None:
     for word, file in ALSO:
-        assert any(word in text for text in TEXTS[file]), (word, file)
+        assert any(word in text for text in texts_by_file()[file]), (word, file)
     for name in OTHER_MEANINGS:
-        assert [file for file, texts in TEXTS.items() if name in texts and file != f"settings/{name}.py"], (
-            name
-        )
+        assert [
+            file for file, texts in texts_by_file().items() if name in texts and file != f"settings/{name}.py"
+        ], name
