@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from howlate.statistics.diagnose import (
     block_maxima,
     blocks_for,
+    clustering,
     extremal_index,
     kendall_trend,
     next_stretch_confidence,
@@ -44,6 +45,16 @@ def test_extremal_index_is_a_share(positions: set[int]) -> None:
     theta = extremal_index(sorted(positions))
     assert theta is not None
     assert 0 < theta <= 1
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.sampled_from([0.0, 1.0, 2.5])), max_size=60))
+def test_stretches_of_no_time_say_nothing_of_bursts(stretches: list[tuple[int, float]]) -> None:
+    counts, lengths = [count if length else 0 for count, length in stretches], [of for _, of in stretches]
+    lasting = [pair for pair in stretches if pair[1]]
+    with np.errstate(all="raise"):
+        found = clustering(counts, lengths)
+    assert found == clustering([count for count, _ in lasting], [length for _, length in lasting])
+    assert found is None or (found.index >= 0 and 0 < found.p <= 1)
 
 
 def test_kendall_by_hand() -> None:

@@ -89,6 +89,18 @@ def test_samples_that_are_alike_for_a_while_count_as_fewer(series: Series, low: 
     assert low <= np.median(shares) <= high
 
 
+def test_a_grid_that_is_filled_in_part_is_cut_where_samples_are() -> None:
+    """As that of a run that ended early: the alike ones were in one stretch, which shows no difference."""
+    filled = scatter_of(as_latencies(in_groups(np.random.default_rng(3))))
+    assert filled is not None
+    for columns in (filled.columns, 2 * filled.columns, 100 * filled.columns):
+        with np.errstate(all="raise"):
+            assert effective_size(replace(filled, columns=columns), 0.5) == effective_size(filled, 0.5)
+    empty = replace(filled, cells=(), counts=(), at=(), smallest_ns=(), largest_ns=())
+    with np.errstate(all="raise"):
+        assert effective_size(empty, 0.5) is None
+
+
 @pytest.mark.parametrize("share", ["0.5", "0.9"])
 @pytest.mark.parametrize("series", [independent, in_turns, wandering, in_groups])
 def test_it_holds_as_often_as_it_says(series: Series, share: str) -> None:

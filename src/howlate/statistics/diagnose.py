@@ -78,11 +78,13 @@ def dispersion(counts: npt.ArrayLike) -> Dispersion | None:
 
 def clustering(counts: npt.ArrayLike, expected: npt.ArrayLike | None = None) -> Dispersion | None:
     """The same of events that may be few, counted in stretches of time that may be of unlike length (`expected`: in
-    proportion to it), at two scales: the counts as they are, and five neighbours taken together, since what comes
-    and goes slowly hides from short stretches. Below two events a stretch the p is simulated (DRAWS draws of as many
-    events, with a fixed seed); twice the smaller of both. None of fewer than two events."""
+    proportion to it; one of no time does not count), at two scales: the counts as they are, and five neighbours taken
+    together, since what comes and goes slowly hides from short stretches. Below two events a stretch the p is
+    simulated (DRAWS draws of as many events, with a fixed seed); twice the smaller of both. None of fewer than two
+    events."""
     fine = np.asarray(counts, np.float64)
     weights = np.ones_like(fine) if expected is None else np.asarray(expected, np.float64)
+    fine, weights = fine[weights > 0], weights[weights > 0]
     if len(fine) < 2 or fine.sum() < 2:
         return None
     coarse = np.arange(0, len(fine), COARSE)

@@ -71,10 +71,13 @@ def effective_size(scatter: Scatter, share: float) -> float | None:
     below = np.zeros(scatter.columns * scatter.rows)
     below[np.asarray(scatter.cells, np.int64)] = scatter.counts
     below = below.reshape(scatter.columns, scatter.rows).cumsum(axis=1)
+    below = below[below[:, -1] > 0]
     sizes = below[:, -1]
+    if len(sizes) < FEWEST_STRETCHES:
+        return None
     edges = below.sum(axis=0) / sizes.sum()
     between = np.flatnonzero((edges > 0) & (edges < 1))
-    if not len(between) or np.count_nonzero(sizes) < FEWEST_STRETCHES:
+    if not len(between):
         return None
     odds = np.log(edges[between] / (1 - edges[between]))
     nearest = between[np.argmin(np.abs(odds - np.log(share / (1 - share))))]
@@ -84,7 +87,6 @@ def effective_size(scatter: Scatter, share: float) -> float | None:
 def _index(below: np.ndarray, sizes: np.ndarray, stretches: int) -> float:
     starts = np.unique(np.arange(stretches) * len(sizes) // stretches)
     counted, all_ = np.add.reduceat(below, starts), np.add.reduceat(sizes, starts)
-    counted, all_ = counted[all_ > 0], all_[all_ > 0]
     share = counted.sum() / all_.sum()
     squares = (counted - all_ * share) ** 2 / (all_ * share * (1 - share))
     return float(squares.sum() / (len(all_) - 1))

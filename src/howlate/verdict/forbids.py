@@ -149,7 +149,7 @@ def dispersion_of_misses(evidence: Evidence, cpu: str = "") -> Dispersion | None
     rounds = _rounds_of(evidence, cpu)
     if evidence.virtual or not rounds or not all(of.by_stretch or not of.misses for of in rounds):
         return None
-    return clustering(_by_stretch(rounds), np.repeat([max(1, of.releases) for of in rounds], BLOCKS))
+    return clustering(_by_stretch(rounds), np.repeat([of.releases for of in rounds], BLOCKS))
 
 
 def _rounds_of(evidence: Evidence, cpu: str) -> Sequence[DeadlineSummary | OfCpu]:
