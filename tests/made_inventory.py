@@ -273,6 +273,8 @@ RUNS: Mapping[str, Callable[[Path], None]] = {
 
 OF_A_RUN = (
     "show RUN",
+    "show RUN --all",
+    "show RUN --brief",
     "show RUN --cells --histogram",
     "show RUN --json",
     "show RUN --lang de",

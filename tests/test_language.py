@@ -153,7 +153,7 @@ def test_json_and_what_is_stored_are_the_same_bytes_in_every_language(tmp_path: 
 
 def test_a_stored_run_is_shown_and_compared_in_the_readers_language(tmp_path: Path) -> None:
     run = run_folder(tmp_path / "run")
-    english = howlate("show", run).stdout
+    english = howlate("show", run, "--all").stdout
     assert (
         "What makes this machine late:\nFound by `howlate doctor` in the state of the machine, not in the samples."
         in english
@@ -163,7 +163,7 @@ def test_a_stored_run_is_shown_and_compared_in_the_readers_language(tmp_path: Pa
         ("de", "Aufwachlatenz", "Was diese Maschine verzögert:"),
         ("ja", "起床レイテンシ", "このマシンを遅らせる要因:"),
     ):
-        shown = howlate("--lang", name, "show", run)
+        shown = howlate("--lang", name, "show", run, "--all")
         assert word in shown.stdout, shown.stderr
         assert heading in shown.stdout
         assert "the measuring thread failed before its end" in shown.stdout  # a text alone stays as it is
@@ -283,10 +283,11 @@ def test_nothing_in_a_catalogue_is_a_fragment(name: str) -> None:
 
 
 def test_the_catalogues_are_short() -> None:
-    """A thousand whole sentences: what a result says, and nothing else; on average less than four lines each."""
+    """A thousand whole sentences: what a result says, and nothing else; on average less than four lines each. The
+    first screen alone has 25 that stand nowhere else, since none of those for a report is short enough for it."""
     for name in OTHERS:
         texts = len(list(messages_of(name)))
-        assert texts < 1240
+        assert texts < 1265
         assert language.path_of(name).read_text(encoding="utf-8").count("\n") < 4 * texts, name
 
 

@@ -96,7 +96,7 @@ def test_a_run_measures_before_it_imports_what_only_statistics_need(howlate: Run
         (["check", "--cpus", '"]'], 2, "is not the number of a CPU"),
         (["check", "--seconds", "9", "--long"], 2, "exclude each other"),
         (["show", "absent"], 2, "absent does not exist"),
-        (["show", "absent", "--all"], 2, "Add --kernels"),
+        (["show", "r", "r", "--brief"], 2, "Call it once for each run"),
         (["show", "."], 2, "has no run.json"),
         (["report"], 2, "missing argument"),
         (["report", "absent"], 2, "absent does not exist"),
@@ -147,15 +147,15 @@ def test_a_name_that_was_probably_meant_is_told_in_one_way(howlate: Run, argv: l
 def test_a_run_prints_its_folder_last_and_its_report_before(howlate: Run) -> None:
     said = howlate("run", "mine.toml", "--out", "r")
     assert said.code == 0, said.err
-    *_, report, folder = said.out.strip().splitlines()
-    assert folder == "r"
-    assert report == f"report: {Path('r/report.html')}"
+    *_, report, _circumstances, rest, brief = said.out.strip().splitlines()
+    assert brief.startswith("MEASURED max=") and brief.endswith(" r")
+    assert report == str(Path("r/report.html")) and rest.endswith(": howlate show --all r")
     assert Path("r/report.html").stat().st_size < 2_000_000
     assert "worst" not in said.out.lower()
 
 
 def test_the_default_folder_is_a_new_one_below_runs(howlate: Run) -> None:
-    folders = [Path(howlate("run", "mine.toml").out.splitlines()[-1]) for _ in range(2)]
+    folders = [Path(howlate("run", "mine.toml").out.split()[-1]) for _ in range(2)]
     assert folders[0] != folders[1]
     assert all(f.parent == Path("runs") and (f / "run.json").exists() for f in folders)
 
@@ -199,7 +199,7 @@ def test_failed_cells_are_told_and_repeated_by_the_same_command(howlate: Run) ->
     said = howlate("run", "mine.toml", "--out", "r", stand_in="broken")
     assert said.code == 4
     assert "failed: the probe ended with exit code 4" in said.out
-    assert said.out.splitlines()[-1] == "r"
+    assert said.out.split()[-1] == "r"
     assert howlate("run", "mine.toml", "--out", "r").code == 0
     assert howlate("run", "mine.toml", "--resume").code == 2  # r is not below runs/
 

@@ -51,7 +51,7 @@ CALLS: dict[str, Sequence[Call]] = {
         ),
     ),
     "check": (
-        ("check --seconds 1s --deadline 200us --cpus 0 --out c --no-wait --histogram", JUDGED),
+        ("check --seconds 1s --deadline 200us --cpus 0 --out c --no-wait --histogram --brief", JUDGED),
         ("check --long --no-wait --json", (*JUDGED,)),
         (
             "check -D 1s --no-wait --deadline 200us --miss-rate 0.5 --until-decided --horizon 1ms --at-most 20s "
@@ -106,7 +106,7 @@ CALLS: dict[str, Sequence[Call]] = {
             "run mine.toml --set deadline=1us --scale 0.5 --out t --no-wait --most-cells 9 --histogram --json",
             JUDGED,
         ),
-        ("run mine.toml --target local --no-wait --resume", (0, 2)),
+        ("run mine.toml --target local --no-wait --resume --brief", (0, 2)),
         ("run mine.toml --dry-run", (0,)),
         ("run mine.toml --no-wait --rounds 2 --every 1s", JUDGED),
         (
@@ -121,6 +121,7 @@ CALLS: dict[str, Sequence[Call]] = {
         ("show r --cells --histogram", (0,)),
         ("show r --verify", (0,)),
         ("show r --json", (0,)),
+        ("show r --brief", (0,)),
         ("show r --kernels --all", (2,)),
     ),
     "studies": (("studies --json", (0,)),),
@@ -131,6 +132,7 @@ CALLS: dict[str, Sequence[Call]] = {
             JUDGED,
         ),
         ("verdict r --deadline 1ms --junit j.xml --summary s.md --json --all", JUDGED),
+        ("verdict r --deadline 1ms --brief", JUDGED),
     ),
     "why": (
         ("why r --worst 1 -o why.html", (0,)),

@@ -14,7 +14,7 @@ def test_a_file_becomes_a_run_whose_path_comes_last(howlate: Run, tmp_path: Path
         "import", str(FIXTURES / "cyclictest-2.4.txt"), "--out", str(tmp_path / "out"), "--label", "kernel=a"
     )
     assert said.code == 0
-    assert said.out.rstrip().splitlines()[-1] == str(tmp_path / "out")
+    assert said.out.split()[-1] == str(tmp_path / "out")
     assert howlate("show", str(tmp_path / "out")).code == 0
 
 

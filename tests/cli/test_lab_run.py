@@ -63,7 +63,7 @@ def test_a_lab_run_ends_with_its_folder_and_goes_on(
 ) -> None:
     said = howlate(*RUN, "--out", "r")
     assert said.code == 0, said.err
-    assert said.out.splitlines()[-1] == "r"
+    assert said.out.split()[-1] == "r"
     assert "spread over 2 seeds" in said.out
     assert VIRTUAL_TIME in " ".join(said.out.split())
     assert "What makes these kernels late" in said.out
@@ -223,7 +223,7 @@ def test_a_kernel_that_does_not_boot_is_told_once(howlate: Run, opened: dict[str
     opened["lab"] = FakeLab(answers={"6.1": TargetError(REMEDIED(problem="6.1 did not boot", remedy=""))})
     said = howlate(*RUN, "--out", "r")
     assert said.code == 4
-    assert said.out.count("6.1 did not boot") == 1
+    assert said.out.partition("\nmax ")[0].count("6.1 did not boot") == 1
     assert "the same in 3 more cells of this kernel" in said.out
 
 

@@ -68,7 +68,7 @@ def test_a_stream_becomes_a_run(tmp_path: Path) -> None:
     before = file.read_bytes()
     code, out, err = howlate(tmp_path, "import", "board.stream", "--out", "r", "--label", "kernel=vendor")
     assert code == 0, err
-    assert out.splitlines()[-2:] == ["report: r/report.html", "r"]
+    assert "r/report.html" in out.splitlines() and out.split()[-1] == "r"
     assert file.read_bytes() == before
     (cell,) = cells_of(tmp_path)
     assert {n: cell["labels"][n] for n in ("kernel", "load", "period", "timer", "policy")} == {

@@ -69,7 +69,7 @@ def test_a_published_study_runs_to_its_end_here(tmp_path: Path, name: str, words
         assert cell["labels"].get("part", "") in {"", *(part.id for part in study.parts)}
         account = cell["accounting"]
         assert account["releases"] == account["recorded"] + account["overruns"] + account["dropped"]
-    code, out, err = howlate(tmp_path, "show", "r")
+    code, out, err = howlate(tmp_path, "show", "r", "--all")
     assert code == 0, err
     assert "times the study's (--scale)" in " ".join(out.split())
     page = (tmp_path / "r" / "report.html").read_text()

@@ -45,7 +45,7 @@ def test_a_job_of_a_guest_becomes_the_guests_run(tmp_path: Path, booted: Path) -
         files = {"status": line.status.encode(), "stdout": line.stdout, "stderr": line.stderr, **line.files}
         for name, data in files.items():
             (place / name).write_bytes(data)
-    assert howlate(tmp_path, "import", "j", "--out", "r").splitlines()[-1] == "r"
+    assert howlate(tmp_path, "import", "j", "--out", "r").split()[-1] == "r"
     folder = RunFolder.open(tmp_path / "r")
     run, summaries = folder.read_run(), folder.summaries()
     release = run.facts["values"]["kernel.release"]

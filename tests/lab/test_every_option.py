@@ -60,7 +60,7 @@ QUICK: dict[str, Sequence[Call]] = {
             (0,),
         ),
         (f"lab run mine.toml {GUEST} --mips 500 --seeds 1 --dry-run --json", (0,)),
-        ("lab run mine.toml --resume", (2,)),
+        ("lab run mine.toml --resume --brief", (2,)),
         (f"lab run mine.toml --kernels 6.12 {FROM} --refresh", (2, 3, 4)),
         ("lab run mine.toml --kernel absent --probe /bin/ls", (2,)),
     ),

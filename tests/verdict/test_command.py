@@ -86,7 +86,8 @@ def test_the_table_of_rows_is_one_block_of_a_terminal(howlate: Run, rate: tuple[
 def test_a_stated_deadline_is_judged_wherever_the_run_is_shown(howlate: Run) -> None:
     place = measured(Path("runs") / "c", "200us", none=SAMPLES)
     assert howlate("verdict", place).code == 0
-    shown = howlate("show", place).out
+    assert howlate("show", place).out.startswith("PASS  deadline 200 us: none of 20,000 wake-ups missed it\n")
+    shown = howlate("show", place, "--all").out
     assert shown.startswith("PASS, as far as 1 s show: ")
     assert "verdict" in shown.partition("Wake-up latency")[2]
     assert howlate("report", place, "-o", "page.html").code == 0
@@ -126,7 +127,7 @@ def test_a_run_of_an_older_howlate_is_looked_at_again(howlate: Run) -> None:
     del value["tail"]
     (cell / "summary.json").write_text(json.dumps(value))
     (cell / "checksums.json").unlink()
-    assert "an older howlate measured it" in " ".join(howlate("show", place).out.split())
+    assert "an older howlate measured it" in " ".join(howlate("show", place, "--all").out.split())
     assert howlate("verdict", place).code == 0
 
 
@@ -191,7 +192,9 @@ def test_without_a_deadline_nothing_is_judged_and_what_was_seen_is_said(howlate:
     assert "verdicts" not in value
     steps = {step["deadline_ns"]: step["misses"] for step in value["ladder"]["steps"]}
     assert steps == {ns: sum(sample > ns for sample in SAMPLES) for ns in (1_000, 10_000, 100_000)}
-    text = howlate("show", run).out
+    first = howlate("show", run).out
+    assert first.startswith("max 13.0 us  20,000 wake-ups\n") and "FAIL" not in first and "PASS" not in first
+    text = howlate("show", run, "--all").out
     assert text.startswith("Largest wake-up latency seen in ") and "FAIL" not in text and "PASS" not in text
 
 
@@ -245,7 +248,7 @@ def test_each_test_of_a_mixed_run_has_the_sentence_that_is_its_own(howlate: Run)
     assert told["verdict.undeclared"] == {"tests": ["irq"]}
     rules = {row["row"]: row["statements"][0]["rule"] for row in value["rows"]}
     assert rules == {"gaps": "verdict.fail-gap", "late": "verdict.fail-miss"}
-    seen = howlate("show", "some").out
+    seen = howlate("show", "some", "--all").out
     assert "Gaps that were longer, in 1 s of watching (gaps" in " ".join(seen.split())
 
 

@@ -69,14 +69,13 @@ def measure(
     asked: Asked,
     target: Target,
     options: RunOptions,
-    hint: str = "",
     *,
     wait: bool = True,
     rounds: RoundsOptions | None = None,
 ) -> int:
-    """Measure as asked and return an exit code. `hint`: a sentence printed before the report's path. `wait`:
-    wait until this machine is quiet, if it is the one that measures. `rounds`: the options that let it be
-    measured in rounds. The verdict on the deadlines that were asked for decides the exit code."""
+    """Measure as asked and return an exit code. `wait`: wait until this machine is quiet, if it is the one that
+    measures. `rounds`: the options that let it be measured in rounds. The verdict on the deadlines that were asked
+    for decides the exit code."""
     from howlate.measure.prepare import prepare
     from howlate.measure.quiet import ThisMachine, limit_of
     from howlate.measure.session import begin, newest_unfinished
@@ -113,7 +112,7 @@ def measure(
         except KeyboardInterrupt as interrupt:
             again = _again(session, asked, until.sets if until is not None else ())
             return tell_interrupted(session, interrupt, again)
-    content = tell(session, tally, as_json=options.as_json, hint=hint, histograms=options.histogram)
+    content = tell(session, tally, options)
     return exit_code_of(tally.exit_code, content)
 
 
@@ -204,18 +203,15 @@ def _again(session: Session, asked: Asked, set_by_howlate: Sequence[str]) -> str
     return f"{called()} {shell_line(words)}"
 
 
-def tell(
-    session: Session, tally: Tally, *, as_json: bool, hint: str = "", histograms: bool = False
-) -> RunContent:
-    """Print the table, what makes this machine late, further notes, the report's path, and the folder last; return
-    the run."""
+def tell(session: Session, tally: Tally, options: RunOptions) -> RunContent:
+    """Write the page, print the first screen last, and return the run."""
     from howlate.statistics.threshold import threshold_statements
     from howlate.store.loaded import load_run
 
     path = session.folder.path
     content = load_run(path)
-    material = material_of([content], tally, path, histograms=histograms)
-    if as_json:
+    material = material_of([content], tally, path, histograms=options.histogram)
+    if options.as_json:
         from howlate.document.summary_json import show_json
 
         failed = [{"id": f.cell.id, **f.to_json()} for f in tally.failures]
@@ -225,15 +221,14 @@ def tell(
         with naming_what_is_kept(path):
             _write_report(content, path)
         return content
-    print_runs(material)
-    if hint:
-        click.echo(f"{hint}\n")
+    page = None
     try:
         with naming_what_is_kept(path):
-            if report := _write_report(content, path):
-                click.echo(f"report: {report}")
+            page = _write_report(content, path)
     finally:
-        click.echo(printable(str(path)))
+        if (options.tables or options.histogram) and not options.brief:
+            print_runs(material)
+        print_screen(material, "" if page is None else shell_path(page), brief=options.brief)
     return content
 
 
@@ -287,6 +282,22 @@ def material_of(
         else (),
         folder=shell_path(path),
     )
+
+
+def print_screen(material: Material, page: str = "", *, brief: bool = False) -> None:
+    """The first screen, and for programs the line that `brief` prints alone. `page`: where the report is."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from howlate.document.first_screen.brief import brief_of
+    from howlate.document.first_screen.screen import screen
+
+    console = Console(highlight=False)
+    letters = not console.encoding.lower().startswith("utf")
+    for line in () if brief else screen(material, console.width, page, letters=letters):
+        console.print(Text.assemble(*line), soft_wrap=True)
+    if brief or not sys.stdout.isatty():
+        click.echo(brief_of(material))
 
 
 def print_runs(material: Material) -> None:

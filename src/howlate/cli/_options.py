@@ -25,7 +25,7 @@ def together(name: str, kind: type, options: Sequence[Decorator]) -> Decorator:
     def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
         def called(**values: Any) -> Any:
-            own = {field.name: values.pop(field.name) for field in fields(kind)}
+            own = {field.name: values.pop(field.name) for field in fields(kind) if field.name in values}
             return command(**values, **{name: kind(**own)})
 
         with_options: Callable[..., Any] = called
@@ -59,7 +59,34 @@ class OutputPath(click.Path):
 
 
 histogram_option = click.option(
-    "--histogram", is_flag=True, help="Show how often which latency was measured, with bars."
+    "--histogram",
+    is_flag=True,
+    help="Show all tables, and how often which latency was measured, with bars.",
+)
+
+
+brief_option = click.option(
+    "--brief", is_flag=True, help="Print one line for scripts: outcome, figures of the worst row, run."
+)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How a result is printed."""
+
+    histogram: bool
+    brief: bool
+    as_json: bool
+
+
+shown_options = together(
+    "shown",
+    Shown,
+    [
+        histogram_option,
+        brief_option,
+        click.option("--json", "as_json", is_flag=True, help="Print the tables as JSON."),
+    ],
 )
 
 
@@ -75,7 +102,10 @@ class RunOptions:
     dry_run: bool = False
     most_cells: int = 10_000
     histogram: bool = False
+    brief: bool = False
     as_json: bool = False
+    tables: bool = True
+    """All tables before the first screen."""
 
     def asked(self, study: str, command: str, own: tuple[str, ...] = ()) -> Asked:
         """The study with these changes. `own`: the command's own options, for the sentence that says how to
@@ -130,7 +160,8 @@ run_options = together(
             "--most-cells", type=int, default=10_000, show_default=True, help="Refuse a larger matrix."
         ),
         histogram_option,
+        brief_option,
         click.option("--json", "as_json", is_flag=True, help="Print the tables as JSON."),
     ],
 )
-"""--set, --seeds, --scale, --out, --resume, --dry-run, --most-cells, --histogram, --json, passed as `options`."""
+"""--set, --seeds, --scale, --out, --resume, --dry-run, --most-cells, --histogram, --brief, --json, as `options`."""

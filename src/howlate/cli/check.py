@@ -1,4 +1,4 @@
-"""Measure this machine without load and under four loads: table, causes, report."""
+"""Measure this machine without load and under four loads: the answer, causes, report."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from howlate.cli._options import OutputPath, RunOptions, histogram_option, rounds_options
-from howlate.words.language import called
+from howlate.cli._options import OutputPath, RunOptions, Shown, rounds_options, shown_options
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
@@ -52,8 +51,7 @@ WEEK_NS = 7 * 24 * LONG_NS
 )
 @click.option("--no-wait", is_flag=True, help="Do not wait until the machine is quiet.")
 @rounds_options
-@histogram_option
-@click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
+@shown_options
 def command(
     seconds: str | None,
     *,
@@ -62,12 +60,11 @@ def command(
     cpus: str,
     out: Path | None,
     no_wait: bool,
-    histogram: bool,
-    as_json: bool,
+    shown: Shown,
     until: RoundsOptions | None = None,
 ) -> int:
     """How late can this Linux be? Measure the wake-up latency of a periodic task without load and under four
-    loads, then show what was seen, the table, what makes this machine late, and where the report is."""
+    loads, then show on one screen what was seen, why it was late, what to try, and where the rest is."""
     from howlate.cli._measure import measure
     from howlate.cli._times import deadline_text, within_ns
     from howlate.errors import UsageError
@@ -89,12 +86,5 @@ def command(
         cells = len(study.axes.get("load", ("",)))
         changes += (f"duration={format_duration(total_ns // cells // 1_000_000 * 1_000_000)}",)
     asked = Asked(study, changes, without_rights=True, explain=True, settings=settings_in_force())
-    longer = "" if total_ns else f"A longer run sees rarer events: {called()} check --long"
-    return measure(
-        asked,
-        open_target("local"),
-        RunOptions(out=out, histogram=histogram, as_json=as_json),
-        longer,
-        wait=not no_wait,
-        rounds=until,
-    )
+    options = RunOptions(out=out, tables=False, **vars(shown))
+    return measure(asked, open_target("local"), options, wait=not no_wait, rounds=until)

@@ -1,4 +1,4 @@
-"""Show a run's tables in the terminal."""
+"""Show a run in the terminal: the answer, or all of it."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from howlate.cli._options import histogram_option
+from howlate.cli._options import brief_option, histogram_option
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.store.run_folder import RunFolder
 
-ALL_NEEDS_KERNELS = rule(
-    "cli.all-needs-kernels", "--all needs --kernels", remedy="add --kernels, or leave out --all"
-)
 KERNELS_OF_ONE_RUN = rule(
     "cli.kernels-of-one-run",
     "--kernels takes one run",
     remedy="`howlate compare RUN RUN` shows how kernels differ",
 )
+BRIEF_OF_ONE_RUN = rule("cli.brief-of-one-run", "--brief takes one run", remedy="call it once for each run")
 NOT_OF_THE_LAB = rule(
     "cli.not-of-the-lab",
     "{run} was not measured on the lab's kernels",
@@ -39,7 +37,13 @@ NOT_OF_THE_LAB = rule(
     is_flag=True,
     help="Show the kernels of a run in the lab, and how their configurations differ.",
 )
-@click.option("--all", "all_", is_flag=True, help="With --kernels: every option that differs.")
+@click.option(
+    "--all",
+    "all_",
+    is_flag=True,
+    help="Show all tables, causes and notes, not the first screen. With --kernels: every option that differs.",
+)
+@brief_option
 @click.option(
     "--verify", is_flag=True, help="Check that every file is as it was measured; exit code 4 if not."
 )
@@ -51,38 +55,43 @@ def command(
     histogram: bool,
     kernels: bool,
     all_: bool,
+    brief: bool,
     verify: bool,
     as_json: bool,
 ) -> int:
-    """Show the tables of the run folder RUN, or of several as one set of cells. If points are repeated (seeds
-    of virtual time), a row is a point with the spread over its repetitions."""
+    """Show the run folder RUN on one screen (docs/first-screen.md), with --all in all its tables; or several as one
+    set of cells, in tables. If points are repeated (seeds of virtual time), a row is a point with its repetitions."""
     from howlate.errors import UsageError
     from howlate.store.run_folder import RunFolder
 
-    if all_ and not kernels:
-        raise UsageError(ALL_NEEDS_KERNELS())
     if verify:
         return max([_verify(RunFolder.open(run)) for run in runs])
     if kernels and len(runs) > 1:
         raise UsageError(KERNELS_OF_ONE_RUN())
+    if brief and len(runs) > 1:
+        raise UsageError(BRIEF_OF_ONE_RUN())
     if kernels:
         _print_kernels(runs[0], every=all_)
     else:
-        return _show(runs, every=every, histogram=histogram, as_json=as_json)
+        return _show(runs, every=every, histogram=histogram, all_=all_, brief=brief, as_json=as_json)
     return 0
 
 
-def _show(runs: tuple[Path, ...], *, every: bool, histogram: bool, as_json: bool) -> int:
+def _show(
+    runs: tuple[Path, ...], *, every: bool, histogram: bool, all_: bool, brief: bool, as_json: bool
+) -> int:
     """Of several runs (of one machine's kernels, or of several studies) the label `kernel` or `run` tells the rows
     apart."""
-    from howlate.cli._measure import material_of, print_runs
+    from howlate.cli._measure import material_of, print_runs, print_screen
     from howlate.cli._named import tell_missing
+    from howlate.document.of_runs import answered
     from howlate.measure.session import reopen
     from howlate.sides.join import must_be_one_clock
     from howlate.store.loaded import load_run
     from howlate.store.run_folder import RunFolder
 
-    contents = [load_run(run, bins=histogram, kernels=False, intervals=True) for run in runs]
+    whole = as_json or all_ or every or histogram or len(runs) > 1
+    contents = [load_run(run, bins=histogram or not whole, kernels=False, intervals=whole) for run in runs]
     must_be_one_clock(contents)
     missing = tell_missing(zip(runs, contents, strict=True))
     if as_json:
@@ -91,7 +100,11 @@ def _show(runs: tuple[Path, ...], *, every: bool, histogram: bool, as_json: bool
         click.echo(show_json(material_of(contents, None, runs[0], histograms=histogram)), nl=False)
         return missing
     tally = reopen(RunFolder(runs[0]), contents[0])[1] if len(runs) == 1 else None
-    print_runs(material_of(contents, tally, runs[0], every=every, histograms=histogram))
+    material = material_of(contents, tally, runs[0], every=every, histograms=histogram)
+    if not brief and (whole or answered(material)):
+        print_runs(material)
+    else:
+        print_screen(material, brief=brief)
     return missing
 
 

@@ -208,7 +208,7 @@ def head(material: Material) -> Iterator[Section]:
     studies = ", ".join(dict.fromkeys(content.run.study.id for content in material.runs))
     where = "; ".join(machine.places(material.runs))
     answers: list[Texts] = []
-    for i, part in enumerate(material.parts if not _answered(material) else ()):
+    for i, part in enumerate(material.parts if not answered(material) else ()):
         first, *rest = part.answer
         title = (_("{sentence}.").format(sentence=part.title),) if part.part else ()
         answers += texts("more-answer" if i else "answer", [(*title, first)])
@@ -225,7 +225,7 @@ def head(material: Material) -> Iterator[Section]:
     yield Section("head", items, kind="header")
 
 
-def _answered(material: Material) -> bool:
+def answered(material: Material) -> bool:
     """A room has the answer of all runs: the largest latency is none."""
     return any(answers(material.runs) for answers in hooks("answers"))
 
@@ -238,7 +238,7 @@ def seen(material: Material) -> Iterator[Section]:
     """In the terminal, where no deadline was asked for: the largest that was seen, and how often what was later."""
     if any(judges(material) for judges in hooks("judges")):
         return
-    if material.cells and not _answered(material):
+    if material.cells and not answered(material):
         firsts = [part.answer[0] for part in material.parts]
         yield Section("seen", (*texts("verdict", firsts), *texts("more", _ladders(material))))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from howlate.document.document import Texts
+    from howlate.document.first_screen.on_screen import Ruled
     from howlate.document.of_runs import DocumentPart, Material
     from howlate.errors import ExitCode
     from howlate.model.loaded import RunContent
@@ -22,6 +23,7 @@ def modules_of_results() -> tuple[str, ...]:
         "howlate.verdict.forbids",
         "howlate.verdict.in_report",
         "howlate.verdict.judge",
+        "howlate.verdict.on_screen",
         "howlate.verdict.promise",
         "howlate.verdict.promise_bounds",
         "howlate.verdict.promise_facts",
@@ -52,6 +54,13 @@ def judges(material: Material) -> bool:
     from howlate.verdict.in_report import rows
 
     return bool(material.once(rows))
+
+
+def ruled(material: Material) -> Ruled | None:
+    """For document/first_screen/screen.py: the verdict on the run; None where no deadline was stated."""
+    from howlate.verdict.on_screen import ruled
+
+    return ruled(material)
 
 
 def rulings(content: RunContent) -> dict[str, str]:

@@ -20,7 +20,12 @@ EXIT_CODES = {"PASS": ExitCode.DONE, "FAIL": ExitCode.FAILED, "INCONCLUSIVE": Ex
 
 
 def no_pass(content: RunContent) -> Statement:
-    return NO_PASS(count=len(content.gone) + len(content.unmeasured))
+    return NO_PASS(count=lacking(content))
+
+
+def lacking(content: RunContent) -> int:
+    """How many cells of the run are not there."""
+    return len(content.gone) + len(content.unmeasured)
 
 
 def outcome_of(verdicts: Sequence[Verdict]) -> Ruling:

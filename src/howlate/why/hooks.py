@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from howlate.document.document import Texts
+    from howlate.document.first_screen.on_screen import Reasons
     from howlate.document.of_runs import DocumentPart, Material
     from howlate.document.results import WithCases
     from howlate.model.loaded import RunContent
@@ -29,6 +30,7 @@ def modules_of_results() -> tuple[str, ...]:
         "howlate.why.late_counters",
         "howlate.why.late_page",
         "howlate.why.late_parts",
+        "howlate.why.on_screen",
         "howlate.why.recorded",
         "howlate.why.remedies",
         "howlate.why.replayed.document",
@@ -64,6 +66,13 @@ def explained(content: RunContent) -> dict[str, ExplainedCell]:
     from howlate.why.explained_cells import explained_cells
 
     return {cell.id: cell for cell in explained_cells(content)}
+
+
+def reasons(material: Material) -> Reasons | None:
+    """For document/first_screen/screen.py: why samples were late."""
+    from howlate.why.on_screen import reasons
+
+    return reasons(material)
 
 
 def doubts(

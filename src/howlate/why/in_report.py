@@ -27,10 +27,15 @@ def advised(material: Material) -> Iterator[Section]:
         yield from advice.sections(content, material.style)
 
 
+def explained_by_row(material: Material) -> list[ExplainedCell]:
+    """The cells whose events were recorded, under the names that their rows have."""
+    named = zip(material.with_cases, row_names(material.labels), strict=True)
+    return [replace(_own(cell), name=name) for cell, name in named if cell is not None]
+
+
 def late_causes(material: Material) -> Sequence[Section]:
     """Where the time of the late samples went, if events were recorded."""
-    named = zip(material.with_cases, row_names(material.labels), strict=True)
-    cells = [replace(_own(cell), name=name) for cell, name in named if cell is not None]
+    cells = explained_by_row(material)
     found = [finding for content in material.runs for finding in content.findings]
     return causes_section(cells, found, _("Why the late samples were late") if material.style is PAGE else "")
 

@@ -44,6 +44,11 @@ def text_of(text: Text) -> str:
     return say(text) if isinstance(text, Statement) else as_called(text)
 
 
+def count_text(count: int) -> str:
+    """A count in the reader's language, in which a comma may be the decimal one."""
+    return f"{count:,}" if spoken() == SOURCE else grouped(count, " ")
+
+
 def text_to_json(text: Text) -> list[dict[str, Any]]:
     """The statements of a text as JSON; for a finished text only the text."""
     if isinstance(text, tuple):

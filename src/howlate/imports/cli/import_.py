@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._listed import ListedOption
-from howlate.cli._options import OutputPath
+from howlate.cli._options import OutputPath, RunOptions
 from howlate.words.language import as_called
 from howlate.words.printable import is_text, printable
 from howlate.words.statement import rule
@@ -163,7 +163,7 @@ def _run(measured: Measured, out: Path | None, *, as_json: bool) -> int:
 
     session, tally = as_run(measured, out)
     _notes(measured.notes)
-    content = tell(session, tally, as_json=as_json)
+    content = tell(session, tally, RunOptions(as_json=as_json))
     if measured.damaged:
         return ExitCode.BROKEN
     missing = {failure.exit_code for failure in tally.failures} - {ExitCode.NOT_POSSIBLE}

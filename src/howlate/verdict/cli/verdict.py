@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from howlate.cli._options import OutputPath, together
+from howlate.cli._options import OutputPath, brief_option, together
 from howlate.rooms import hooks
 from howlate.words.statement import rule
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from howlate.model.run import Run
     from howlate.model.summary import CellSummary
     from howlate.verdict.judge import Judged
-    from howlate.verdict.ruling import Question, Verdict
+    from howlate.verdict.ruling import Question, Ruling, Verdict
     from howlate.words.statement import Statement
 
 RATE_RANGE = rule(
@@ -161,6 +162,7 @@ _asked = together(
     help="Say as well what a model of the tail expects beyond the data, unless a guard refuses it; decides nothing.",
 )
 @_outputs
+@brief_option
 @click.option("--all", "every", is_flag=True, help="Show each CPU, and each column that is judged.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/verdict.md).")
 def command(
@@ -169,6 +171,7 @@ def command(
     *,
     extrapolate: bool,
     outputs: _Outputs,
+    brief: bool,
     every: bool,
     as_json: bool,
 ) -> int:
@@ -188,7 +191,7 @@ def command(
     slower = doubts_of(run, content, rows)
     if as_json:
         click.echo(json.dumps(json_of(run, content, rows, slower), indent=1, ensure_ascii=False))
-    else:
+    elif not brief:
         _print(verdicts, content, slower)
         if every:
             _print_each(rows)
@@ -202,6 +205,8 @@ def command(
     if outputs.summary is not None:
         write_output(outputs.summary, markdown(content.run.id, verdicts, slower, content), "--summary")
     ruling = ruling_of(outcome_of(verdicts), content)
+    if brief or not (as_json or sys.stdout.isatty()):
+        click.echo(_brief(run, content, rows, ruling))
     return code_of(ruling, EXIT_CODES[ruling], [content])
 
 
@@ -360,6 +365,22 @@ def json_of(
         "statements": [to_json(told) for told in first],
         "rows": [verdict_json(row.verdict, row.others) for row in rows],
     }
+
+
+def _brief(run: Path, content: RunContent, rows: Sequence[Judged], ruling: Ruling) -> str:
+    """The worst row in one line."""
+    from howlate.document.first_screen.brief import BriefRow
+    from howlate.document.first_screen.brief import brief as one_line
+    from howlate.verdict.ruling import severity
+    from howlate.words.printable import shell_path
+
+    worst = max(rows, key=lambda row: (severity(row.verdict.outcome), row.verdict.evidence.max_ns or 0))
+    evidence = worst.verdict.evidence
+    columns = [cell.columns.get(evidence.column) for cell in content.summaries if cell.id in worst.cells]
+    p99 = [held.quantiles.get("0.99") for held in columns if held is not None]
+    p99_ns = max((ns for ns in p99 if ns is not None), default=None)
+    row = BriefRow(worst.labels, evidence.max_ns, p99_ns, evidence.deadline)
+    return one_line(ruling, row, [each.labels for each in rows], shell_path(run))
 
 
 def _print(verdicts: Sequence[Verdict], content: RunContent, slower: Sequence[Statement]) -> None:

@@ -1,0 +1,163 @@
+"""What the first screen says of how far its numbers can be trusted, and under which circumstances they were taken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from howlate.document import cautions
+from howlate.document.first_screen.on_screen import ScreenNote
+from howlate.document.first_screen.rows import ScreenRow
+from howlate.document.machine import facts_of, is_virtual, place
+from howlate.document.missing import missing_of
+from howlate.document.of_runs import Material
+from howlate.document.text import virtual_note
+from howlate.model.loaded import RunContent
+from howlate.model.preemption import preemption_of, spelt
+from howlate.model.run import policy_without_right
+from howlate.statistics.labels import varying
+from howlate.words.caption import Caption, Listed
+from howlate.words.quantities import percent, seconds_text
+from howlate.words.say import Text, text_of
+
+MOST = 3
+UNMEASURED, INVALID, CLOCK, LOAD, OTHERS, LENGTH = 10, 20, 30, 60, 70, 90
+"""Their ranks; a room's (on_screen.py) lie between them."""
+WEAK_LOAD = 0.9
+RULE_OF_THREE = 3
+"""What comes less often than so many times in what was measured may not have come at all, with 95 %."""
+
+
+def notes(
+    material: Material, rows: Sequence[ScreenRow], of_rooms: Sequence[ScreenNote]
+) -> tuple[ScreenNote, ...]:
+    """The most important ones, ranked."""
+    found = sorted([*_notes(material, rows), *of_rooms], key=lambda note: note.rank)
+    last = [note for note in found if note.rank == LENGTH]
+    first = [note for note in found if note.rank != LENGTH]
+    return (*first[: MOST - len(last)], *last)
+
+
+def others(material: Material, shown: Sequence[ScreenNote]) -> int:
+    """How many sentences the whole report has beside these notes."""
+    content = material.runs[0]
+    rows = [(name, (cell.summary,)) for name, cell in zip(material.whole.names, material.cells, strict=True)]
+    every = len(cautions.of_runs([content], rows)) + len(material.failures) + len(missing_of(content))
+    return max(0, every - sum(note.count for note in shown if note.rank != LENGTH))
+
+
+def _notes(material: Material, rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
+    content = material.runs[0]
+    for warning in content.run.warnings:
+        if policy_without_right(warning):
+            yield ScreenNote(0, warning)
+    lacking = [cell for cell in content.run.plan.cells if cell.id in _lacking(content)]
+    if material.failures and rows:
+        yield ScreenNote(UNMEASURED, material.failures[0].removeprefix("! "), len(material.failures))
+    elif lacking and rows:
+        loads = tuple(cell.labels.get("load", cell.id) for cell in lacking)
+        names = loads if len(set(loads)) == len(loads) else tuple(cell.id for cell in lacking)
+        yield ScreenNote(UNMEASURED, Caption("not measured: {rows}", rows=Listed(names)))
+    invalid = [row for row in rows if not row.group.counted]
+    if invalid:
+        failed = [cell.failed[0] for row in invalid for cell in row.cells if cell.failed]
+        why = text_of(failed[0]).partition(":")[0] if failed else ""
+        names = tuple(row.name for row in invalid)
+        yield ScreenNote(
+            INVALID, Caption("not valid: {rows} ({why})", rows=Listed(names), why=why), len(names)
+        )
+    yield from _of_machine(content)
+    yield from _of_loads(rows)
+    yield from _of_others(rows)
+    seconds = [cell.looked_s for cell in content.cells if cell.looked_s]
+    if seconds and not content.run.virtual:
+        shortest = min(seconds)
+        yield ScreenNote(
+            LENGTH,
+            Caption(
+                "{time} a row can miss what comes less than once in {every}",
+                time=seconds_text(shortest, space=" "),
+                every=seconds_text(shortest / RULE_OF_THREE, space=" "),
+            ),
+        )
+
+
+def _lacking(content: RunContent) -> set[str]:
+    """The cells that were planned and are not there."""
+    there = {summary.id for summary in content.summaries}
+    return {cell.id for cell in content.run.plan.cells} - there
+
+
+def _of_machine(content: RunContent) -> Iterator[ScreenNote]:
+    if content.run.virtual:
+        yield ScreenNote(CLOCK, virtual_note(virtual=True))
+        return
+    steal_ns = sum(int(cell.trailer.get("steal_ns") or 0) for cell in content.cells)
+    measured_ns = sum(1e9 * (cell.seconds or 0) for cell in content.cells)
+    if is_virtual(facts_of(content.run.facts)):
+        share = percent(steal_ns / measured_ns if measured_ns else 0.0)
+        yield ScreenNote(CLOCK, Caption("virtual machine (steal {share})", share=share))
+
+
+def _of_loads(rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
+    """The load that came least near to what was asked for."""
+    weak = [
+        (min(row.group.load_shares), row.name)
+        for row in rows
+        if row.group.load_shares and not row.group.starved and min(row.group.load_shares) < WEAK_LOAD
+    ]
+    if weak:
+        share, name = min(weak)
+        yield ScreenNote(
+            LOAD, Caption("{row} had {share} of its load", row=name, share=percent(share)), len(weak)
+        )
+
+
+def _of_others(rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
+    """Tasks that ran meanwhile, by the one that took most."""
+    disturbed = [row for row in rows if not row.group.alone]
+    if not disturbed:
+        return
+    tasks = [
+        (task.cpu_ns / max(1, cell.others.window_ns), task.name)
+        for row in disturbed
+        for cell in row.cells
+        if cell.others is not None
+        for task in cell.others.tasks
+    ]
+    most = f"{max(tasks)[1]} {percent(max(tasks)[0])}" if tasks else ""
+    told = Caption(
+        "others ran beside {count} of {rows} rows: {task}", count=len(disturbed), rows=len(rows), task=most
+    )
+    yield ScreenNote(OTHERS, told, len(disturbed))
+
+
+def circumstances(content: RunContent) -> Text:
+    """Policy, period and CPUs; kernel and its preemption; processor and hypervisor."""
+    labels = [dict(summary.labels) for summary in content.summaries]
+    differ = varying(labels)
+    common = labels[0] if labels else {}
+    facts = facts_of(content.run.facts)
+    of_task = [common.get(name, "") for name in ("policy", "period") if name not in differ]
+    of_task = [re.sub(r"^(\d+)([a-z]+)$", r"\1 \2", text) for text in of_task]
+    if (cpu := common.get("cpu", "")) and "cpu" not in differ:
+        of_task.append(f"CPU {cpu}")
+    if content.run.machines:
+        return Listed((", ".join(filter(None, of_task)), place(content.run)), "; ")
+    model = preemption_of(content.run.facts) if content.run.facts else ""
+    kernel = facts.text("kernel.release")
+    hardware = facts.text("cpu.model") or facts.text("machine.model") or ""
+    return Listed(
+        (
+            "" if content.run.target == "local" else content.run.target,
+            ", ".join(filter(None, of_task)),
+            " ".join(filter(None, (f"Linux {kernel}" if kernel else "", spelt(model) if model else ""))),
+            " ".join(hardware.split()),
+        ),
+        "; ",
+    )
+
+
+def said(note: ScreenNote) -> str:
+    """On one line, without its stop."""
+    return " ".join(text_of(note.text).split()).rstrip(".。")

@@ -1,0 +1,62 @@
+"""What rooms say on the first screen (screen.py beside it), as values: `ruled` and `reasons` in their hooks.py."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from howlate.words.say import Text
+
+
+@dataclass(frozen=True)
+class Ruled:
+    """The verdict on a run."""
+
+    outcome: str
+    """PASS, FAIL or INCONCLUSIVE."""
+    said: tuple[Text, ...] = ()
+    """What may be promised, or why nothing may, and what to do. There may be no room for the last ones."""
+
+
+@dataclass(frozen=True)
+class ScreenReason:
+    """One kind of cause of late samples."""
+
+    name: Text
+    share: float
+    """Of all the time that the samples were late."""
+    worst_ns: int
+    row: str
+    """In which it was the worst."""
+    task: str = ""
+
+
+@dataclass(frozen=True)
+class ScreenAdvice:
+    """One thing to try."""
+
+    text: str
+    share: float
+    """Of the time that the samples were late, what it could buy at most."""
+
+
+@dataclass(frozen=True)
+class ScreenNote:
+    """What must be known before a number is used."""
+
+    rank: int
+    """The smallest first."""
+    text: Text
+    count: int = 1
+    """So many sentences of the whole report it stands for."""
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """Why samples were late."""
+
+    samples: int
+    """So many were looked at: the worst."""
+    reasons: tuple[ScreenReason, ...] = ()
+    """Largest share first."""
+    advice: tuple[ScreenAdvice, ...] = ()
+    notes: tuple[ScreenNote, ...] = ()

@@ -1,0 +1,135 @@
+"""The rows of the first screen: of each point what is drawn of it, the worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from howlate.document.results import rulings_of
+from howlate.model.bins import Histogram
+from howlate.model.loaded import RunContent
+from howlate.model.summary import CellSummary, DeadlineSummary
+from howlate.statistics.deadline import together
+from howlate.statistics.groups import Group, groups_of
+from howlate.statistics.labels import row_names
+from howlate.words.printable import printable
+
+LETTERS = {"FAIL": "F", "INCONCLUSIVE": "?", "PASS": "P"}
+"""Before a row, the worst first."""
+INVALID = "!"
+"""Before a row that is not valid, where no deadline was stated."""
+
+
+@dataclass(frozen=True)
+class ScreenRow:
+    """One point with its repetitions."""
+
+    name: str
+    """"" where it is the only one."""
+    group: Group
+    cells: tuple[CellSummary, ...]
+    """Those that the figures are of: the valid ones, else all."""
+    histograms: tuple[Histogram, ...]
+    outcome: str = ""
+    """PASS, FAIL or INCONCLUSIVE; "" where no deadline was stated."""
+    later: int | None = None
+    """How many were later than the deadline, or than the rows' step of the ladder; None where that is not known."""
+
+    @property
+    def column(self) -> str:
+        """The one with the largest value."""
+        return max(self.cells, key=lambda cell: _max(cell) or 0).latest
+
+    @property
+    def max_ns(self) -> int | None:
+        return max((ns for cell in self.cells if (ns := _max(cell)) is not None), default=None)
+
+    @property
+    def p99_ns(self) -> float | None:
+        """Of the repetition with the largest; None where it is not stated."""
+        found = [cell.columns[cell.latest].quantiles.get("0.99") for cell in self.cells if cell.columns]
+        return max((ns for ns in found if ns is not None), default=None)
+
+    @property
+    def counts(self) -> DeadlineSummary | None:
+        """Its releases against the deadline."""
+        return together([cell.deadline for cell in self.cells if cell.deadline is not None])
+
+    @property
+    def letter(self) -> str:
+        if self.outcome:
+            return LETTERS[self.outcome]
+        return " " if self.group.counted else INVALID
+
+    @property
+    def low_ns(self) -> int | None:
+        """The least that is drawn."""
+        if self.histograms:
+            return min(each.lower_ns[0] for each in self.histograms)
+        return self.max_ns
+
+
+def _max(cell: CellSummary) -> int | None:
+    column = cell.columns.get(cell.latest)
+    return None if column is None else column.max
+
+
+@dataclass(frozen=True)
+class ScreenRows:
+    """All of them, the worst first, and what `later` counts."""
+
+    rows: tuple[ScreenRow, ...]
+    deadline_ns: int = 0
+    """The one that is marked; 0: none was stated, or several."""
+    step_ns: int = 0
+    """Of the ladder, where no deadline was stated; 0: none."""
+
+    @property
+    def judged(self) -> tuple[ScreenRow, ...]:
+        return tuple(row for row in self.rows if row.outcome)
+
+
+def screen_rows(content: RunContent) -> ScreenRows:
+    """Of a run."""
+    found = list(_rows(content))
+    deadlines = {counts.deadline_ns for row in found if (counts := row.counts) is not None}
+    step_ns = 0 if deadlines else _step_ns(found)
+    told = [replace(row, later=_later(row, step_ns)) for row in found]
+    order = list(LETTERS)
+    told.sort(key=lambda row: (order.index(row.outcome) if row.outcome else 0, -(row.max_ns or -1)))
+    return ScreenRows(tuple(told), deadlines.pop() if len(deadlines) == 1 else 0, step_ns)
+
+
+def _rows(content: RunContent) -> Iterator[ScreenRow]:
+    bins = {id(cell.summary): cell.bins for cell in content.cells}
+    groups = groups_of(content.summaries, content.run)
+    rulings = rulings_of(content)
+    names = row_names([group.labels for group in groups]) if len(groups) > 1 else [""] * len(groups)
+    for group, name in zip(groups, map(printable, names), strict=True):
+        cells = group.counted or group.cells
+        held = [(bins[id(cell)], cell.latest) for cell in cells]
+        drawn = [of for own, column in held if own is not None and (of := own.of(column)) is not None]
+        ruling = rulings.get(group.point, "")
+        if not ruling and any(cell.deadline is not None for cell in cells):
+            ruling = "INCONCLUSIVE"  # a deadline was stated, and nobody judges it
+        yield ScreenRow(
+            name, group, cells, tuple(each.histogram for each in drawn if each.histogram.counts), ruling
+        )
+
+
+def _step_ns(rows: Sequence[ScreenRow]) -> int:
+    """The longest step of the ladders that any row is later than."""
+    steps = [step for row in rows for cell in row.cells for step in cell.ladder]
+    return max((step.deadline_ns for step in steps if step.misses and not step.at_least), default=0)
+
+
+def _later(row: ScreenRow, step_ns: int) -> int | None:
+    if (counts := row.counts) is not None:
+        return counts.misses
+    if not step_ns or not all(cell.ladder for cell in row.cells):
+        return None
+    found = 0
+    for cell in row.cells:
+        step = next((each for each in cell.ladder if each.deadline_ns == step_ns), None)
+        found += cell.ladder[-1].unserved if step is None else step.misses
+    return found

@@ -1,0 +1,342 @@
+"""The first screen of a run: the answer, a strip for each row, causes, what to try, how far to trust it. At most 22
+lines of 80 columns, so that command and prompt stand beside it in 24 rows; docs/first-screen.md.
+
+Lines are values: texts with their styles. Nothing here prints, and nothing here knows what a room found out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from rich.cells import cell_len, set_cell_size
+
+from howlate.charts._strip import LARGEST, StripAxis, plain, strip
+from howlate.charts._words import things_of
+from howlate.document.first_screen import notes as screen_notes
+from howlate.document.first_screen.on_screen import Reasons, Ruled, ScreenNote
+from howlate.document.first_screen.rows import ScreenRow, ScreenRows, screen_rows
+from howlate.document.of_runs import NO_CELL, Material
+from howlate.document.sheet import NOTHING
+from howlate.document.text import wrapped
+from howlate.rooms import hooks
+from howlate.statistics.deadline import together
+from howlate.statistics.labels import axes_that_vary, heading
+from howlate.statistics.ladder import ladder_of
+from howlate.words.caption import Caption, Listed
+from howlate.words.language import _, called, ngettext
+from howlate.words.printable import without_controls
+from howlate.words.quantities import asked_text, percent, seconds_text, time_text
+from howlate.words.say import Text, count_text, text_of
+
+Line = tuple[tuple[str, str], ...]
+"""Texts, each with its style."""
+LINES, COLUMNS, LEAST_COLUMNS = 22, 80, 40
+FEWEST_ROWS = 4
+CAUSES, ADVICE, MOST_FAILURES = 3, 2, 3
+COLOURS = {"FAIL": "bold red", "PASS": "bold green", "INCONCLUSIVE": "bold yellow", "": "bold"}
+LETTERS = {"F": "bold red", "P": "bold green", "?": "bold yellow", "!": "bold yellow"}
+STRIPS = {"in time": "", "late": "red", "deadline": "bold", "max": "bold"}
+FAINT = "dim"
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The screen before it is fitted into its lines."""
+
+    head: list[Line]
+    rows: list[Line]
+    more_rows: Line = ()
+    axis: list[Line] = field(default_factory=list)
+    why: list[Line] = field(default_factory=list)
+    advice: list[Line] = field(default_factory=list)
+    trust: list[Line] = field(default_factory=list)
+    page: list[Line] = field(default_factory=list)
+    last: list[Line] = field(default_factory=list)
+
+    def fitted(self, width: int) -> list[Line]:
+        """With empty lines between its blocks where they have room; else with fewer rows, then with less to try."""
+
+        def height(lines: Sequence[Line]) -> int:
+            return sum(max(1, math.ceil(sum(cell_len(text) for text, _ in line) / width)) for line in lines)
+
+        why = [*self.why, *self.advice]
+        last = [*self.trust, *self.page, *self.last]
+        rows, others = self.rows, height([*self.head, *self.axis, *last])
+        if others + len(why) + len(rows) > LINES:
+            room = max(FEWEST_ROWS, LINES - others - len(why) - 1)
+            rows = [*rows[:room], self.more_rows] if room < len(rows) else rows
+            why = why[: max(0, LINES - others - len(rows))]
+            last = last if others + len(why) + len(rows) <= LINES else [*self.trust, *self.last]
+        blocks = [block for block in (self.head, [*self.axis, *rows], why, last) if block]
+        gaps = LINES - sum(map(height, blocks))
+        lines: list[Line] = []
+        for number, block in enumerate(blocks):
+            lines += [(), *block] if 0 < number <= gaps else block
+        return lines
+
+
+def screen(material: Material, width: int = COLUMNS, page: str = "", *, letters: bool = False) -> list[Line]:
+    """Of the first run of the material. `letters`: the terminal has no UTF-8. `page`: where the report is."""
+    width = max(LEAST_COLUMNS, min(width, COLUMNS))
+    found = screen_rows(material.runs[0])
+    ruled: Ruled | None = next((told for room in hooks("ruled") if (told := room(material))), None)
+    why: Reasons | None = next((told for room in hooks("reasons") if (told := room(material))), None)
+    notes = screen_notes.notes(material, found.rows, why.notes if why is not None else ())
+    drawn = _Drawn(width, letters, found)
+    axis, rows = drawn.lines()
+    was_late = not found.judged or any(row.later for row in found.judged)
+    parts = _Parts(
+        head=list(_head(material, found, ruled, width)),
+        rows=rows,
+        more_rows=drawn.more(),
+        axis=axis,
+        why=list(_why(why, width)) if why is not None and was_late else [],
+        advice=list(_advice(why, width)) if why is not None and was_late else [],
+        trust=list(_trust(notes, width)),
+        page=[((page, ""),)] if page else [],
+        last=list(_last(material, notes, width)),
+    )
+    lines = parts.fitted(width)
+    return [tuple((_typed(text, letters=letters), style) for text, style in line) for line in lines]
+
+
+def _typed(text: str, *, letters: bool) -> str:
+    """As a terminal has it."""
+    shown = without_controls(plain(text)).replace(NOTHING, "-")
+    if letters:
+        for sign, instead in (("…", "~"), ("·", "-"), ("–", "-"), ("×", "x")):
+            shown = shown.replace(sign, instead)
+    return shown
+
+
+def _head(material: Material, found: ScreenRows, ruled: Ruled | None, width: int) -> Iterator[Line]:
+    """The verdict; without a deadline the largest value, and how often what was later."""
+    if not found.rows:
+        yield from _under("", [NO_CELL()], width, 2)
+        for failure in material.failures[:MOST_FAILURES]:
+            yield from _under("", [failure], width, 3, indent=2)
+        return
+    if found.judged:
+        outcome = ruled.outcome if ruled is not None else ""
+        yield from _under(outcome, [_counted(found)], width, 3)
+        for text in (ruled.said if ruled is not None else ())[:3]:
+            yield from _under("", [text], width, 2, indent=2)
+        return
+    worst = max(found.rows, key=lambda row: (bool(row.group.counted), row.max_ns or -1))
+    seconds = sum(cell.looked_s for cell in material.cells)
+    counts = [cell.columns[cell.latest].count for row in found.rows for cell in row.cells if cell.columns]
+    overruns = [row.group.overruns for row in found.rows if row.group.overruns]
+    measured = sum(count for count in counts if count is not None)
+    largest = "" if worst.max_ns is None else time_text(worst.max_ns, space=" ")
+    name = f" ({worst.name})" if len(found.rows) > 1 else ""
+    facts = (
+        f"{count_text(measured)} {text_of(things_of(worst.column, measured))}",
+        Caption("{count} skipped", count=count_text(sum(overruns))) if overruns else "",
+        seconds_text(seconds, space=" ") if seconds and len(found.rows) > 1 else "",
+        Caption("{count} rows", count=len(found.rows)) if len(found.rows) > 1 else "",
+    )
+    yield from _under(
+        " ".join((_("max"), largest or NOTHING)) + name, [Listed(facts)], width, 2, style="bold"
+    )
+    if (ladder := ladder_of(material.runs[0])) is not None:
+        yield from _under("", [ladder.statement()], width, 2)
+
+
+def _counted(found: ScreenRows) -> Text:
+    """How many releases missed the deadline, and in how many rows."""
+    every = together([counts for row in found.judged if (counts := row.counts) is not None])
+    assert every is not None
+    things = text_of(things_of(found.rows[0].column, every.releases))
+    deadline = Caption("deadline {time}", time=asked_text(found.deadline_ns)) if found.deadline_ns else ""
+    if not every.misses:
+        none = Caption("none of {count} {things} missed it", count=count_text(every.releases), things=things)
+        return Listed((deadline, none), ": ")
+    missed = Caption(
+        "{misses} of {count} {things} missed it",
+        misses=count_text(every.misses),
+        count=count_text(every.releases),
+        things=things,
+    )
+    rows = sum(bool(row.later) for row in found.judged)
+    where = Caption("in {count} of {rows} rows", count=rows, rows=len(found.judged))
+    return Listed((deadline, Listed((missed, where if len(found.judged) > 1 else ""))), ": ")
+
+
+def _under(
+    word: str, texts: Sequence[Text], width: int, most: int, indent: int = 0, style: str = ""
+) -> Iterator[Line]:
+    """A word, and beside it sentences on so many lines at most."""
+    first = f"{word}  " if word else " " * indent
+    if cell_len(first) > width // 2 and word:
+        yield ((_cut(word, width), style or COLOURS.get(word, "bold")),)
+        first, word = "  ", ""
+    text = plain(" ".join(text_of(texts_) for texts_ in texts)).replace("`", "")
+    for i, line in enumerate(_lines(text, width - cell_len(first), most)):
+        if word and not i:
+            yield ((word, style or COLOURS.get(word, "bold")), (f"  {line}", ""))
+        else:
+            yield ((" " * cell_len(first) + line, ""),)
+
+
+def _lines(text: str, width: int, most: int) -> list[str]:
+    """So many at most; the last one is cut."""
+    lines = wrapped(text, width)
+    return lines if len(lines) <= most else [*lines[: most - 1], _cut(" ".join(lines[most - 1 :]), width)]
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """The rows as lines: letter, name, strip, max, how many later."""
+
+    width: int
+    letters: bool
+    found: ScreenRows
+
+    @property
+    def mark(self) -> int:
+        return 2 if any(row.letter.strip() for row in self.found.rows) else 0
+
+    @property
+    def names(self) -> int:
+        longest = max((cell_len(row.name) for row in self.found.rows), default=0)
+        return min(longest, self.width // 4)
+
+    @property
+    def figures(self) -> int:
+        """The width of both columns of figures."""
+        return 9 + (2 + self.later if self.later else 0)
+
+    @property
+    def later(self) -> int:
+        """The width of the last column; 0 where it is not there."""
+        texts = [count_text(row.later) for row in self.found.rows if row.later is not None]
+        return max(map(cell_len, [self.heading, *texts])) if texts else 0
+
+    @property
+    def heading(self) -> str:
+        return f"> {asked_text(self.found.step_ns)}" if self.found.step_ns else _("misses")
+
+    def lines(self) -> tuple[list[Line], list[Line]]:
+        """The axis, and a line for each row."""
+        if not self.found.rows:
+            return [], []
+        rows = self.found.rows
+        room = self.width - self.mark - self.names - 1 - self.figures
+        values = [ns for row in rows for ns in (row.low_ns, row.max_ns) if ns is not None]
+        axis = StripAxis.around(values, room, self.found.deadline_ns)
+        figures = _right(" ".join((LARGEST, _("max"))), 9)
+        figures += f"  {_right(self.heading, self.later)}" if self.later else ""
+        axes = axes_that_vary([row.group.labels for row in rows])
+        named = heading(axes[0]) if len(axes) == 1 and len(rows) > 1 else ""
+        lead = " " * self.mark + set_cell_size(_cut(named, self.names + 1), self.names + 1)
+        head: Line = ((f"{lead}{set_cell_size(axis.ticks(), room)}{figures}", FAINT),)
+        return [head], [self._line(row, axis) for row in rows]
+
+    def _line(self, row: ScreenRow, axis: StripAxis) -> Line:
+        largest = NOTHING if row.max_ns is None else time_text(row.max_ns, space=" ")
+        figures = _right(plain(largest), 9)
+        if self.later:
+            figures += "  " + _right(NOTHING if row.later is None else count_text(row.later), self.later)
+        return (
+            *([(f"{row.letter} ", LETTERS.get(row.letter, ""))] if self.mark else []),
+            (f"{set_cell_size(_middle(row.name, self.names), self.names)} ", ""),
+            *(
+                (text, STRIPS[kind])
+                for text, kind in strip(axis, row.histograms, row.max_ns, letters=self.letters)
+            ),
+            (figures, "" if row.group.counted else FAINT),
+        )
+
+    def more(self) -> Line:
+        """In the place of rows that have no room."""
+        return ((" " * self.mark + _("the other rows have smaller ones"), FAINT),)
+
+
+def _right(text: str, width: int) -> str:
+    return " " * (width - cell_len(text)) + text
+
+
+def _cut(text: str, width: int) -> str:
+    """The beginning of a text that is too long."""
+    return text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
+
+
+def _middle(text: str, width: int) -> str:
+    """Both ends of a name that is too long: names differ there."""
+    if cell_len(text) <= width:
+        return text
+    half = (width - 1) // 2
+    end = text[-half:]
+    while cell_len(end) > half:
+        end = end[1:]
+    return set_cell_size(text, width - 1 - cell_len(end)) + "…" + end
+
+
+def _why(why: Reasons, width: int) -> Iterator[Line]:
+    """The kinds of causes with the largest shares."""
+    reasons = why.reasons[:CAUSES]
+    if not reasons:
+        return
+    title = text_of(Caption("Why late (the {count} worst, share of their time)", count=why.samples))
+    where = min(max(cell_len(reason.row) for reason in reasons), width // 4)
+    yield ((_cut(title, width), "bold"),)
+    for reason in reasons:
+        name = text_of(reason.name) + (f" ({reason.task})" if reason.task else "")
+        share, worst = _right(percent(reason.share), 6), _right(time_text(reason.worst_ns, space=" "), 9)
+        room = width - 8 - 10 - 2 - where
+        middle = set_cell_size(_cut(name, room), room)
+        yield ((f"{share}  {middle} {plain(worst)}  {_middle(reason.row, where)}", ""),)
+
+
+def _advice(why: Reasons, width: int) -> Iterator[Line]:
+    """What to try, and what it could buy."""
+    word = _("Try")
+    for number, each in enumerate(why.advice[:ADVICE], 1):
+        buys = text_of(Caption("up to {share}", share=percent(each.share)))
+        first = f"{word if number == 1 else ' ' * cell_len(word)} {number}  "
+        room = width - cell_len(first) - cell_len(buys) - 2
+        text = set_cell_size(_cut(each.text.replace("`", ""), room), room)
+        yield ((f"{first}{text}  {buys}", ""),)
+
+
+def _trust(notes: Sequence[ScreenNote], width: int) -> Iterator[Line]:
+    """The notes, each on a line of its own where it fits."""
+    word = _("Trust")
+    lead = f"{word}: "
+    for number, note in enumerate(notes):
+        first = lead if number == 0 else " " * cell_len(lead)
+        room = width - cell_len(first)
+        for line in _lines(plain(screen_notes.said(note)), room, 1 if width == COLUMNS else 2):
+            yield ((first + line, ""),)
+            first = " " * cell_len(lead)
+
+
+def _last(material: Material, notes: Sequence[ScreenNote], width: int) -> Iterator[Line]:
+    """The circumstances, and where the rest is."""
+    content = material.runs[0]
+    if told := text_of(screen_notes.circumstances(content)):
+        yield ((_cut(told, width), FAINT),)
+    if material.folder:
+        count = screen_notes.others(material, notes)
+        notes_ = ngettext("{count} more note", "{count} more notes", count).format(count=count)
+        words = ", ".join([*([notes_] if count else []), _("all tables")])
+        yield from _copied(words, f"{called()} show --all {material.folder}", width)
+
+
+def _copied(words: str, what: str, width: int) -> Iterator[Line]:
+    """What is copied is whole: on lines of its own where it is long."""
+    if cell_len(f"{words}: {what}") <= width:
+        yield ((f"{words}: {what}", ""),)
+        return
+    yield ((_cut(f"{words}:", width), ""),)
+    yield ((what, ""),)
+
+
+def outcome_of(material: Material) -> str:
+    """PASS, FAIL or INCONCLUSIVE; "" where no deadline was stated."""
+    for room in hooks("ruled"):
+        if (told := room(material)) is not None:
+            return str(told.outcome)
+    stated = any(cell.deadline is not None for cell in material.runs[0].summaries)
+    return "INCONCLUSIVE" if stated else ""

@@ -1,0 +1,88 @@
+"""Why samples were late, on the first screen: kinds of causes with their shares, and what to try."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from howlate.document.first_screen.on_screen import Reasons, ScreenAdvice, ScreenNote, ScreenReason
+from howlate.document.of_runs import Material
+from howlate.model.cause import ORDINARY, Cause
+from howlate.model.finding import Finding
+from howlate.model.trace import NOTHING_KEPT
+from howlate.why.cause_names import NAMES
+from howlate.why.explained_cells import CauseSum, ExplainedCell, cause_sums
+from howlate.why.in_report import explained_by_row
+from howlate.why.remedies import findings_for, remedies_of
+from howlate.words.caption import Caption
+from howlate.words.language import as_called
+from howlate.words.quantities import percent
+from howlate.words.say import say
+
+RANK = 50
+"""Of the cost of recording, among notes."""
+
+
+def reasons(material: Material) -> Reasons | None:
+    """None where no event of a late sample is there."""
+    cells = explained_by_row(material)
+    sums = cause_sums(cells)
+    whole_ns = sum(each.total_ns for each in sums)
+    if not whole_ns:
+        return None
+    findings = [finding for content in material.runs for finding in content.findings]
+    kept = sum(not case.case.state & NOTHING_KEPT for cell in cells for case in cell.cases)
+    return Reasons(kept, _kinds(sums, whole_ns), _advice(sums, findings, whole_ns), _notes(cells))
+
+
+def _kinds(sums: Sequence[CauseSum], whole_ns: int) -> tuple[ScreenReason, ...]:
+    """Each kind with the task that it is most about. What every wake-up has is no cause."""
+    kinds: dict[Cause, CauseSum] = {}
+    for each in sums:  # the largest of a kind comes first
+        if each.cause in ORDINARY:
+            continue
+        before = kinds.setdefault(each.cause, replace(each, total_ns=0, worst_ns=-1))
+        worst = max(before, each, key=lambda one: one.worst_ns)
+        total_ns = before.total_ns + each.total_ns
+        kinds[each.cause] = replace(
+            before, total_ns=total_ns, worst_ns=worst.worst_ns, worst_in=worst.worst_in
+        )
+    found = sorted(kinds.values(), key=lambda each: -each.total_ns)
+    return tuple(
+        ScreenReason(
+            NAMES[each.cause], each.total_ns / whole_ns, each.worst_ns, each.worst_in.name, each.name
+        )
+        for each in found
+    )
+
+
+def _advice(sums: Sequence[CauseSum], findings: Sequence[Finding], whole_ns: int) -> tuple[ScreenAdvice, ...]:
+    """What the doctor found here that belongs to the weighty causes; else what is said of the cause."""
+    total = Counter({each.cause: 0 for each in sums})
+    for each in sums:
+        total[each.cause] += each.total_ns
+    gains: Counter[str] = Counter()
+    for each, remedy in remedies_of(sums):
+        found = findings_for(remedy, findings)
+        said = found[0].change if found else say(remedy.text()).rstrip(".").rpartition(". ")[2]
+        gains[_briefly(said)] += total[each.cause]
+    return tuple(ScreenAdvice(as_called(text), ns / whole_ns) for text, ns in gains.most_common())
+
+
+def _briefly(change: str) -> str:
+    """The first way, without what stands in brackets."""
+    while (without := re.sub(r" ?\([^()]*\)", "", change)) != change:
+        change = without
+    return re.split(r"[;:] |\. ", change)[0].removeprefix("permanently ").strip().rstrip(".")
+
+
+def _notes(cells: Sequence[ExplainedCell]) -> tuple[ScreenNote, ...]:
+    dearest = max(cells, key=lambda cell: cell.own_share)
+    if not dearest.own_share:
+        return ()
+    cost = Caption(
+        "recording took {share} of the median ({row})", share=percent(dearest.own_share), row=dearest.name
+    )
+    return (ScreenNote(RANK, cost),)

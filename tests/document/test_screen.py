@@ -1,0 +1,201 @@
+"""The first screen, over runs of every kind: at most 22 lines of 80 columns with the answer on them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+import made_inventory
+from howlate.cli._measure import material_of
+from howlate.document.first_screen.brief import brief_of
+from howlate.document.first_screen.screen import COLUMNS, LINES, Line, screen
+from howlate.document.of_runs import Material
+from howlate.document.sheet import TERMINAL
+from howlate.model.loaded import RunContent
+from howlate.model.summary import DeadlineSummary
+from howlate.store.loaded import load_run
+from howlate.words.language import english, speak
+from made_cells import invalid, made_cell
+from made_points import KERNELS, made_points, virtual_run
+from made_runs import five_cells, made_run
+
+NAMES = {
+    "long": "a-load-whose-name-is-as-long-as-any-name-may-be-and-then-some-more-of-it:100",
+    "wide": "とても長い名前の負荷がここに書かれている場合でも画面に収まる",
+    "escape": "\x1b[31mred\x1b[0m",
+}
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Material]:
+    """The twelve runs of the inventory, as `show` has them."""
+    place = tmp_path_factory.mktemp("inventory") / "runs"
+    made_inventory.make_runs(place)
+    return {
+        name: material_of([load_run(place / name, kernels=False)], None, Path("runs") / name)
+        for name in made_inventory.RUNS
+    }
+
+
+def of(
+    content: RunContent, folder: str = "runs/20260102T030405-check", failures: tuple[str, ...] = ()
+) -> Material:
+    return Material([content], TERMINAL, folder=folder, failures=failures)
+
+
+def judged(content: RunContent, deadline_ns: int) -> RunContent:
+    """The same run with its samples held against a deadline."""
+    cells = []
+    for cell in content.cells:
+        column = cell.summary.columns["latency_ns"]
+        late = round((column.count or 0) * ((column.max or 0) > deadline_ns) / 1000)
+        counts = DeadlineSummary(deadline_ns, column.count or 0, late, 0)
+        cells.append(replace(cell, summary=replace(cell.summary, deadline=counts)))
+    return replace(content, cells=tuple(cells))
+
+
+def made() -> dict[str, Material]:
+    """Runs of other kinds, from a generator."""
+    five = made_run(five_cells())
+    ten = made_run([made_cell(f"cpu:{n}0", n)[:2] for n in range(1, 11)])
+    forty = made_run([made_cell(f"cpu:{n}", n)[:2] for n in range(1, 41)])
+    eight = made_run(
+        [
+            (replace(summary, labels=summary.labels | {"cpu": "0,1,2,3,4,5,6,7"}), bins)
+            for summary, bins in five_cells()
+        ]
+    )
+    names = made_run(
+        [made_cell("none", n, labels={"load": name})[:2] for n, name in enumerate(NAMES.values())]
+    )
+    broken = made_run([(invalid(summary, "a check failed: " * 20), bins) for summary, bins in five_cells()])
+    nothing = made_run([])
+    failures = ("! cpu:100: failed: the probe ended with 4.", "  (the same in 3 more cells)")
+    cut = replace(five, cells=five.cells[:2])
+    return {
+        "five": of(five),
+        "judged": of(judged(five, 200_000)),
+        "passes": of(judged(five, 10**10)),
+        "ten": of(ten),
+        "ten judged": of(judged(ten, 50_000)),
+        "forty": of(forty),
+        "forty judged": of(judged(forty, 50_000)),
+        "eight CPUs": of(eight),
+        "names": of(names),
+        "names judged": of(judged(names, 50_000)),
+        "not valid": of(broken),
+        "not valid, judged": of(judged(broken, 50_000)),
+        "nothing": of(nothing),
+        "nothing, failed": of(nothing, failures=failures),
+        "cut": of(cut, failures=failures),
+        "one": of(made_run(five_cells()[:1])),
+        "lab": of(virtual_run(made_points(KERNELS, ("none", "hackbench"), 3))),
+        "long folder": of(five, folder="/" + "/".join(["a-folder-of-a-long-name"] * 6)),
+        "page": of(five),
+    }
+
+
+def texts(lines: Sequence[Line]) -> list[str]:
+    return ["".join(text for text, _ in line) for line in lines]
+
+
+def fits(material: Material, width: int, letters: bool = False) -> list[str]:
+    lines = texts(screen(material, width, "runs/20260102T030405-check/report.html", letters=letters))
+    rows = sum(max(1, -(-cell_len(line) // width)) for line in lines)
+    shown = "\n".join(lines)
+    assert rows <= LINES, shown
+    too_long = [line for line in lines if cell_len(line) > width]
+    assert not [
+        line for line in too_long if " " in line.removeprefix("./howlate ").strip() and "/" not in line
+    ]
+    assert "\x1b" not in shown
+    return lines
+
+
+@pytest.mark.parametrize("width", [80, 60, 40])
+@pytest.mark.parametrize("kind", made())
+def test_a_made_run_fits_on_one_screen(kind: str, width: int) -> None:
+    lines = fits(made()[kind], width)
+    first = lines[0]
+    assert first.startswith(("max ", "PASS", "FAIL", "INCONCLUSIVE", "  No cell of this run", "No cell")), (
+        first
+    )
+
+
+@pytest.mark.parametrize("width", [80, 60, 40])
+@pytest.mark.parametrize("name", made_inventory.RUNS)
+def test_a_stored_run_fits_on_one_screen(stored: dict[str, Material], name: str, width: int) -> None:
+    lines = fits(stored[name], width)
+    outcome = brief_of(stored[name]).partition(" ")[0]
+    assert lines[0].startswith("max" if outcome == "MEASURED" else outcome)
+    assert any(f"show --all runs/{name}" in line for line in lines)
+
+
+@pytest.mark.parametrize("language", ["de", "ja"])
+@pytest.mark.parametrize("name", made_inventory.RUNS)
+def test_a_translated_screen_fits_too(stored: dict[str, Material], name: str, language: str) -> None:
+    try:
+        speak(language)
+        lines = fits(stored[name], COLUMNS)
+    finally:
+        speak("en")
+    with english():
+        assert lines != fits(stored[name], COLUMNS)
+
+
+NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)? (?:ns|us|ms|s|h|%)(?!\w)")
+
+
+@pytest.mark.parametrize("kind", made())
+def test_no_measured_number_stands_there_twice(kind: str) -> None:
+    """But for the largest of all, which is the answer and stands in its row."""
+    lines = texts(screen(made()[kind]))
+    rows = [line for line in lines if "█" in line or " X" in line]
+    numbers = Counter(number for line in lines if line not in rows for number in NUMBER.findall(line))
+    assert [number for number, times in numbers.items() if times > 1] == []
+
+
+@pytest.mark.parametrize("kind", made())
+def test_a_terminal_without_utf8_gets_letters(kind: str) -> None:
+    material = made()[kind]
+    if kind in ("names", "names judged"):  # whose names are no letters
+        return
+    for line in texts(screen(material, letters=True)):
+        assert line.isascii(), line
+
+
+def test_the_worst_rows_come_first_and_say_what_they_are_without_colour() -> None:
+    lines = texts(screen(made()["judged"]))
+    rows = [line for line in lines if line[:2] in ("F ", "P ", "? ")]
+    assert [row[0] for row in rows] == sorted((row[0] for row in rows), key="F?P".index)
+    assert len(rows) == 5
+
+
+def test_of_more_rows_than_have_room_the_worst_are_kept() -> None:
+    material = made()["forty"]
+    lines = texts(screen(material))
+    maxima = sorted((cell.columns["latency_ns"].max or 0 for cell in material.summaries), reverse=True)
+    shown = [line for line in lines if " X" in line or "X " in line]
+    assert len(lines) == LINES
+    assert f"{maxima[0] / 1e6:.2f} ms" in lines[0] or f"{maxima[0] / 1e3:.0f} us" in lines[0]
+    assert any("the other rows" in line for line in lines) and len(shown) < 40
+
+
+def test_brief_is_one_line_of_words_for_programs(stored: dict[str, Material]) -> None:
+    form = re.compile(
+        r"(MEASURED|FAIL|PASS|INCONCLUSIVE) max=(-|\d+\.\dus) p99=(-|\d+\.\dus)( missed=\d+/\d+)?"
+        r"( \S+=\S+)* runs/\S+"
+    )
+    for name, material in stored.items():
+        line = brief_of(material)
+        found = form.fullmatch(line)
+        assert found, line
+        assert bool(found[4]) == (found[1] != "MEASURED"), name
+    assert brief_of(stored["failed"]).startswith("FAIL max=2000.0us p99=8.")
+    assert " missed=3/20000 load=cpu:50 runs/failed" in brief_of(stored["failed"])
