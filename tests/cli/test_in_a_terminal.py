@@ -1,0 +1,139 @@
+"""The first screen in a real terminal of 24 rows: when the prompt is back, the answer is on it."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import shlex
+import signal
+import struct
+import sys
+import termios
+import time
+from collections.abc import Iterator, Sequence
+from fcntl import ioctl
+from pathlib import Path
+
+import pyte
+import pytest
+
+import made_inventory
+import stand_in
+from howlate.system.paths import ROOT
+
+PROMPT = "there: "
+LIMIT_S = 120
+
+
+class Terminal:
+    """A shell in a pseudo-terminal, and what it shows."""
+
+    def __init__(self, folder: Path, columns: int = 80, /, **environment: str) -> None:
+        self.screen = pyte.Screen(columns, 24)
+        self._stream = pyte.ByteStream(self.screen)
+        self._pid, self._fd = pty.fork()
+        if not self._pid:
+            os.chdir(folder)
+            kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+            path = os.pathsep.join((str(ROOT / "src"), str(ROOT / "tests")))
+            own = {"PS1": PROMPT, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "PYTHONPATH": path}
+            os.execve("/bin/sh", ["sh", "-i"], {**kept, **own, **environment})
+        ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        self._until_prompt()
+
+    def typed(self, line: str) -> list[str]:
+        """What is on the screen when the prompt is back."""
+        self.screen.reset()
+        os.write(self._fd, f"{line}\n".encode())
+        self._until_prompt()
+        return [row.rstrip() for row in self.screen.display]
+
+    def colours(self) -> set[str]:
+        return {self.screen.buffer[y][x].fg for y in range(24) for x in range(self.screen.columns)} - {
+            "default"
+        }
+
+    def _until_prompt(self) -> None:
+        """The cursor stands behind it."""
+        end = time.monotonic() + LIMIT_S
+        while time.monotonic() < end:
+            if select.select([self._fd], [], [], 1.0)[0]:
+                self._stream.feed(os.read(self._fd, 65536))
+            cursor = self.screen.cursor
+            if self.screen.display[cursor.y].startswith(PROMPT) and cursor.x == len(PROMPT):
+                return
+        raise TimeoutError("\n".join(self.screen.display))
+
+    def close(self) -> None:
+        os.kill(self._pid, signal.SIGKILL)
+        os.waitpid(self._pid, 0)
+        os.close(self._fd)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("terminal") / "runs"
+    made_inventory.make_runs(place)
+    stand_in.put(place / "probe")
+    return place
+
+
+@pytest.fixture(params=[80, 60])
+def terminal(request: pytest.FixtureRequest, runs: Path) -> Iterator[Terminal]:
+    opened = Terminal(runs, request.param, HOWLATE_PROBE=str(runs / "probe"))
+    yield opened
+    opened.close()
+
+
+def command(*words: str) -> str:
+    return shlex.join([Path(sys.executable).name, "-m", "howlate", *words])
+
+
+def answer_of(rows: Sequence[str]) -> str:
+    found = [row for row in rows if re.match(r"(FAIL|PASS|INCONCLUSIVE|max)  ?\S", row)]
+    assert len(found) == 1, "\n".join(rows)
+    return found[0]
+
+
+def test_the_answer_is_on_the_screen_when_the_prompt_is_back(terminal: Terminal) -> None:
+    answers = {name: answer_of(terminal.typed(command("show", name))) for name in made_inventory.RUNS}
+    assert answers["passed"].startswith("PASS  deadline 200 us")
+    assert answers["failed"].startswith("FAIL  deadline 200 us: 3 of 40,000")
+    assert answers["partly"].startswith("INCONCLUSIVE  deadline 200 us")
+    assert answers["traced"].startswith("max 162 us")
+
+
+def test_check_ends_with_its_answer(terminal: Terminal) -> None:
+    rows = terminal.typed(command("check", "--seconds", "1", "--no-wait", "--deadline", "1us"))
+    assert answer_of(rows).startswith("FAIL  deadline 1 us")
+    assert sum(row.startswith("F ") for row in rows) == 5
+
+
+@pytest.mark.parametrize(
+    ("environment", "colours"),
+    [({}, {"red"}), ({"NO_COLOR": "1"}, set()), ({"TERM": "dumb"}, set())],
+    ids=["colours", "NO_COLOR", "dumb"],
+)
+def test_colours_repeat_what_words_say_where_they_are_wanted(
+    runs: Path, environment: dict[str, str], colours: set[str]
+) -> None:
+    terminal = Terminal(runs, **environment)
+    try:
+        rows = terminal.typed(command("show", "failed"))
+        assert answer_of(rows).startswith("FAIL  ")
+        assert terminal.colours() & {"red", "green", "yellow", "brown"} >= colours
+        assert bool(terminal.colours()) == bool(colours)
+    finally:
+        terminal.close()
+
+
+def test_a_terminal_that_is_not_in_utf8_gets_letters(runs: Path) -> None:
+    terminal = Terminal(runs, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    try:
+        rows = terminal.typed(command("show", "failed"))
+        assert answer_of(rows) and all(row.isascii() for row in rows)
+        assert any(re.match(r"F cpu:50 .*[#%@]+.*\|.*X", row) for row in rows)
+    finally:
+        terminal.close()
