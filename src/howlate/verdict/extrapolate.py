@@ -299,7 +299,7 @@ def _tail(peaks: Peaks, threshold_ns: int) -> _Tail | None:
 def _of_values(tails: Sequence[_Tail]) -> list[Statement]:
     """What is seen without an order."""
     whole = tails[0]
-    refused = [*_too_coarse(whole), *_second_mode(tails)]
+    refused = _too_coarse(whole) or _second_mode(tails)  # between steps nothing lies: that is no mode
     p, worst = min((fits(tail.beyond, tail.fit) * len(tails), tail.threshold_ns) for tail in tails)
     if p < LEVEL:
         refused.append(NOT_PARETO(threshold_ns=worst, p=p))
