@@ -19,8 +19,13 @@ from howlate.document.of_runs import Material
 from howlate.document.sheet import TERMINAL
 from howlate.model.loaded import RunContent
 from howlate.model.summary import DeadlineSummary
+from howlate.published.load import references
+from howlate.rooms import hooks
 from howlate.store.loaded import load_run
+from howlate.studies import find_study
 from howlate.words.language import english, speak
+from howlate.words.quantities import percent
+from howlate.words.say import text_of
 from made_cells import invalid, made_cell
 from made_points import KERNELS, made_points, virtual_run
 from made_runs import five_cells, made_run
@@ -95,6 +100,7 @@ def made() -> dict[str, Material]:
         "nothing, failed": of(nothing, failures=failures),
         "cut": of(cut, failures=failures),
         "one": of(made_run(five_cells()[:1])),
+        "published": of(made_run(five_cells(), study=find_study(sorted(references())[0]))),
         "lab": of(virtual_run(made_points(KERNELS, ("none", "hackbench"), 3))),
         "long folder": of(five, folder="/" + "/".join(["a-folder-of-a-long-name"] * 6)),
         "page": of(five),
@@ -185,6 +191,33 @@ def test_of_more_rows_than_have_room_the_worst_are_kept() -> None:
     assert len(lines) == LINES
     assert f"{maxima[0] / 1e6:.2f} ms" in lines[0] or f"{maxima[0] / 1e3:.0f} us" in lines[0]
     assert any("the other rows" in line for line in lines) and len(shown) < 40
+
+
+def test_causes_are_kinds_sorted_by_their_share(stored: dict[str, Material]) -> None:
+    (why,) = filter(None, [room(stored["traced"]) for room in hooks("reasons")])
+    shares = [reason.share for reason in why.reasons]
+    names = [text_of(reason.name) for reason in why.reasons]
+    assert shares == sorted(shares, reverse=True) and 0 < sum(shares) <= 1
+    assert len(set(names)) == len(names) and "recording" not in names
+    assert [each.share for each in why.advice] == sorted((each.share for each in why.advice), reverse=True)
+    lines = texts(screen(stored["traced"]))
+    title = next(i for i, line in enumerate(lines) if line.startswith("Why late (the "))
+    assert [line.split("%")[0].strip() for line in lines[title + 1 : title + 4]] == [
+        percent(share).split()[0] for share in shares[:3]
+    ]
+
+
+@pytest.mark.parametrize("width", [80, 60, 40])
+def test_no_number_is_parted_from_its_unit(stored: dict[str, Material], width: int) -> None:
+    for material in (*stored.values(), *made().values()):
+        for line in texts(screen(material, width)):
+            assert not re.match(r" *(ns|us|ms|s|h|%)\b", line), line
+
+
+def test_what_could_not_be_measured_says_why_where_there_is_nothing_else() -> None:
+    lines = texts(screen(made()["nothing, failed"]))
+    assert "! cpu:100: failed: the probe ended with 4." in "".join(lines)
+    assert any("cpu:100: failed: the probe ended with 4" in line for line in texts(screen(made()["cut"])))
 
 
 def test_brief_is_one_line_of_words_for_programs(stored: dict[str, Material]) -> None:

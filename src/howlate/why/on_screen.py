@@ -75,7 +75,7 @@ def _briefly(change: str) -> str:
     """The first way, without what stands in brackets."""
     while (without := re.sub(r" ?\([^()]*\)", "", change)) != change:
         change = without
-    return re.split(r"[;:] |\. ", change)[0].removeprefix("permanently ").strip().rstrip(".")
+    return re.split(r"[;:] |\. |, or ", change)[0].removeprefix("permanently ").strip().rstrip(".")
 
 
 def _notes(cells: Sequence[ExplainedCell]) -> tuple[ScreenNote, ...]:

@@ -18,7 +18,7 @@ from howlate.document.first_screen.on_screen import Reasons, Ruled, ScreenNote
 from howlate.document.first_screen.rows import ScreenRow, ScreenRows, screen_rows
 from howlate.document.of_runs import NO_CELL, Material
 from howlate.document.sheet import NOTHING
-from howlate.document.text import wrapped
+from howlate.document.text import tied, wrapped
 from howlate.rooms import hooks
 from howlate.statistics.deadline import together
 from howlate.statistics.labels import axes_that_vary, heading
@@ -26,7 +26,7 @@ from howlate.statistics.ladder import ladder_of
 from howlate.words.caption import Caption, Listed
 from howlate.words.language import _, called, ngettext
 from howlate.words.printable import without_controls
-from howlate.words.quantities import asked_text, percent, seconds_text, time_text
+from howlate.words.quantities import NARROW_SPACE, asked_text, percent, seconds_text, time_text
 from howlate.words.say import Text, count_text, text_of
 
 Line = tuple[tuple[str, str], ...]
@@ -168,7 +168,7 @@ def _under(
 ) -> Iterator[Line]:
     """A word, and beside it sentences on so many lines at most."""
     first = f"{word}  " if word else " " * indent
-    if cell_len(first) > width // 2 and word:
+    if cell_len(first) > width // 3 and word:
         yield ((_cut(word, width), style or COLOURS.get(word, "bold")),)
         first, word = "  ", ""
     text = plain(" ".join(text_of(texts_) for texts_ in texts)).replace("`", "")
@@ -181,7 +181,7 @@ def _under(
 
 def _lines(text: str, width: int, most: int) -> list[str]:
     """So many at most; the last one is cut."""
-    lines = wrapped(text, width)
+    lines = [plain(line.replace(NARROW_SPACE, " ")) for line in wrapped(tied(text), width)]
     return lines if len(lines) <= most else [*lines[: most - 1], _cut(" ".join(lines[most - 1 :]), width)]
 
 
