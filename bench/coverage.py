@@ -39,8 +39,14 @@ from made_series import (  # noqa: E402
     drifting,
 )
 
-PARTS = (Part("coverage", "how often the verdict's bounds hold, on series whose truth is known"),)
-"""The same on any machine, but it takes many minutes: CI runs a part of it (tests/verdict/test_coverage.py)."""
+PARTS = (
+    Part(
+        "coverage",
+        "how often the verdict's bounds hold, on series whose truth is known",
+        ("--repetitions", "400"),
+    ),
+)
+"""The same on any machine, but it takes ten minutes: CI runs a part of it (tests/verdict/test_coverage.py)."""
 CONFIDENCE = 0.95
 RATES = (1e-3, 1e-4, 3e-5)
 MOST_WITHHELD = 5
