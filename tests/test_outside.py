@@ -180,6 +180,65 @@ def test_a_program_is_warned(place: Path) -> None:
     assert done.stderr.count("RoomWarning: the package late-extras") == 1
 
 
+@pytest.mark.long
+def test_a_timer_and_a_load_from_outside_are_built_into_a_probe(place: Path) -> None:
+    """As `./dev probe --with-rooms` builds it, with the folders that the entry points lead to."""
+    sources = ROOT / "probe" / "src"
+    timer = (sources / "timers" / "clock_nanosleep.cpp").read_text()
+    load = (sources / "loads" / "memory-fault.cpp").read_text()
+    install(
+        place / "site",
+        {
+            "timers/nap.cpp": timer.replace("timer_clock_nanosleep", "timer_nap").replace(
+                '.name = "clock_nanosleep"', '.name = "nap"'
+            ),
+            "loads/acme-faults.cpp": load.replace("load_memory_fault", "load_acme_faults").replace(
+                '.name = "memory-fault"', '.name = "acme-faults"'
+            ),
+        },
+    )
+    paths = os.pathsep.join([str(ROOT / "src"), str(place / "site")])
+    rooms = subprocess.run(
+        [sys.executable, "-P", "-m", "howlate.rooms"],
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
+    assert rooms == str(place / "site" / "late_extras")
+    made = place / "build"
+    configure = [
+        "cmake",
+        "-S",
+        str(ROOT / "probe"),
+        "-B",
+        str(made),
+        "-G",
+        "Ninja",
+        f"-DHOWLATE_ROOMS={rooms}",
+    ]
+    for words in (configure, ["cmake", "--build", str(made), "--target", "howlate-probe"]):
+        done = subprocess.run(words, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout[-3000:]
+    probe = made / "howlate-probe"
+    listed = json.loads(subprocess.run([probe, "list", "--json"], capture_output=True, check=True).stdout)
+    assert "nap" in {entry["name"] for entry in listed["timers"]}
+    assert "acme-faults" in {entry["name"] for entry in listed["loads"]}
+    words = [
+        "cyclic",
+        "--timer",
+        "nap",
+        "--activations",
+        "5",
+        "--policy",
+        "other",
+        "--load",
+        "acme-faults:10",
+    ]
+    done = subprocess.run([probe, *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_where_nothing_is_declared_the_library_that_knows_it_is_not_imported(place: Path) -> None:
     code = (
         "import sys; from howlate import rooms; rooms.outside(); print('importlib.metadata' in sys.modules)"

@@ -51,6 +51,29 @@ def test_with_one_library_that_core_s_probe_is_built_and_the_other_left_out(clon
     assert done.stderr.splitlines()[-1] == f"howlate: left out: {NO_EVL}"
 
 
+NO_ROOMS = "rooms (no package in .venv declares howlate.rooms)"
+
+
+@pytest.mark.parametrize("printed", ["", "/site/acme;/site/other"])
+def test_a_probe_with_timers_from_outside_is_built_where_a_package_declares_them(
+    clone: Clone, printed: str
+) -> None:
+    python = clone.root / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f"#!/bin/sh\necho '{printed}'\n")
+    python.chmod(0o755)
+    for name in ("dpkg-query", "cmake"):
+        clone.stand_in(name, "printf installed")
+    done = clone.run("./dev", "probe", "--with-rooms")
+    configured = [call for call in clone.calls() if call.startswith("cmake -S")]
+    if printed:
+        assert f"-B {clone.root}/build/probe-rooms " in configured[0]
+        assert f"-DHOWLATE_ROOMS={printed}" in configured[0]
+    else:
+        assert (done.returncode, configured) == (3, [])
+        assert done.stderr.splitlines()[-1] == f"howlate: left out: {NO_ROOMS}"
+
+
 def test_an_unknown_option_of_the_probe_is_refused_before_anything_is_built(clone: Clone) -> None:
     clone.stand_in("dpkg-query", "printf installed")
     done = clone.run("./dev", "probe", "--with-cobalt", "--with-elv", **NOWHERE)
