@@ -15,7 +15,7 @@ from howlate.imports.formats._foreign import Foreign
 from howlate.store.loaded import load_run
 from howlate.store.run_folder import RunFolder
 from howlate.store.summarise import recounted
-from howlate.verdict.cli.verdict import verdicts_of
+from howlate.verdict.of_run import verdicts_of
 from howlate.verdict.promise import statements
 from howlate.verdict.promise_facts import each_cpu
 from howlate.verdict.ruling import Question, Ruling

@@ -26,9 +26,9 @@ from howlate.store.loaded import load_run
 from howlate.store.run_folder import STREAM, RunFolder
 from howlate.store.stream import StreamWriter
 from howlate.store.summarise import summarise
-from howlate.verdict.cli.verdict import verdicts_of
 from howlate.verdict.document import junit, opening
 from howlate.verdict.judge import Judged, stated
+from howlate.verdict.of_run import verdicts_of
 from howlate.verdict.ruling import Question, Ruling
 from howlate.verdict.verdict_json import verdict_json
 from howlate.verdict.whole import EXIT_CODES, outcome_of

@@ -10,15 +10,6 @@ if TYPE_CHECKING:
     from howlate.measure.execute import Tally
     from howlate.measure.prepare import Prepared
     from howlate.measure.session import Session
-    from howlate.model.run import Run
-
-
-def axes_of(run: Run) -> tuple[str, ...]:
-    """The labels that tell cells apart: the part, the kernel, and the axes of all parts."""
-    from howlate.plan import KERNEL
-
-    names = run.study.names_of_axes
-    return (*names[:1], KERNEL, *names[1:]) if run.study.parts and run.machines else names
 
 
 def execute_cells(prepared: Prepared, session: Session) -> Tally:
@@ -27,7 +18,7 @@ def execute_cells(prepared: Prepared, session: Session) -> Tally:
     from howlate.errors import REMEDIED, HowlateError
     from howlate.measure.execute import execute
 
-    line = ProgressLine(axes_of(prepared.run))
+    line = ProgressLine(prepared.run.axes)
     try:
         return execute(
             session.folder,

@@ -9,11 +9,11 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import click
 
-from howlate.cli._execute import axes_of, execute_cells
+from howlate.cli._execute import execute_cells
 from howlate.cli._interrupted import tell_interrupted
 from howlate.errors import ExitCode
 from howlate.model.study import PART
@@ -169,7 +169,7 @@ def _say_impossible(prepared: Prepared, *, as_json: bool) -> int:
         value["failed"] = [{"id": f.cell.id, **f.to_json()} for f in failures]
         click.echo(json.dumps(value, indent=1, ensure_ascii=False))
     else:
-        for line in failure_lines(failures, axes_of(run)):
+        for line in failure_lines(failures, run.axes):
             click.echo(line, err=True)
         click.echo("howlate: nothing can be measured here, so nothing was written", err=True)
     return ExitCode.NOT_POSSIBLE
@@ -277,9 +277,7 @@ def material_of(
         compared(runs) if several else None,
         every=every,
         histograms=histograms,
-        failures=tuple(failure_lines(tally.failures, axes_of(runs[0].run), path))
-        if tally is not None
-        else (),
+        failures=tuple(failure_lines(tally.failures, runs[0].run.axes, path)) if tally is not None else (),
         folder=shell_path(path),
     )
 
@@ -341,64 +339,38 @@ def alike(failures: Iterable[Failure]) -> list[list[Failure]]:
 
 def show_plan(prepared: Prepared, *, as_json: bool) -> None:
     """`--dry-run`: the cells in order, and the time that each part and all parts take."""
+    from howlate.measure.planned import costs_of, left_s, parts_json, plan_json
+
     run, plan = prepared.run, prepared.run.plan
     broken = {machine: problem.message for machine, problem in prepared.broken.items()}
     if as_json:
-        _print_plan_json(prepared, broken)
+        import json
+
+        click.echo(json.dumps(plan_json(prepared), indent=1, ensure_ascii=False))
         return
     from rich.console import Console
 
     from howlate.cli._progress import clock
-    from howlate.plan.cost import makespan
     from howlate.statistics.groups import VIRTUAL_TIME
     from howlate.words.say import english
 
     console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 200)
-    costs = _costs(prepared)
+    costs = costs_of(prepared)
     _print_plan(console, run, broken, costs)
-    for title, times in _times(prepared) if run.study.parts else ():
+    for times in parts_json(prepared):
         time = clock(times["expected_s"])
-        click.echo(f"{title}: {times['possible']} of {times['cells']} cells, about {time}")
-    possible = sum(1 for cell in plan.cells if not cell.impossible and cell.machine not in broken)
+        click.echo(f"{times['id']}: {times['possible']} of {times['cells']} cells, about {time}")
     parallel = prepared.target.parallel
     at_once = f" with {parallel} at once" if parallel > 1 else ""
-    time = clock(makespan(costs.values(), parallel))
+    time = clock(left_s(prepared))
     cached = " (less where the cache has them)" if run.virtual else ""
     click.echo(
-        f"\n{possible} of {len(plan.cells)} cells, about {time} in all{at_once}{cached}; nothing was measured."
+        f"\n{len(costs)} of {len(plan.cells)} cells, about {time} in all{at_once}{cached}; nothing was measured."
     )
     for warning in (*map(english, run.warnings), *prepared.notes):
         click.echo(f"! {as_called(warning)}")
     if run.virtual:
         click.echo(f"{english(VIRTUAL_TIME())}.")
-
-
-def _costs(prepared: Prepared) -> dict[str, float]:
-    """How long each possible cell takes now, by its id."""
-    possible = (c for c in prepared.run.plan.cells if not c.impossible and c.machine not in prepared.broken)
-    return {cell.id: prepared.target.cost_s(cell) for cell in possible}
-
-
-def _print_plan_json(prepared: Prepared, broken: dict[str, str]) -> None:
-    import json
-
-    from howlate.plan.cost import makespan
-    from howlate.words.say import english, to_json
-    from howlate.words.statement import Statement
-
-    run, plan = prepared.run, prepared.run.plan
-    value = {"schema": 1, "clock": run.clock, "expected_s": plan.expected_s}
-    value["left_s"] = makespan(_costs(prepared).values(), prepared.target.parallel)
-    if run.study.parts:
-        value["parts"] = [times for _part, times in _times(prepared)]
-    if run.warnings or prepared.notes:
-        warnings = [*run.warnings, *map(Statement.verbatim, prepared.notes)]
-        value["warnings"] = [english(warning) for warning in warnings]
-        value["statements"] = [to_json(warning) for warning in warnings]
-    value |= plan.to_json()
-    if broken:
-        value["broken"] = broken
-    click.echo(json.dumps(value, indent=1, ensure_ascii=False))
 
 
 def _print_plan(console: Console, run: Run, broken: dict[str, str], costs: dict[str, float]) -> None:
@@ -408,7 +380,7 @@ def _print_plan(console: Console, run: Run, broken: dict[str, str], costs: dict[
 
     numbered = list(enumerate(run.plan.cells, 1))
     if not run.study.parts or run.study.order.kind == "random":
-        _print_cells_of_plan(console, numbered, axes_of(run), run, broken, costs)
+        _print_cells_of_plan(console, numbered, run.axes, run, broken, costs)
         return
     pieces = {piece.part: tuple(piece.axes) for piece in run.study.pieces()}
     for part, cells in itertools.groupby(numbered, key=lambda row: row[1].labels[PART]):
@@ -447,18 +419,3 @@ def _print_cells_of_plan(
         turn = [str(cell.repetition)] if repeated else []
         table.add_row(str(number), *(cell.labels.get(axis, "") for axis in axes), *turn, time, cell.id)
     console.print(table)
-
-
-def _times(prepared: Prepared) -> list[tuple[str, dict[str, Any]]]:
-    """For each part: its name for people, the number of cells, and the time."""
-    from howlate.plan.cost import makespan
-
-    rows = []
-    costs = _costs(prepared)
-    for part in prepared.run.study.parts:
-        cells = [c for c in prepared.run.plan.cells if c.labels[PART] == part.id]
-        possible = [c for c in cells if not c.impossible and c.machine not in prepared.broken]
-        seconds = makespan((costs[c.id] for c in possible), prepared.target.parallel)
-        row = {"id": part.id, "title": part.title, "test": part.test, "cells": len(cells)}
-        rows.append((part.id, {**row, "possible": len(possible), "expected_s": seconds}))
-    return rows

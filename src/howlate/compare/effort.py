@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -167,3 +168,38 @@ def _ratios_of_misses(shift: float, misses: Misses, pairs: int, random: np.rando
 def fewest(figures: Sequence[str]) -> int:
     """Fewer pairs show nothing."""
     return fewest_pairs(len(figures))
+
+
+def rate_json(
+    miss_rate: float, true_rate: float | None, period_s: float, cluster: float, confidence: float
+) -> dict[str, Any]:
+    """How many activations show a rate, by the true one: none where no number is enough."""
+    theta = 1 / cluster
+    efforts = rate_efforts(miss_rate, confidence, theta, None if true_rate is None else [true_rate])
+    decided = until_decided(miss_rate, confidence, theta)
+    return {
+        "miss_rate": miss_rate,
+        "theta": theta,
+        "chance": CHANCE,
+        "by_misses": [{**vars(effort), "seconds": effort.activations * period_s} for effort in efforts],
+        "until_decided": {"activations": decided, "seconds": decided * period_s},
+    }
+
+
+def horizon_json(horizon_s: float, confidence: float) -> dict[str, Any]:
+    """How long to measure for a bound on so long a stretch."""
+    return {"horizon_s": horizon_s, "seconds": horizon_effort_s(horizon_s, confidence)}
+
+
+def pairs_json(ratio: float, *, has_deadline: bool, misses: tuple[float, float] | None) -> dict[str, Any]:
+    """How often `compare` finds a ratio. `misses`: how many a run has, and how many come together."""
+    figures = figures_compared(has_deadline=has_deadline)
+    found = powers(ratio, figures, None if misses is None else Misses(*misses))
+    return {
+        "ratio": ratio,
+        "figures": list(figures),
+        "fewest": fewest(figures),
+        "noise": dict(NOISE),
+        "misses": None if misses is None else {"expected": misses[0], "cluster": misses[1]},
+        "power": [{"pairs": power.pairs, "found": dict(power.figures)} for power in found],
+    }

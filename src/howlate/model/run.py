@@ -13,7 +13,7 @@ from howlate.errors import DamagedError
 from howlate.model.decode import Table, parse_json, warnings_of
 from howlate.model.plan import Plan
 from howlate.model.seal import is_changed, sealed
-from howlate.model.study import Study
+from howlate.model.study import KERNEL, Study
 from howlate.words.say import english, to_json
 from howlate.words.statement import Statement, rule
 
@@ -92,6 +92,12 @@ class Run:
     """A random text of the folder that its cells carry, so that no other run's cell is taken for one of its own; ""
     in a run of an older howlate."""
     schema: int = 1
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The labels that tell cells apart: the part, the kernel, and the axes of all parts."""
+        names = self.study.names_of_axes
+        return (*names[:1], KERNEL, *names[1:]) if self.study.parts and self.machines else names
 
     @property
     def virtual(self) -> bool:

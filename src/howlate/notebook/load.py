@@ -96,7 +96,8 @@ class LoadedRun:
         confidence: float = 0.95,
     ) -> dict[str, Any]:
         """What `howlate verdict --json` prints; the arguments are its options ("200us")."""
-        from howlate.verdict.cli.verdict import asked, doubts_of, json_of, verdicts_of
+        from howlate.verdict.cli.verdict import asked
+        from howlate.verdict.of_run import doubts_of, json_of, verdicts_of
 
         question = asked(deadline, miss_rate, horizon, confidence)
         rows = verdicts_of(self.path, self._content, question)

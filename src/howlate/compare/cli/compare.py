@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,8 +10,7 @@ from howlate.words.language import called
 from howlate.words.printable import shell_line
 
 if TYPE_CHECKING:
-    from howlate.model.loaded import RunContent
-    from howlate.model.summary import CellSummary
+    pass
 
 
 @click.command(epilog="Example: howlate compare runs/none runs/rt --json")
@@ -55,7 +52,9 @@ def command(runs: tuple[str, ...], by: str, deadline: str | None, *, as_json: bo
     named = named_runs(runs)
     contents = read_named(named, bins=False)
     if deadline_ns:
-        contents = [_against(named[i][1], content, deadline_ns) for i, content in enumerate(contents)]
+        from howlate.verdict.of_run import on_deadline
+
+        contents = [on_deadline(named[i][1], content, deadline_ns) for i, content in enumerate(contents)]
     missing = tell_missing(zip((run for _, run in named), contents, strict=True))
 
     def hash_of(run: int, cell: str) -> str:
@@ -84,28 +83,3 @@ def command(runs: tuple[str, ...], by: str, deadline: str | None, *, as_json: bo
     words = shell_line(["report", *runs, *(["--by", by] if by != "kernel" else [])])
     click.echo(f"\nAs a page: {called()} {words}")
     return missing
-
-
-def _against(run: Path, content: RunContent, deadline_ns: int) -> RunContent:
-    """The run with the releases of its cells against this deadline."""
-    from howlate.verdict.cli.verdict import against
-
-    counted: dict[str, dict[str, CellSummary]] = {}
-    for view in against(run, content, deadline_ns):
-        counted.setdefault(view.id, {})[view.judged[0]] = view
-    cells = [
-        replace(cell, summary=_counted(cell.summary, counted[cell.summary.id]))
-        if cell.summary.id in counted
-        else cell
-        for cell in content.cells
-    ]
-    return replace(content, cells=tuple(cells))
-
-
-def _counted(summary: CellSummary, views: dict[str, CellSummary]) -> CellSummary:
-    """The cell, of which each judged column has been counted."""
-    from howlate.model.summary import JudgedColumn
-
-    latest = views.get(summary.latest) or next(iter(views.values()))
-    each = {name: JudgedColumn(view.deadline, view.tail, view.ladder) for name, view in views.items()}
-    return replace(summary, deadline=latest.deadline, by_column=each if len(each) > 1 else {})

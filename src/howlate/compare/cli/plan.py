@@ -113,6 +113,7 @@ def command(
     import json
 
     from howlate.cli._times import limit_ns_of
+    from howlate.compare.effort import horizon_json, pairs_json, rate_json
     from howlate.errors import UsageError
     from howlate.verdict.cli.verdict import asked
 
@@ -135,13 +136,16 @@ def command(
     }
     period_s = value["period_ns"] / 1e9
     if miss_rate is not None:
-        value["rate"] = _rate(miss_rate, true_rate, period_s, cluster, question.confidence)
+        rate = rate_json(miss_rate, true_rate, period_s, cluster, question.confidence)
+        if not rate["by_misses"]:
+            raise UsageError(NEVER_ENOUGH(rate=true_rate))
+        value["rate"] = rate
     if horizon is not None:
-        value["horizon"] = _horizon(limit_ns_of("--horizon", horizon) / 1e9, question.confidence)
+        value["horizon"] = horizon_json(limit_ns_of("--horizon", horizon) / 1e9, question.confidence)
     if ratio is not None:
         releases = limit_ns_of("--seconds", compared.seconds) / 1e9 / period_s
         misses = None if miss_rate is None else (miss_rate * releases, cluster)
-        value["pairs"] = _pairs(
+        value["pairs"] = pairs_json(
             ratio, has_deadline=miss_rate is not None or deadline is not None, misses=misses
         )
     if as_json:
@@ -150,49 +154,6 @@ def command(
         for line in _lines(value, deadline or "TIME", horizon or ""):
             click.echo(line)
     return 0
-
-
-def _rate(
-    miss_rate: float, true_rate: float | None, period_s: float, cluster: float, confidence: float
-) -> dict[str, Any]:
-    """How many activations show a rate, by the true one."""
-    from howlate.compare.effort import CHANCE, rate_efforts, until_decided
-    from howlate.errors import UsageError
-
-    theta = 1 / cluster
-    efforts = rate_efforts(miss_rate, confidence, theta, None if true_rate is None else [true_rate])
-    if not efforts:
-        raise UsageError(NEVER_ENOUGH(rate=true_rate))
-    decided = until_decided(miss_rate, confidence, theta)
-    return {
-        "miss_rate": miss_rate,
-        "theta": theta,
-        "chance": CHANCE,
-        "by_misses": [{**vars(effort), "seconds": effort.activations * period_s} for effort in efforts],
-        "until_decided": {"activations": decided, "seconds": decided * period_s},
-    }
-
-
-def _horizon(horizon_s: float, confidence: float) -> dict[str, Any]:
-    from howlate.compare.effort import horizon_effort_s
-
-    return {"horizon_s": horizon_s, "seconds": horizon_effort_s(horizon_s, confidence)}
-
-
-def _pairs(ratio: float, *, has_deadline: bool, misses: tuple[float, float] | None) -> dict[str, Any]:
-    """How often `compare` finds a ratio. `misses`: how many a run has, and how many come together."""
-    from howlate.compare.effort import NOISE, Misses, fewest, figures_compared, powers
-
-    figures = figures_compared(has_deadline=has_deadline)
-    found = powers(ratio, figures, None if misses is None else Misses(*misses))
-    return {
-        "ratio": ratio,
-        "figures": list(figures),
-        "fewest": fewest(figures),
-        "noise": dict(NOISE),
-        "misses": None if misses is None else {"expected": misses[0], "cluster": misses[1]},
-        "power": [{"pairs": power.pairs, "found": dict(power.figures)} for power in found],
-    }
 
 
 def _lines(value: dict[str, Any], deadline: str, horizon: str) -> list[str]:

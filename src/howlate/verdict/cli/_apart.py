@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import click
 
-from howlate.verdict.cli._until import ROUNDS, until_round, whole_rounds
+from howlate.verdict.cli._until import ROUNDS
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ class Apart:
     sets: ClassVar = ROUNDS
 
     def whole(self, out: Path | None) -> int:
+        from howlate.verdict.rounds import whole_rounds
+
         return whole_rounds(out)
 
     def out_of_reach(self, prepared: Prepared, _: int = 0) -> int | None:
@@ -57,6 +59,7 @@ class Apart:
         """Round after round, after those that are whole."""
         from howlate.cli._execute import execute_cells
         from howlate.verdict.judge import ROUNDS_APART
+        from howlate.verdict.rounds import until_round, whole_rounds
 
         others = [note for note in session.run.warnings if note.rule != ROUNDS_APART.id]
         run = replace(session.run, warnings=(*others, ROUNDS_APART(every_s=self.every_s)))

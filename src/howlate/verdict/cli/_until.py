@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from howlate.measure.execute import Tally
     from howlate.measure.prepare import Asked, Prepared
     from howlate.measure.session import Session
-    from howlate.model.plan import Cell
-    from howlate.model.run import Run
     from howlate.verdict.cli._apart import Apart
     from howlate.verdict.ruling import Question
 
@@ -174,7 +171,9 @@ class Until:
 
     def rounds(self, asked: Asked, prepared: Prepared, whole: int = 0) -> Asked:
         """The request with as many rounds as there is time for, each over all points, beside those that are whole."""
-        cells = _possible(prepared)
+        from howlate.verdict.rounds import possible
+
+        cells = possible(prepared)
         round_s = sum(cell.expected_s for cell in cells) or 1.0
         most = min(MOST_ROUNDS, asked.most_cells // max(1, len(cells)))
         rounds = max(1, whole, min(most, whole + int(self.at_most_s / round_s)))
@@ -183,15 +182,17 @@ class Until:
         return replace(asked, changes=changes, options=(*asked.options, *self.options))
 
     def whole(self, out: Path | None) -> int:
+        from howlate.verdict.rounds import whole_rounds
+
         return whole_rounds(out)
 
     def out_of_reach(self, prepared: Prepared, whole: int = 0) -> int | None:
         """Says that nothing is measured where --at-most does not allow what is needed."""
         from howlate.words.say import english
 
-        if not (needed_s := self.missing_s(prepared, whole)):
+        if not (missing_s := self.missing_s(prepared, whole)):
             return None
-        click.echo(english(OUT_OF_REACH(needed_s=needed_s, at_most_s=self.at_most_s)))
+        click.echo(english(OUT_OF_REACH(needed_s=missing_s, at_most_s=self.at_most_s)))
         return ExitCode.INCONCLUSIVE
 
     def missing_s(self, prepared: Prepared, whole: int = 0) -> float:
@@ -199,26 +200,23 @@ class Until:
         allow that; 0 where it does."""
         from howlate.errors import UsageError
         from howlate.model.units import period_ns_of
-        from howlate.verdict.verdict import reach_s
+        from howlate.verdict.rounds import needed_s, possible
 
-        cells = _possible(prepared)
+        cells = possible(prepared)
         if prepared.run.virtual:
             raise UsageError(NOT_IN_VIRTUAL_TIME())
         if not all(cell.parameters.get("deadline") for cell in cells):
             raise UsageError(NEEDS_DEADLINE())
-        needed_s = 0.0
-        for cell in cells:
-            period_ns = period_ns_of(cell.labels)
-            if period_ns is None and self.question.miss_rate:
-                raise UsageError(NEEDS_PERIOD())
-            reach = reach_s(self.question, (period_ns or 0) / 1e9, cell.expected_s)
-            needed_s += max(0.0, reach - whole * cell.expected_s)
-        return needed_s if needed_s > self.at_most_s else 0.0
+        if self.question.miss_rate and any(period_ns_of(cell.labels) is None for cell in cells):
+            raise UsageError(NEEDS_PERIOD())
+        missing_s = needed_s(self.question, cells, whole)
+        return missing_s if missing_s > self.at_most_s else 0.0
 
     def execute(self, prepared: Prepared, session: Session) -> tuple[Session, Tally]:
         """Round after round, after those that are whole; the plan keeps the rounds that were measured."""
         from howlate.cli._execute import execute_cells
         from howlate.verdict.judge import looked_at, until_decided
+        from howlate.verdict.rounds import is_decided, until_round, whole_rounds
 
         notes = until_decided(self.question, self.at_most_s)
         earlier = looked_at(session.run)
@@ -231,43 +229,7 @@ class Until:
             measured = replace(session, run=run, cells=until_round(cells, number))
             tally = execute_cells(prepared, measured)
             shorter = replace(run, plan=replace(run.plan, cells=until_round(run.plan.cells, number)))
-            if number == last or tally.failures or self._is_decided(measured, shorter):
+            if number == last or tally.failures or is_decided(measured.folder.path, shorter):
                 break
         session.folder.write_run(shorter)
         return replace(session, run=shorter), tally
-
-    def _is_decided(self, session: Session, run: Run) -> bool:
-        """Every row, or one that fails; or one has no verdict, which no further round changes."""
-        from howlate.store.loaded import load_run
-        from howlate.verdict.judge import stated
-        from howlate.verdict.promise_sentence import no_verdict
-        from howlate.verdict.ruling import Ruling
-        from howlate.verdict.stretch import SEEN
-
-        content = replace(load_run(session.folder.path, bins=False, kernels=False), run=run)
-        verdicts = [row.verdict for row in stated(content)]
-        outcomes = [verdict.outcome for verdict in verdicts]
-        open_ = [verdict.stretch for verdict in verdicts if verdict.stretch.outcome is Ruling.INCONCLUSIVE]
-        missed = any(why.rule == SEEN.id for stretch in open_ for why in stretch.forbids)
-        lost = missed or any(no_verdict(verdict) for verdict in verdicts)
-        return lost or Ruling.FAIL in outcomes or Ruling.INCONCLUSIVE not in outcomes
-
-
-def whole_rounds(out: Path | None) -> int:
-    """How many rounds of the run at `out` have been measured, the last one perhaps in part; 0 where there is none."""
-    from howlate.store.run_folder import RUN, RunFolder
-
-    if out is None or not (out / RUN).exists():
-        return 0
-    folder = RunFolder.open(out)
-    whole = set(folder.whole_cells())
-    return max((cell.repetition for cell in folder.read_run().plan.cells if cell.id in whole), default=0)
-
-
-def _possible(prepared: Prepared) -> list[Cell]:
-    return [cell for cell in prepared.run.plan.cells if not cell.impossible]
-
-
-def until_round(cells: Sequence[Cell], number: int) -> tuple[Cell, ...]:
-    """Those of the first rounds."""
-    return tuple(cell for cell in cells if cell.repetition <= number)

@@ -6,20 +6,17 @@ import json
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from howlate.cli._options import OutputPath, brief_option, together
-from howlate.rooms import hooks
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.model.loaded import RunContent
-    from howlate.model.run import Run
-    from howlate.model.summary import CellSummary
     from howlate.verdict.judge import Judged
     from howlate.verdict.ruling import Question, Ruling, Verdict
     from howlate.words.statement import Statement
@@ -43,42 +40,6 @@ CLUSTER_RANGE = rule(
     "cli.cluster-range",
     "--cluster must be at least 1, not {size}",
     remedy="write it like 1 (they come singly) or 4",
-)
-NO_DEADLINE = rule(
-    "cli.no-deadline",
-    "{run} was measured without a deadline",
-    remedy="give one: --deadline 200us",
-)
-NO_DEADLINE_SEEN = rule(
-    "cli.no-deadline-seen",
-    "{run} was measured without a deadline. {seen}",
-    remedy="give one: --deadline 200us",
-)
-NO_LATENCY = rule(
-    "cli.no-latency",
-    "{run} has no latency that a deadline could be held against: {tests:items} measures something else",
-    remedy="see what it measured: `howlate show {run:shell}`",
-)
-UNDECLARED = rule(
-    "cli.no-answers",
-    "{run} is of an older howlate, which does not say which of its columns is a latency",
-    remedy="measure it again, or import its file again",
-)
-NO_LATENCY_OR_UNDECLARED = rule(
-    "cli.no-latency-or-answers",
-    "{run} has no column that is known to be a latency: {tests:items} measures something else, and an older howlate "
-    "does not say it of {older:items}",
-    remedy="measure {older:items} again, or see what was measured: `howlate show {run:shell}`",
-)
-RATE_OF_GAPS = rule(
-    "cli.rate-of-gaps",
-    "a miss rate is a share of releases, and {tests:items} waits for gaps, which are a share of nothing",
-    remedy="leave out --miss-rate: then no gap may be longer than the deadline",
-)
-NO_CELL = rule(
-    "cli.no-whole-cell",
-    "no cell of {run} is whole, so there is nothing to judge",
-    remedy="measure it again, or continue it with the same command and --out",
 )
 
 
@@ -182,6 +143,7 @@ def command(
     from howlate.store.loaded import load_run
     from howlate.verdict.document import junit as as_junit
     from howlate.verdict.document import markdown
+    from howlate.verdict.of_run import case_names, doubts_of, json_of, verdicts_of
     from howlate.verdict.whole import EXIT_CODES, code_of, outcome_of, ruling_of
 
     question = asked(about.deadline, about.miss_rate, about.horizon, about.confidence, about.cluster)
@@ -232,97 +194,6 @@ def asked(
     return Question(deadline_ns, miss_rate, horizon_s, confidence, cluster)
 
 
-def case_names(run: Run, rows: Sequence[Judged]) -> list[str]:
-    """The name of each row's test case: its values of the study's axes, and of what else varies in the plan. It does
-    not depend on which rows could be measured, so a later run of the study gives a row the same name."""
-    from howlate.cli._execute import axes_of
-    from howlate.statistics.labels import numbered, varying
-
-    axes = dict.fromkeys([*axes_of(run), *varying([cell.labels for cell in run.plan.cells])])
-    values = [[row.labels[axis] for axis in axes if row.labels.get(axis)] for row in rows]
-    return numbered([" · ".join(each) or run.study.id for each in values])
-
-
-def verdicts_of(
-    run: Path, content: RunContent, question: Question, *, extrapolate: bool = False
-) -> list[Judged]:
-    """A verdict for each row of the run; a question without a deadline takes each row's own."""
-    from howlate.errors import DamagedError, UsageError
-    from howlate.verdict.judge import on_own_deadlines
-
-    if not content.summaries:
-        raise (DamagedError if content.gone else UsageError)(NO_CELL(run=run))
-    summaries = against(run, content, question.deadline_ns)
-    if not any(summary.judged for summary in content.summaries):
-        raise UsageError(_nothing_late(run, content))
-    gaps = {each.test for each in content.summaries if each.judged and each.waits_for_gaps}
-    if question.miss_rate and gaps:
-        raise UsageError(RATE_OF_GAPS(tests=sorted(gaps)))
-    rows = on_own_deadlines(content, summaries, question)
-    if not rows:
-        raise UsageError(_no_deadline(run, content))
-    return [_beyond(run, content, row) for row in rows] if extrapolate else rows
-
-
-def _no_deadline(run: Path, content: RunContent) -> Statement:
-    """What was seen without a deadline, where it was counted."""
-    from howlate.statistics.ladder import ladder_of
-
-    ladder = ladder_of(content)
-    return NO_DEADLINE(run=run) if ladder is None else NO_DEADLINE_SEEN(run=run, seen=ladder.statement())
-
-
-def _nothing_late(run: Path, content: RunContent) -> Statement:
-    """Why no deadline can be held against this run, of each of its tests."""
-    older = sorted({summary.test for summary in content.summaries if summary.answers is None})
-    tests = sorted({summary.test for summary in content.summaries} - set(older))
-    if older and tests:
-        return NO_LATENCY_OR_UNDECLARED(run=run, tests=tests, older=older)
-    return UNDECLARED(run=run) if older else NO_LATENCY(run=run, tests=tests)
-
-
-def _beyond(run: Path, content: RunContent, row: Judged) -> Judged:
-    """The verdict with what a model says beyond the samples, which are read for it where they may be of use."""
-    from howlate.store.run_folder import RunFolder
-    from howlate.store.summarise import peaks_of
-    from howlate.verdict.extrapolate import pooled
-    from howlate.verdict.verdict import with_extrapolation
-
-    evidence, folder = row.verdict.evidence, RunFolder(run)
-    of_use = not evidence.virtual and not evidence.failed_checks
-    cells = [summary for summary in content.summaries if of_use and summary.id in row.cells]
-    peaks = pooled([peaks_of(folder.files(summary.id), summary, evidence.column) for summary in cells])
-    return replace(row, verdict=with_extrapolation(row.verdict, peaks))
-
-
-def against(run: Path, content: RunContent, deadline_ns: int) -> list[CellSummary]:
-    """The cells, once for each column that is judged, with their releases against this deadline (0: the one that was
-    stated). Samples are read only where the summary does not say it."""
-    from howlate.store.run_folder import RunFolder
-    from howlate.verdict.evidence import misses_without_samples
-
-    folder = RunFolder(run)
-    summaries = []
-    for whole in content.summaries:
-        wanted_ns = deadline_ns or (whole.deadline.deadline_ns if whole.deadline is not None else 0)
-        for column in whole.judged:
-            summary = whole.of_column(column)
-            if not wanted_ns:
-                summaries.append(summary)
-                continue
-            counted = misses_without_samples(summary, wanted_ns)
-            if counted is not None and counted.misses and counted.squares is None:
-                counted = None  # an older howlate did not say how large the clusters are
-            if counted is not None and (summary.tail is not None or not summary.known.time_order):
-                summary = replace(summary, deadline=counted)
-            else:
-                from howlate.store.summarise import recounted
-
-                summary = recounted(folder.files(summary.id), summary, wanted_ns)
-            summaries.append(summary)
-    return summaries
-
-
 def _print_each(rows: Sequence[Judged]) -> None:
     """Of each row the columns beside the worst, and the CPUs."""
     from rich.console import Console
@@ -331,40 +202,6 @@ def _print_each(rows: Sequence[Judged]) -> None:
     from howlate.verdict.document import each
 
     print_items(Console(highlight=False), each([(row.verdict, *row.others) for row in rows]))
-
-
-def doubts_of(run: Path, content: RunContent, rows: Sequence[Judged]) -> Sequence[Statement]:
-    """What is known against the samples of these rows; the traces are read only where there are some."""
-    from howlate.document.of_runs import explained
-    from howlate.store.loaded import load_run
-
-    if not any(cell.parameters.get("explain") for cell in content.run.plan.cells):
-        return ()
-    traced = load_run(run, kernels=False)
-    return [doubt for doubts in hooks("doubts") for doubt in doubts(traced, rows, explained(traced))]
-
-
-def json_of(
-    run: Path, content: RunContent, rows: Sequence[Judged], slower: Sequence[Statement]
-) -> dict[str, Any]:
-    """The verdict for programs (docs/verdict.md)."""
-    from howlate.verdict.document import opening
-    from howlate.verdict.verdict_json import verdict_json
-    from howlate.verdict.whole import outcome_of, ruling_of
-    from howlate.words.say import english, to_json
-
-    verdicts = [row.verdict for row in rows]
-    first = (*opening(verdicts, content), *slower)
-    return {
-        "schema": 1,
-        "run": str(run),
-        "outcome": ruling_of(outcome_of(verdicts), content),
-        "gone": list(content.gone),
-        "unmeasured": list(content.unmeasured),
-        "sentence": english(first[0]),
-        "statements": [to_json(told) for told in first],
-        "rows": [verdict_json(row.verdict, row.others) for row in rows],
-    }
 
 
 def _brief(run: Path, content: RunContent, rows: Sequence[Judged], ruling: Ruling) -> str:

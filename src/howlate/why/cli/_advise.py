@@ -167,7 +167,6 @@ def _tell(advised: Advised, stage: FirstStage, options: AdviseOptions) -> None:
 
     from rich.console import Console
 
-    from howlate.cli._execute import axes_of
     from howlate.cli._measure import failure_lines, naming_what_is_kept
     from howlate.document.document import Document
     from howlate.document.document_terminal import print_document
@@ -195,7 +194,7 @@ def _tell(advised: Advised, stage: FirstStage, options: AdviseOptions) -> None:
     print_document(Console(highlight=False, markup=False), shown)
     click.echo()
     broken = [failure for failure in advised.tally.failures if failure.exit_code != ExitCode.NOT_POSSIBLE]
-    for line in (*failure_lines(broken, axes_of(advised.content.run), path), *map(say, not_tried)):
+    for line in (*failure_lines(broken, advised.content.run.axes, path), *map(say, not_tried)):
         click.echo(as_called(f"! {line.removeprefix('! ')}"))
     try:
         with naming_what_is_kept(path):
