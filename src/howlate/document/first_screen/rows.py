@@ -101,13 +101,13 @@ def screen_rows(content: RunContent) -> ScreenRows:
 
 
 def _rows(content: RunContent) -> Iterator[ScreenRow]:
-    bins = {id(cell.summary): cell.bins for cell in content.cells}
     groups = groups_of(content.summaries, content.run)
     rulings = rulings_of(content)
     names = row_names([group.labels for group in groups]) if len(groups) > 1 else [""] * len(groups)
     for group, name in zip(groups, map(printable, names), strict=True):
         cells = group.counted or group.cells
-        held = [(bins[id(cell)], cell.latest) for cell in cells]
+        whole = [content.cells[place] for place in group.places]
+        held = [(c.bins, c.summary.latest) for c in whole if c.summary.valid or not group.counted]
         drawn = [of for own, column in held if own is not None and (of := own.of(column)) is not None]
         ruling = rulings.get(group.point, "")
         if not ruling and any(cell.deadline is not None for cell in cells):
