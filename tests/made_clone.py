@@ -19,8 +19,8 @@ class Clone:
         self.log = root / "calls"
         self.bin.mkdir()
         self.root.mkdir()
-        for name in ("howlate", "dev", "requirements.lock", "requirements-dev.lock"):
-            shutil.copy(places.ROOT / name, self.root)
+        for path in (places.ROOT / "howlate", places.ROOT / "dev", *places.ROOT.glob("requirements*.lock")):
+            shutil.copy(path, self.root)
         shutil.copytree(places.ROOT / "tools", self.root / "tools")
         for name in ("src",):
             (self.root / name).symlink_to(places.ROOT / name)

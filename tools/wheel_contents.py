@@ -45,7 +45,7 @@ def contents(root: Path, environment: dict[str, str]) -> dict[str, str]:
     return {**probes, **modules, str(root / "settings.toml"): "howlate/settings.toml"}
 
 
-class WheelContents(BuildHookInterface):  # type: ignore[type-arg]
+class WheelContents(BuildHookInterface):  # type: ignore[misc]
     """Called by hatchling before it writes the wheel."""
 
     PLUGIN_NAME = "custom"
