@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from howlate.words.printable import printable
 
-_TIME = {
+UNITS_OF_TIME = {
     "ns": 1,
     "us": 10**3,
     "ms": 10**6,
@@ -44,9 +44,9 @@ def parse_duration_ns(text: str) -> int:
     number, unit = parts
     if unit == "":
         raise ValueError(f'"{text}" has no unit; write {text}us, {text}ms or {text}s')
-    if unit not in _TIME:
+    if unit not in UNITS_OF_TIME:
         raise ValueError(f'"{unit}" is not a unit of time; known are ns, us, ms, s, m (or min), h, d')
-    value = number * _TIME[unit]
+    value = number * UNITS_OF_TIME[unit]
     if value.denominator != 1:
         raise ValueError(f'"{printable(text)}" is not a whole number of nanoseconds')
     if value >= 2**63:
@@ -71,8 +71,8 @@ def period_ns_of(labels: Mapping[str, str]) -> int | None:
 def format_duration(ns: int) -> str:
     """The shortest spelling without loss: 1500000 -> "1500us"."""
     for unit in ("h", "min", "s", "ms", "us"):
-        if ns and ns % _TIME[unit] == 0:
-            return f"{ns // _TIME[unit]}{unit}"
+        if ns and ns % UNITS_OF_TIME[unit] == 0:
+            return f"{ns // UNITS_OF_TIME[unit]}{unit}"
     return f"{ns}ns"
 
 

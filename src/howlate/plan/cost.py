@@ -66,7 +66,7 @@ _BETWEEN = ("period", "window")
 """Parameters that say how long a test waits for its next result."""
 _REAL_TIME = re.compile(r"\bpolicy=(fifo|rr|deadline)\b")
 """Of a load that may leave the measurement no CPU."""
-_SHARES = ("cpu", "memory-alloc", "memory-fault")
+SHARES = ("cpu", "memory-access", "memory-alloc", "memory-fault")
 """Loads whose target is a share of the CPU in per cent."""
 LIMIT_S, LIMIT_PER_S, LIMIT_ROW_S = 40.0, 40.0, 20e-6
 """The CPU time that a guest may use without a result: a constant, an amount for each virtual second between two
@@ -247,7 +247,7 @@ def _load_s(word: str) -> float:
     name, _, target = word.split(",")[0].partition(":")
     full = LOADS_S.get(f"{name}:{target}", LOADS_S.get(name, BUSY_S))
     with suppress(ValueError):
-        return full * min(1.0, float(target) / 100) if name in _SHARES and target else full
+        return full * min(1.0, float(target) / 100) if name in SHARES and target else full
     return full
 
 
