@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from lacks import needs_program
 from probe.drive import probe_path, read_stream, run
 from processes import children_of, until, with_word
 
@@ -111,6 +112,22 @@ def test_a_module_that_cannot_be_loaded_ends_the_job(probe: Path, tmp_path: Path
     assert statuses(tmp_path / "out") == ["0", "3", "not run", "not run"]
     said = (tmp_path / "out/1/stderr").read_text()
     assert "the module howlate-none" in said and "No such file or directory" in said
+
+
+@needs_program("strace", "strace")
+def test_a_line_that_ends_while_it_is_looked_for_ends_the_wait(probe: Path, tmp_path: Path) -> None:
+    """The look is made to take a second after it saw the line running, so the line always ends within it."""
+    slow = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=waitid:delay_exit=1000000:when=2+2"]
+    argv: list[str | Path] = [
+        *slow,
+        probe_path(),
+        "job",
+        written(tmp_path, [["/bin/sleep", "0.3"]]),
+        "--out",
+        tmp_path / "out",
+    ]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stdout) == (0, "line 0: 0\n"), done.stderr
 
 
 def test_a_disk_is_only_made_in_a_guest(probe: Path, tmp_path: Path) -> None:

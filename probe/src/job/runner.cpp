@@ -78,9 +78,10 @@ class Runner {
     int how = 0;
     std::int64_t kill_ns = 0;  // when it is killed; 0 = it has not been asked to end
     for (;;) {
+      // First, as it takes the signals: else an end between the look and this would wake nobody.
+      const bool ending = must_end();
       reap_others(pid);
       if (take_ended(pid, how)) return how;
-      const bool ending = must_end();
       if (ending && kill_ns == 0) {
         ::kill(-pid, SIGTERM);
         kill_ns = monotonic_now_ns() + options_.grace_ns;
