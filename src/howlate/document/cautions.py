@@ -54,8 +54,8 @@ HYPERVISOR = rule(
 )
 MORE = rule(
     "report.more-cautions",
-    "{count} more sentence of this kind is in `howlate show`.",
-    "{count} more sentences of this kind are in `howlate show`.",
+    "{count} more sentence of this kind is in `howlate show --all`.",
+    "{count} more sentences of this kind are in `howlate show --all`.",
     by="count",
 )
 NOT_RECORDED = rule(

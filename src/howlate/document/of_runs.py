@@ -50,7 +50,7 @@ FEWER_DRAWN = rule(
 FEWER_LISTED = rule(
     "report.fewer-listed",
     "The table and the lists hold the {listed} cells with the largest latencies; the answer above is of all {cells}, "
-    "and `howlate show` lists them all.",
+    "and `howlate show --all` lists them all.",
 )
 SOURCES = rule(
     "report.sources",

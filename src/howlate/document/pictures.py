@@ -38,7 +38,7 @@ from howlate.words.statement import rule
 NO_CHART = rule(
     "pictures.no-chart",
     "there is no chart to draw of this run",
-    remedy="`howlate show` tells which cells are whole",
+    remedy="`howlate show --all RUN` tells which cells are whole",
 )
 NO_RASTERISER = rule(
     "pictures.no-rasteriser",

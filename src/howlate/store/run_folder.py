@@ -77,7 +77,9 @@ NO_SUMMARY_YET = rule("store.no-summary-yet", "cell {cell} has no summary.json y
 NOT_THE_CELL = rule("store.not-the-cell", "{folder} does not hold this run's cell {cell}", remedy="{hint}")
 CONTRADICTS = rule("store.contradicts", "{path} contradicts itself: {contradiction}")
 NO_CELL_ID = rule(
-    "store.no-cell-id", '"{cell}" is not the id of a cell', remedy="`howlate show RUN` lists the cells"
+    "store.no-cell-id",
+    '"{cell}" is not the id of a cell',
+    remedy="`howlate show --cells RUN` lists the cells",
 )
 NO_RUN_JSON = rule(
     "store.no-run-json", "{path} has no run.json", remedy="name the folder that holds run.json"
