@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
+from howlate.model.cause import Cause, CausePart, Lateness
 from howlate.prove.flow import Prober, prove
 from howlate.prove.forked_part import AROUND_NS
 from howlate.prove.landscape import Goal, Probed, ReleaseWindow
 from howlate.prove.proof import Landscape, Proof
-from howlate.replay.lateness import Lateness, LatePart, PartKind
 from howlate.replay.premises import (
     ComparedPair,
     RealTimeThread,
@@ -76,8 +76,9 @@ class MadeProber(Prober):
         pass
 
     def why(self, probe: Probed) -> Lateness:
-        part = LatePart(PartKind.HELD, 0, probe.latency_ns, "work", ("main", "work"))
-        return Lateness(probe.latency_ns, (part,), ((part.stack, part.ns),), (), part.ns, 0)
+        ns = probe.latency_ns
+        part = CausePart(Cause.NOT_PREEMPTIBLE, 0, ns, function="work", callers=("main",))
+        return Lateness(ns, (part,), ((("main", "work"), ns),), (), ns, 0)
 
     def all(self, instants_ns: Iterable[int], logged: bool = True) -> list[Probed]:
         return [self.ask(at_ns, logged).result() for at_ns in instants_ns]

@@ -136,7 +136,12 @@ CALLS: dict[str, Sequence[Call]] = {
     ),
     "why": (
         ("why r --worst 1 -o why.html", (0,)),
-        ("why r --json", (0,)),
+        ("why r --json --from events", (0,)),
+        (
+            "why r --against 6.1 --stacks s.txt --speedscope s.json --debuginfo . --kernel mine=mine.toml "
+            "--module . --mirror http://localhost --keyring mine.toml --refresh",
+            (2,),
+        ),
         ("why r --try --pairs 6 --seconds 100ms --out w", (0, 2, 3, 5)),
     ),
 }

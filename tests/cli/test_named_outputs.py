@@ -48,6 +48,8 @@ MEASURES = {
     ("lab why", "-o"),
     ("lab why", "--stacks"),
     ("lab why", "--speedscope"),
+    ("why", "--stacks"),
+    ("why", "--speedscope"),
 }
 """These measure first; that they write by the same function is asserted below."""
 READS = {"--keyring", "--revisions"}

@@ -7,43 +7,40 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from howlate.model.cause import Cause, ExplainedCase
-from howlate.replay.lateness import Lateness, PartKind, Reason
+from howlate.model.cause import Cause, ExplainedCase, Lateness, Why
 
-Word = tuple[PartKind, Reason | None]
+Word = tuple[Cause, Why | None]
 
-VOCABULARY: Mapping[Word, frozenset[Cause]] = {
+OF_TASKS = frozenset({Cause.NOT_PREEMPTIBLE, Cause.SWITCH})
+TOLD: Mapping[Word, frozenset[Cause]] = {
     # Halted, and the timer had not interrupted.
-    (PartKind.HALTED, None): frozenset({Cause.IDLE}),
+    (Cause.IDLE, None): frozenset({Cause.IDLE}),
     # Interrupts were off: in a task, in the idle loop, or because another interrupt was handled.
-    (PartKind.MASKED, None): frozenset(
+    (Cause.IRQ_LATE, None): frozenset(
         {Cause.IRQ_LATE, Cause.IDLE, Cause.IRQ, Cause.IPI, Cause.TIMER_IRQ, Cause.OWN_LATE}
     ),
-    (PartKind.UNTIL_INTERRUPT, None): frozenset(
+    (Cause.TIMER_IRQ, Why.BEFORE_INTERRUPT): frozenset(
         {Cause.TIMER_IRQ, Cause.IDLE, Cause.IRQ_LATE, Cause.OWN_LATE}
     ),
-    (PartKind.INTERRUPT, None): frozenset({Cause.TIMER_IRQ, Cause.IRQ, Cause.IPI}),
+    # Another timer in the timer's interrupt is an interrupt of its own in the events.
+    (Cause.TIMER_IRQ, None): frozenset({Cause.TIMER_IRQ, Cause.IRQ}),
+    (Cause.IRQ, None): frozenset({Cause.IRQ}),
+    (Cause.IPI, None): frozenset({Cause.IPI}),
     # The scheduler is called within what events show as one stretch, up to the switch.
-    (PartKind.SCHEDULER, None): frozenset(
-        {Cause.SWITCH, Cause.NOT_PREEMPTIBLE, Cause.IDLE, Cause.HIGHER_TASK}
-    ),
-    (PartKind.HELD, Reason.MASKED): frozenset({Cause.NOT_PREEMPTIBLE, Cause.SWITCH}),
-    (PartKind.HELD, Reason.COUNT): frozenset({Cause.NOT_PREEMPTIBLE, Cause.SWITCH}),
-    (PartKind.HELD, Reason.NOT_PREEMPTIBLE): frozenset({Cause.NOT_PREEMPTIBLE, Cause.SWITCH}),
-    (PartKind.HELD, Reason.LOCK): frozenset({Cause.NOT_PREEMPTIBLE, Cause.SWITCH}),
-    (PartKind.HELD, Reason.UNCOUNTED): frozenset({Cause.NOT_PREEMPTIBLE, Cause.SWITCH}),
-    (PartKind.HELD, Reason.PROGRAM): frozenset({Cause.SWITCH, Cause.HIGHER_TASK}),
-    (PartKind.HELD, Reason.SOFTIRQ): frozenset({Cause.SOFTIRQ}),
-    (PartKind.OTHER_TASK, None): frozenset({Cause.HIGHER_TASK, Cause.SOFTIRQ, Cause.THROTTLED}),
-    (PartKind.SWITCH, None): frozenset({Cause.RETURN}),
-    (PartKind.RETURN, None): frozenset({Cause.RETURN, Cause.OWN_LATE}),
-    (PartKind.PROGRAM, None): frozenset({Cause.RETURN, Cause.OWN_LATE}),
+    (Cause.SWITCH, None): frozenset({Cause.SWITCH, Cause.NOT_PREEMPTIBLE, Cause.IDLE, Cause.HIGHER_TASK}),
+    (Cause.NOT_PREEMPTIBLE, Why.INTERRUPTS_OFF): OF_TASKS,
+    (Cause.NOT_PREEMPTIBLE, Why.PREEMPTION_OFF): OF_TASKS,
+    (Cause.NOT_PREEMPTIBLE, Why.NO_KERNEL_PREEMPTION): OF_TASKS,
+    (Cause.NOT_PREEMPTIBLE, Why.IN_LOCK): OF_TASKS,
+    (Cause.NOT_PREEMPTIBLE, Why.UNCOUNTED): OF_TASKS,
+    (Cause.NOT_PREEMPTIBLE, Why.IN_PROGRAM): frozenset({Cause.SWITCH, Cause.HIGHER_TASK}),
+    (Cause.SOFTIRQ, None): frozenset({Cause.SOFTIRQ}),
+    (Cause.HIGHER_TASK, None): frozenset({Cause.HIGHER_TASK, Cause.SOFTIRQ, Cause.THROTTLED}),
+    (Cause.RETURN, None): frozenset({Cause.RETURN, Cause.OWN_LATE}),
 }
-"""What `howlate why` may call what `howlate lab why` calls so. Nothing else agrees."""
-INTERRUPT, SCHEDULER = (PartKind.INTERRUPT, None), (PartKind.SCHEDULER, None)
-"""Few events do not divide these two: either may be called IRQ_END_OR_SWITCH."""
-OF_ONE = (PartKind.SWITCH, PartKind.RETURN, PartKind.PROGRAM)
-"""These three are one part in the events: from the switch to the time stamp."""
+"""What the events may call what the instructions call so: they do not divide as finely. Nothing else agrees."""
+INTERRUPTS, SCHEDULER = (Cause.TIMER_IRQ, Cause.IRQ, Cause.IPI), (Cause.SWITCH, None)
+"""Few events do not divide these: each may be called IRQ_END_OR_SWITCH."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +56,9 @@ class Compared:
 
     @property
     def agrees(self) -> bool:
-        return self.told_cause in VOCABULARY[self.true_word] or (
-            self.told_cause is Cause.IRQ_END_OR_SWITCH and self.true_word in (INTERRUPT, SCHEDULER)
+        may_be_end = self.true_word[0] in INTERRUPTS and self.true_word[1] is None
+        return self.told_cause in TOLD[self.true_word] or (
+            self.told_cause is Cause.IRQ_END_OR_SWITCH and (may_be_end or self.true_word == SCHEDULER)
         )
 
 
@@ -84,18 +82,18 @@ def words_of(lateness: Lateness) -> Counter[Word]:
     """The time by words; what is one part in the events is one here."""
     found: Counter[Word] = Counter()
     for part in lateness.parts:
-        if part.kind is PartKind.HELD:
+        if part.reasons:
             for reason, ns in part.reasons:
-                found[part.kind, reason] += ns
+                found[part.cause, reason] += ns
         else:
-            found[PartKind.RETURN if part.kind in OF_ONE else part.kind, None] += part.ns
+            found[part.cause, part.why] += part.ns
     return held_as_one(found)
 
 
 def held_as_one(words: Counter[Word]) -> Counter[Word]:
-    """What went on and was not preempted, whatever kept it but for softirqs, is one part in the events, with the
-    scheduler that ends it. Where the scheduler took more than all that kept it, it has the scheduler's word."""
-    held = [word for word in words if word[0] is PartKind.HELD and word[1] is not Reason.SOFTIRQ]
+    """What went on and was not preempted is one part in the events, with the scheduler that ends it. Where the
+    scheduler took more than all that kept it, it has the scheduler's word."""
+    held = [word for word in words if word[0] is Cause.NOT_PREEMPTIBLE]
     if not held:
         return words
     joined = [*held, SCHEDULER]

@@ -19,7 +19,8 @@ import pytest
 from howlate.lab.bench import Bench
 from howlate.lab.kernels.label import Label
 from howlate.lab.replay import RecordedCell, ReplayedActivation, replay, symbols_of
-from howlate.replay.lateness import Lateness, explain
+from howlate.model.cause import Lateness
+from howlate.replay.lateness import explain
 from howlate.store.activation import Activation
 from howlate.store.activations import streamed_activations
 from lab.function_graph import UNKNOWN, Traced, traced

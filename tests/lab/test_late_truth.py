@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from howlate.lab.replay import RecordedCell, replay
-from howlate.model.cause import ORDINARY, Cause
+from howlate.model.cause import ORDINARY, Cause, Why
 from howlate.model.trace import CellTrace
-from howlate.replay.lateness import PartKind, Reason, explain
+from howlate.replay.lateness import explain
 from howlate.store.activations import streamed_activations
 from howlate.store.ingest import ingest
 from howlate.store.run_folder import STREAM, CellFiles
@@ -32,7 +32,8 @@ AGREED, UNKNOWN = 0.95, 0.05
 TICK = ("tick_sched_timer", "tick_nohz_handler")
 """The tick's function, which an undisturbed guest has too: by its names before Linux 6.9 and since then."""
 DITHERED = ("--dither", "--seed=14")
-COUNT, MASKED, SOFTIRQ = ((PartKind.HELD, why) for why in (Reason.COUNT, Reason.MASKED, Reason.SOFTIRQ))
+COUNT, MASKED = ((Cause.NOT_PREEMPTIBLE, why) for why in (Why.PREEMPTION_OFF, Why.INTERRUPTS_OFF))
+SOFTIRQ = (Cause.SOFTIRQ, None)
 DETAILS = ("all", "few")
 """Which events are recorded."""
 

@@ -13,7 +13,8 @@ from howlate.errors import NotPossibleError, TargetError
 from howlate.lab.bench import Bench
 from howlate.lab.guests.machine import Machine
 from howlate.lab.replay import RecordedCell, ReplayedActivation, replay
-from howlate.replay.lateness import Lateness, PartKind, explain
+from howlate.model.cause import Cause, Lateness
+from howlate.replay.lateness import explain
 from howlate.store.activations import streamed_activations
 from lab.guests import LIMITS, RT, STANDARD, bench, cell, stream_of
 
@@ -68,10 +69,10 @@ def test_samples_are_the_same_when_they_are_logged_and_their_parts_add_up(
     worst = explained(replay(on, measured, measured.activations.worst(1), LIMITS)[0])
     assert worst.latency_ns > 100_000
     largest = max(worst.parts, key=lambda part: part.ns)
-    assert largest.kind in (PartKind.MASKED, PartKind.HELD)
+    assert largest.cause in (Cause.IRQ_LATE, Cause.NOT_PREEMPTIBLE)
     names = {each.name: each for each in worst.functions}
     assert names["release_pages"].inclusive_ns > worst.latency_ns / 2
-    assert worst.parts[-1].kind is PartKind.PROGRAM and "howlate::measure" in worst.parts[-1].stack
+    assert worst.parts[-1].cause is Cause.RETURN and "howlate::measure" in worst.stacks[-1][0]
 
 
 @pytest.mark.long

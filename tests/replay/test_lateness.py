@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from howlate.model.cause import Cause, Why
 from howlate.replay.execution import Execution
-from howlate.replay.lateness import PartKind, Reason, explain
+from howlate.replay.lateness import explain
 from howlate.replay.log import Switch
 from howlate.replay.release_path import release_path
 from made_execution import CALL, CLI, IRET, PLAIN, RDTSC, RETURN, STI, SYSRET, execution
@@ -49,21 +50,19 @@ def made(counted: Sequence[tuple[int, int]] = ((0, 0), (24, 1), (29, 0)), steps:
 
 def test_the_parts_add_up_to_the_latency_and_say_what_it_went_to() -> None:
     found = explain(made(), 1000 + RELEASE, STAMP - RELEASE, STAMP)
-    assert [(part.kind, part.ns) for part in found.parts] == [
-        (PartKind.MASKED, 7),
-        (PartKind.UNTIL_INTERRUPT, 1),
-        (PartKind.INTERRUPT, 8),
-        (PartKind.HELD, 21),
-        (PartKind.SCHEDULER, 5),
-        (PartKind.SWITCH, 2),
-        (PartKind.RETURN, 4),
-        (PartKind.PROGRAM, 1),
+    assert [(part.cause, part.why, part.ns) for part in found.parts] == [
+        (Cause.IRQ_LATE, None, 7),
+        (Cause.TIMER_IRQ, Why.BEFORE_INTERRUPT, 1),
+        (Cause.TIMER_IRQ, None, 8),
+        (Cause.NOT_PREEMPTIBLE, Why.NO_KERNEL_PREEMPTION, 21),
+        (Cause.SWITCH, None, 5),
+        (Cause.RETURN, None, 7),
     ]
     assert sum(part.ns for part in found.parts) == found.latency_ns == found.instructions
     held = found.parts[3]
-    assert dict(held.reasons) == {Reason.NOT_PREEMPTIBLE: 16, Reason.COUNT: 5}
+    assert dict(held.reasons) == {Why.NO_KERNEL_PREEMPTION: 16, Why.PREEMPTION_OFF: 5}
     assert held.function == "work"
-    assert found.parts[2].entry == "asm_sysvec_apic_timer_interrupt"
+    assert (found.parts[2].name, found.parts[2].function) == ("", "hrtimer_interrupt")
 
 
 def test_where_the_preemption_count_was_not_read_the_chain_of_calls_tells_a_lock_and_else_nothing() -> None:
@@ -73,7 +72,7 @@ def test_where_the_preemption_count_was_not_read_the_chain_of_calls_tells_a_lock
     steps = [*STEPS[:after], *locked, ("work", 11, CALL), *STEPS[after + 1 :]]
     stamp = len(steps) - 2
     held = explain(made((), steps), 1000 + RELEASE, stamp - RELEASE, stamp).parts[3]
-    assert (held.kind, dict(held.reasons)) == (PartKind.HELD, {Reason.UNCOUNTED: 22, Reason.LOCK: 5})
+    assert (held.cause, dict(held.reasons)) == (Cause.NOT_PREEMPTIBLE, {Why.UNCOUNTED: 22, Why.IN_LOCK: 5})
 
 
 def test_each_function_has_its_own_instructions_and_those_of_all_it_called() -> None:
@@ -95,7 +94,7 @@ def test_a_release_while_the_cpu_was_halted_begins_with_the_rest_of_the_halt() -
     anchors = [(0, 1000), (len(steps), 1000 + len(steps) + 500)]
     idle = execution(steps, anchors, switches=[Switch(switch, 1, 2)])
     found = explain(idle, 1400, stamp + 500 - 400, stamp)
-    assert (found.parts[0].kind, found.parts[0].ns, found.halted_ns) == (PartKind.HALTED, 102, 102)
+    assert (found.parts[0].cause, found.parts[0].ns, found.halted_ns) == (Cause.IDLE, 102, 102)
     assert sum(part.ns for part in found.parts) == stamp + 100
 
 
@@ -132,22 +131,23 @@ def test_what_is_cleaned_up_after_the_switch_to_the_task_holds_the_cpu_and_is_no
     )  # fmt: skip
     found = explain(made_it, 1000 + RELEASE, stamp - RELEASE, stamp)
     cleaned = len(CLEANS_UP)
-    assert [(part.kind, part.ns) for part in found.parts[4:]] == [
-        (PartKind.SCHEDULER, 5),
-        (PartKind.SWITCH, 2),
-        (PartKind.HELD, cleaned),
-        (PartKind.SWITCH, 1),
-        (PartKind.RETURN, 4),
-        (PartKind.PROGRAM, 1),
+    assert [(part.cause, part.ns) for part in found.parts[4:]] == [
+        (Cause.SWITCH, 5),
+        (Cause.RETURN, 2),
+        (Cause.NOT_PREEMPTIBLE, cleaned),
+        (Cause.RETURN, 6),
     ]
-    assert (found.parts[6].function, dict(found.parts[6].reasons)) == ("free_page", {Reason.COUNT: cleaned})
+    assert (found.parts[6].function, dict(found.parts[6].reasons)) == (
+        "free_page",
+        {Why.PREEMPTION_OFF: cleaned},
+    )
     path = release_path(made_it, 1000 + RELEASE, stamp - RELEASE, stamp)
     plain = release_path(made(), 1000 + RELEASE, STAMP - RELEASE, STAMP)
     assert (path.own_ns, path.held_ns) == (plain.own_ns + 1, plain.held_ns + cleaned)
     assert path.interruptions == plain.interruptions
 
 
-def by_another_task(caller: str, name: str) -> list[tuple[PartKind, int]]:
+def by_another_task(caller: str, name: str) -> list[tuple[Cause, int]]:
     """Parts from the scheduler's on, where a task runs between the holder and the measuring one: it cleans up for
     `caller`, and gives the CPU away."""
     cleans_up = [(caller, 6, CALL), *CLEANS_UP, (caller, 11, RETURN)]
@@ -161,24 +161,64 @@ def by_another_task(caller: str, name: str) -> list[tuple[PartKind, int]]:
         steps, flags=[(0, True), (24, True), (stamp - 1, True)], switches=switches,
         counts=[(0, 0), (first_switch, 2)], named={"finish": name, "lock": "ret_from_fork"},
     )  # fmt: skip
-    return [(part.kind, part.ns) for part in explain(found, 1000 + RELEASE, stamp - RELEASE, stamp).parts[4:]]
+    return [
+        (part.cause, part.ns) for part in explain(found, 1000 + RELEASE, stamp - RELEASE, stamp).parts[4:]
+    ]
 
 
 @pytest.mark.parametrize("name", FINISHES)
 def test_another_task_that_is_switched_to_cleans_up_first_and_asks_the_scheduler_again(name: str) -> None:
     """What calls the scheduler again is no other task that was executed."""
     assert by_another_task("__schedule", name) == [
-        (PartKind.SCHEDULER, 7),
-        (PartKind.HELD, len(CLEANS_UP)),
-        (PartKind.SCHEDULER, 8),
-        (PartKind.SWITCH, 2),
-        (PartKind.RETURN, 4),
-        (PartKind.PROGRAM, 1),
+        (Cause.SWITCH, 7),
+        (Cause.NOT_PREEMPTIBLE, len(CLEANS_UP)),
+        (Cause.SWITCH, 8),
+        (Cause.RETURN, 7),
     ]
 
 
 @pytest.mark.parametrize("name", ["schedule_tail", "finish_task_switch.isra.0"])
 def test_a_new_task_cleans_up_without_having_called_the_scheduler(name: str) -> None:
     found = by_another_task("lock", name)
-    assert (PartKind.HELD, len(CLEANS_UP)) in found
-    assert sum(ns for kind, ns in found if kind is PartKind.OTHER_TASK) == 2  # ret_from_fork
+    assert (Cause.NOT_PREEMPTIBLE, len(CLEANS_UP)) in found
+    assert sum(ns for cause, ns in found if cause is Cause.HIGHER_TASK) == 2  # ret_from_fork
+
+
+@pytest.mark.parametrize(
+    ("entry", "callee", "cause", "name"),
+    [
+        ("asm_sysvec_apic_timer_interrupt", "sysvec_apic_timer_interrupt", Cause.TIMER_IRQ, ""),
+        ("asm_common_interrupt", "arch_timer_handler_virt", Cause.TIMER_IRQ, ""),
+        ("asm_common_interrupt", "handle_edge_irq", Cause.IRQ, "asm_common_interrupt"),
+        ("asm_sysvec_reschedule_ipi", "scheduler_ipi", Cause.IPI, "asm_sysvec_reschedule_ipi"),
+        ("asm_common_interrupt", "ipi_handler", Cause.IPI, "asm_common_interrupt"),
+        ("asm_sysvec_hyperv_callback", "hyperv_stimer0", Cause.IRQ, "asm_sysvec_hyperv_callback"),
+    ],
+)
+def test_an_interrupt_is_told_by_the_functions_that_it_calls(
+    entry: str, callee: str, cause: Cause, name: str
+) -> None:
+    switch = next(number for number, step in enumerate(STEPS) if step[0] == "__switch_to")
+    back = next(number for number, step in enumerate(STEPS) if step[2] == IRET) + 1
+    made_it = execution(
+        STEPS, flags=[(0, True), (back, True), (len(STEPS) - 4, True)], switches=[Switch(switch, 1, 2)],
+        counts=[(0, 0)], named={"asm_sysvec_apic_timer_interrupt": entry, "hrtimer_interrupt": callee},
+    )  # fmt: skip
+    part = explain(made_it, 1000 + RELEASE, STAMP - RELEASE, STAMP).parts[2]
+    assert (part.cause, part.name, part.function) == (cause, name, callee)
+
+
+def test_a_softirq_that_keeps_the_cpu_is_interference_by_its_handler() -> None:
+    after = next(number for number, step in enumerate(STEPS) if step[0] == "__schedule") - 1
+    softirq = [("work", 6, CALL), ("lock", 0, PLAIN), ("lock", 1, CALL), *FREES, ("lock", 6, RETURN)]
+    steps = [*STEPS[:after], *softirq, ("work", 11, CALL), *STEPS[after + 1 :]]
+    stamp, switch = len(steps) - 2, next(n for n, step in enumerate(steps) if step[0] == "__switch_to")
+    back = next(number for number, step in enumerate(steps) if step[2] == IRET) + 1
+    made_it = execution(
+        steps, flags=[(0, True), (back, True), (stamp - 1, True)], switches=[Switch(switch, 1, 2)],
+        counts=[(0, 0)], named={"lock": "handle_softirqs", "free_page": "net_rx_action"},
+    )  # fmt: skip
+    found = explain(made_it, 1000 + RELEASE, stamp - RELEASE, stamp)
+    (part,) = (part for part in found.parts if part.cause is Cause.SOFTIRQ)
+    assert (part.name, part.ns, part.reasons) == ("net_rx_action", len(softirq) - 1, ())
+    assert sum(each.ns for each in found.parts) == found.latency_ns

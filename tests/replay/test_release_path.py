@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 
+from howlate.model.cause import Cause
 from howlate.prove.landscape import Goal, Probed, ReleaseWindow, Search, unlike
 from howlate.prove.release_lead import Eps, eps_of
 from howlate.replay.call_stacks import Call, Task
 from howlate.replay.execution import INTERRUPT
-from howlate.replay.lateness import PartKind, Slice
+from howlate.replay.lateness import Slice
 from howlate.replay.release_path import Interruption, ReleasePath, path_of
 
 TASK = Task(0)
@@ -26,10 +27,10 @@ def call(*names: str) -> Call:
     return made
 
 
-def path(*pieces: tuple[PartKind, int, Sequence[str]]) -> ReleasePath:
+def path(*pieces: tuple[Cause, int, Sequence[str]]) -> ReleasePath:
     slices, from_ns = [], 0
-    for kind, ns, names in pieces:
-        slices.append(Slice(kind, None, from_ns, ns, call(*names)))
+    for cause, ns, names in pieces:
+        slices.append(Slice(cause, None, from_ns, ns, call(*names)))
         from_ns += ns
     made = path_of(slices)
     assert made.held_ns + made.own_ns + sum(one.ns for one in made.interruptions) == from_ns
@@ -38,18 +39,18 @@ def path(*pieces: tuple[PartKind, int, Sequence[str]]) -> ReleasePath:
 
 WAKE_UP = (ENTRY, "hrtimer_interrupt", "__hrtimer_run_queues", "hrtimer_wakeup", "try_to_wake_up")
 TICK = (ENTRY, "hrtimer_interrupt", "__hrtimer_run_queues", "tick_sched_timer", "update_process_times")
-AFTERWARDS = ((PartKind.SCHEDULER, 30, ("work", "__schedule")), (PartKind.SWITCH, 7, ("__schedule",)))
+AFTERWARDS = ((Cause.SWITCH, 30, ("work", "__schedule")), (Cause.RETURN, 7, ("__schedule",)))
 
 
 def test_the_time_is_the_holders_the_releases_own_and_that_of_what_came_between() -> None:
     made = path(
-        (PartKind.MASKED, 50, ("work", "lock")),
-        (PartKind.INTERRUPT, 20, ("work", *WAKE_UP)),
-        (PartKind.HELD, 100, ("work",)),
-        (PartKind.INTERRUPT, 5, ("work", ENTRY)),
-        (PartKind.INTERRUPT, 12, ("work", *TICK)),
-        (PartKind.HELD, 8, ("work", ENTRY, "__do_softirq", "rcu_core_si", "rcu_core")),
-        (PartKind.HELD, 10, ("work",)),
+        (Cause.IRQ_LATE, 50, ("work", "lock")),
+        (Cause.TIMER_IRQ, 20, ("work", *WAKE_UP)),
+        (Cause.NOT_PREEMPTIBLE, 100, ("work",)),
+        (Cause.TIMER_IRQ, 5, ("work", ENTRY)),
+        (Cause.TIMER_IRQ, 12, ("work", *TICK)),
+        (Cause.NOT_PREEMPTIBLE, 8, ("work", ENTRY, "__do_softirq", "rcu_core_si", "rcu_core")),
+        (Cause.NOT_PREEMPTIBLE, 10, ("work",)),
         *AFTERWARDS,
     )
     assert (made.held_ns, made.own_ns, made.holder) == (160, 57, "work")
@@ -60,7 +61,7 @@ def test_the_time_is_the_holders_the_releases_own_and_that_of_what_came_between(
 
 def test_a_tick_in_the_interrupt_of_the_release_is_told_from_the_rest_of_it() -> None:
     merged = path(
-        (PartKind.INTERRUPT, 20, ("work", *WAKE_UP)), (PartKind.INTERRUPT, 12, ("work", *TICK)), *AFTERWARDS
+        (Cause.TIMER_IRQ, 20, ("work", *WAKE_UP)), (Cause.TIMER_IRQ, 12, ("work", *TICK)), *AFTERWARDS
     )
     assert (merged.own_ns, [(one.name, one.ns) for one in merged.interruptions]) == (
         57,
@@ -81,10 +82,10 @@ def test_a_timer_that_wakes_another_task_is_an_interruption_in_the_interrupt_of_
     """Whichever is due first."""
     second = OWN if first is OTHERS else OTHERS
     both = path(
-        (PartKind.INTERRUPT, 20, ("work", *first)),
-        (PartKind.INTERRUPT, 1, ("work", *QUEUES)),
-        (PartKind.INTERRUPT, 20, ("work", *second)),
-        (PartKind.HELD, 100, ("work",)),
+        (Cause.TIMER_IRQ, 20, ("work", *first)),
+        (Cause.TIMER_IRQ, 1, ("work", *QUEUES)),
+        (Cause.TIMER_IRQ, 20, ("work", *second)),
+        (Cause.NOT_PREEMPTIBLE, 100, ("work",)),
         *AFTERWARDS,
     )
     assert (both.own_ns, [(one.name, one.ns) for one in both.interruptions]) == (58, [("hrtimer_wakeup", 20)])
@@ -92,13 +93,13 @@ def test_a_timer_that_wakes_another_task_is_an_interruption_in_the_interrupt_of_
 
 def test_a_later_timer_that_wakes_another_real_time_task_makes_two_releases_unlike() -> None:
     """A release has one timer."""
-    alone = path((PartKind.INTERRUPT, 20, ("work", *OWN)), (PartKind.HELD, 500, ("work",)), *AFTERWARDS)
+    alone = path((Cause.TIMER_IRQ, 20, ("work", *OWN)), (Cause.NOT_PREEMPTIBLE, 500, ("work",)), *AFTERWARDS)
     beside = path(
-        (PartKind.INTERRUPT, 20, ("work", *OWN)),
-        (PartKind.HELD, 400, ("work",)),
-        (PartKind.INTERRUPT, 5, ("work", ENTRY)),
-        (PartKind.INTERRUPT, 30, ("work", *OWN)),
-        (PartKind.HELD, 100, ("work",)),
+        (Cause.TIMER_IRQ, 20, ("work", *OWN)),
+        (Cause.NOT_PREEMPTIBLE, 400, ("work",)),
+        (Cause.TIMER_IRQ, 5, ("work", ENTRY)),
+        (Cause.TIMER_IRQ, 30, ("work", *OWN)),
+        (Cause.NOT_PREEMPTIBLE, 100, ("work",)),
         *AFTERWARDS,
     )
     assert (beside.own_ns, [(one.name, one.ns) for one in beside.interruptions]) == (
@@ -110,8 +111,8 @@ def test_a_later_timer_that_wakes_another_real_time_task_makes_two_releases_unli
 
 def test_another_task_is_an_interruption_by_its_outermost_function() -> None:
     made = path(
-        (PartKind.INTERRUPT, 20, ("work", *WAKE_UP)),
-        (PartKind.OTHER_TASK, 40, ("run_ktimerd", "handle")),
+        (Cause.TIMER_IRQ, 20, ("work", *WAKE_UP)),
+        (Cause.HIGHER_TASK, 40, ("run_ktimerd", "handle")),
         *AFTERWARDS,
     )
     assert [(one.name, one.ns) for one in made.interruptions] == [("run_ktimerd", 40)]
@@ -123,15 +124,15 @@ def test_what_is_cleaned_up_after_a_switch_is_the_holders_also_where_the_task_wa
     """Else one release that waits for 229 us of freed pages makes eps so large."""
     preempted = ("work", ENTRY, "preempt_schedule_irq", "__schedule", "finish_task_switch.isra.0", "__mmdrop")
     made = path(
-        (PartKind.INTERRUPT, 20, ("work", *WAKE_UP)), (PartKind.HELD, 229_000, preempted), *AFTERWARDS
+        (Cause.TIMER_IRQ, 20, ("work", *WAKE_UP)), (Cause.NOT_PREEMPTIBLE, 229_000, preempted), *AFTERWARDS
     )
     assert (made.held_ns, made.own_ns, made.interruptions) == (229_000, 57, ())
-    short = Probed(500_000, 157, path((PartKind.INTERRUPT, 20, ("work", *WAKE_UP)), *AFTERWARDS))
+    short = Probed(500_000, 157, path((Cause.TIMER_IRQ, 20, ("work", *WAKE_UP)), *AFTERWARDS))
     assert eps_of([[Probed(0, 229_057, made), short]]).own_ns == 0
 
 
 def test_a_path_is_kept_and_read_again() -> None:
-    made = path((PartKind.INTERRUPT, 20, ("work", *WAKE_UP)), (PartKind.INTERRUPT, 12, ("work", *TICK)))
+    made = path((Cause.TIMER_IRQ, 20, ("work", *WAKE_UP)), (Cause.TIMER_IRQ, 12, ("work", *TICK)))
     assert ReleasePath.from_json(made.to_json()) == made
 
 

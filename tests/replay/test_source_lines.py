@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from howlate.replay.lateness import PartKind, explain
+from howlate.model.cause import Cause
+from howlate.replay.lateness import explain
 from howlate.replay.source_lines import with_places
 from made_execution import at
 from replay.test_lateness import RELEASE, STAMP, made
@@ -25,10 +26,10 @@ def test_a_part_and_a_function_have_the_line_in_which_most_of_their_time_was_spe
     latency_ns = int(execution.times_ns[STAMP]) - release_ns
     plain = explain(execution, release_ns, latency_ns, STAMP)
     placed = with_places(plain, execution, release_ns, lines)
-    places = {part.kind: part.place for part in placed.parts}
-    assert places[PartKind.MASKED] == "a.c:2"
-    assert places[PartKind.HELD] == "a.c:5"
-    assert places[PartKind.SCHEDULER] == ""
+    places = {part.cause: part.place for part in placed.parts}
+    assert places[Cause.IRQ_LATE] == "a.c:2"
+    assert places[Cause.NOT_PREEMPTIBLE] == "a.c:5"
+    assert places[Cause.SWITCH] == ""
     functions = {each.name: each.place for each in placed.functions}
     assert functions["work"] == "a.c:5" and functions["hrtimer_interrupt"] == "t.c:1"
-    assert [(part.kind, part.ns) for part in placed.parts] == [(part.kind, part.ns) for part in plain.parts]
+    assert [(part.cause, part.ns) for part in placed.parts] == [(part.cause, part.ns) for part in plain.parts]

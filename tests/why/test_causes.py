@@ -11,10 +11,10 @@ from howlate.model.trace import NOTHING_KEPT, TracedTask
 from howlate.why.ambiguous import IDLE_NS
 from howlate.why.causes import explain_cases
 from howlate.why.cpu_spans import BH_OFF_FLAG
-from howlate.why.late_parts import part_statement
+from howlate.why.late_parts import MOST_CALLERS, part_text
 from howlate.why.machine_facts import MachineFacts
 from howlate.why.thread_timeline import FAULT_NS
-from howlate.words.say import say
+from howlate.words.say import text_of
 from made_trace import (
     CLOUD,
     EQUAL,
@@ -487,6 +487,8 @@ def test_a_stack_tells_the_callers_of_what_the_timer_interrupted() -> None:
     made.stack(50_000).timer(50_100, 50_400, 51_000).switch(51_600, OWN, 0)
     late = made.explained(52_000).parts[0]
     assert (late.cause, late.function, late.callers) == (Cause.IRQ_LATE, STACK[3], STACK[4:])
-    assert say(part_statement(late)).endswith(f"(the timer interrupted {' < '.join(STACK[3:])})")
-    shown = say(part_statement(replace(late, callers=tuple("abcdefg"))))
-    assert shown.endswith(f"{STACK[3]} < a < b < c < d < e < ...)")
+    chain = STACK[3:]
+    more = [] if len(chain) <= MOST_CALLERS + 1 else ["..."]
+    assert text_of(part_text(late)).endswith(f"in {' < '.join([*chain[: MOST_CALLERS + 1], *more])}")
+    shown = text_of(part_text(replace(late, callers=tuple("abcdefg"))))
+    assert shown.endswith(f"{STACK[3]} < a < b < c < ...")

@@ -30,12 +30,12 @@ def test_causes_come_first_then_the_worst_and_then_what_counters_tell(howlate: R
         for text in ("Causes of the late samples", "What to do", "Where the time went", "only counters tell")
     ]
     assert places == sorted(places) and done.out.count("Where the time went") == 2
-    assert "interrupt: acpi" in done.out and "Move the interrupt to another CPU" in done.out
+    assert "IRQ interference: acpi" in done.out and "Move the interrupt to another CPU" in done.out
 
 
 def test_json_has_every_part_and_the_parts_add_up(howlate: Run, run: Path) -> None:
     told = json.loads(howlate("why", run, "--json").out)
-    assert told["schema"] == 1
+    assert told["schema"] == 2
     (cell,) = told["cells"]
     assert cell["id"] == "cpu-traced" and len(cell["cases"]) == len(TRACE.cases)
     assert all(sum(part["ns"] for part in case["parts"]) == case["latency_ns"] for case in cell["cases"])

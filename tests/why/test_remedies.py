@@ -64,7 +64,7 @@ def test_one_sample_in_the_idle_loop_does_not_decide_for_all_that_left_an_idle_s
         if isinstance(item, Texts)
         for line in item.texts
     ]
-    assert any(line.startswith("leaving idle: Keep the CPU out") for line in told)
+    assert any(line.startswith("exit from idle: Keep the CPU out") for line in told)
     assert any(line.startswith("idle loop, interrupts off: The idle loop") for line in told)
     names = [cell.text for cell in causes_sheet(sums).columns[0].cells]
     assert "idle loop, interrupts off" in map(text_of, names)

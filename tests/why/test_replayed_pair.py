@@ -1,33 +1,37 @@
 from __future__ import annotations
 
-from howlate.replay.lateness import Lateness, LatePart, PartKind
-from howlate.why.replayed.explained import Explained
+from howlate.model.cause import Cause, CausePart, ExplainedCase, Lateness
+from howlate.model.trace import TraceCase
+from howlate.why.explained_cells import CellCase, ExplainedCell
 from howlate.why.replayed.pair import Both, LatenessPair
 
 
-def explained(kernel: str, parts: dict[PartKind, int], stacks: dict[str, int]) -> Explained:
-    each = tuple(LatePart(kind, 0, ns, "f") for kind, ns in parts.items())
+def of_cell(name: str, labels: dict[str, str], lateness: Lateness) -> CellCase:
+    """Release 3 of the first of 50 samples."""
+    case = ExplainedCase(
+        TraceCase(0, 3, 3_000, lateness.latency_ns, 3_000, 4_000), lateness.parts, replayed=lateness
+    )
+    return CellCase(ExplainedCell(f"{name}-1", name, labels, (case,), 50), case)
+
+
+def explained(kernel: str, parts: dict[Cause, int], stacks: dict[str, int]) -> CellCase:
+    each = tuple(CausePart(cause, 0, ns, function="f") for cause, ns in parts.items())
     spent = tuple((tuple(chain.split(" > ")), ns) for chain, ns in stacks.items())
     total = sum(parts.values())
     assert total == sum(stacks.values())
-    return Explained(
-        f"{kernel}-1", {"kernel": kernel}, 0, 1, 9, Lateness(total, each, spent, (), total, 0), kernel
-    )
+    return of_cell(kernel, {"kernel": kernel}, Lateness(total, each, spent, (), total, 0))
 
 
+HELD, THREAD, RETURN = Cause.NOT_PREEMPTIBLE, Cause.HIGHER_TASK, Cause.RETURN
 PAIR = LatenessPair(
-    explained("none", {PartKind.HELD: 90, PartKind.PROGRAM: 10}, {"work > free": 80, "work": 10, "main": 10}),
-    explained("rt", {PartKind.OTHER_TASK: 25, PartKind.PROGRAM: 12}, {"softirq": 20, "work": 5, "main": 12}),
+    explained("none", {HELD: 90, RETURN: 10}, {"work > free": 80, "work": 10, "main": 10}),
+    explained("rt", {THREAD: 25, RETURN: 12}, {"softirq": 20, "work": 5, "main": 12}),
 )
 
 
-def test_the_kinds_of_parts_add_up_to_both_latencies() -> None:
-    assert dict(PAIR.kinds) == {
-        PartKind.HELD: Both(90, 0),
-        PartKind.OTHER_TASK: Both(0, 25),
-        PartKind.PROGRAM: Both(10, 12),
-    }
-    assert sum(both.more_ns for _kind, both in PAIR.kinds) == PAIR.latency.more_ns == 63
+def test_the_causes_add_up_to_both_latencies_the_largest_difference_first() -> None:
+    assert PAIR.causes == ((HELD, Both(90, 0)), (THREAD, Both(0, 25)), (RETURN, Both(10, 12)))
+    assert sum(both.more_ns for _cause, both in PAIR.causes) == PAIR.latency.more_ns == 63
 
 
 def test_the_functions_that_differ_most_come_first_and_add_up_to_both_latencies() -> None:

@@ -6,23 +6,30 @@ from io import StringIO
 
 from rich.console import Console
 
+from howlate.document.document import Document
 from howlate.document.document_terminal import print_document
-from howlate.why.replayed.document import document, why_json
-from howlate.why.replayed.page import page
-from howlate.why.replayed.pair_document import functions_sheet, kinds_sheet
+from howlate.why.late_cases import case_sections
+from howlate.why.late_page import replayed_page
+from howlate.why.replayed.pair import LatenessPair
+from howlate.why.replayed.pair_document import causes_sheet, functions_sheet, pair_json, pair_section
 from why.test_replayed_pair import PAIR
 
 BOTH = [PAIR.one, PAIR.other]
 
 
+def document(pair: LatenessPair = PAIR) -> Document:
+    cells = [pair.one.cell, pair.other.cell]
+    return Document((pair_section(pair), *case_sections(cells, 2)))
+
+
 def test_the_terminal_shows_both_beside_each_other_and_what_is_in_one_alone() -> None:
     out = StringIO()
-    print_document(Console(file=out, width=120, markup=False), document(BOTH, PAIR))
+    print_document(Console(file=out, width=120, markup=False), document())
     text = " ".join(out.getvalue().split())
     assert "none: 100 ns late. rt: 37 ns late." in text
     assert "Functions only in none: free (80 ns). Functions only in rt: softirq (20 ns)." in text
-    assert "what was interrupted went on, and was not preempted 0.090 0.000 +0.090" in text
-    assert "latency 0.100 0.037 +0.063" in text
+    assert "blocking thread 0.090 0.000 +0.090" in text
+    assert "total 0.100 0.037 +0.063" in text
 
 
 def test_the_columns_add_up_to_both_latencies_however_many_functions_are_shown() -> None:
@@ -30,22 +37,22 @@ def test_the_columns_add_up_to_both_latencies_however_many_functions_are_shown()
         columns = {column.key: column for column in functions_sheet(PAIR, most).columns}
         for key, ns in (("self-one", 100), ("self-other", 37), ("self-more", 63)):
             assert sum(cell.value or 0 for cell in columns[key].cells) == ns
-    *kinds, total = kinds_sheet(PAIR).columns[1].cells
+    *kinds, total = causes_sheet(PAIR).columns[1].cells
     assert sum(cell.value or 0 for cell in kinds) == total.value == 100
 
 
 def test_a_kernel_without_a_function_of_its_own_is_told() -> None:
-    text = page(BOTH, replace(PAIR, other=PAIR.one))
+    text = replayed_page(document(replace(PAIR, other=PAIR.one)), BOTH)
     assert "Every function of none is in the other one too." in text
 
 
 def test_the_page_has_a_flame_graph_for_each_behind_the_comparison() -> None:
-    text = page(BOTH, PAIR)
+    text = replayed_page(document(), BOTH)
     assert text.count("<svg") == 2 and text.index('id="why-pair"') < text.index("<svg")
 
 
 def test_json_has_all_functions_of_both() -> None:
-    compared = json.loads(json.dumps(why_json(BOTH, PAIR)))["comparison"]
+    compared = json.loads(json.dumps(pair_json(PAIR)))
     assert compared["latency_ns"] == {"one": 100, "other": 37, "difference": 63}
     assert [each["name"] for each in compared["functions"]] == ["free", "softirq", "work", "main"]
-    assert compared["one"] == {"cell": "none-1", "release": 1}
+    assert compared["one"] == {"cell": "none-1", "thread": 0, "release": 3}

@@ -69,7 +69,7 @@ SEED_CHANGES_NOTHING = rule(
 NO_TRACE_IN_LAB = rule(
     "plan.no-trace-in-lab",
     "break-trace is not possible in the lab: the trace stays in the guest's memory, which ends with the guest",
-    remedy="leave break-trace out; `howlate lab why RUN` says where the time of the worst samples went",
+    remedy="leave break-trace out; `howlate why RUN` says where the time of the worst samples went",
 )
 SEEDS_IN_REAL_TIME = rule(
     "plan.seeds-in-real-time",

@@ -1,9 +1,11 @@
-"""The causes of a late sample, and the parts into which its latency is divided (docs/why.md)."""
+"""The causes of a late sample, and the parts into which its latency is divided (docs/why.md), whether the kernel's
+events show them or a replay in the lab."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from howlate.model.trace import RT_PRIOS, TraceCase, TracedTask
@@ -53,12 +55,18 @@ IDLE_LOOP = "idle loop"
 
 
 class Why(StrEnum):
-    """What more the events show of a part."""
+    """What more is known of a part."""
 
+    INTERRUPTS_OFF = "interrupts off"
     PREEMPTION_OFF = "preemption off"
     """The preemption count of what was interrupted was not 0."""
     NO_KERNEL_PREEMPTION = "no kernel preemption"
     """The kernel gives the CPU up only where it calls the scheduler itself."""
+    IN_LOCK = "in a lock"
+    """By the chain of calls, where the preemption count was not read (arm64)."""
+    UNCOUNTED = "preemption count not read"
+    """It may have been anything."""
+    IN_PROGRAM = "in a program"
     IN_SOFTIRQ = "in a softirq"
     BEFORE_INTERRUPT = "before its interrupt"
     """The timer had not interrupted yet."""
@@ -79,7 +87,7 @@ class Why(StrEnum):
 
 @dataclass(frozen=True)
 class CausePart:
-    """A stretch of one cause, between the release and the time stamp."""
+    """A part of one cause, between the release and the time stamp."""
 
     cause: Cause
     from_ns: int
@@ -93,9 +101,14 @@ class CausePart:
     state: int | None = None
     """Of IDLE and GAP: the idle state; -1 for an unknown one, None where the CPU was in none."""
     function: str = ""
-    """Of what went on: the kernel's function that the timer interrupted, where stacks were recorded."""
+    """The kernel's function that the timer interrupted, where stacks were recorded; in a replay, the function in
+    which most of the time was spent."""
     callers: tuple[str, ...] = ()
     """Of that function, the nearest first."""
+    reasons: tuple[tuple[Why, int], ...] = ()
+    """Of NOT_PREEMPTIBLE in a replay: the ns of each reason, the most first."""
+    place: str = ""
+    """The line of source at which most of the time was spent; "" without debug information."""
 
     @property
     def key(self) -> tuple[Cause, str]:
@@ -103,6 +116,58 @@ class CausePart:
         if self.cause is Cause.IDLE and self.state is None:
             return self.cause, IDLE_LOOP
         return self.cause, self.name or (self.task.name if self.task is not None else "")
+
+
+@dataclass(frozen=True)
+class Function:
+    """What a function executed in a replayed latency."""
+
+    name: str
+    self_ns: int
+    inclusive_ns: int
+    stack: tuple[str, ...] = field(repr=False, default=())
+    """The chain of calls in which most of its own instructions were executed."""
+    place: str = ""
+    """The line of source at which most of them were; "" without debug information."""
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """One latency, explained by a replay."""
+
+    latency_ns: int
+    parts: tuple[CausePart, ...]
+    stacks: tuple[tuple[tuple[str, ...], int], ...] = field(repr=False)
+    """Each chain of calls, outermost first, with the ns of its last function's own instructions; in the order
+    of their first instruction."""
+    spans: tuple[tuple[int, int, tuple[str, ...]], ...] = field(repr=False)
+    """From and to, in ns since the release, and the chain of calls then."""
+    instructions: int
+    halted_ns: int
+    places: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Lines of source by function."""
+
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        """All functions, those that executed most first."""
+        own: Counter[str] = Counter()
+        inclusive: Counter[str] = Counter()
+        chains: dict[str, Counter[tuple[str, ...]]] = {}
+        for stack, ns in self.stacks:
+            own[stack[-1]] += ns
+            chains.setdefault(stack[-1], Counter())[stack] += ns
+            for name in set(stack):
+                inclusive[name] += ns
+        return tuple(
+            Function(
+                name,
+                own[name],
+                ns,
+                chains[name].most_common(1)[0][0] if name in chains else (),
+                self.places.get(name, ""),
+            )
+            for name, ns in sorted(inclusive.items(), key=lambda item: (-own[item[0]], -item[1], item[0]))
+        )
 
 
 @dataclass(frozen=True)
@@ -114,6 +179,8 @@ class ExplainedCase:
     """They follow each other without a gap, and add up to the latency."""
     steal_permille: int | None = None
     """Of its CPU in that second; None if nobody knows."""
+    replayed: Lateness | None = None
+    """Where the sample was played again; it has the same parts."""
 
     @property
     def largest(self) -> CausePart:

@@ -14,14 +14,14 @@ from howlate.document.flame import flame_html
 from howlate.document.html import page as html_page
 from howlate.document.sheet import PAGE, Row, Sheet, Style
 from howlate.document.units import Unit
+from howlate.model.cause import Lateness
 from howlate.prove.chart import draw
 from howlate.prove.claim import claim_of, claim_to_json
 from howlate.prove.landscape import Probed
 from howlate.prove.proof import SCOPE, Proof, ProofRuling
 from howlate.prove.worst_releases import LateRelease
-from howlate.replay.lateness import Lateness
-from howlate.why.replayed.document import functions_sheet, lateness_json
-from howlate.why.replayed.parts import parts_sheet
+from howlate.why.late_cases import functions_sheet, lateness_json
+from howlate.why.late_parts import parts_sheet
 from howlate.words.language import N_, _
 from howlate.words.quantities import exact_text
 from howlate.words.say import english, say, to_json
@@ -114,7 +114,7 @@ def _why(each: _Shown) -> Section:
     at_ns = each.proof.of.first_ns + each.probe.at_ns
     told = Texts("paragraph", ((FOUND(at_ns=at_ns, latency_ns=each.probe.latency_ns),),))
     sheets_of = (
-        (parts_sheet(each.why, f"parts-{each.key}"), functions_sheet(each.why, f"functions-{each.key}"))
+        (parts_sheet(each.why.parts, f"parts-{each.key}"), functions_sheet(each.why, f"functions-{each.key}"))
         if each.why
         else ()
     )

@@ -10,11 +10,11 @@ from dataclasses import replace
 
 from howlate.errors import UsageError
 from howlate.lab.bench import Bench
+from howlate.model.cause import Lateness
 from howlate.model.study import Part, Study, Value, spell
 from howlate.prove.forked_part import AROUND_NS, ForkedPart
 from howlate.prove.landscape import Goal, Probed, ReleaseWindow, Search
 from howlate.prove.proof import Landscape, Proof, objections_of, shown_eps_ns
-from howlate.replay.lateness import Lateness
 from howlate.replay.premises import ComparedPair, Throttling, Witness
 from howlate.system.interrupts import result_of
 from howlate.words.statement import rule

@@ -12,12 +12,13 @@ from howlate.lab.guests.fork import Fork
 from howlate.lab.guests.single import SingleWords
 from howlate.lab.guests.watch import Limits
 from howlate.lab.replay import LOG_LEAD_NS, STAMP_NOT_FOUND, most_off_ns, symbols_of
+from howlate.model.cause import Lateness
 from howlate.prove.kept_probes import KeptProbes
 from howlate.prove.landscape import Probed, ReleaseWindow
 from howlate.prove.logged_release import LEAST_LEAD_NS as LEAST_LOGGED_NS
 from howlate.prove.logged_release import LoggedRelease, logged_release
 from howlate.prove.same_state import unexplained
-from howlate.replay.lateness import Lateness, explain
+from howlate.replay.lateness import explain
 from howlate.replay.premises import ComparedPair, Witness
 from howlate.replay.release_path import release_path
 from howlate.replay.symbols import Symbols

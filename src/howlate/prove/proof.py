@@ -10,9 +10,9 @@ from enum import Enum
 from itertools import pairwise
 from typing import Any
 
+from howlate.model.cause import Lateness
 from howlate.prove.landscape import Goal, Probed, ReleaseWindow, Search, divided, wait_together
 from howlate.prove.release_lead import Eps, eps_of
-from howlate.replay.lateness import Lateness
 from howlate.replay.premises import SAMPLED, ComparedPair, Witness, of_order, witness_to_json
 from howlate.words.say import english, to_json
 from howlate.words.statement import Statement, rule

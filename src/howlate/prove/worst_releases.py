@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from howlate.model.cause import Lateness
 from howlate.prove.landscape import Probed, wait_together
 from howlate.prove.proof import Proof
-from howlate.replay.lateness import Lateness
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import bisect
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from howlate.errors import DamagedError
+from howlate.model.cause import Cause, CausePart, Lateness, Why
 from howlate.replay.call_stacks import Call, Segment, segments
 from howlate.replay.execution import INTERRUPT, Execution
 from howlate.replay.instructions import InstructionKind
@@ -25,121 +25,6 @@ NOT_WHOLE = rule(
     "the parts of a latency of {latency_ns:time} add up to {sum_ns:time}",
     remedy="report it with the run: this is a defect of howlate",
 )
-
-
-class PartKind(StrEnum):
-    """What the time went to."""
-
-    HALTED = "halted"
-    """The CPU was idle, and no interrupt had come."""
-    MASKED = "masked"
-    """Interrupts were off."""
-    UNTIL_INTERRUPT = "until interrupt"
-    """Interrupts were on, and the timer's had not come yet."""
-    INTERRUPT = "interrupt"
-    HELD = "held"
-    """What was interrupted, or another task, went on before the scheduler was called; or the kernel cleaned up after
-    a task that it had switched away from."""
-    OTHER_TASK = "other task"
-    SCHEDULER = "scheduler"
-    SWITCH = "switch"
-    """From the switch of tasks to where the task had called the scheduler, without what is cleaned up there."""
-    RETURN = "return"
-    """The rest of the system call, and back to the program."""
-    PROGRAM = "program"
-    """From the program's first instruction to its time stamp."""
-
-
-class Reason(StrEnum):
-    """Why what went on could not be preempted."""
-
-    MASKED = "interrupts off"
-    SOFTIRQ = "softirq"
-    COUNT = "preemption off"
-    NOT_PREEMPTIBLE = "not preemptible"
-    """The kernel gives the CPU up here only where it calls the scheduler itself."""
-    LOCK = "in a lock"
-    """By the chain of calls, where the preemption count was not read (arm64)."""
-    UNCOUNTED = "count not known"
-    """Nothing that is known: the preemption count was not read, and may have been anything."""
-    PROGRAM = "a program"
-
-
-@dataclass(frozen=True)
-class LatePart:
-    """A stretch of one kind, between the release and the time stamp."""
-
-    kind: PartKind
-    from_ns: int
-    """Since the release."""
-    ns: int
-    function: str
-    """Where most of it was executed, or which function was interrupted or entered."""
-    stack: tuple[str, ...] = field(repr=False, default=())
-    entry: str = ""
-    """Of INTERRUPT: where the CPU entered the kernel."""
-    reasons: tuple[tuple[Reason, int], ...] = ()
-    """Of HELD: how long each reason held, in ns."""
-    place: str = ""
-    """The line of source of the function at which most of it was spent; "" without debug information."""
-
-
-@dataclass(frozen=True)
-class Function:
-    """What a function executed."""
-
-    name: str
-    self_ns: int
-    inclusive_ns: int
-    stack: tuple[str, ...] = field(repr=False, default=())
-    """The chain of calls in which most of its own instructions were executed."""
-    place: str = ""
-    """The line of source at which most of them were; "" without debug information."""
-
-
-@dataclass(frozen=True)
-class Lateness:
-    """One latency, explained."""
-
-    latency_ns: int
-    parts: tuple[LatePart, ...]
-    stacks: tuple[tuple[tuple[str, ...], int], ...] = field(repr=False)
-    """Each chain of calls, outermost first, with the ns of its last function's own instructions; in the order
-    of their first instruction."""
-    spans: tuple[tuple[int, int, tuple[str, ...]], ...] = field(repr=False)
-    """From and to, in ns since the release, and the chain of calls then."""
-    instructions: int
-    halted_ns: int
-    places: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Lines of source by function."""
-
-    @property
-    def functions(self) -> tuple[Function, ...]:
-        """All functions, those that executed most first."""
-        return functions_of(self.stacks, self.places)
-
-
-def functions_of(
-    stacks: Iterable[tuple[tuple[str, ...], int]], places: Mapping[str, str]
-) -> tuple[Function, ...]:
-    own: Counter[str] = Counter()
-    inclusive: Counter[str] = Counter()
-    chains: dict[str, Counter[tuple[str, ...]]] = {}
-    for stack, ns in stacks:
-        own[stack[-1]] += ns
-        chains.setdefault(stack[-1], Counter())[stack] += ns
-        for name in set(stack):
-            inclusive[name] += ns
-    return tuple(
-        Function(
-            name,
-            own[name],
-            ns,
-            chains[name].most_common(1)[0][0] if name in chains else (),
-            places.get(name, ""),
-        )
-        for name, ns in sorted(inclusive.items(), key=lambda item: (-own[item[0]], -item[1], item[0]))
-    )
 
 
 def slices(execution: Execution, release_ns: int, latency_ns: int, stamp: int) -> list[Slice]:
@@ -157,11 +42,16 @@ def explain(execution: Execution, release_ns: int, latency_ns: int, stamp: int) 
 class Slice:
     """A part of the time in which one function was executed, and nothing that counts changed."""
 
-    kind: PartKind
-    reason: Reason | None
+    cause: Cause
+    why: Why | None
     from_ns: int
     ns: int
     call: Call
+
+    @property
+    def part(self) -> tuple[Cause, Why | None]:
+        """What neighbours of one part have in common."""
+        return self.cause, self.why if self.why in _OF_A_PART else None
 
 
 class _Explained:
@@ -224,16 +114,14 @@ class _Explained:
         spans: list[tuple[int, int, tuple[str, ...]]] = []
         for piece in slices:
             stack = (
-                (*_labelled(piece.call),)
-                if piece.kind is not PartKind.HALTED
-                else (*_labelled(piece.call), HALT)
+                (*_labelled(piece.call),) if piece.cause is not Cause.IDLE else (*_labelled(piece.call), HALT)
             )
             stacks[stack] = stacks.get(stack, 0) + piece.ns
             if spans and spans[-1][2] == stack:
                 spans[-1] = (spans[-1][0], piece.from_ns + piece.ns, stack)
             else:
                 spans.append((piece.from_ns, piece.from_ns + piece.ns, stack))
-        halted_ns = sum(piece.ns for piece in slices if piece.kind is PartKind.HALTED)
+        halted_ns = sum(piece.ns for piece in slices if piece.cause is Cause.IDLE)
         return Lateness(
             self._latency_ns,
             tuple(_parts(slices)),
@@ -248,8 +136,9 @@ class _Explained:
         gap_ns = min(int(self._times[self._first]), self._end_ns) - begin_ns
         if gap_ns > 0:  # the release came while the CPU was halted, or amid an instruction
             before = self._segment_of(max(0, self._first - 1))
-            kind = PartKind.HALTED if gap_ns >= self._execution.step_ns else PartKind.UNTIL_INTERRUPT
-            yield Slice(kind, None, 0, gap_ns, before.call)
+            is_halted = gap_ns >= self._execution.step_ns
+            cause, why = (Cause.IDLE, None) if is_halted else (Cause.TIMER_IRQ, Why.BEFORE_INTERRUPT)
+            yield Slice(cause, why, 0, gap_ns, before.call)
         for segment in self._segments:
             if segment.after <= self._first:
                 continue
@@ -278,37 +167,36 @@ class _Explained:
             ns = min(int(self._times[stop]), self._end_ns) - from_ns
             if ns <= 0:
                 continue
-            kind, reason = self._kind(start, segment.call)
-            yield Slice(kind, reason, from_ns - self._release_ns, ns, segment.call)
+            yield Slice(*self._cause(start, segment.call), from_ns - self._release_ns, ns, segment.call)
 
-    def _kind(self, at: int, call: Call) -> tuple[PartKind, Reason | None]:
+    def _cause(self, at: int, call: Call) -> tuple[Cause, Why | None]:
         execution = self._execution
         is_program = int(execution.addresses[at]) < USER_TOP
         if execution.kinds[at] == InstructionKind.HALT:
-            return PartKind.HALTED, None
+            return Cause.IDLE, None
         names = [each.name for each in call.chain()]
         in_interrupt = any(each.kind == INTERRUPT for each in call.chain())
         if at >= self._arrived and call.task is self._own_task and self._arrived > self._first:
             if is_program:
-                return PartKind.PROGRAM, None
+                return Cause.RETURN, None
             if self._cleans_up(at, call):
-                return PartKind.HELD, self._reason(at, names, is_program)
+                return self._held(at, names, is_program)
             if in_interrupt:
-                return PartKind.INTERRUPT, None
-            return (PartKind.SWITCH if "__schedule" in names else PartKind.RETURN), None
+                return Cause.TIMER_IRQ, None
+            return Cause.RETURN, None
         if at < self._interrupted:
-            return (PartKind.MASKED if self._masked[at] else PartKind.UNTIL_INTERRUPT), None
+            return (Cause.IRQ_LATE, None) if self._masked[at] else (Cause.TIMER_IRQ, Why.BEFORE_INTERRUPT)
         if self._cleans_up(at, call):
-            return PartKind.HELD, self._reason(at, names, is_program)
+            return self._held(at, names, is_program)
         if _in_scheduler(call):
-            return PartKind.SCHEDULER, None
+            return Cause.SWITCH, None
         if in_interrupt and not _in_softirq(names):
-            return PartKind.INTERRUPT, None
+            return Cause.TIMER_IRQ, None
         if call.task is not self._interrupted_task and call.task is not self._own_task:
-            return (PartKind.SCHEDULER if call.name in _AROUND_SCHEDULER else PartKind.OTHER_TASK), None
+            return (Cause.SWITCH if call.name in _AROUND_SCHEDULER else Cause.HIGHER_TASK), None
         if call.task is self._own_task:  # it was never switched away from: the way back from the interrupt
-            return (PartKind.PROGRAM if is_program else PartKind.RETURN), None
-        return PartKind.HELD, self._reason(at, names, is_program)
+            return Cause.RETURN, None
+        return self._held(at, names, is_program)
 
     def _cleans_up(self, at: int, call: Call) -> bool:
         """Whether it is executed after a switch for the sake of the task before it, and in no interrupt that came
@@ -327,18 +215,20 @@ class _Explained:
             callee = each.name
         return False
 
-    def _reason(self, at: int, names: Sequence[str], is_program: bool) -> Reason:
+    def _held(self, at: int, names: Sequence[str], is_program: bool) -> tuple[Cause, Why | None]:
+        """What went on, or was cleaned up, though the task had been woken."""
         if is_program:
-            return Reason.PROGRAM
+            return Cause.NOT_PREEMPTIBLE, Why.IN_PROGRAM
         if _in_softirq(names):
-            return Reason.SOFTIRQ
+            return Cause.SOFTIRQ, None
         if self._masked[at]:
-            return Reason.MASKED
+            return Cause.NOT_PREEMPTIBLE, Why.INTERRUPTS_OFF
         place = bisect.bisect_right(self._counted, at) - 1
         if place < 0:
-            return Reason.LOCK if any(name.startswith(LOCKS) for name in names) else Reason.UNCOUNTED
+            is_locked = any(name.startswith(LOCKS) for name in names)
+            return Cause.NOT_PREEMPTIBLE, Why.IN_LOCK if is_locked else Why.UNCOUNTED
         is_off = self._execution.log.counts[place][1] & _COUNTED
-        return Reason.COUNT if is_off else Reason.NOT_PREEMPTIBLE
+        return Cause.NOT_PREEMPTIBLE, Why.PREEMPTION_OFF if is_off else Why.NO_KERNEL_PREEMPTION
 
 
 HALT = "(halted)"
@@ -359,6 +249,23 @@ _OF_LEFT_TASK = ("__mmdrop", "put_task_stack", "put_task_struct", "__put_task_st
 _SWITCH = ("__switch_to", "cpu_switch_to", "__x86_")
 """The switch itself, and how functions return."""
 SOFTIRQS = frozenset(("__do_softirq", "handle_softirqs", "do_softirq_own_stack"))
+_OF_A_PART = (None, Why.BEFORE_INTERRUPT)
+"""What else is known of a slice is a reason of its part's."""
+_TIMERS = (
+    "asm_sysvec_apic_timer",
+    "sysvec_apic_timer",
+    "arch_timer_handler",
+    "hrtimer_interrupt",
+    "timer_interrupt",
+)
+"""Functions of the timer's interrupt begin so."""
+_IPIS = (
+    "asm_sysvec_reschedule",
+    "asm_sysvec_call_function",
+    "asm_sysvec_irq_work",
+    "ipi_handler",
+    "do_handle_IPI",
+)
 LOCKS = ("_raw_spin_", "_raw_read_", "_raw_write_", "queued_spin_", "queued_read_", "queued_write_")
 """Functions of the kernel's locks begin so; in each of them preemption is off."""
 
@@ -397,35 +304,51 @@ def _masked(execution: Execution) -> npt.NDArray[np.bool_]:
     return masked
 
 
-def _parts(slices: Sequence[Slice]) -> Iterable[LatePart]:
-    """Neighbours of one kind are one part."""
-    run: list[Slice] = []
-    for piece in slices:
-        if run and run[-1].kind is not piece.kind:
-            yield _part(run)
-            run = []
-        run.append(piece)
-    if run:
-        yield _part(run)
+def _parts(slices: Sequence[Slice]) -> Iterable[CausePart]:
+    for _key, run in groupby(slices, lambda piece: piece.part):
+        yield _part(list(run))
 
 
-def _part(run: Sequence[Slice]) -> LatePart:
+def _part(run: Sequence[Slice]) -> CausePart:
     own: Counter[tuple[str, ...]] = Counter()
-    reasons: Counter[Reason] = Counter()
-    entry = ""
+    reasons: Counter[Why] = Counter()
     for piece in run:
         own[_labelled(piece.call)] += piece.ns
-        if piece.reason is not None:
-            reasons[piece.reason] += piece.ns
-        if piece.kind is PartKind.INTERRUPT and not entry:
-            entry = next((call.name for call in piece.call.chain() if call.kind == INTERRUPT), "")
-    stack = own.most_common(1)[0][0]
-    return LatePart(
-        run[0].kind,
+        if piece.why is not None and piece.why not in _OF_A_PART:
+            reasons[piece.why] += piece.ns
+    *callers, function = own.most_common(1)[0][0]
+    cause, name = run[0].cause, ""
+    if cause is Cause.TIMER_IRQ and run[0].why is None:
+        cause, name = _interrupt(run)
+    elif cause is Cause.SOFTIRQ:
+        name = _softirq(run)
+    return CausePart(
+        cause,
         run[0].from_ns,
         sum(piece.ns for piece in run),
-        stack[-1],
-        stack,
-        entry,
-        tuple(reasons.most_common()),
+        name,
+        why=reasons.most_common(1)[0][0] if reasons else run[0].why,
+        state=-1 if cause is Cause.IDLE else None,
+        function=function,
+        callers=tuple(reversed(callers)),
+        reasons=tuple(reasons.most_common()),
     )
+
+
+def _interrupt(run: Sequence[Slice]) -> tuple[Cause, str]:
+    """Whose interrupt it is; of another than the timer's where the CPU entered the kernel."""
+    names = {call.name for piece in run for call in piece.call.chain()}
+    if any(name.startswith(_TIMERS) for name in names):
+        return Cause.TIMER_IRQ, ""
+    entry = next((call.name for call in run[0].call.chain() if call.kind == INTERRUPT), "")
+    return (Cause.IPI if any(name.startswith(_IPIS) for name in names) else Cause.IRQ), entry
+
+
+def _softirq(run: Sequence[Slice]) -> str:
+    """The function that handles most of it: what is called by the loop over softirqs."""
+    handlers: Counter[str] = Counter()
+    for piece in run:
+        names = [call.name for call in piece.call.chain()]
+        at = next(place for place, name in enumerate(names) if name in SOFTIRQS)
+        handlers[names[max(0, at - 1)]] += piece.ns
+    return handlers.most_common(1)[0][0]

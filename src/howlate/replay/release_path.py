@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from howlate.model.cause import Cause
 from howlate.replay.call_stacks import Call
 from howlate.replay.execution import INTERRUPT, Execution
-from howlate.replay.lateness import SOFTIRQS, PartKind, Slice, slices
+from howlate.replay.lateness import SOFTIRQS, Slice, slices
 
 PATH_FORMAT = 4
 """Counted up when a log is divided in another way: what was kept of a log before cannot be compared with it."""
@@ -30,7 +31,7 @@ _OF_TIMERS = (
 )
 """What the kernel calls for each timer that expires, beside the timer's own function."""
 _THUNK = "__x86_"
-_AFTER = (PartKind.SCHEDULER, PartKind.SWITCH, PartKind.RETURN, PartKind.PROGRAM)
+_AFTER = (Cause.SWITCH, Cause.RETURN)
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def path_of(pieces: Sequence[Slice]) -> ReleasePath:
         together = list(group)
         if not is_interrupted:
             for piece in together:
-                (own if piece.kind in _AFTER else held)[piece.call.name] += piece.ns
+                (own if piece.cause in _AFTER else held)[piece.call.name] += piece.ns
             continue
         is_own = any(piece.from_ns in own_wake_up for piece in together)
         names = [_interruption(piece, is_own=piece.from_ns in own_wake_up) for piece in together]
@@ -141,21 +142,23 @@ def _joined(named: Iterable[tuple[Slice, str]]) -> Iterator[Interruption]:
 
 def _is_interrupted(piece: Slice) -> bool:
     """Whether it is neither what was interrupted nor what the release itself does after its interrupt."""
-    if piece.kind is PartKind.OTHER_TASK:
+    if piece.cause is Cause.HIGHER_TASK:
         return True
     names = [call.name for call in piece.call.chain()]
-    if piece.kind in _AFTER:
+    if piece.cause in _AFTER:
         return False
     if not SOFTIRQS.isdisjoint(names):
         return True
     # What is cleaned up after a switch may stand on an interrupt that a task was preempted in.
-    return piece.kind is not PartKind.HELD and any(call.kind == INTERRUPT for call in piece.call.chain())
+    return piece.cause is not Cause.NOT_PREEMPTIBLE and any(
+        call.kind == INTERRUPT for call in piece.call.chain()
+    )
 
 
 def _interruption(piece: Slice, *, is_own: bool) -> str:
     """What came between, by the function that the kernel calls for it; "" for the rest of an interrupt, and for what
     wakes the measuring task."""
-    if piece.kind is PartKind.OTHER_TASK:
+    if piece.cause is Cause.HIGHER_TASK:
         return _outermost(piece.call)
     above = ""
     for call in piece.call.chain():  # from the innermost on

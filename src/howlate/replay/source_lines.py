@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from howlate.model.cause import Lateness
 from howlate.replay.execution import Execution
-from howlate.replay.lateness import Lateness
 
 Lines = Callable[[Collection[int]], Mapping[int, str]]
 """A line for each address that has one."""

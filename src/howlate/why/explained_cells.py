@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from howlate.model.cause import ORDINARY, Cause, CausePart, ExplainedCase
+from howlate.model.cause import ORDINARY, Cause, CausePart, ExplainedCase, Lateness
 from howlate.model.disturbances import disturbances
 from howlate.model.facts import Facts, guest_if_known
 from howlate.model.guest_cpus import MOST_MIPS, GuestCpus
@@ -74,6 +74,20 @@ class ExplainedCell:
         if self.median_ns is None:
             return False
         return self.own_cost_ns > max(self.own_most_ns, OWN_SHARE * (self.median_ns - self.own_cost_ns))
+
+
+@dataclass(frozen=True)
+class CellCase:
+    """A case with its cell."""
+
+    cell: ExplainedCell
+    case: ExplainedCase
+
+    @property
+    def replayed(self) -> Lateness:
+        """Of a case that was played again."""
+        assert self.case.replayed is not None
+        return self.case.replayed
 
 
 @dataclass(frozen=True)
@@ -279,7 +293,7 @@ def weighty_causes(sums: Sequence[CauseSum]) -> list[CauseSum]:
     ]
 
 
-def worst_cases(cells: Sequence[ExplainedCell], most: int) -> list[tuple[ExplainedCell, ExplainedCase]]:
-    """The worst of all cells."""
-    every = [(cell, case) for cell in cells for case in cell.cases]
-    return sorted(every, key=lambda pair: -pair[1].case.latency_ns)[:most]
+def worst_cases(cells: Sequence[ExplainedCell], most: int | None = None) -> list[CellCase]:
+    """The worst of all cells, the worst first; all for None."""
+    every = [CellCase(cell, case) for cell in cells for case in cell.cases]
+    return sorted(every, key=lambda one: -one.case.case.latency_ns)[:most]

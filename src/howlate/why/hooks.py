@@ -33,10 +33,7 @@ def modules_of_results() -> tuple[str, ...]:
         "howlate.why.on_screen",
         "howlate.why.recorded",
         "howlate.why.remedies",
-        "howlate.why.replayed.document",
-        "howlate.why.replayed.page",
         "howlate.why.replayed.pair_document",
-        "howlate.why.replayed.parts",
     )
 
 

@@ -9,25 +9,36 @@ from typing import Any
 from howlate.document.document import Item, Section, texts
 from howlate.document.sheet import Row, Sheet, labels, numbers, times
 from howlate.document.sheet import texts as column
-from howlate.model.cause import Cause, CausePart, ExplainedCase
+from howlate.model.cause import Cause, CausePart, ExplainedCase, Function, Lateness
 from howlate.model.finding import Finding
 from howlate.model.trace import LOSSY, NOTHING_KEPT, UNKNOWN_PRIO, TracedTask
 from howlate.why.cause_names import NAMES, cause_caption
-from howlate.why.explained_cells import OWN_SHARE, CauseSum, ExplainedCell, cause_sums, worst_cases
-from howlate.why.late_parts import part_statement, parts_sheet
+from howlate.why.explained_cells import (
+    OWN_SHARE,
+    CauseSum,
+    CellCase,
+    ExplainedCell,
+    cause_sums,
+    worst_cases,
+)
+from howlate.why.late_parts import UNIT, part_text, parts_sheet, share_column
 from howlate.why.remedies import findings_for, remedies_of, remedy_of
-from howlate.why.replayed.parts import UNIT
 from howlate.words.language import _
-from howlate.words.say import Text, say, text_of
+from howlate.words.say import Text, english_text, say, text_of
 from howlate.words.say import to_json as statement_json
 from howlate.words.statement import Statement, rule
 
 MOST_CAUSES = 12
+MOST_FUNCTIONS, _MOST_CHAIN = 10, 5
 OF_CASE = "late-"
 """The beginning of the ids of the worst cases' sections."""
 
 SAMPLE = rule(
     "late.sample", "{cell}, release {release}: {latency_ns:time} late, {at_s:seconds} after the start."
+)
+REPLAYED = rule(
+    "late.replayed",
+    "Played again with the same latencies: {instructions:count} instructions, {halted_ns:time} halted.",
 )
 STEAL = rule("late.steal", "In that second the hypervisor took {share:percent} of this CPU's time.")
 WORST_IN = rule("late.worst-in", "{cell}, release {release} of thread {thread}")
@@ -35,6 +46,10 @@ EVENTS_MISSING = rule("late.lossy", "The kernel lost events of this case.")
 OPENING = rule(
     "late.opening",
     "{cases} late samples of {samples:count} have their events, at most {most} of each cell.",
+)
+OPENING_REPLAYED = rule(
+    "late.opening-replayed",
+    "{cases} of {samples:count} samples were played again, instruction by instruction.",
 )
 OVERWRITTEN = rule(
     "late.overwritten",
@@ -105,7 +120,10 @@ def causes_section(
     if not sums:
         return (Section("why", without, title),) if without else ()
     kept = [sum(not case.case.state & NOTHING_KEPT for case in cell.cases) for cell in cells]
-    opening = OPENING(cases=sum(kept), samples=sum(cell.samples for cell in cells), most=max(kept))
+    samples = sum(cell.samples for cell in cells)
+    opening = OPENING(cases=sum(kept), samples=samples, most=max(kept))
+    if any(case.replayed is not None for cell in cells for case in cell.cases):
+        opening = OPENING_REPLAYED(cases=sum(kept), samples=samples)
     items: tuple[Item, ...] = (
         *texts("paragraph", (opening,)),
         causes_sheet(sums),
@@ -133,21 +151,23 @@ def _kept(cell: ExplainedCell) -> Statement:
 
 def causes_sheet(sums: Sequence[CauseSum]) -> Sheet:
     """The causes with the most time."""
-    shown = sums[:MOST_CAUSES]
+    shown, whole_ns = sums[:MOST_CAUSES], sum(each.total_ns for each in sums)
     places = [each.worst_in for each in shown]
     where = [say(WORST_IN(cell=each.name, release=each.release, thread=each.thread)) for each in places]
+    totals = [*(each.total_ns for each in shown), whole_ns]
     return Sheet(
         "late-causes",
         _("Causes of the late samples, in µs"),
         (
-            labels("cause", _("cause"), [cause_text(each.cause, each.name) for each in shown]),
-            numbers("cases", _("in cases"), [each.cases for each in shown]),
-            numbers("largest_in", _("largest in"), [each.largest_in for each in shown]),
-            times("total", _("altogether"), [each.total_ns for each in shown], UNIT),
-            times("worst", _("worst"), [each.worst_ns for each in shown], UNIT, strong=True),
-            column("worst_in", _("worst in"), where, words=True),
+            labels("cause", _("cause"), [*(cause_text(each.cause, each.name) for each in shown), _("total")]),
+            numbers("cases", _("in cases"), [*(each.cases for each in shown), None]),
+            numbers("largest_in", _("largest in"), [*(each.largest_in for each in shown), None]),
+            times("total", _("altogether"), totals, UNIT),
+            share_column([ns / max(whole_ns, 1) for ns in totals]),
+            times("worst", _("worst"), [*(each.worst_ns for each in shown), None], UNIT, strong=True),
+            column("worst_in", _("worst in"), [*where, ""], words=True),
         ),
-        tuple(Row() for _each in shown),
+        tuple(Row() for _each in totals),
         kind="late-causes",
     )
 
@@ -188,25 +208,52 @@ def _remedies(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> Iterator
 
 def case_sections(cells: Sequence[ExplainedCell], most: int) -> tuple[Section, ...]:
     """The worst cases of all cells, the worst first."""
-    return tuple(
-        _case_section(cell, case, number) for number, (cell, case) in enumerate(worst_cases(cells, most))
-    )
+    return tuple(_case_section(one, number) for number, one in enumerate(worst_cases(cells, most)))
 
 
-def _case_section(cell: ExplainedCell, explained: ExplainedCase, number: int) -> Section:
-    case = explained.case
+def _case_section(one: CellCase, number: int) -> Section:
+    cell, explained, case = one.cell, one.case, one.case.case
     told = [
         SAMPLE(cell=cell.name, release=case.release, latency_ns=case.latency_ns, at_s=case.release_ns / 1e9)
     ]
+    replayed = explained.replayed
+    if replayed is not None:
+        told.append(REPLAYED(instructions=replayed.instructions, halted_ns=replayed.halted_ns))
     if explained.steal_permille:
         told.append(STEAL(share=explained.steal_permille / 1000))
     if case.state & LOSSY:
         told.append(EVENTS_MISSING())
     items: tuple[Item, ...] = (
         *texts("paragraph", (tuple(told),)),
-        parts_sheet(explained, f"late-parts-{number}"),
+        parts_sheet(explained.parts, f"late-parts-{number}"),
+        *([functions_sheet(replayed, f"functions-{number}")] if replayed is not None else []),
     )
     return Section(f"{OF_CASE}{number}", items)
+
+
+def functions_sheet(lateness: Lateness, key: str = "functions", most: int = MOST_FUNCTIONS) -> Sheet:
+    """The functions of a replayed latency that executed most themselves."""
+    functions = lateness.functions[:most]
+    places = labels("place", _("mostly at"), [each.place for each in functions])
+    return Sheet(
+        key,
+        _("Functions"),
+        (
+            labels("function", _("function < its callers"), [chain_text(each) for each in functions]),
+            *([places] if any(each.place for each in functions) else []),
+            times("self", _("itself [µs]"), [each.self_ns for each in functions], UNIT),
+            times("inclusive", _("with all it called [µs]"), [each.inclusive_ns for each in functions], UNIT),
+        ),
+        tuple(Row() for _each in functions),
+        kind="late-functions",
+    )
+
+
+def chain_text(function: Function) -> str:
+    """A function and its nearest callers, the nearest first."""
+    callers = list(function.stack[:-1])[::-1]
+    more = ("...",) if len(callers) > _MOST_CHAIN else ()
+    return " < ".join((function.name, *callers[:_MOST_CHAIN], *more))
 
 
 # --- JSON -----------------------------------------------------------------------------------------------------------
@@ -274,6 +321,30 @@ def _case_json(explained: ExplainedCase) -> dict[str, Any]:
         "state": case.state,
         "steal_permille": explained.steal_permille,
         "parts": [_part_json(part) for part in explained.parts],
+        **({} if explained.replayed is None else _replay_json(explained.replayed)),
+    }
+
+
+def lateness_json(lateness: Lateness) -> dict[str, Any]:
+    """A latency that was played again."""
+    parts = [_part_json(part) for part in lateness.parts]
+    return {"latency_ns": lateness.latency_ns, "parts": parts, **_replay_json(lateness)}
+
+
+def _replay_json(lateness: Lateness) -> dict[str, Any]:
+    return {
+        "instructions": lateness.instructions,
+        "halted_ns": lateness.halted_ns,
+        "functions": [
+            {
+                "name": each.name,
+                "self_ns": each.self_ns,
+                "inclusive_ns": each.inclusive_ns,
+                "stack": list(each.stack),
+                **({"place": each.place} if each.place else {}),
+            }
+            for each in lateness.functions
+        ],
     }
 
 
@@ -288,7 +359,9 @@ def _part_json(part: CausePart) -> dict[str, Any]:
         **({"function": part.function} if part.function else {}),
         **({"callers": list(part.callers)} if part.callers else {}),
         **({"idle_state": part.state} if part.state is not None else {}),
-        "text": statement_json(part_statement(part))["text"],
+        **({"reasons": {str(why): ns for why, ns in part.reasons}} if part.reasons else {}),
+        **({"place": part.place} if part.place else {}),
+        "text": english_text(part_text(part)),
     }
 
 

@@ -32,7 +32,7 @@ from howlate.model.disturbances import Disturbances, disturbances
 from howlate.model.in_force import measuring_cpus
 from howlate.model.loaded import CellContent
 from howlate.statistics.labels import row_names
-from howlate.why.replayed.parts import UNIT
+from howlate.why.late_parts import UNIT
 from howlate.words.language import N_, _
 from howlate.words.quantities import grouped, percent, seconds_text
 from howlate.words.statement import Statement, rule

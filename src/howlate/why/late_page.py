@@ -1,15 +1,16 @@
-"""The page of explained samples: the causes, a bar for each sample, its point in the course of time, and the worst
-one by one."""
+"""The page of explained samples: the causes, a bar for each sample, its point in the course of time, the worst one by
+one, and of those that were played again a flame graph."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from howlate.charts import Figure, Subject
 from howlate.charts.course import CHART as COURSE
 from howlate.document.coarser import coarser
 from howlate.document.document import Document, Drawn, Section, texts
+from howlate.document.flame import flame_html
 from howlate.document.html import fits, fitted
 from howlate.document.html import page as html_page
 from howlate.document.of_runs import FEWER_DRAWN, JOINED
@@ -17,15 +18,30 @@ from howlate.document.results import Fit, latest
 from howlate.document.text import virtual_note
 from howlate.model.loaded import CellContent, RunContent
 from howlate.why.charts.causes import CHART as CAUSES
-from howlate.why.explained_cells import ExplainedCell
+from howlate.why.explained_cells import CellCase, ExplainedCell
 from howlate.why.late_cases import OF_CASE
 from howlate.words.language import _
+from howlate.words.quantities import time_text
 from howlate.words.statement import Statement, rule
 
 FEWER_CASES = rule(
     "late.fewer-cases",
     "So many samples leave no room for all of them: of the {cases} worst the {listed} worst are shown one by one.",
 )
+
+
+def replayed_page(shown: Document, cases: Sequence[CellCase]) -> str:
+    """Of samples that were played again, each with its flame graph: their sections come in the order of `cases`."""
+    flames = [
+        flame_html(
+            one.replayed.stacks,
+            f"{one.cell.name}, {time_text(one.replayed.latency_ns)}",
+            one.replayed.places,
+        )
+        for one in cases
+    ]
+    before = [""] * sum(not section.id.startswith(OF_CASE) for section in shown.sections)
+    return html_page(replace(shown, title=_("Why it was late")), [*before, *flames], "flame")
 
 
 def page(content: RunContent, cells: Sequence[ExplainedCell], shown: Document) -> str:

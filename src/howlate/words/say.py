@@ -61,6 +61,12 @@ def english(statement: Statement) -> str:
     return _text(statement, _source)
 
 
+def english_text(text: Text) -> str:
+    """A `Text` in English."""
+    with language.english():
+        return text_of(text)
+
+
 def remedy(statement: Statement) -> str:
     """What to do about it, in English: the rule's own remedy, else that of a statement inside it; "" if there
     is nothing to do."""
@@ -162,10 +168,7 @@ class _Filler(string.Formatter):
 
 def _caption_text(caption: Caption | Listed | Capitalised, templates: Templates) -> str:
     """A caption inside a statement, in the statement's language."""
-    if templates is not _source:
-        return text_of(caption)
-    with language.english():
-        return text_of(caption)
+    return text_of(caption) if templates is not _source else english_text(caption)
 
 
 def _stored(value: Any) -> Any:

@@ -11,7 +11,7 @@ from howlate.document.sheet import texts as column
 from howlate.model.cause import Cause
 from howlate.why.calibrate.calibration import RIGHT_LIMIT, KindResult, Undisturbed
 from howlate.why.cause_names import NAMES
-from howlate.why.replayed.parts import UNIT
+from howlate.why.late_parts import UNIT
 from howlate.words.language import _
 from howlate.words.say import Text, text_of
 from howlate.words.statement import rule

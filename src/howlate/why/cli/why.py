@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from howlate.cli._options import OutputPath
+from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
+from howlate.lab.cli.lab._built import BuiltOptions, built_options
+from howlate.why.cli._replay import ReplayedSamples, ReplayOptions, opened_lab, played_again, replay_options
 from howlate.why.cli._trial import TrialOptions, trial_options, try_remedies
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.document.document import Document
+    from howlate.model.loaded import RunContent
+    from howlate.why.explained_cells import ExplainedCell
     from howlate.why.flow import ExplainedRun
 
-MOST_WORST = 100_000
+SCHEMA = 2
+MOST_WORST, DEFAULT_WORST = 100_000, 3
 TRY_ALONE = rule(
     "cli.why-try-alone",
     "--pairs, --seconds and --out are about --try",
@@ -33,48 +40,87 @@ NO_SUCH_NUMBER = rule("cli.why-worst", "--worst must be from 0 to {most:count}, 
 @click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
 @click.argument("cell", default="", metavar="[CELL]")
 @click.option(
-    "--worst",
-    type=int,
-    default=3,
-    show_default=True,
-    metavar="K",
-    help="How many samples to show one by one.",
+    "--worst", type=int, metavar="K", help="How many samples to show one by one (default: 3; 1 of a replay)."
 )
-@click.option("-o", "--output", type=OutputPath(), metavar="FILE", help="Write a page with a chart too.")
+@click.option("-o", "--output", type=OutputPath(), metavar="FILE", help="Write a page with charts too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/why.md).")
 @trial_options
-def command(run: Path, cell: str, worst: int, output: Path | None, as_json: bool, trial: TrialOptions) -> int:
+@replay_options
+@built_options
+@archive_options
+def command(
+    run: Path,
+    cell: str,
+    worst: int | None,
+    output: Path | None,
+    as_json: bool,
+    trial: TrialOptions,
+    replay: ReplayOptions,
+    built: BuiltOptions,
+    archive: ArchiveOptions,
+) -> int:
     """Say why the late samples of the run folder RUN were late: of all cells, or of CELL (its id or a part of it).
-    The kernel's events tell, which `check` records, and `run` with --set explain=true; else counters do."""
+    The kernel's events tell, which `check` records, and `run` with --set explain=true; else counters do. Of a run of
+    the lab, the worst samples are played again with every instruction logged: they are the same to the nanosecond,
+    or the command fails."""
+    from howlate.cli._named import damaged_where, tell_missing
+    from howlate.errors import UsageError
+    from howlate.store.files import OUTPUT, check_place
+    from howlate.store.loaded import load_run
+    from howlate.why.flow import explained_run
+
+    if worst is not None and not 0 <= worst <= MOST_WORST:
+        raise UsageError(NO_SUCH_NUMBER(worst=worst, most=MOST_WORST))
+    _check_trial(trial, as_json or output is not None)
+    check_place(output, OUTPUT)
+    replay.check()
+    content = load_run(run)
+    missing = tell_missing([(run, content)])
+    if not trial.wanted and replay.is_wanted(content.run):
+        with damaged_where(missing):
+            samples = played_again(
+                run,
+                content,
+                cell,
+                worst,
+                replay,
+                lambda labels, guest: opened_lab(labels, guest, built, archive),
+            )
+        _print(_replayed_document(samples, content), lambda: _replayed_json(samples, content), as_json)
+        _write_replayed(samples, content, output)
+        samples.write(replay)
+        return missing
+    with damaged_where(missing):
+        found = explained_run(run, content, cell)
+    shown = _document(found, DEFAULT_WORST if worst is None else worst)
+    _print(shown, lambda: _json(found), as_json)
+    if output is not None:
+        _write(found, shown, output)
+    return try_remedies(found, trial) if trial.wanted else missing
+
+
+def _check_trial(trial: TrialOptions, is_written: bool) -> None:
+    from howlate.errors import UsageError
+
+    if not trial.wanted and trial.given:
+        raise UsageError(TRY_ALONE())
+    if trial.wanted and is_written:
+        raise UsageError(TRY_AND_OUTPUT())
+    if trial.wanted:
+        trial.check()
+
+
+def _print(shown: Document, made_json: Callable[[], dict[str, Any]], as_json: bool) -> None:
     import json
 
     from rich.console import Console
 
-    from howlate.cli._named import damaged_where, tell_missing
     from howlate.document.document_terminal import print_document
-    from howlate.errors import UsageError
-    from howlate.store.loaded import load_run
-    from howlate.why.flow import explained_run
 
-    if not 0 <= worst <= MOST_WORST:
-        raise UsageError(NO_SUCH_NUMBER(worst=worst, most=MOST_WORST))
-    if not trial.wanted and trial.given:
-        raise UsageError(TRY_ALONE())
-    if trial.wanted and (as_json or output is not None):
-        raise UsageError(TRY_AND_OUTPUT())
-    if trial.wanted:
-        trial.check()
-    content = load_run(run)
-    missing = tell_missing([(run, content)])
-    with damaged_where(missing):
-        found = explained_run(run, content, cell)
     if as_json:
-        click.echo(json.dumps(_json(found), indent=1, ensure_ascii=False))
+        click.echo(json.dumps(made_json(), indent=1, ensure_ascii=False))
     else:
-        print_document(Console(highlight=False, markup=False), _document(found, worst))
-    if output is not None:
-        _write(found, worst, output)
-    return try_remedies(found, trial) if trial.wanted else missing
+        print_document(Console(highlight=False, markup=False), shown)
 
 
 def _document(found: ExplainedRun, worst: int) -> Document:
@@ -91,22 +137,52 @@ def _document(found: ExplainedRun, worst: int) -> Document:
     )
 
 
+def _replayed_document(samples: ReplayedSamples, content: RunContent) -> Document:
+    """The comparison if there is one, then the causes, then each sample, the worst first."""
+    from howlate.document.document import Document
+    from howlate.why.late_cases import case_sections, causes_section
+    from howlate.why.replayed.pair_document import pair_section
+
+    first = () if samples.pair is None else (pair_section(samples.pair),)
+    causes = causes_section(samples.cells, content.findings)
+    return Document((*first, *causes, *case_sections(samples.cells, len(samples.cases))))
+
+
 def _json(found: ExplainedRun) -> dict[str, Any]:
-    from howlate.why.explained_cells import cause_sums
-    from howlate.why.late_cases import causes_json, cell_json
     from howlate.why.late_counters import counters_json
 
-    return {
-        "schema": 1,
-        "causes": causes_json(cause_sums(found.cells), found.findings),
-        "cells": [cell_json(cell) for cell in found.cells],
-        "counters": counters_json(found.untraced.cells),
-    }
+    counters = counters_json(found.untraced.cells)
+    return {**_cells_json(found.cells, found.content), "counters": counters}
 
 
-def _write(found: ExplainedRun, worst: int, output: Path) -> None:
+def _replayed_json(samples: ReplayedSamples, content: RunContent) -> dict[str, Any]:
+    from howlate.why.replayed.pair_document import pair_json
+
+    compared = {} if samples.pair is None else {"comparison": pair_json(samples.pair)}
+    return {**_cells_json(samples.cells, content), **compared}
+
+
+def _cells_json(cells: Sequence[ExplainedCell], content: RunContent) -> dict[str, Any]:
+    from howlate.why.explained_cells import cause_sums
+    from howlate.why.late_cases import causes_json, cell_json
+
+    causes = causes_json(cause_sums(cells), content.findings)
+    return {"schema": SCHEMA, "causes": causes, "cells": [cell_json(cell) for cell in cells]}
+
+
+def _write(found: ExplainedRun, shown: Document, output: Path) -> None:
     from howlate.document.doc_links import linked
     from howlate.store.files import OUTPUT, write_output
     from howlate.why.late_page import page
 
-    write_output(output, linked(page(found.content, found.cells, _document(found, worst)), output), OUTPUT)
+    write_output(output, linked(page(found.content, found.cells, shown), output), OUTPUT)
+
+
+def _write_replayed(samples: ReplayedSamples, content: RunContent, output: Path | None) -> None:
+    from howlate.document.doc_links import linked
+    from howlate.store.files import OUTPUT, write_output
+    from howlate.why.late_page import replayed_page
+
+    if output is not None:
+        text = replayed_page(_replayed_document(samples, content), samples.cases)
+        write_output(output, linked(text, output), OUTPUT)

@@ -9,18 +9,20 @@ from pathlib import Path
 from howlate.errors import DamagedError, NotPossibleError, UsageError
 from howlate.lab.debug_info import DebugInfo
 from howlate.lab.targets.lab import LabTarget
+from howlate.model.cause import ExplainedCase, Lateness
 from howlate.model.decode import NEAREST, nearest
 from howlate.model.facts import Facts
 from howlate.model.guest_cpus import GuestCpus
 from howlate.model.plan import Cell
 from howlate.model.run import Run
+from howlate.model.trace import TraceCase
 from howlate.replay.lateness import explain
 from howlate.replay.source_lines import with_places
 from howlate.statistics.labels import row_names
 from howlate.store.activation import Activation, Activations
 from howlate.store.activations import recorded_activations
 from howlate.store.run_folder import RunFolder
-from howlate.why.replayed.explained import Explained
+from howlate.why.explained_cells import ExplainedCell
 from howlate.words.statement import Statement, rule
 
 NOT_IN_THE_LAB = rule(
@@ -68,10 +70,19 @@ class Chosen:
     wanted: tuple[Activation, ...]
 
 
+def can_be_replayed(run: Run) -> bool:
+    """Whether it was measured in virtual time by guests of one CPU."""
+    return _is_of_the_lab(run) and all(guest_of(run, machine).cpus == 1 for machine in run.machines)
+
+
+def _is_of_the_lab(run: Run) -> bool:
+    return run.virtual and bool(run.machines)
+
+
 def choose(folder: RunFolder, run: Run, wanted: str, worst: int, without: str = "") -> list[Chosen]:
     """The worst activations of the cells that are named by their id or a part of it; of all cells for "". Those
     of the kernel `without` are left out."""
-    if not run.virtual or not run.machines:
+    if not _is_of_the_lab(run):
         raise UsageError(NOT_IN_THE_LAB(run=folder.path))
     cells = [cell for cell in _whole_cells(folder, run) if not without or _kernel(cell) != without]
     named = [cell for cell in cells if cell.id == wanted] or [cell for cell in cells if wanted in cell.id]
@@ -153,10 +164,10 @@ def explain_all(
     opened: Callable[[Sequence[str], GuestCpus], LabTarget],
     say: Callable[[str], None],
     debug: Sequence[DebugInfo] = (),
-) -> list[Explained]:
+) -> list[ExplainedCell]:
     """Play each cell once, and explain its chosen activations, with lines of source where a kernel's debug
-    information is given; the worst first."""
-    found: list[Explained] = []
+    information is given; each cell's worst first."""
+    found: list[ExplainedCell] = []
     names = _names(run)
     sources = _sources(run, chosen, opened, debug)
     for each in chosen:
@@ -165,6 +176,7 @@ def explain_all(
         _check_guest(folder.path, run, each.cell.machine, target, label)
         say(f"playing {each.cell.id} again")
         cell = replace(each.cell, machine=label)
+        cases: list[ExplainedCase] = []
         for done in target.replay(cell, each.activations, each.wanted):
             say(
                 f"following {done.activation.latency_ns / 1000:,.1f} us from release {done.activation.release}"
@@ -172,18 +184,19 @@ def explain_all(
             lateness = explain(done.execution, done.release_ns, done.activation.latency_ns, done.stamp)
             if (source := sources.get(label)) is not None:
                 lateness = with_places(lateness, done.execution, done.release_ns, source.lines)
-            found.append(
-                Explained(
-                    each.cell.id,
-                    dict(each.cell.labels),
-                    done.activation.thread,
-                    done.activation.release,
-                    len(each.activations.each),
-                    lateness,
-                    names[each.cell.id],
-                )
-            )
-    return sorted(found, key=lambda explained: -explained.lateness.latency_ns)
+            cases.append(_case(done.activation, lateness))
+        cases.sort(key=lambda case: -case.case.latency_ns)
+        own, samples = each.cell, len(each.activations.each)
+        found.append(ExplainedCell(own.id, names[own.id], dict(own.labels), tuple(cases), samples))
+    return found
+
+
+def _case(activation: Activation, lateness: Lateness) -> ExplainedCase:
+    release_ns, end_ns = activation.release_ns, activation.release_ns + activation.latency_ns
+    case = TraceCase(
+        activation.thread, activation.release, release_ns, activation.latency_ns, release_ns, end_ns
+    )
+    return ExplainedCase(case, lateness.parts, replayed=lateness)
 
 
 def _sources(

@@ -1,11 +1,11 @@
-"""Two explained latencies side by side: what is in one and not in the other, by kinds of parts and by functions."""
+"""Two explained latencies side by side: what is in one and not in the other, by causes and by functions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from howlate.replay.lateness import Function, Lateness, PartKind
-from howlate.why.replayed.explained import Explained
+from howlate.model.cause import Cause, Function, Lateness
+from howlate.why.explained_cells import CellCase
 
 
 @dataclass(frozen=True)
@@ -34,23 +34,25 @@ class FunctionPair:
 class LatenessPair:
     """A sample, and another that it is compared with."""
 
-    one: Explained
-    other: Explained
+    one: CellCase
+    other: CellCase
 
     @property
     def latency(self) -> Both:
-        return Both(self.one.lateness.latency_ns, self.other.lateness.latency_ns)
+        return Both(self.one.replayed.latency_ns, self.other.replayed.latency_ns)
 
     @property
-    def kinds(self) -> tuple[tuple[PartKind, Both], ...]:
-        """The sum of the parts of each kind that is in either; they add up to the latencies."""
-        sums = [(kind, Both(*(_sum_ns(each.lateness, kind) for each in self._each))) for kind in PartKind]
-        return tuple((kind, both) for kind, both in sums if both.one_ns or both.other_ns)
+    def causes(self) -> tuple[tuple[Cause, Both], ...]:
+        """The sum of the parts of each cause that is in either, the largest difference first; they add up to the
+        latencies."""
+        sums = [(cause, Both(*(_sum_ns(each, cause) for each in self._each))) for cause in Cause]
+        both = [(cause, each) for cause, each in sums if each.one_ns or each.other_ns]
+        return tuple(sorted(both, key=lambda pair: -abs(pair[1].more_ns)))
 
     @property
     def functions(self) -> tuple[FunctionPair, ...]:
         """All functions, those first whose own instructions differ most; the own ones add up to the latencies."""
-        one, other = ({each.name: each for each in found.lateness.functions} for found in self._each)
+        one, other = ({each.name: each for each in lateness.functions} for lateness in self._each)
         nothing = Function("", 0, 0)
         pairs = (
             _function_pair(name, one.get(name, nothing), other.get(name, nothing))
@@ -68,12 +70,12 @@ class LatenessPair:
         )
 
     @property
-    def _each(self) -> tuple[Explained, Explained]:
-        return self.one, self.other
+    def _each(self) -> tuple[Lateness, Lateness]:
+        return self.one.replayed, self.other.replayed
 
 
-def _sum_ns(lateness: Lateness, kind: PartKind) -> int:
-    return sum(part.ns for part in lateness.parts if part.kind is kind)
+def _sum_ns(lateness: Lateness, cause: Cause) -> int:
+    return sum(part.ns for part in lateness.parts if part.cause is cause)
 
 
 def _function_pair(name: str, one: Function, other: Function) -> FunctionPair:

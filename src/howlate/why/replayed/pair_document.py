@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from howlate.document import sheet as sheets
 from howlate.document.document import Section, Texts
 from howlate.document.sheet import Column, Row, Sheet
-from howlate.replay.lateness import PartKind
-from howlate.why.replayed.explained import Explained
+from howlate.why.cause_names import NAMES
+from howlate.why.explained_cells import CellCase
+from howlate.why.late_parts import UNIT
 from howlate.why.replayed.pair import Both, FunctionPair, LatenessPair
-from howlate.why.replayed.parts import PROGRAM, RETURN, SWITCH, UNIT
 from howlate.words.language import _
 from howlate.words.quantities import NARROW_SPACE
-from howlate.words.say import Text, say
-from howlate.words.statement import Rule, Statement, rule
+from howlate.words.say import Text, text_of
+from howlate.words.statement import Statement, rule
 
 MOST_FUNCTIONS = 15
 _MOST_ONLY = 6
@@ -25,38 +25,19 @@ ONLY_IN = rule("why.only-in", "Functions only in {name}: {functions:list}.")
 FUNCTION_TOOK = rule("why.function-took", "{function} ({ns:time})")
 NONE_ONLY_IN = rule("why.none-only-in", "Every function of {name} is in the other one too.")
 
-IDLE = rule("why.kind-idle", "the CPU was idle")
-MASKED = rule("why.kind-masked", "before the interrupt, with interrupts off")
-UNTIL_INTERRUPT = rule("why.kind-until-interrupt", "before the interrupt, with interrupts on")
-INTERRUPT = rule("why.kind-interrupt", "interrupts")
-HELD = rule("why.kind-held", "what was interrupted went on, and was not preempted")
-OTHER_TASK = rule("why.kind-other-task", "another task")
-SCHEDULER = rule("why.kind-scheduler", "the scheduler")
-
-_KINDS: Mapping[PartKind, Rule] = {
-    PartKind.HALTED: IDLE,
-    PartKind.MASKED: MASKED,
-    PartKind.UNTIL_INTERRUPT: UNTIL_INTERRUPT,
-    PartKind.INTERRUPT: INTERRUPT,
-    PartKind.HELD: HELD,
-    PartKind.OTHER_TASK: OTHER_TASK,
-    PartKind.SCHEDULER: SCHEDULER,
-    PartKind.SWITCH: SWITCH,
-    PartKind.RETURN: RETURN,
-    PartKind.PROGRAM: PROGRAM,
-}
-
 
 def pair_section(pair: LatenessPair) -> Section:
     """What is in one sample and not in the other."""
     said = (_sentence(pair), *_only(pair))
-    items = (Texts("paragraph", (said,)), kinds_sheet(pair), functions_sheet(pair))
+    items = (Texts("paragraph", (said,)), causes_sheet(pair), functions_sheet(pair))
     return Section("why-pair", items, _("Side by side"), "part")
 
 
 def _sentence(pair: LatenessPair) -> Statement:
     latency = pair.latency
-    return PAIR(one=pair.one.name, one_ns=latency.one_ns, other=pair.other.name, other_ns=latency.other_ns)
+    return PAIR(
+        one=pair.one.cell.name, one_ns=latency.one_ns, other=pair.other.cell.name, other_ns=latency.other_ns
+    )
 
 
 def _only(pair: LatenessPair) -> tuple[Text, ...]:
@@ -74,17 +55,16 @@ def _only_in(name: str, functions: Sequence[tuple[str, int]]) -> Statement:
     return ONLY_IN(name=name, functions=longest)
 
 
-def _kernel(explained: Explained) -> str:
-    return explained.labels.get("kernel", explained.name)
+def _kernel(one: CellCase) -> str:
+    return one.cell.labels.get("kernel", one.cell.name)
 
 
-def kinds_sheet(pair: LatenessPair) -> Sheet:
-    """The time by kinds of parts, and the latencies."""
-    kinds = pair.kinds
-    texts = [*(say(_KINDS[kind]()) for kind, _both in kinds), _("latency")]
-    times = [*(both for _kind, both in kinds), pair.latency]
+def causes_sheet(pair: LatenessPair) -> Sheet:
+    """The time by causes, and the latencies."""
+    texts = [*(text_of(NAMES[cause]) for cause, _both in pair.causes), _("total")]
+    times = [*(both for _cause, both in pair.causes), pair.latency]
     return Sheet(
-        "why-kinds",
+        "why-pair-causes",
         _("Where the time went"),
         (sheets.labels("what", _("what"), texts), *_columns(pair, "", times)),
         tuple(Row() for _text in texts),
@@ -145,17 +125,21 @@ def _signed(ns: float) -> str:
 
 
 def pair_json(pair: LatenessPair) -> dict[str, Any]:
-    """All of it, exactly (docs/lab/why.md)."""
+    """All of it, exactly (docs/why.md)."""
     return {
-        "one": {"cell": pair.one.cell, "release": pair.one.release},
-        "other": {"cell": pair.other.cell, "release": pair.other.release},
+        "one": _one_json(pair.one),
+        "other": _one_json(pair.other),
         "latency_ns": _both_json(pair.latency),
-        "parts": [{"kind": str(kind), "ns": _both_json(both)} for kind, both in pair.kinds],
+        "causes": [{"cause": str(cause), "ns": _both_json(both)} for cause, both in pair.causes],
         "functions": [
             {"name": each.name, "self_ns": _both_json(each.own), "inclusive_ns": _both_json(each.inclusive)}
             for each in pair.functions
         ],
     }
+
+
+def _one_json(one: CellCase) -> dict[str, Any]:
+    return {"cell": one.cell.id, "thread": one.case.case.thread, "release": one.case.case.release}
 
 
 def _both_json(both: Both) -> dict[str, int]:

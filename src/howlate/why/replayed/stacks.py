@@ -6,31 +6,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from howlate.replay.lateness import Lateness
-from howlate.why.replayed.explained import Explained
+from howlate.model.cause import Lateness
+from howlate.why.explained_cells import CellCase
 
 _SPEEDSCOPE = "https://www.speedscope.app/file-format-schema.json"
 
 
-def collapsed(found: Sequence[Explained]) -> str:
+def collapsed(found: Sequence[CellCase]) -> str:
     """A line for each chain, outermost function first, with its ns; of several samples each has a root of its own."""
     lines = []
     for each in found:
-        root = [f"{each.cell} release {each.release}"] if len(found) > 1 else []
-        for stack, ns in each.lateness.stacks:
+        root = [_name(each)] if len(found) > 1 else []
+        for stack, ns in each.replayed.stacks:
             lines.append(f"{';'.join(_plain(name) for name in (*root, *stack))} {ns}\n")
     return "".join(lines)
+
+
+def _name(one: CellCase) -> str:
+    return f"{one.cell.id} release {one.case.case.release}"
 
 
 def _plain(name: str) -> str:
     return name.replace(";", ":")
 
 
-def speedscope(found: Sequence[Explained]) -> dict[str, Any]:
+def speedscope(found: Sequence[CellCase]) -> dict[str, Any]:
     """A profile for each sample."""
-    names = {name: None for each in found for stack, _ns in each.lateness.stacks for name in stack}
+    names = {name: None for each in found for stack, _ns in each.replayed.stacks for name in stack}
     places = {name: place for place, name in enumerate(names)}
-    lines = {name: line for each in found for name, line in each.lateness.places.items()}
+    lines = {name: line for each in found for name, line in each.replayed.places.items()}
     return {
         "$schema": _SPEEDSCOPE,
         "exporter": "howlate",
@@ -38,11 +42,11 @@ def speedscope(found: Sequence[Explained]) -> dict[str, Any]:
         "profiles": [
             {
                 "type": "evented",
-                "name": f"{each.cell} release {each.release}",
+                "name": _name(each),
                 "unit": "nanoseconds",
                 "startValue": 0,
-                "endValue": each.lateness.latency_ns,
-                "events": _events(each.lateness, places),
+                "endValue": each.replayed.latency_ns,
+                "events": _events(each.replayed, places),
             }
             for each in found
         ],

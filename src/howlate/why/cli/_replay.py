@@ -1,0 +1,206 @@
+"""`why RUN` of a run of the lab: which samples are played again, and what is written of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from howlate.cli._options import OutputPath, together
+from howlate.cli._say import say
+from howlate.words.statement import rule
+
+if TYPE_CHECKING:
+    from howlate.lab.cli.lab._archive import ArchiveOptions
+    from howlate.lab.cli.lab._built import BuiltOptions
+    from howlate.lab.targets.lab import LabTarget
+    from howlate.model.guest_cpus import GuestCpus
+    from howlate.model.loaded import RunContent
+    from howlate.model.run import Run
+    from howlate.why.explained_cells import CellCase, ExplainedCell
+    from howlate.why.replayed.pair import LatenessPair
+
+WORST_AGAINST = rule("cli.worst-against", "--against puts one sample beside one", remedy="leave out --worst")
+MOST_WORST = 1_000
+"""Each has its stretch and that of a neighbour, and the plugin has room for 4,096 (probe/emulator/trace.cpp)."""
+OWN_NOT_NAMED = rule(
+    "cli.own-not-named",
+    "{kernel} is a kernel of your own, and its file is not named",
+    remedy="name it as when it was measured: --kernel {kernel}=PATH",
+)
+TOO_FEW_WORST = rule("cli.too-few-worst", "--worst must be from 1 to {most:count}, not {worst}")
+OF_REPLAYS = rule(
+    "cli.why-of-replays",
+    "{options:list} are about samples that are played again",
+    remedy="leave them out, or --from events",
+)
+EVENTS, REPLAY = "events", "replay"
+STACKS, SPEEDSCOPE = "--stacks", "--speedscope"
+
+
+@dataclass(frozen=True)
+class ReplayOptions:
+    """Where the causes are from, and what replays alone have."""
+
+    source: str
+    against: str
+    stacks: Path | None
+    speedscope: Path | None
+    debuginfo: tuple[Path, ...]
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The options that replays alone have."""
+        options = {
+            "--against": self.against,
+            STACKS: self.stacks,
+            SPEEDSCOPE: self.speedscope,
+            "--debuginfo": self.debuginfo,
+        }
+        return tuple(name for name, value in options.items() if value)
+
+    def check(self) -> None:
+        """Refuse what contradicts itself, and places where nothing can be written."""
+        from howlate.errors import UsageError
+        from howlate.store.files import check_place
+
+        if self.source == EVENTS and self.given:
+            raise UsageError(OF_REPLAYS(options=self.given))
+        check_place(self.stacks, STACKS)
+        check_place(self.speedscope, SPEEDSCOPE)
+
+    def is_wanted(self, run: Run) -> bool:
+        """Whether samples of this run are played again: where that can be done, unless the events are asked for."""
+        from howlate.why.replayed.flow import can_be_replayed
+
+        return self.source == REPLAY or bool(self.given) or (self.source != EVENTS and can_be_replayed(run))
+
+
+replay_options = together(
+    "replay",
+    ReplayOptions,
+    [
+        click.option(
+            "--from",
+            "source",
+            type=click.Choice([EVENTS, REPLAY]),
+            default=None,
+            help="Explain from the kernel's recorded events, or play the samples again with every instruction logged "
+            "(default: replay for runs of the lab in virtual time, else events).",
+        ),
+        click.option(
+            "--against",
+            default="",
+            metavar="KERNEL",
+            help="Replay: put the worst sample beside the worst one of this kernel.",
+        ),
+        click.option(
+            "--stacks",
+            type=OutputPath(),
+            metavar="FILE",
+            help="Replay: write collapsed stacks too (for flamegraph.pl, inferno).",
+        ),
+        click.option(
+            "--speedscope", type=OutputPath(), metavar="FILE", help="Replay: write a file for speedscope too."
+        ),
+        click.option(
+            "--debuginfo",
+            type=click.Path(path_type=Path, exists=True),
+            multiple=True,
+            metavar="PATH",
+            help="Replay: show lines of source too, from the debug package of the kernel, its vmlinux, or a folder; "
+            "may be repeated.",
+        ),
+    ],
+)
+"""--from, --against, --stacks, --speedscope, --debuginfo, passed as `replay`."""
+
+
+@dataclass(frozen=True)
+class ReplayedSamples:
+    """The samples that were played again; two side by side where that was asked."""
+
+    cells: Sequence[ExplainedCell]
+    pair: LatenessPair | None
+
+    @property
+    def cases(self) -> Sequence[CellCase]:
+        """The worst first."""
+        from howlate.why.explained_cells import worst_cases
+
+        return worst_cases(self.cells)
+
+    def write(self, options: ReplayOptions) -> None:
+        """The files of other tools."""
+        import json
+
+        from howlate.store.files import write_output
+        from howlate.why.replayed.stacks import collapsed
+        from howlate.why.replayed.stacks import speedscope as to_speedscope
+
+        if options.stacks is not None:
+            write_output(options.stacks, collapsed(self.cases), STACKS)
+        if options.speedscope is not None:
+            write_output(options.speedscope, json.dumps(to_speedscope(self.cases)), SPEEDSCOPE)
+
+
+def played_again(
+    path: Path,
+    content: RunContent,
+    cell: str,
+    worst: int | None,
+    options: ReplayOptions,
+    opened: Callable[[Sequence[str], GuestCpus], LabTarget],
+) -> ReplayedSamples:
+    """The worst samples of the cells that are named by their id or a part of it."""
+    from howlate.errors import UsageError
+    from howlate.lab import debug_info
+    from howlate.store.run_folder import RunFolder
+    from howlate.why.explained_cells import worst_cases
+    from howlate.why.replayed.flow import choose, choose_against, explain_all
+    from howlate.why.replayed.pair import LatenessPair
+
+    if worst is not None and not 1 <= worst <= MOST_WORST:
+        raise UsageError(TOO_FEW_WORST(worst=worst, most=MOST_WORST))
+    if options.against and worst is not None and worst > 1:
+        raise UsageError(WORST_AGAINST())
+    folder = RunFolder.at(path)
+    chosen = choose(folder, content.run, cell, worst or 1, without=options.against)
+    if options.against:
+        chosen.append(choose_against(folder, content.run, chosen[0].cell, options.against))
+    with debug_info.opened(options.debuginfo) as debug:
+        cells = explain_all(folder, content.run, chosen, opened, say, debug)
+    if not options.against:
+        return ReplayedSamples(cells, None)
+    one, other = sorted(worst_cases(cells), key=lambda each: each.cell.id != chosen[0].cell.id)
+    return ReplayedSamples(cells, LatenessPair(one, other))
+
+
+def opened_lab(
+    labels: Sequence[str], guest: GuestCpus, built: BuiltOptions, archive: ArchiveOptions
+) -> LabTarget:
+    """The lab with the kernels of a run, those that the user built among them."""
+    from howlate.errors import UsageError
+    from howlate.lab.kernels.label import is_of_the_archive
+    from howlate.lab.targets.lab import open_lab
+    from howlate.targets import LabOptions
+
+    of_the_archive = [label for label in labels if is_of_the_archive(label)]
+    own = [label for label in labels if label not in of_the_archive]
+    if own and not built.own:
+        raise UsageError(OWN_NOT_NAMED(kernel=own[0]))
+    options = LabOptions(
+        own=built.own if own else (),
+        modules=built.modules,
+        mips=guest.mips,
+        cpus=guest.cpus,
+        turn_ns=guest.turn_ns,
+    )
+    target = open_lab(",".join(of_the_archive), options, archive.opened(), say)
+    for label in own:
+        if label not in target.machines:
+            raise UsageError(OWN_NOT_NAMED(kernel=label))
+    return target
