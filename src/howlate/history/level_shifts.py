@@ -197,8 +197,11 @@ def _all_choices(count: int, newest: int) -> Places:
 
 
 def _is_clear(scores: Reals, newest: int, limit: float) -> bool:
-    """Whether the newest values lie beyond Student's quantile of their standard error, for neighbours that are as
-    much alike as they may be. Clear ones are so too if a run takes after the one before."""
+    """Whether the newest values, and not a few of them, lie beyond Student's quantile of their standard error, for
+    neighbours that are as much alike as they may be."""
+    middle = (scores[:-newest].mean() + scores[-newest:].mean()) / 2
+    if 2 * np.count_nonzero(scores[-newest:] > middle) <= newest:
+        return False
     parts = [part - part.mean() for part in (scores[:-newest], scores[-newest:])]
     count, squares = len(scores), sum(float((part**2).sum()) for part in parts)
     r = correlation_of(parts, _ERRORS / math.sqrt(count) + _OF_FEW / count)
