@@ -14,9 +14,7 @@ from howlate.statistics.bounds import (
     quantile_bound_rank,
     rate_lower,
     rate_upper,
-    rule_of_three,
     trials_needed,
-    wilks_trials,
 )
 from howlate.statistics.special import beta_cdf, beta_quantile, chi2_quantile, chi2_sf, student_quantile
 
@@ -60,8 +58,7 @@ def test_rule_of_three(trials: int) -> None:
     """J. A. Hanley, A. Lippman-Hand: If nothing goes wrong, is everything all right? JAMA 249 (1983): 3 / n is the
     95 % bound where none of n went wrong, for n above 30."""
     assert rate_upper(0, trials, 0.95) == pytest.approx(3 / trials, rel=0.04)
-    assert rate_upper(0, trials, 0.95) <= rule_of_three(trials)
-    assert rule_of_three(trials) == pytest.approx(-math.log(0.05) / trials)
+    assert rate_upper(0, trials, 0.95) <= -math.log(0.05) / trials
 
 
 @pytest.mark.parametrize(
@@ -89,7 +86,6 @@ def test_clopper_and_pearson(misses: int, trials: int, lower: float, upper: floa
 def test_wilks_for_95_and_95(order: int, trials: int) -> None:
     """The numbers of runs for a one-sided 95 %/95 % limit: A. Guba, M. Makai, L. Pal, Statistical aspects of best
     estimate method I, Reliability Engineering and System Safety 80 (2003); after S. S. Wilks 1941."""
-    assert wilks_trials(0.95, 0.95, order) == trials
     assert quantile_bound_rank(0.95, trials, 0.95) == trials - order + 1
     fewer = quantile_bound_rank(0.95, trials - 1, 0.95)
     assert fewer is None if order == 1 else fewer == trials - 1 - (order - 2)
@@ -100,7 +96,8 @@ def test_wilks_for_95_and_95(order: int, trials: int) -> None:
 )
 def test_wilks_elsewhere(share: float, confidence: float, trials: int) -> None:
     """H. A. David, H. N. Nagaraja: Order Statistics, 3rd edition (2003), section 7.2; n = ln(1 - c) / ln(q)."""
-    assert wilks_trials(share, confidence) == trials
+    assert quantile_bound_rank(share, trials, confidence) == trials
+    assert quantile_bound_rank(share, trials - 1, confidence) is None
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from howlate.statistics.diagnose import (
-    block_maxima,
-    blocks_for,
     clustering,
     extremal_index,
     kendall_trend,
@@ -129,9 +127,6 @@ def test_next_stretch_by_hand() -> None:
     assert next_stretch_confidence(19, 1) == 0.95
     assert next_stretch_confidence(10, 10) == 0.5
     assert next_stretch_confidence(0, 3) == 0.0
-    assert blocks_for(0.95, 19) == 1
-    assert blocks_for(0.95, 18) == 0
-    assert blocks_for(0.5, 7) == 7
     for bad in ((0, 0), (-1, 2)):
         with pytest.raises(ValueError, match="blocks"):
             next_stretch_confidence(*bad)
@@ -143,17 +138,3 @@ def test_next_stretch_counts_the_orders() -> None:
     orders = list(itertools.permutations(range(5)))
     kept = sum(max(order[:3]) > max(order[3:]) for order in orders)
     assert kept / len(orders) == next_stretch_confidence(3, 2)
-
-
-@given(st.floats(0.01, 0.999), st.integers(0, 5_000))
-def test_blocks_for_is_the_most_that_hold(confidence: float, past: int) -> None:
-    most = blocks_for(confidence, past)
-    if most:
-        assert next_stretch_confidence(past, most) >= confidence
-    assert next_stretch_confidence(past, most + 1) < confidence
-
-
-def test_block_maxima_by_hand() -> None:
-    assert block_maxima(np.array([1, 5, 2, 2, 9, 3, 7]), 3).tolist() == [5, 2, 9]
-    with pytest.raises(ValueError, match="cannot be cut"):
-        block_maxima(np.array([1, 2]), 3)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from howlate.model.facts import Facts
 from howlate.model.loaded import RunContent
 
 
@@ -59,8 +58,3 @@ def told_apart(sides: Sequence[Side], contents: Sequence[RunContent]) -> tuple[S
     if common and len(sides) > 1:
         sides = [replace(s, name=s.name.removeprefix(f"{common}, ")) for s in sides]
     return tuple(sides)
-
-
-def facts_of_side(side: Side) -> Facts | None:
-    """The facts as the doctor reads them; None if none were captured."""
-    return Facts.from_json(dict(side.facts)) if side.facts.get("facts") == 1 else None

@@ -29,11 +29,6 @@ def events_upper(events: int, confidence: float) -> float:
     return chi2_quantile(confidence, 2 * events + 2) / 2
 
 
-def rule_of_three(trials: float, confidence: float = 0.95) -> float:
-    """What the upper bound comes to where none of n missed: -ln(1 - c) / n, at 95 % about 3 / n."""
-    return -math.log1p(-confidence) / trials
-
-
 def trials_needed(rate: float, misses: int = 0, confidence: float = 0.95, theta: float = 1.0) -> int:
     """How many samples show that a rate is at most `rate`, if so many miss: chi2(c, 2k + 2) / (2 p theta)."""
     return math.ceil(chi2_quantile(confidence, 2 * misses + 2) / (2 * rate * theta))
@@ -52,21 +47,3 @@ def quantile_bound_rank(share: float, trials: int, confidence: float) -> int | N
         else:
             low = rank
     return high
-
-
-def wilks_trials(share: float, confidence: float, order: int = 1) -> int:
-    """The fewest samples whose `order`-th largest is at least the quantile `share` with this confidence (Wilks 1941):
-    I_(1 - q)(order, n - order + 1) >= c."""
-    low, high = order - 1, order
-    while not _holds(share, confidence, order, high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _holds(share, confidence, order, middle) else (middle, high)
-    return high
-
-
-def _holds(share: float, confidence: float, order: int, trials: int) -> bool:
-    if order == 1:
-        return -math.expm1(trials * math.log(share)) >= confidence
-    return beta_cdf(1 - share, order, trials - order + 1) >= confidence

@@ -199,25 +199,3 @@ def next_stretch_confidence(past_blocks: int, next_blocks: int) -> float:
     if past_blocks < 0 or next_blocks < 0 or past_blocks + next_blocks == 0:
         raise ValueError("there must be blocks")
     return past_blocks / (past_blocks + next_blocks)
-
-
-def blocks_for(confidence: float, past_blocks: int) -> int:
-    """For how many next blocks the maximum of B past ones holds with this confidence: floor(B (1 - c) /
-    c)."""
-    if not 0 < confidence < 1:
-        raise ValueError("a confidence lies between 0 and 1")
-    guess = math.floor(past_blocks * (1 - confidence) / confidence)
-    while next_stretch_confidence(past_blocks, guess + 1) >= confidence:
-        guess += 1
-    while guess > 0 and next_stretch_confidence(past_blocks, guess) < confidence:
-        guess -= 1
-    return guess
-
-
-def block_maxima(latency_ns: Int64s, blocks: int) -> Int64s:
-    """Maxima of `blocks` equally long runs of samples (the last rest of less than a block's length goes to
-    the last)."""
-    if blocks < 1 or len(latency_ns) < blocks:
-        raise ValueError(f"{len(latency_ns)} samples cannot be cut into {blocks} blocks")
-    starts = np.arange(blocks) * (len(latency_ns) // blocks)
-    return np.maximum.reduceat(latency_ns, starts)
