@@ -38,8 +38,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from markdown_tables import Wanted, sheet_markdown, summary, table
+
 from howlate.compare.compare import Comparison, compare
-from howlate.compare.markdown import Wanted, sheet_markdown, summary, table
 from howlate.document.pictures import figures_of, write_pictures
 from howlate.model.loaded import RunContent
 from howlate.store.loaded import load_run

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from howlate.compare.compare import compare
-from howlate.compare.markdown import Wanted, number_text, sheet_markdown, summary, table
+from howlate.system.paths import ROOT
 from made_sides import Made, at, lab_run
+
+sys.path.insert(0, str(ROOT / "tools"))
+
+from markdown_tables import Wanted, number_text, sheet_markdown, summary, table
 
 SEEDS = [
     Made(maximum=21.6, median=8.0),

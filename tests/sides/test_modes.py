@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import pytest
 
 from howlate.compare.compare import compare
 from howlate.compare.document import of_block
-from howlate.compare.markdown import Wanted, sheet_markdown, table
 from howlate.document.pictures import figures_of
 from howlate.document.side_charts import side_subjects
 from howlate.document.text import every_note
 from howlate.model.loaded import RunContent
 from howlate.sides.cell_labels import labels_of
 from howlate.sides.join import join
+from howlate.system.paths import ROOT
 from howlate.verdict.charts import matrix
 from howlate.words.say import text_of
 from made_sides import Machine, Made, at, lab_run, real_run
+
+sys.path.insert(0, str(ROOT / "tools"))
+
+from markdown_tables import Wanted, sheet_markdown, table
 
 LOADS = ("none", "disk")
 CORE = Machine("6.6.0", "#1 SMP PREEMPT_DYNAMIC IRQ_PIPELINE", "full")
