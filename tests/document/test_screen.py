@@ -190,7 +190,13 @@ def test_of_more_rows_than_have_room_the_worst_are_kept() -> None:
     shown = [line for line in lines if " X" in line or "X " in line]
     assert len(lines) == LINES
     assert f"{maxima[0] / 1e6:.2f} ms" in lines[0] or f"{maxima[0] / 1e3:.0f} us" in lines[0]
-    assert any("the other rows" in line for line in lines) and len(shown) < 40
+    assert any(re.fullmatch(r" +\d+ more rows", line) for line in lines) and len(shown) < 40
+
+
+def test_rows_that_differ_have_names_that_do() -> None:
+    lines = texts(screen(made()["lab"]))
+    names = [re.split(r"  |▁|▂", line)[0] for line in lines if "█" in line]
+    assert len({*names}) == len(names) == 6
 
 
 def test_causes_are_kinds_sorted_by_their_share(stored: dict[str, Material]) -> None:

@@ -46,7 +46,6 @@ class _Parts:
 
     head: list[Line]
     rows: list[Line]
-    more_rows: Line = ()
     axis: list[Line] = field(default_factory=list)
     why: list[Line] = field(default_factory=list)
     advice: list[Line] = field(default_factory=list)
@@ -65,7 +64,9 @@ class _Parts:
         rows, others = self.rows, height([*self.head, *self.axis, *last])
         if others + len(why) + len(rows) > LINES:
             room = max(FEWEST_ROWS, LINES - others - len(why) - 1)
-            rows = [*rows[:room], self.more_rows] if room < len(rows) else rows
+            if room < len(rows) - 1:
+                left = _("{count} more rows").format(count=len(rows) - room)
+                rows = [*rows[:room], ((f"  {left}", FAINT),)]
             why = why[: max(0, LINES - others - len(rows))]
             last = last if others + len(why) + len(rows) <= LINES else [*self.trust, *self.last]
         blocks = [block for block in (self.head, [*self.axis, *rows], why, last) if block]
@@ -89,7 +90,6 @@ def screen(material: Material, width: int = COLUMNS, page: str = "", *, letters:
     parts = _Parts(
         head=list(_head(material, found, ruled, width)),
         rows=rows,
-        more_rows=drawn.more(),
         axis=axis,
         why=list(_why(why, width)) if why is not None and was_late else [],
         advice=list(_advice(why, width)) if why is not None and was_late else [],
@@ -168,7 +168,7 @@ def _under(
 ) -> Iterator[Line]:
     """A word, and beside it sentences on so many lines at most."""
     first = f"{word}  " if word else " " * indent
-    if cell_len(first) > width // 3 and word:
+    if cell_len(first) > width * 2 // 5 and word:
         yield ((_cut(word, width), style or COLOURS.get(word, "bold")),)
         first, word = "  ", ""
     text = plain(" ".join(text_of(texts_) for texts_ in texts)).replace("`", "")
@@ -199,8 +199,12 @@ class _Drawn:
 
     @property
     def names(self) -> int:
-        longest = max((cell_len(row.name) for row in self.found.rows), default=0)
-        return min(longest, self.width // 4)
+        names = [row.name for row in self.found.rows]
+        longest = max(map(cell_len, names), default=0)
+        room = self.width // 4
+        while room < self.width // 2 and len({_middle(name, room) for name in names}) < len({*names}):
+            room += 1
+        return min(longest, room)
 
     @property
     def figures(self) -> int:
@@ -247,10 +251,6 @@ class _Drawn:
             ),
             (figures, "" if row.group.counted else FAINT),
         )
-
-    def more(self) -> Line:
-        """In the place of rows that have no room."""
-        return ((" " * self.mark + _("the other rows have smaller ones"), FAINT),)
 
 
 def _right(text: str, width: int) -> str:
