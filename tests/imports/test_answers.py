@@ -125,3 +125,17 @@ def test_what_is_said_of_an_imported_run_is_possible(file: File, tmp_path: Path)
             assert counted is None or 0 < counted >= told.values.get("misses", 0), told
             assert has_releases or "release" not in english(told)
         assert row.verdict.outcome is not Ruling.PASS or deadline_ns > largest_ns
+
+
+def test_the_times_in_a_file_say_how_long_it_was_measured(tmp_path: Path) -> None:
+    """Without them no next stretch is bounded, so nothing could pass."""
+    rows = [f"{1_000 * number},{8_000 + number * 7_919 % 4_001}" for number in range(12_001)]
+    path = tmp_path / "times.csv"
+    path.write_text("\n".join(["at_us,late_ns", *rows, ""]), encoding="utf-8")
+    found = []
+    for name, mapping in {"timed": {"time_us": "at_us"}, "not": {}}.items():
+        cell_of(path, tmp_path / name, {"latency_ns": "late_ns", **mapping})
+        (row,) = verdicts_of(tmp_path / name, load_run(tmp_path / name), Question(1_000_000))
+        ruled = row.verdict
+        found.append((ruled.evidence.seconds, ruled.stretch.bound, ruled.outcome))
+    assert found == [(12.0, True, Ruling.PASS), (0.0, False, Ruling.INCONCLUSIVE)]
