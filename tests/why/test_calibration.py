@@ -306,7 +306,7 @@ def calm_of(causes: dict[Cause, int], *, is_virtual: bool = True, excludes_gaps:
         for one, cause in zip(windows[-len(late) :], late, strict=True)
     ]
     cell = InjectedCell("calm", "6.1", "", tuple(windows))
-    return undisturbed(cell, cases if late else [], is_virtual, excludes_gaps=excludes_gaps)
+    return undisturbed(cell, cases if late else [], is_virtual=is_virtual, excludes_gaps=excludes_gaps)
 
 
 def test_undisturbed_samples_set_the_threshold() -> None:
@@ -349,7 +349,7 @@ def test_what_is_unknown_is_not_invented_and_is_counted() -> None:
 
 @pytest.mark.parametrize("is_virtual", [False, True])
 def test_without_an_undisturbed_sample_nothing_keeps_the_limits(is_virtual: bool) -> None:
-    calm = undisturbed(InjectedCell("calm", "6.1", "", ()), [], is_virtual)
+    calm = undisturbed(InjectedCell("calm", "6.1", "", ()), [], is_virtual=is_virtual)
     assert calm.samples == 0 and not calm.keeps_limits
 
 

@@ -75,11 +75,11 @@ def test_a_gap_leads_to_no_knob_of_idle_states_where_there_are_none() -> None:
     known, unknown = remedy_of(gap, has_idle_states=False), remedy_of(gap, has_idle_states=None)
     assert known is not None and unknown is not None and known.text is unknown.text
     assert (known.knobs, unknown.knobs) == ((), ("c_states", "cpu_dma_latency"))
-    assert remedy_of(CausePart(Cause.RETURN, 0, 1), None) is None
+    assert remedy_of(CausePart(Cause.RETURN, 0, 1), has_idle_states=None) is None
 
 
 def test_where_events_leave_two_causes_open_the_remedy_does_too() -> None:
-    remedy = remedy_of(CausePart(Cause.IRQ_LATE_OR_GAP, 0, 1), None)
+    remedy = remedy_of(CausePart(Cause.IRQ_LATE_OR_GAP, 0, 1), has_idle_states=None)
     assert remedy is not None
     told = english(remedy.text())
     assert "Events do not show which" in told and "interrupts off" in told and "hypervisor" in told

@@ -180,14 +180,14 @@ class _Explained:
             if is_program:
                 return Cause.RETURN, None
             if self._cleans_up(at, call):
-                return self._held(at, names, is_program)
+                return self._held(at, names, is_program=is_program)
             if in_interrupt:
                 return Cause.TIMER_IRQ, None
             return Cause.RETURN, None
         if at < self._interrupted:
             return (Cause.IRQ_LATE, None) if self._masked[at] else (Cause.TIMER_IRQ, Why.BEFORE_INTERRUPT)
         if self._cleans_up(at, call):
-            return self._held(at, names, is_program)
+            return self._held(at, names, is_program=is_program)
         if _in_scheduler(call):
             return Cause.SWITCH, None
         if in_interrupt and not _in_softirq(names):
@@ -196,7 +196,7 @@ class _Explained:
             return (Cause.SWITCH if call.name in _AROUND_SCHEDULER else Cause.HIGHER_TASK), None
         if call.task is self._own_task:  # it was never switched away from: the way back from the interrupt
             return Cause.RETURN, None
-        return self._held(at, names, is_program)
+        return self._held(at, names, is_program=is_program)
 
     def _cleans_up(self, at: int, call: Call) -> bool:
         """Whether it is executed after a switch for the sake of the task before it, and in no interrupt that came
@@ -215,7 +215,7 @@ class _Explained:
             callee = each.name
         return False
 
-    def _held(self, at: int, names: Sequence[str], is_program: bool) -> tuple[Cause, Why | None]:
+    def _held(self, at: int, names: Sequence[str], *, is_program: bool) -> tuple[Cause, Why | None]:
         """What went on, or was cleaned up, though the task had been woken."""
         if is_program:
             return Cause.NOT_PREEMPTIBLE, Why.IN_PROGRAM

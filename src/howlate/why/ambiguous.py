@@ -70,15 +70,15 @@ def decided(events: CaseEvents, pieces: Iterable[OpenPart]) -> list[CausePart]:
     return [
         piece.part
         if piece.doubt is None
-        else _decided(events, piece, sums[piece.doubt, piece.owner], piece.owner in went_on)
+        else _decided(events, piece, sums[piece.doubt, piece.owner], went_on=piece.owner in went_on)
         for piece in every
     ]
 
 
-def _decided(events: CaseEvents, piece: OpenPart, whole_ns: int, went_on: bool) -> CausePart:
+def _decided(events: CaseEvents, piece: OpenPart, whole_ns: int, *, went_on: bool) -> CausePart:
     part = piece.part
     if piece.doubt is Doubt.HELD:
-        return _held(events, piece, whole_ns, went_on)
+        return _held(events, piece, whole_ns, went_on=went_on)
     if piece.doubt is Doubt.IDLE:
         return _idle(events, piece, whole_ns)
     if piece.doubt in (Doubt.ORDINARY, Doubt.TIMER_IRQ):
@@ -129,7 +129,7 @@ def _idle(events: CaseEvents, piece: OpenPart, whole_ns: int) -> CausePart:
     return replace(part, cause=Cause.GAP)
 
 
-def _held(events: CaseEvents, piece: OpenPart, whole_ns: int, went_on: bool) -> CausePart:
+def _held(events: CaseEvents, piece: OpenPart, whole_ns: int, *, went_on: bool) -> CausePart:
     """What was interrupted went on: because it could not be preempted, or no longer than a switch takes. Where the
     interrupt's end is not seen, a task that it woke meanwhile shows that it went on, however short that was."""
     part, facts = piece.part, events.facts

@@ -130,7 +130,7 @@ def _spans(
     state = _begun(events, names, stretch[0][1])
     saved: dict[int, list[HandlerFrame]] = {}
 
-    def span(number: int, from_ns: int, to_ns: int, is_known: bool = True) -> Span:
+    def span(number: int, from_ns: int, to_ns: int, *, is_known: bool = True) -> Span:
         known = prios.get((state.pid, _ANYTIME), UNKNOWN_PRIO)
         prio = prios.get((state.pid, state.since), known)
         task = TracedTask(state.pid, names.task(state.pid), prio)

@@ -281,7 +281,7 @@ def causes_json(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> list[d
 
 
 def _remedy_json(cause: CauseSum, findings: Sequence[Finding]) -> dict[str, Any]:
-    remedy = remedy_of(cause.example, cause.has_idle_states)
+    remedy = remedy_of(cause.example, has_idle_states=cause.has_idle_states)
     if remedy is None:
         return {"remedy": None, "checks": [], "knobs": []}
     return {

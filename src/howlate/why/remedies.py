@@ -124,7 +124,7 @@ REMEDIES: Mapping[Cause, Rule] = {
 """The ordinary parts of a wake-up need none."""
 
 
-def remedy_of(part: CausePart, has_idle_states: bool | None) -> Remedy | None:
+def remedy_of(part: CausePart, *, has_idle_states: bool | None) -> Remedy | None:
     """What to do about the cause of a part; None where nothing has to be done. `has_idle_states`: whether the kernel
     has any to choose from; None if nobody knows."""
     if part.cause is Cause.IDLE and part.state is None:
@@ -142,7 +142,7 @@ def remedies_of(sums: Sequence[CauseSum]) -> list[tuple[CauseSum, Remedy]]:
     """The remedies of the weighty causes, the weightiest first; each once, with the first cause that it is for."""
     found: dict[str, tuple[CauseSum, Remedy]] = {}
     for each in weighty_causes(sums):
-        remedy = remedy_of(each.example, each.has_idle_states)
+        remedy = remedy_of(each.example, has_idle_states=each.has_idle_states)
         if remedy is not None:
             found.setdefault(remedy.text.id, (each, remedy))
     return list(found.values())

@@ -61,7 +61,7 @@ def trial_of(found: ExplainedRun, pairs: int) -> RemedyTrial:
     worst = max(found.content.cells, key=_largest_ns)
     planned = {cell.id: cell for cell in found.content.run.plan.cells}
     run, cell = found.content.run, planned[worst.summary.id]
-    measuring = measuring_of(cell, run.virtual)
+    measuring = measuring_of(cell, virtual=run.virtual)
     without = {name: value for name, value in measuring.settings.items() if not name.startswith(EXPLAINED)}
     knobs = dict.fromkeys(knob for each in causes.values() for knob in each)
     asked = AdviceAsked(

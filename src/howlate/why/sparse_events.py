@@ -34,7 +34,7 @@ def completed(events: Sequence[TraceEvent], recorded: Sequence[str], t0_ns: int)
     found: list[_Placed] = []
     for cpu in sorted({event.cpu for event in events}):
         placed = [(event.time_ns, place, event) for place, event in enumerate(events) if event.cpu == cpu]
-        found += _Completion(placed, t0_ns, tells_ends).completed()
+        found += _Completion(placed, t0_ns, tells_ends=tells_ends).completed()
     return [event for _, _, event in sorted(found, key=lambda each: each[:2])]
 
 
@@ -59,7 +59,7 @@ def _nesting(event: TraceEvent) -> int:
 class _Completion:
     """Of one CPU."""
 
-    def __init__(self, placed: Sequence[_Placed], t0_ns: int, tells_ends: bool) -> None:
+    def __init__(self, placed: Sequence[_Placed], t0_ns: int, *, tells_ends: bool) -> None:
         """`placed`: time, place among all events, and event. `tells_ends`: of timers."""
         self._placed, self._t0_ns, self._tells_ends = placed, t0_ns, tells_ends
         self._place = 0
@@ -115,7 +115,7 @@ class _Completion:
         if event.kind in _AFTER_SOFT or (event.kind == _EXPIRES and not is_hard):
             self._end_soft(event.time_ns)
         if event.kind == _EXPIRES:
-            self._expire(event, is_hard, began_ns)
+            self._expire(event, is_hard=is_hard, began_ns=began_ns)
         self._depth = max(0, self._depth + nesting)
         if event.kind != "kernel_stack":
             self._last_ns, self._is_finished = event.time_ns, event.kind in ("sched_waking", _OVER)
@@ -126,7 +126,7 @@ class _Completion:
         began_ns = event.b - self._t0_ns
         return began_ns if event.time_ns - _OLDEST_NS <= began_ns <= event.time_ns else None
 
-    def _expire(self, event: TraceEvent, is_hard: bool, began_ns: int | None) -> None:
+    def _expire(self, event: TraceEvent, *, is_hard: bool, began_ns: int | None) -> None:
         if not is_hard:
             self._soft = event
             return

@@ -38,7 +38,7 @@ def draw(advice: Advice) -> Figure | None:
         return None
     low = min(1 / MARGIN, *(interval.low for interval in intervals)) / 1.1
     high = max(MARGIN, *(interval.high for interval in intervals)) * 1.1
-    x = Scale(low, high, True, "count")
+    x = Scale(low, high, log=True, kind="count")
     return Figure(
         name="advice",
         title=Caption("With each knob, divided by without"),

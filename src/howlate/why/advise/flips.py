@@ -118,7 +118,7 @@ class Measuring:
 
 def study_of(
     measuring: Measuring, flips: Sequence[Flip], pairs: int, seed: int, together: Sequence[Flip] = (),
-    again: bool = True,
+    *, again: bool = True,
 ) -> Study:  # fmt: skip
     """A part for the machine as it is and one for each flip; each turn measures all of them, in an order drawn from
     the seed. `together`: then also all of these at once; `again`: beside the start measured anew."""

@@ -174,14 +174,14 @@ def measured(stage: FirstStage, target: Target, session: Session, measure: Measu
     tally = measure(stage.prepared, session)
     advised = _advised(stage, session, tally)
     together = advised.advice.helping
-    if not _worth_together(together, stage.prepared.run.virtual):
+    if not _worth_together(together, virtual=stage.prepared.run.virtual):
         return advised
     prepared = _prepared(stage.asked, stage.flips, target, together)
     session = begin(prepared, session.folder.path, more_points=True)
     return _advised(stage, session, measure(prepared, session))
 
 
-def _worth_together(together: Sequence[Flip], virtual: bool) -> bool:
+def _worth_together(together: Sequence[Flip], *, virtual: bool) -> bool:
     return len(together) > (1 if virtual else 0)
 
 
@@ -190,7 +190,7 @@ def _advised(stage: FirstStage, session: Session, tally: Tally) -> Advised:
     return Advised(session, tally, content, advice_of(content, stage.asked.figures))
 
 
-def measuring_of(cell: Cell, virtual: bool) -> Measuring:
+def measuring_of(cell: Cell, *, virtual: bool) -> Measuring:
     """How a measured cell was measured, so that its machine can be measured again in the same way: its test, its
     parameters with its knobs, and its loads. In virtual time seeds set phase and dither anew."""
     loads = cell.parameters.get("load", ())

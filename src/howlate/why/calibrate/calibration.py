@@ -218,8 +218,8 @@ class KindResult:
 def undisturbed(
     cell: InjectedCell,
     cases: Sequence[ExplainedCase],
-    is_virtual: bool,
     *,
+    is_virtual: bool,
     excludes_gaps: bool = True,
 ) -> Undisturbed:
     """Of a cell without delays. In virtual time every sample counts for the threshold; a real machine has late ones
@@ -294,7 +294,8 @@ def judged(
     late_ns = max(above_ns, calm.threshold_ns)
     met = _Met(cell)
     explained = {(case.case.thread, case.case.release): case for case in cases}
-    known = _Known.of(cell.kind, excludes_gaps, ROUNDS_UNCERTAIN * round_ns or UNCERTAINTY_LIMIT_NS)
+    limit_ns = ROUNDS_UNCERTAIN * round_ns or UNCERTAINTY_LIMIT_NS
+    known = _Known.of(cell.kind, excludes_gaps=excludes_gaps, uncertainty_limit_ns=limit_ns)
     if not calm.is_virtual:  # an end that is known within the test's own spread can be compared
         most_ns = max(known.uncertainty_limit_ns, calm.spread_ns)
         known = replace(known, uncertainty_limit_ns=most_ns)
@@ -336,7 +337,7 @@ class _Known:
     uncertainty_limit_ns: int
 
     @classmethod
-    def of(cls, kind: str, excludes_gaps: bool, uncertainty_limit_ns: int) -> _Known:
+    def of(cls, kind: str, *, excludes_gaps: bool, uncertainty_limit_ns: int) -> _Known:
         undecided = frozenset() if excludes_gaps else UNDECIDED.get(kind, frozenset())
         return cls(EXPECTED.get(kind, frozenset()), undecided, uncertainty_limit_ns)
 

@@ -157,7 +157,7 @@ def _of_kernel(
     calm = undisturbed(
         calm_cell,
         explained[calm_cell.id].cases,
-        content.run.virtual,
+        is_virtual=content.run.virtual,
         excludes_gaps=_facts_of(calm_cell, content).excludes_gaps,
     )
     if not calm.samples:

@@ -20,7 +20,7 @@ from howlate.words.caption import Caption
 from howlate.words.quantities import seconds_text, time_text
 
 WIDTH = 1000
-WHOLE = Scale(0.0, 1.0, False, "share")
+WHOLE = Scale(0.0, 1.0, log=False, kind="share")
 ROW, NAME_AT, BAR_AT, BAR = 42, 10, 20, 14
 """The row's share of the picture's height: where its name and its bar are, and the bar's height."""
 COLOURS = 8

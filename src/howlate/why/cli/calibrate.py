@@ -69,6 +69,7 @@ def command(
     seed: int,
     events: str,
     out: Path | None,
+    *,
     as_json: bool,
 ) -> int:
     """Are the causes of late samples named rightly? Delays whose kind, beginning and end are known are made while a
@@ -98,7 +99,7 @@ def command(
             again = f"{same_command(session)}. Nothing is judged before that"
             return tell_interrupted(session, interrupt, again)
     found = calibration_of(session.folder.path, tally)
-    _print(found, as_json)
+    _print(found, as_json=as_json)
     return found.exit_code
 
 
@@ -126,7 +127,7 @@ def _target(kernels: str, cpus: int | None) -> Target:
     return open_lab(kernels, LabOptions(cpus=cpus), say=say)
 
 
-def _print(found: Calibration, as_json: bool) -> None:
+def _print(found: Calibration, *, as_json: bool) -> None:
     import json
 
     from rich.console import Console

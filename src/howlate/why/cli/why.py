@@ -53,6 +53,7 @@ def command(
     cell: str,
     worst: int | None,
     output: Path | None,
+    *,
     as_json: bool,
     trial: TrialOptions,
     replay: ReplayOptions,
@@ -71,7 +72,7 @@ def command(
 
     if worst is not None and not 0 <= worst <= MOST_WORST:
         raise UsageError(NO_SUCH_NUMBER(worst=worst, most=MOST_WORST))
-    _check_trial(trial, as_json or output is not None)
+    _check_trial(trial, is_written=as_json or output is not None)
     check_place(output, OUTPUT)
     replay.check()
     content = load_run(run)
@@ -86,20 +87,22 @@ def command(
                 replay,
                 lambda labels, guest: opened_lab(labels, guest, built, archive),
             )
-        _print(_replayed_document(samples, content), lambda: _replayed_json(samples, content), as_json)
+        _print(
+            _replayed_document(samples, content), lambda: _replayed_json(samples, content), as_json=as_json
+        )
         _write_replayed(samples, content, output)
         samples.write(replay)
         return missing
     with damaged_where(missing):
         found = explained_run(run, content, cell)
     shown = _document(found, DEFAULT_WORST if worst is None else worst)
-    _print(shown, lambda: _json(found), as_json)
+    _print(shown, lambda: _json(found), as_json=as_json)
     if output is not None:
         _write(found, shown, output)
     return try_remedies(found, trial) if trial.wanted else missing
 
 
-def _check_trial(trial: TrialOptions, is_written: bool) -> None:
+def _check_trial(trial: TrialOptions, *, is_written: bool) -> None:
     from howlate.errors import UsageError
 
     if not trial.wanted and trial.given:
@@ -110,7 +113,7 @@ def _check_trial(trial: TrialOptions, is_written: bool) -> None:
         trial.check()
 
 
-def _print(shown: Document, made_json: Callable[[], dict[str, Any]], as_json: bool) -> None:
+def _print(shown: Document, made_json: Callable[[], dict[str, Any]], *, as_json: bool) -> None:
     import json
 
     from rich.console import Console

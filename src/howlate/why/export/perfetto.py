@@ -161,7 +161,9 @@ def _of_spans(pid: int, tid: int, spans: Sequence[Span]) -> Iterator[dict[str, A
     for offset, is_hard in ((1, True), (2, False)):
         opened: dict[int, tuple[HandlerFrame, int, int]] = {}
         for span in [*spans, None]:
-            now = {frame.number: frame for frame in _of_kind(span, is_hard)} if span is not None else {}
+            now = (
+                {frame.number: frame for frame in _of_kind(span, is_hard=is_hard)} if span is not None else {}
+            )
             for number in [number for number in opened if number not in now]:
                 frame, from_ns, to_ns = opened.pop(number)
                 yield _slice(pid, tid + offset, frame.name or frame.kind, from_ns, to_ns)
@@ -171,7 +173,7 @@ def _of_spans(pid: int, tid: int, spans: Sequence[Span]) -> Iterator[dict[str, A
                     opened[number] = frame, first_ns, span.to_ns
 
 
-def _of_kind(span: Span, is_hard: bool) -> Iterator[HandlerFrame]:
+def _of_kind(span: Span, *, is_hard: bool) -> Iterator[HandlerFrame]:
     """The interrupts with the timers in them, or the softirqs with theirs."""
     is_inside = False
     for frame in span.frames:
