@@ -97,6 +97,7 @@ def answer_of(rows: Sequence[str]) -> str:
     return found[0]
 
 
+@pytest.mark.slow
 def test_the_answer_is_on_the_screen_when_the_prompt_is_back(terminal: Terminal) -> None:
     answers = {name: answer_of(terminal.typed(command("show", name))) for name in made_inventory.RUNS}
     assert answers["passed"].startswith("PASS  deadline 200 us")
