@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from hostile.harness import COMMANDS, words_of
+from hostile.harness import COMMAND_LINES, words_of
 from howlate.model.seal import sealed
 from imports.foreign import BY_NAME, FILES, FIXTURES
 from lacks import MACHINE, skip
@@ -44,7 +44,7 @@ def run(howlate: Run) -> Path:
     return a_folder(Path("run"), {"none": stream([5, 2] * 50)}).path
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", COMMAND_LINES)
 def test_a_run_of_no_date_is_a_sentence(howlate: Run, run: Path, command: str) -> None:
     good = json.loads((run / "run.json").read_text())
     for date in DATES:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hostile.harness import COMMANDS, words_of
+from hostile.harness import COMMAND_LINES, words_of
 from verdict.test_command import SAMPLES, measured
 
 from .commands import STUDY, Run, is_a_sentence
@@ -17,7 +17,7 @@ MANY = ("history", "query", "query samples")
 NAME = os.fsdecode(b"r\xffn")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", COMMAND_LINES)
 def test_a_run_below_such_a_name_is_refused_and_read_from_within(howlate: Run, command: str) -> None:
     measured(Path("run"), "200us", none=SAMPLES)
     Path("run").rename(NAME)

@@ -48,6 +48,7 @@ COMMANDS = {
     "why": "why run",
 }
 """Every command that reads a run, by the key that says which; `load` is howlate.load."""
+COMMAND_LINES = tuple(command for command in COMMANDS if command != "load")
 OF_THE_LAB = ("show --kernels", "lab why")
 """Those that read what only a run of the lab has."""
 

@@ -139,6 +139,23 @@ def test_the_lab_s_apt_takes_each_of_them_that_apt_can_fetch_from(
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("# none\n\nhttp://a/debian priority:1\n  https://b/\n", ["http://a/debian", "https://b/"]),
+        ("mirror+file:{own}\nhttp://a/\n", ["http://a/"]),
+        ("ftp://a/\n\0\n", []),
+        ("http://a/\n" * 1_000_000, None),
+    ],
+    ids=["plain", "names itself", "nothing that is fetched", "huge"],
+)
+def test_a_file_of_mirrors_is_read_up_to_a_limit(tmp_path: Path, text: str, found: list[str] | None) -> None:
+    own = tmp_path / "mirrors"
+    own.write_text(text.replace("{own}", str(own)))
+    mirrors = fetchable(f"mirror+file:{own}")
+    assert mirrors == found if found is not None else 0 < len(mirrors) < 1_000_000
+
+
 def test_a_security_archive_is_not_taken_for_the_main_one() -> None:
     rows = [
         ["", "noble-security", "main", "http://s/"],

@@ -151,16 +151,20 @@ def addresses_of(
     return main, security
 
 
+_FETCHED = ("http:", "https:", "file:")
+_MOST_MIRRORS = 1 << 20
+"""Characters of a file of mirrors."""
+
+
 def fetchable(address: str) -> list[str]:
     """The addresses of a source that others than apt can fetch from: those of a file of mirrors, its own, or none."""
     scheme, _, path = address.partition(":")
     if scheme == "mirror+file":
         with suppress(OSError, UnicodeError):
-            lines = (line.split() for line in Path(path.rstrip("/")).read_text().splitlines())
-            return [
-                mirror for words in lines if words and words[0][0] != "#" for mirror in fetchable(words[0])
-            ]
-    return [address] if scheme in ("http", "https", "file") else []
+            with Path(path.rstrip("/")).open() as file:
+                lines = [line.split() for line in file.read(_MOST_MIRRORS).splitlines()]
+            return [words[0] for words in lines if words and words[0].startswith(_FETCHED)]
+    return [address] if address.startswith(_FETCHED) else []
 
 
 def sources_of(rows: Iterable[Sequence[str]], keyring: Path | None = None) -> tuple[Source, ...]:
