@@ -38,7 +38,9 @@ def wait_for(futures: Iterable[Future[Any]]) -> None:
 
 def result_of(future: Future[T]) -> T:
     """Its result or its error, once it has ended."""
-    wait_for((future,))
+    while not future.done():
+        with contextlib.suppress(TimeoutError):
+            return future.result(_WAKE_S)
     return future.result()
 
 
