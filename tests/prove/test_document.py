@@ -68,7 +68,7 @@ def test_other_late_releases_are_explained_too_each_of_another_tooth() -> None:
     assert all(f'id="{key}"' in text for key in ("why-0", "why-0-2", "why-0-3", "why-1"))
     out = io.StringIO()
     print_document(Console(file=out, width=120), document(PROOFS, TERMINAL, others))
-    assert out.getvalue().count("went on, and was not preempted") == 4
+    assert out.getvalue().count("blocking thread: in work") == 4
 
 
 def test_the_page_draws_a_bound_only_where_there_is_one() -> None:
