@@ -17,7 +17,8 @@ from howlate.model.trace import LOSSY, NOTHING_KEPT, CellTrace
 from howlate.verdict.judge import stated
 from howlate.why.cause_names import NAMES
 from howlate.why.explained_cells import cause_sums, explained_cells, machine_facts
-from howlate.why.late_cases import case_sections, causes_section, causes_sheet, cell_json
+from howlate.why.late_cases import case_sections, causes_section, causes_sheet
+from howlate.why.late_json import cell_json
 from howlate.words.say import text_of
 from howlate.words.statement import Statement
 from made_runs import FACTS, five_cells, made_run

@@ -7,7 +7,8 @@ import pytest
 from howlate.document.document import Texts
 from howlate.model.cause import Cause, CausePart
 from howlate.why.explained_cells import ExplainedCell, cause_sums, weighty_causes
-from howlate.why.late_cases import causes_json, causes_section, causes_sheet
+from howlate.why.late_cases import causes_section, causes_sheet
+from howlate.why.late_json import causes_json
 from howlate.why.remedies import remedies_of, remedy_of
 from howlate.words.say import english, text_of
 from made_trace import IDLE, METAL, OWN, MadeTrace

@@ -11,7 +11,8 @@ from howlate.document.document_terminal import print_document
 from howlate.document.flame import boxes
 from howlate.model.cause import Cause, CausePart, Lateness, Why
 from howlate.why.explained_cells import CellCase
-from howlate.why.late_cases import case_sections, cell_json
+from howlate.why.late_cases import case_sections
+from howlate.why.late_json import cell_json
 from howlate.why.late_page import replayed_page
 from howlate.why.late_parts import parts_sheet
 from howlate.why.replayed.pair import LatenessPair

@@ -105,19 +105,11 @@ class LoadedRun:
 
     @_with_remedy()
     def causes(self, cell: str = "") -> dict[str, Any]:
-        """What `howlate why --json` prints, of all cells or of one (its id or a part of it)."""
-        from howlate.why.explained_cells import cause_sums
+        """What `howlate why --from events --json` prints, of all cells or of one (its id or a part of it)."""
         from howlate.why.flow import explained_run
-        from howlate.why.late_cases import causes_json, cell_json
-        from howlate.why.late_counters import counters_json
+        from howlate.why.late_json import recorded_json
 
-        found = explained_run(self.path, load_run(self.path), cell)
-        return {
-            "schema": 1,
-            "causes": causes_json(cause_sums(found.cells), found.findings),
-            "cells": [cell_json(each) for each in found.cells],
-            "counters": counters_json(found.untraced.cells),
-        }
+        return recorded_json(explained_run(self.path, load_run(self.path), cell))
 
 
 @_with_remedy()

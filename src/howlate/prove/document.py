@@ -20,7 +20,8 @@ from howlate.prove.claim import claim_of, claim_to_json
 from howlate.prove.landscape import Probed
 from howlate.prove.proof import SCOPE, Proof, ProofRuling
 from howlate.prove.worst_releases import LateRelease
-from howlate.why.late_cases import functions_sheet, lateness_json
+from howlate.why.late_cases import functions_sheet
+from howlate.why.late_json import lateness_json
 from howlate.why.late_parts import parts_sheet
 from howlate.words.language import N_, _
 from howlate.words.quantities import exact_text

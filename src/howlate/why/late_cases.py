@@ -4,14 +4,13 @@ by one."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from howlate.document.document import Item, Section, texts
 from howlate.document.sheet import Row, Sheet, labels, numbers, times
 from howlate.document.sheet import texts as column
-from howlate.model.cause import Cause, CausePart, ExplainedCase, Function, Lateness
+from howlate.model.cause import Cause, Function, Lateness
 from howlate.model.finding import Finding
-from howlate.model.trace import LOSSY, NOTHING_KEPT, UNKNOWN_PRIO, TracedTask
+from howlate.model.trace import LOSSY, NOTHING_KEPT
 from howlate.why.cause_names import NAMES, cause_caption
 from howlate.why.explained_cells import (
     OWN_SHARE,
@@ -21,11 +20,10 @@ from howlate.why.explained_cells import (
     cause_sums,
     worst_cases,
 )
-from howlate.why.late_parts import UNIT, part_text, parts_sheet, share_column
-from howlate.why.remedies import findings_for, remedies_of, remedy_of
+from howlate.why.late_parts import UNIT, parts_sheet, share_column
+from howlate.why.remedies import findings_for, remedies_of
 from howlate.words.language import _
-from howlate.words.say import Text, english_text, say, text_of
-from howlate.words.say import to_json as statement_json
+from howlate.words.say import Text, say, text_of
 from howlate.words.statement import Statement, rule
 
 MOST_CAUSES = 12
@@ -254,117 +252,3 @@ def chain_text(function: Function) -> str:
     callers = list(function.stack[:-1])[::-1]
     more = ("...",) if len(callers) > _MOST_CHAIN else ()
     return " < ".join((function.name, *callers[:_MOST_CHAIN], *more))
-
-
-# --- JSON -----------------------------------------------------------------------------------------------------------
-
-
-def causes_json(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> list[dict[str, Any]]:
-    """All causes, exactly (docs/why.md)."""
-    return [
-        {
-            "cause": str(each.cause),
-            "name": each.name,
-            "cases": each.cases,
-            "largest_in": each.largest_in,
-            "total_ns": each.total_ns,
-            "worst_ns": each.worst_ns,
-            "worst_in": {
-                "cell": each.worst_in.cell,
-                "thread": each.worst_in.thread,
-                "release": each.worst_in.release,
-            },
-            **_remedy_json(each, findings),
-        }
-        for each in sums
-    ]
-
-
-def _remedy_json(cause: CauseSum, findings: Sequence[Finding]) -> dict[str, Any]:
-    remedy = remedy_of(cause.example, has_idle_states=cause.has_idle_states)
-    if remedy is None:
-        return {"remedy": None, "checks": [], "knobs": []}
-    return {
-        "remedy": statement_json(remedy.text()),
-        "checks": [
-            {"check": each.check, "level": each.level, "change": each.change}
-            for each in findings_for(remedy, findings)
-        ],
-        "knobs": list(remedy.knobs),
-    }
-
-
-def cell_json(cell: ExplainedCell) -> dict[str, Any]:
-    """A cell with all its cases."""
-    return {
-        "id": cell.id,
-        "labels": dict(cell.labels),
-        "samples": cell.samples,
-        "median_ns": cell.median_ns,
-        "own_cost_ns": cell.own_cost_ns,
-        "absent": list(cell.absent),
-        "cases_lost": cell.cases_lost,
-        "events_lost": cell.events_lost,
-        "events_missed": cell.events_missed,
-        **({} if cell.cases else {"no_cases": statement_json(no_cases_statement(cell))}),
-        "cases": [_case_json(case) for case in cell.cases],
-    }
-
-
-def _case_json(explained: ExplainedCase) -> dict[str, Any]:
-    case = explained.case
-    return {
-        "thread": case.thread,
-        "release": case.release,
-        "release_ns": case.release_ns,
-        "latency_ns": case.latency_ns,
-        "state": case.state,
-        "steal_permille": explained.steal_permille,
-        "parts": [_part_json(part) for part in explained.parts],
-        **({} if explained.replayed is None else _replay_json(explained.replayed)),
-    }
-
-
-def lateness_json(lateness: Lateness) -> dict[str, Any]:
-    """A latency that was played again."""
-    parts = [_part_json(part) for part in lateness.parts]
-    return {"latency_ns": lateness.latency_ns, "parts": parts, **_replay_json(lateness)}
-
-
-def _replay_json(lateness: Lateness) -> dict[str, Any]:
-    return {
-        "instructions": lateness.instructions,
-        "halted_ns": lateness.halted_ns,
-        "functions": [
-            {
-                "name": each.name,
-                "self_ns": each.self_ns,
-                "inclusive_ns": each.inclusive_ns,
-                "stack": list(each.stack),
-                **({"place": each.place} if each.place else {}),
-            }
-            for each in lateness.functions
-        ],
-    }
-
-
-def _part_json(part: CausePart) -> dict[str, Any]:
-    return {
-        "cause": str(part.cause),
-        "from_ns": part.from_ns,
-        "ns": part.ns,
-        **({"name": part.name} if part.name else {}),
-        **({"task": _task_json(part.task)} if part.task is not None else {}),
-        **({"why": str(part.why)} if part.why is not None else {}),
-        **({"function": part.function} if part.function else {}),
-        **({"callers": list(part.callers)} if part.callers else {}),
-        **({"idle_state": part.state} if part.state is not None else {}),
-        **({"reasons": {str(why): ns for why, ns in part.reasons}} if part.reasons else {}),
-        **({"place": part.place} if part.place else {}),
-        "text": english_text(part_text(part)),
-    }
-
-
-def _task_json(task: TracedTask) -> dict[str, Any]:
-    prio = {} if task.prio == UNKNOWN_PRIO else {"prio": task.prio}
-    return {"pid": task.pid, "name": task.name, **prio}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +18,8 @@ from howlate.words.statement import rule
 if TYPE_CHECKING:
     from howlate.document.document import Document
     from howlate.model.loaded import RunContent
-    from howlate.why.explained_cells import ExplainedCell
     from howlate.why.flow import ExplainedRun
 
-SCHEMA = 2
 MOST_WORST, DEFAULT_WORST = 100_000, 3
 TRY_ALONE = rule(
     "cli.why-try-alone",
@@ -69,6 +67,7 @@ def command(
     from howlate.store.files import OUTPUT, check_place
     from howlate.store.loaded import load_run
     from howlate.why.flow import explained_run
+    from howlate.why.late_json import recorded_json
 
     if worst is not None and not 0 <= worst <= MOST_WORST:
         raise UsageError(NO_SUCH_NUMBER(worst=worst, most=MOST_WORST))
@@ -96,7 +95,7 @@ def command(
     with damaged_where(missing):
         found = explained_run(run, content, cell)
     shown = _document(found, DEFAULT_WORST if worst is None else worst)
-    _print(shown, lambda: _json(found), as_json=as_json)
+    _print(shown, lambda: recorded_json(found), as_json=as_json)
     if output is not None:
         _write(found, shown, output)
     return try_remedies(found, trial) if trial.wanted else missing
@@ -151,26 +150,12 @@ def _replayed_document(samples: ReplayedSamples, content: RunContent) -> Documen
     return Document((*first, *causes, *case_sections(samples.cells, len(samples.cases))))
 
 
-def _json(found: ExplainedRun) -> dict[str, Any]:
-    from howlate.why.late_counters import counters_json
-
-    counters = counters_json(found.untraced.cells)
-    return {**_cells_json(found.cells, found.content), "counters": counters}
-
-
 def _replayed_json(samples: ReplayedSamples, content: RunContent) -> dict[str, Any]:
+    from howlate.why.late_json import cells_json
     from howlate.why.replayed.pair_document import pair_json
 
     compared = {} if samples.pair is None else {"comparison": pair_json(samples.pair)}
-    return {**_cells_json(samples.cells, content), **compared}
-
-
-def _cells_json(cells: Sequence[ExplainedCell], content: RunContent) -> dict[str, Any]:
-    from howlate.why.explained_cells import cause_sums
-    from howlate.why.late_cases import causes_json, cell_json
-
-    causes = causes_json(cause_sums(cells), content.findings)
-    return {"schema": SCHEMA, "causes": causes, "cells": [cell_json(cell) for cell in cells]}
+    return {**cells_json(samples.cells, content.findings), **compared}
 
 
 def _write(found: ExplainedRun, shown: Document, output: Path) -> None:

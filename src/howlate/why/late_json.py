@@ -1,0 +1,142 @@
+"""What `why --json` prints, exactly (docs/why.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from howlate.model.cause import CausePart, ExplainedCase, Lateness
+from howlate.model.finding import Finding
+from howlate.model.trace import UNKNOWN_PRIO, TracedTask
+from howlate.why.explained_cells import CauseSum, ExplainedCell, cause_sums
+from howlate.why.flow import ExplainedRun
+from howlate.why.late_cases import no_cases_statement
+from howlate.why.late_counters import counters_json
+from howlate.why.late_parts import part_text
+from howlate.why.remedies import findings_for, remedy_of
+from howlate.words.say import english_text
+from howlate.words.say import to_json as statement_json
+
+SCHEMA = 2
+
+
+def recorded_json(found: ExplainedRun) -> dict[str, Any]:
+    """Of a run whose events were recorded; of cells without events what was counted."""
+    return {**cells_json(found.cells, found.findings), "counters": counters_json(found.untraced.cells)}
+
+
+def cells_json(cells: Sequence[ExplainedCell], findings: Sequence[Finding]) -> dict[str, Any]:
+    """All causes, and all samples, whether recorded or played again."""
+    causes = causes_json(cause_sums(cells), findings)
+    return {"schema": SCHEMA, "causes": causes, "cells": [cell_json(cell) for cell in cells]}
+
+
+def causes_json(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """All causes."""
+    return [
+        {
+            "cause": str(each.cause),
+            "name": each.name,
+            "cases": each.cases,
+            "largest_in": each.largest_in,
+            "total_ns": each.total_ns,
+            "worst_ns": each.worst_ns,
+            "worst_in": {
+                "cell": each.worst_in.cell,
+                "thread": each.worst_in.thread,
+                "release": each.worst_in.release,
+            },
+            **_remedy_json(each, findings),
+        }
+        for each in sums
+    ]
+
+
+def _remedy_json(cause: CauseSum, findings: Sequence[Finding]) -> dict[str, Any]:
+    remedy = remedy_of(cause.example, has_idle_states=cause.has_idle_states)
+    if remedy is None:
+        return {"remedy": None, "checks": [], "knobs": []}
+    return {
+        "remedy": statement_json(remedy.text()),
+        "checks": [
+            {"check": each.check, "level": each.level, "change": each.change}
+            for each in findings_for(remedy, findings)
+        ],
+        "knobs": list(remedy.knobs),
+    }
+
+
+def cell_json(cell: ExplainedCell) -> dict[str, Any]:
+    """A cell with all its cases."""
+    return {
+        "id": cell.id,
+        "labels": dict(cell.labels),
+        "samples": cell.samples,
+        "median_ns": cell.median_ns,
+        "own_cost_ns": cell.own_cost_ns,
+        "absent": list(cell.absent),
+        "cases_lost": cell.cases_lost,
+        "events_lost": cell.events_lost,
+        "events_missed": cell.events_missed,
+        **({} if cell.cases else {"no_cases": statement_json(no_cases_statement(cell))}),
+        "cases": [_case_json(case) for case in cell.cases],
+    }
+
+
+def _case_json(explained: ExplainedCase) -> dict[str, Any]:
+    case = explained.case
+    return {
+        "thread": case.thread,
+        "release": case.release,
+        "release_ns": case.release_ns,
+        "latency_ns": case.latency_ns,
+        "state": case.state,
+        "steal_permille": explained.steal_permille,
+        "parts": [_part_json(part) for part in explained.parts],
+        **({} if explained.replayed is None else _replay_json(explained.replayed)),
+    }
+
+
+def lateness_json(lateness: Lateness) -> dict[str, Any]:
+    """A latency that was played again."""
+    parts = [_part_json(part) for part in lateness.parts]
+    return {"latency_ns": lateness.latency_ns, "parts": parts, **_replay_json(lateness)}
+
+
+def _replay_json(lateness: Lateness) -> dict[str, Any]:
+    return {
+        "instructions": lateness.instructions,
+        "halted_ns": lateness.halted_ns,
+        "functions": [
+            {
+                "name": each.name,
+                "self_ns": each.self_ns,
+                "inclusive_ns": each.inclusive_ns,
+                "stack": list(each.stack),
+                **({"place": each.place} if each.place else {}),
+            }
+            for each in lateness.functions
+        ],
+    }
+
+
+def _part_json(part: CausePart) -> dict[str, Any]:
+    return {
+        "cause": str(part.cause),
+        "from_ns": part.from_ns,
+        "ns": part.ns,
+        **({"name": part.name} if part.name else {}),
+        **({"task": _task_json(part.task)} if part.task is not None else {}),
+        **({"why": str(part.why)} if part.why is not None else {}),
+        **({"function": part.function} if part.function else {}),
+        **({"callers": list(part.callers)} if part.callers else {}),
+        **({"idle_state": part.state} if part.state is not None else {}),
+        **({"reasons": {str(why): ns for why, ns in part.reasons}} if part.reasons else {}),
+        **({"place": part.place} if part.place else {}),
+        "text": english_text(part_text(part)),
+    }
+
+
+def _task_json(task: TracedTask) -> dict[str, Any]:
+    prio = {} if task.prio == UNKNOWN_PRIO else {"prio": task.prio}
+    return {"pid": task.pid, "name": task.name, **prio}
