@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
 
 from howlate.model.summary import DeadlineSummary, OfCpu
 from howlate.statistics.bounds import rate_upper
@@ -15,11 +18,13 @@ from howlate.statistics.describe import Int64s
 from howlate.statistics.tail import BLOCKS, clusters_of_misses
 from howlate.statistics.valid import DROPPED
 from howlate.verdict.evidence import Evidence
+from howlate.verdict.on_screen import promised
 from howlate.verdict.promise import statements
+from howlate.verdict.promise_bounds import assumptions, events_line
 from howlate.verdict.promise_sentence import sentence
 from howlate.verdict.ruling import Question, Ruling
 from howlate.verdict.verdict import verdict
-from howlate.words.say import english
+from howlate.words.say import english, english_text
 from made_evidence import made_evidence, quiet
 from made_misses import DEADLINE_NS as LATE_NS
 from made_misses import PROCESSES, Round, evidence_of, misses_of
@@ -27,6 +32,27 @@ from made_misses import of_cpus as round_of_cpus
 
 DEADLINE_NS = 200_000
 PASS, FAIL, INCONCLUSIVE = Ruling
+
+
+QUIET = verdict(made_evidence(DEADLINE_NS, quiet()), Question(DEADLINE_NS, miss_rate=1e-3))
+
+
+@given(st.floats(1e-6, 1e7))
+def test_no_bound_on_a_rate_is_printed_below_itself(per_h: float) -> None:
+    """Nor a quarter above it."""
+    bounded = replace(QUIET, rate=replace(QUIET.rate, events_per_h=per_h))
+    seconds = 3 * 3600 / per_h
+    unseen = replace(QUIET, evidence=replace(QUIET.evidence, seconds=seconds))
+    told = [
+        *map(english, events_line(bounded)),
+        *map(english_text, promised([bounded, bounded])),
+        *map(english, assumptions(unseen)),
+    ]
+    stated = re.findall(
+        r"(?:fewer than|under|comes up to) (\S+) (?:late events |times )?an hour", " ".join(told)
+    )
+    for text, bound in zip(stated, (per_h, per_h, 3 * 3600 / seconds), strict=True):
+        assert bound <= float(text) <= 1.25 * bound, told
 
 
 def stalled(size: int, count: int = 1) -> Evidence:

@@ -22,7 +22,7 @@ from howlate.verdict.ruling import Ruling, Verdict
 from howlate.verdict.whole import no_pass, outcome_of
 from howlate.words.language import _
 from howlate.words.printable import printable, without_controls
-from howlate.words.quantities import rate_text, seconds_text, share_text
+from howlate.words.quantities import rate_bound, seconds_text, share_text
 from howlate.words.say import say
 from howlate.words.statement import Statement, rule
 
@@ -181,7 +181,7 @@ def _rates(verdicts: Sequence[Verdict], *, exact: bool) -> Column:
     if exact or verdicts[0].asked.miss_rate:
         heading = _("share") if exact else _("share at most")
         return numbers("rate", heading, [v.rate.upper for v in verdicts], share_text)
-    return numbers("events", _("late events/h below"), [v.rate.events_per_h for v in verdicts], rate_text)
+    return numbers("events", _("late events/h below"), [v.rate.events_per_h for v in verdicts], rate_bound)
 
 
 def _horizons(verdicts: Sequence[Verdict]) -> Column:

@@ -119,8 +119,8 @@ STATED = rule(
 )
 ASSUMES = rule(
     "extrapolation.assumes",
-    "The model assumes that there is no unseen cause that comes more often than {rate_per_h:rate} times an hour; no "
-    "test sees a cause that never occurred.",
+    "The model assumes that there is no unseen cause that comes more often than {rate_per_h:rate-bound} times an "
+    "hour; no test sees a cause that never occurred.",
 )
 REFUSED = rule("extrapolation.refused", "Extrapolation: refused, for {reasons:items}.")
 

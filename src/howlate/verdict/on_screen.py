@@ -13,8 +13,8 @@ from howlate.verdict.promise_bounds import rate_line
 from howlate.verdict.ruling import Ruling, Verdict
 from howlate.verdict.whole import lacking, outcome_of, ruling_of
 from howlate.words.caption import Caption, Listed
-from howlate.words.quantities import level_text, seconds_text, significant
-from howlate.words.say import Text, count_text
+from howlate.words.quantities import level_text, rate_bound, seconds_text
+from howlate.words.say import Text
 
 HOUR_S = 3600
 
@@ -31,13 +31,13 @@ def ruled(material: Material) -> Ruled | None:
         return Ruled(outcome, (told,))
     said: Sequence[Text] = ()
     if outcome is Ruling.PASS:
-        said = _promise(verdicts)
+        said = promised(verdicts)
     elif outcome is Ruling.INCONCLUSIVE:
         said = _open([verdict for verdict in verdicts if verdict.outcome is outcome])
     return Ruled(outcome, tuple(said))
 
 
-def _promise(verdicts: Sequence[Verdict]) -> list[Text]:
+def promised(verdicts: Sequence[Verdict]) -> list[Text]:
     """What holds for each row: the weakest of the bounds that all of them have."""
     asked = verdicts[0].asked
     if verdicts[0].evidence.virtual:
@@ -51,8 +51,7 @@ def _promise(verdicts: Sequence[Verdict]) -> list[Text]:
         bounds.append(Caption("none later in its next {seconds}", seconds=_time(min(horizons))))
     events = [v.rate.events_per_h for v in verdicts if v.rate.events_per_h is not None]
     if len(events) == len(verdicts):
-        most = count_text(round(float(significant(max(events)))))
-        bounds.append(Caption("under {count} late events an hour", count=most))
+        bounds.append(Caption("under {count} late events an hour", count=rate_bound(max(events))))
     if bounds:
         found.append(
             Caption("each row, with {level}: {bounds}", level=level, bounds=Listed(tuple(bounds), "; "))

@@ -45,9 +45,8 @@ RATE_EXACT = rule(
 )
 EVENTS = rule(
     "verdict.events",
-    "Late events: with {confidence:level} confidence fewer than {per_h:rate} an hour, if they come by themselves. "
-    "{events:count} came in "
-    "{seconds:seconds}; an event is a group of late {things}.",
+    "Late events: with {confidence:level} confidence fewer than {per_h:rate-bound} an hour, if they come by "
+    "themselves. {events:count} came in {seconds:seconds}; an event is a group of late {things}.",
 )
 NOT_JUDGED = rule("verdict.not-judged", "not judged")
 STRETCH = rule(
@@ -93,8 +92,8 @@ ASSUMES_LIKE = rule(
 )
 ASSUMES_UNSEEN = rule(
     "verdict.assumes-unseen",
-    "It says nothing about a cause that did not occur in {seconds:seconds}: one that comes up to {rate_per_h:rate} "
-    "times an hour may have been missed, and may make several in a row late.",
+    "It says nothing about a cause that did not occur in {seconds:seconds}: one that comes up to "
+    "{rate_per_h:rate-bound} times an hour may have been missed, and may make several in a row late.",
 )
 ASSUMES_INPUTS = rule(
     "verdict.assumes-inputs",

@@ -101,6 +101,13 @@ def rate_text(value: float) -> str:
     return f"{value:.2g}" if value < 10 else f"{value:.0f}"
 
 
+def rate_bound(value: float) -> str:
+    """A rate that is an upper bound, rounded up so that it stays one: "0.32" for 0.311."""
+    text = rate_text(value)
+    step = 10.0 ** (math.floor(math.log10(value)) - 1) if 0 < value < 10 else 1
+    return text if float(text) >= value else rate_text(float(text) + step)
+
+
 def asked_text(ns: int) -> str:
     """A time as a user stated it, without trailing zeros: "200 µs"."""
     number, unit = time_text(ns, space=" ").split(" ")
@@ -123,6 +130,7 @@ QUANTITIES: Mapping[str, Callable[[Any], str]] = {
     "level": level_text,
     "bytes": bytes_text,
     "rate": rate_text,
+    "rate-bound": rate_bound,
     "asked": asked_text,
     "number": lambda value: f"{value:g}",
     "probability": lambda p: f"{p:.2g}",
