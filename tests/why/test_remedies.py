@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from howlate.document.document import Texts
@@ -9,7 +11,9 @@ from howlate.model.cause import Cause, CausePart
 from howlate.why.explained_cells import ExplainedCell, cause_sums, weighty_causes
 from howlate.why.late_cases import causes_section, causes_sheet
 from howlate.why.late_json import causes_json
-from howlate.why.remedies import remedies_of, remedy_of
+from howlate.why.on_screen import advice, advised
+from howlate.why.remedies import IDLE_LOOP, IDLE_WITHOUT_STATES, REMEDIES, Remedy, remedies_of, remedy_of
+from howlate.words.language import speak
 from howlate.words.say import english, text_of
 from made_trace import IDLE, METAL, OWN, MadeTrace
 
@@ -84,3 +88,37 @@ def test_where_events_leave_two_causes_open_the_remedy_does_too() -> None:
     assert remedy is not None
     told = english(remedy.text())
     assert "Events do not show which" in told and "interrupts off" in told and "hypervisor" in told
+
+
+IMPERATIVES = {"Boot", "Give", "Isolate", "Keep", "Let", "Lock", "Move", "Pin", "Raise", "Switch", "Use"}
+EVERY = {rule.id: rule for rule in (*REMEDIES.values(), IDLE_LOOP, IDLE_WITHOUT_STATES)}
+
+
+@pytest.mark.parametrize("rule", EVERY)
+def test_what_the_first_screen_says_to_try_is_advice(rule: str) -> None:
+    said = advised(Remedy(EVERY[rule]), ())
+    assert said.partition(" ")[0] in IMPERATIVES | {""}, said
+    assert not re.search(r"\b(its|it|them|yours)$|\. ", said), said
+
+
+def test_most_causes_have_advice_and_in_any_language_one_sentence_of_it() -> None:
+    own = {rule: advised(Remedy(EVERY[rule]), ()) for rule in EVERY}
+    assert sum(map(bool, own.values())) >= 15 and not own["remedy.unknown"]
+    try:
+        for language in ("de", "ja"):
+            speak(language)
+            for rule, text in EVERY.items():
+                said = advised(Remedy(text), ())
+                assert bool(said) == bool(own[rule]) and "。" not in said and ". " not in said, said
+    finally:
+        speak("en")
+
+
+def test_no_time_is_promised_to_two_remedies() -> None:
+    """Each share is of the samples that the remedy is for: the idle states have one, and the idle loop another."""
+    cells = [*(idle_cell(60_000) for _each in range(3)), idle_cell(60_000, state=None)]
+    sums = cause_sums(cells)
+    whole_ns = sum(each.total_ns for each in sums)
+    idle = [each.total_ns / whole_ns for each in sums if each.cause is Cause.IDLE]
+    assert sorted(each.share for each in advice(sums, (), whole_ns)) == pytest.approx(sorted(idle))
+    assert len(idle) == 2 and sum(idle) <= 1

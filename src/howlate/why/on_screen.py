@@ -15,7 +15,16 @@ from howlate.model.trace import NOTHING_KEPT
 from howlate.why.cause_names import NAMES
 from howlate.why.explained_cells import CauseSum, ExplainedCell, cause_sums
 from howlate.why.in_report import explained_by_row
-from howlate.why.remedies import findings_for, remedies_of
+from howlate.why.remedies import (
+    GAP,
+    IRQ_LATE_OR_GAP,
+    STOPPED,
+    UNKNOWN,
+    Remedy,
+    findings_for,
+    remedies_of,
+    remedy_of,
+)
 from howlate.words.caption import Caption
 from howlate.words.language import as_called
 from howlate.words.quantities import percent
@@ -23,6 +32,8 @@ from howlate.words.say import say
 
 RANK = 50
 """Of the cost of recording, among notes."""
+NO_ADVICE = (GAP, IRQ_LATE_OR_GAP, STOPPED, UNKNOWN)
+"""Remedies whose last sentence says nothing alone."""
 
 
 def reasons(material: Material) -> Reasons | None:
@@ -34,7 +45,7 @@ def reasons(material: Material) -> Reasons | None:
         return None
     findings = [finding for content in material.runs for finding in content.findings]
     kept = sum(not case.case.state & NOTHING_KEPT for cell in cells for case in cell.cases)
-    return Reasons(kept, _kinds(sums, whole_ns), _advice(sums, findings, whole_ns), _notes(cells))
+    return Reasons(kept, _kinds(sums, whole_ns), advice(sums, findings, whole_ns), _notes(cells))
 
 
 def _kinds(sums: Sequence[CauseSum], whole_ns: int) -> tuple[ScreenReason, ...]:
@@ -58,17 +69,26 @@ def _kinds(sums: Sequence[CauseSum], whole_ns: int) -> tuple[ScreenReason, ...]:
     )
 
 
-def _advice(sums: Sequence[CauseSum], findings: Sequence[Finding], whole_ns: int) -> tuple[ScreenAdvice, ...]:
+def advice(sums: Sequence[CauseSum], findings: Sequence[Finding], whole_ns: int) -> tuple[ScreenAdvice, ...]:
     """What the doctor found here that belongs to the weighty causes; else what is said of the cause."""
-    total = Counter({each.cause: 0 for each in sums})
-    for each in sums:
-        total[each.cause] += each.total_ns
+    weighty = {remedy.text.id for _, remedy in remedies_of(sums)}
     gains: Counter[str] = Counter()
-    for each, remedy in remedies_of(sums):
-        found = findings_for(remedy, findings)
-        said = found[0].change if found else say(remedy.text()).rstrip(".").rpartition(". ")[2]
-        gains[_briefly(said)] += total[each.cause]
+    for each in sums:
+        remedy = remedy_of(each.example, has_idle_states=each.has_idle_states)
+        if remedy is not None and remedy.text.id in weighty and (said := advised(remedy, findings)):
+            gains[said] += each.total_ns
     return tuple(ScreenAdvice(as_called(text), ns / whole_ns) for text, ns in gains.most_common())
+
+
+def advised(remedy: Remedy, findings: Sequence[Finding]) -> str:
+    """The change of what the doctor found, else the last sentence of the remedy; "" where that is no advice."""
+    if found := findings_for(remedy, findings):
+        return _briefly(found[0].change)
+    return (
+        ""
+        if remedy.text in NO_ADVICE
+        else _briefly(re.split(r"\. |。", say(remedy.text()).rstrip(".。"))[-1])
+    )
 
 
 def _briefly(change: str) -> str:

@@ -13,7 +13,8 @@ from howlate.words.statement import Rule, rule
 
 IRQ_LATE = rule(
     "remedy.irq-late",
-    "A driver or the kernel ran with interrupts off. Move its work to another CPU, or use a kernel of PREEMPT_RT.",
+    "A driver or the kernel ran with interrupts off. Move the driver's work to another CPU, or use a kernel of "
+    "PREEMPT_RT.",
 )
 IRQ_LATE_OR_GAP = rule(
     "remedy.irq-late-or-gap",
@@ -34,7 +35,7 @@ IDLE = rule(
 IDLE_LOOP = rule(
     "remedy.idle-loop",
     "The idle loop had interrupts off outside of any idle state, which no knob changes. Boot with idle=poll to have "
-    "them on while idle; the CPU then takes full power.",
+    "interrupts on while idle; the CPU then takes full power.",
 )
 IDLE_WITHOUT_STATES = rule(
     "remedy.idle-without-states",
@@ -60,7 +61,7 @@ NOT_PREEMPTIBLE = rule(
 )
 HIGHER_TASK = rule(
     "remedy.higher-task",
-    "Another task has the same or a higher priority. Raise yours, or move the other away.",
+    "Another task has the same or a higher priority. Raise your task's priority, or move the other away.",
 )
 THROTTLED = rule(
     "remedy.throttled",
@@ -69,7 +70,7 @@ THROTTLED = rule(
 )
 OWN_LATE = rule(
     "remedy.own-late",
-    "The activation before took longer than a period. Give it less work, or make the period longer.",
+    "The activation before took longer than a period. Give the task less work, or make the period longer.",
 )
 BLOCKED = rule(
     "remedy.blocked", "The task waited for a lock or for input. Use locks with priority inheritance."
