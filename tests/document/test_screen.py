@@ -6,15 +6,21 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.cells import cell_len
 
 import made_inventory
+from howlate import rooms
 from howlate.cli._measure import material_of
 from howlate.document.first_screen.brief import brief_of
-from howlate.document.first_screen.screen import COLUMNS, LINES, Line, screen
+from howlate.document.first_screen.notes import notes
+from howlate.document.first_screen.rows import ScreenRows, screen_rows
+from howlate.document.first_screen.screen import COLUMNS, LEAST_STRIP, LINES, Drawn, Line, Parts, screen
 from howlate.document.of_runs import Material
 from howlate.document.sheet import TERMINAL
 from howlate.model.loaded import RunContent
@@ -83,6 +89,14 @@ def made() -> dict[str, Material]:
     nothing = made_run([])
     failures = ("! cpu:100: failed: the probe ended with 4.", "  (the same in 3 more cells)")
     cut = replace(five, cells=five.cells[:2])
+    half = made_run(
+        [
+            made_cell("none")[:2],
+            (invalid(made_cell("cpu:100", 2)[0], "a check failed"), made_cell("cpu:100", 2)[1]),
+        ]
+    )
+    lab = virtual_run(made_points(KERNELS, ("none", "hackbench"), 3))
+    alike = virtual_run(made_points(KERNELS[:2], ("none", "hackbench:1"), 3), KERNELS[:2])
     return {
         "five": of(five),
         "judged": of(judged(five, 200_000)),
@@ -94,14 +108,18 @@ def made() -> dict[str, Material]:
         "eight CPUs": of(eight),
         "names": of(names),
         "names judged": of(judged(names, 50_000)),
+        "half valid": of(half),
+        "half valid, judged": of(judged(half, 50_000)),
         "not valid": of(broken),
+        "one, not valid": of(replace(broken, cells=broken.cells[:1])),
         "not valid, judged": of(judged(broken, 50_000)),
         "nothing": of(nothing),
         "nothing, failed": of(nothing, failures=failures),
         "cut": of(cut, failures=failures),
         "one": of(made_run(five_cells()[:1])),
         "published": of(made_run(five_cells(), study=find_study(sorted(references())[0]))),
-        "lab": of(virtual_run(made_points(KERNELS, ("none", "hackbench"), 3))),
+        "lab": of(lab),
+        "lab judged": of(judged(alike, 50_000)),
         "long folder": of(five, folder="/" + "/".join(["a-folder-of-a-long-name"] * 6)),
         "page": of(five),
     }
@@ -238,3 +256,97 @@ def test_brief_is_one_line_of_words_for_programs(stored: dict[str, Material]) ->
         assert bool(found[4]) == (found[1] != "MEASURED"), name
     assert brief_of(stored["failed"]).startswith("FAIL max=2000.0us p99=8.")
     assert " missed=3/20000 load=cpu:50 runs/failed" in brief_of(stored["failed"])
+
+
+def row_of(name: str, later: int | None, deadline_ns: int) -> ScreenRows:
+    """A row of this name beside another."""
+    found = screen_rows(made()["judged" if deadline_ns else "five"].runs[0])
+    rows = replace(found.rows[0], name=name, later=later), replace(found.rows[1], name=f"{name}'", later=0)
+    return ScreenRows(rows, deadline_ns)
+
+
+@given(
+    st.integers(10, 120),
+    st.text(st.characters(exclude_categories=["C", "Z"]), max_size=80),
+    st.none() | st.integers(0, 10**18),
+    st.sampled_from([0, 50_000]),
+)
+def test_a_row_is_drawn_at_any_width(width: int, name: str, later: int | None, deadline_ns: int) -> None:
+    drawn = Drawn(width, letters=False, found=row_of(name, later, deadline_ns))
+    axis, rows = drawn.lines()
+    lengths = {sum(cell_len(text) for text, _ in line) for line in (*axis, *rows)}
+    assert len(lengths) == 1
+    assert drawn.strip == 0 or drawn.strip >= LEAST_STRIP
+    if drawn.strip:
+        assert lengths == {width}
+
+
+@pytest.mark.parametrize("kind", ["lab judged", "names judged", "forty judged", "five", "nothing, failed"])
+def test_no_terminal_is_too_narrow_or_too_wide(kind: str) -> None:
+    material = made()[kind]
+    for width in range(10, 121):
+        assert len(texts(screen(material, width))) <= LINES
+
+
+@pytest.mark.parametrize("kind", sorted(made().keys() - {"nothing", "nothing, failed"}))
+def test_brief_is_of_the_first_row_of_the_screen(kind: str) -> None:
+    """Valid ones stand before others of the same outcome."""
+    material = made()[kind]
+    found = screen_rows(material.runs[0]).rows
+    for before, after in pairwise(found):
+        assert before.outcome != after.outcome or before.group.counted or not after.group.counted
+    first = found[0]
+    assert f" max={(first.max_ns or 0) / 1000:.1f}us " in brief_of(material)
+    if first.name and not first.outcome:
+        assert f"({first.name})"[:30] in texts(screen(material))[0]
+
+
+def test_sentences_name_the_only_row_by_its_load() -> None:
+    material = made()["one, not valid"]
+    rows = screen_rows(material.runs[0]).rows
+    assert [row.name for row in rows] == [""]
+    told = [text_of(note.text) for note in notes(material, rows, ())]
+    assert any(text.startswith("not valid: none (") for text in told), told
+    cell, bins, _ = made_cell("cpu:50")
+    weak = of(made_run([(replace(cell, loads=(replace(cell.loads[0], share=0.5),)), bins)]))
+    told = [text_of(note.text) for note in notes(weak, screen_rows(weak.runs[0]).rows, ())]
+    assert any(text.startswith("cpu:50 had 50") for text in told), told
+
+
+@given(st.lists(st.integers(0, 12), min_size=3, max_size=3), st.integers(0, 4), st.integers(0, 2))
+def test_what_has_no_room_is_left_out_whole(sizes: list[int], causes: int, advice: int) -> None:
+    """What to try before the causes, and of neither a part."""
+
+    def lines(word: str, count: int) -> list[Line]:
+        return [((f"{word} {n}", ""),) for n in range(count)]
+
+    head, rows, last = sizes
+    why = lines("why", causes)
+    told = lines("try", advice)
+    fitted = Parts(lines("head", head), lines("row", rows), why=why, advice=told, last=lines("last", last))
+    shown = texts(fitted.fitted(COLUMNS))
+    counts = Counter(line.partition(" ")[0] for line in shown)
+    assert counts["why"] in (0, causes) and counts["try"] in (0, advice)
+    assert counts["try"] == 0 or counts["why"] == causes
+    if head + last + min(rows, 5) <= LINES:
+        assert len(shown) <= LINES
+
+
+@pytest.mark.parametrize("kind", ["judged", "passes", "not valid, judged"])
+def test_without_the_verdict_the_outcome_is_open(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rooms, "ROOMS", tuple(room for room in rooms.ROOMS if room != "verdict"))
+    material = made()[kind]
+    assert texts(screen(material))[0].startswith("INCONCLUSIVE  deadline ")
+    assert brief_of(material).startswith("INCONCLUSIVE ")
+
+
+@pytest.mark.parametrize("width", [80, 40])
+@pytest.mark.parametrize("letters", [False, True])
+def test_what_is_copied_is_whole(letters: bool, width: int) -> None:
+    page, folder, log = "runs/5µs–10 ms·…×/report.html", "'runs/5µs – 10 ms·…×'", "runs/5µs–µs/cells/console"
+    failures = ("! cpu:100: failed.", f"  the whole console: {log}")
+    material = of(made_run([]), folder=folder, failures=failures)
+    lines = texts(screen(material, width, page, letters=letters))
+    assert page in lines
+    assert any(f"show --all {folder}" in line for line in lines), lines
+    assert f"  the whole console: {log}" in lines

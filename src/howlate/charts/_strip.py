@@ -86,7 +86,10 @@ def plain(text: str) -> str:
 def strip(
     axis: StripAxis, histograms: Sequence[Histogram], max_ns: int | None, *, letters: bool = False
 ) -> list[tuple[str, str]]:
-    """The line as texts with what each is: "in time", "late", "deadline", "max"; "late" only behind a deadline."""
+    """The line as texts with what each is: "in time", "late", "deadline", "max"; "late" only behind a deadline.
+    Nothing for an axis without columns."""
+    if not axis.width:
+        return []
     signs = LETTERS if letters else BLOCKS
     counts = [0] * axis.width
     for each in histograms:

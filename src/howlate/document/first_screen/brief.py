@@ -45,8 +45,7 @@ def brief(outcome: str, row: BriefRow | None, every: Sequence[Mapping[str, str]]
 def brief_of(material: Material) -> str:
     """Of the first run of the material."""
     found = screen_rows(material.runs[0])
-    rows = found.judged or sorted(found.rows, key=lambda row: not row.group.counted)
-    worst = next((BriefRow(r.group.labels, r.max_ns, r.p99_ns, r.counts) for r in rows), None)
+    worst = next((BriefRow(r.group.labels, r.max_ns, r.p99_ns, r.counts) for r in found.rows), None)
     return brief(outcome_of(material), worst, [row.group.labels for row in found.rows], material.folder)
 
 

@@ -62,7 +62,7 @@ def _notes(material: Material, rows: Sequence[ScreenRow]) -> Iterator[ScreenNote
     if invalid:
         failed = [cell.failed[0] for row in invalid for cell in row.cells if cell.failed]
         why = text_of(failed[0]).partition(":")[0] if failed else ""
-        names = tuple(row.name for row in invalid)
+        names = tuple(row.title for row in invalid)
         yield ScreenNote(
             INVALID, Caption("not valid: {rows} ({why})", rows=Listed(names), why=why), len(names)
         )
@@ -102,7 +102,7 @@ def _of_machine(content: RunContent) -> Iterator[ScreenNote]:
 def _of_loads(rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
     """The load that came least near to what was asked for."""
     weak = [
-        (min(row.group.load_shares), row.name)
+        (min(row.group.load_shares), row.title)
         for row in rows
         if row.group.load_shares and not row.group.starved and min(row.group.load_shares) < WEAK_LOAD
     ]

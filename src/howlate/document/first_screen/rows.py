@@ -36,6 +36,11 @@ class ScreenRow:
     """How many were later than the deadline, or than the rows' step of the ladder; None where that is not known."""
 
     @property
+    def title(self) -> str:
+        """What sentences call it."""
+        return self.name or printable(row_names([self.group.labels])[0])
+
+    @property
     def column(self) -> str:
         """The one with the largest value."""
         return max(self.cells, key=lambda cell: _max(cell) or 0).latest
@@ -95,8 +100,8 @@ def screen_rows(content: RunContent) -> ScreenRows:
     deadlines = {counts.deadline_ns for row in found if (counts := row.counts) is not None}
     step_ns = 0 if deadlines else _step_ns(found)
     told = [replace(row, later=_later(row, step_ns)) for row in found]
-    order = list(LETTERS)
-    told.sort(key=lambda row: (order.index(row.outcome) if row.outcome else 0, -(row.max_ns or -1)))
+    order = [*LETTERS, ""]
+    told.sort(key=lambda row: (order.index(row.outcome), not row.group.counted, -(row.max_ns or -1)))
     return ScreenRows(tuple(told), deadlines.pop() if len(deadlines) == 1 else 0, step_ns)
 
 

@@ -32,16 +32,18 @@ from howlate.words.say import Text, count_text, text_of
 Line = tuple[tuple[str, str], ...]
 """Texts, each with its style."""
 LINES, COLUMNS, LEAST_COLUMNS = 22, 80, 40
-FEWEST_ROWS = 4
+FEWEST_ROWS, LEAST_STRIP, LEAST_NAME = 4, 8, 6
 CAUSES, ADVICE, MOST_FAILURES = 3, 2, 3
 COLOURS = {"FAIL": "bold red", "PASS": "bold green", "INCONCLUSIVE": "bold yellow", "": "bold"}
 LETTERS = {"F": "bold red", "P": "bold green", "?": "bold yellow", "!": "bold yellow"}
 STRIPS = {"in time": "", "late": "red", "deadline": "bold", "max": "bold"}
 FAINT = "dim"
+COPIED = "none"
+"""Of paths and commands: as plain text."""
 
 
 @dataclass(frozen=True)
-class _Parts:
+class Parts:
     """The screen before it is fitted into its lines."""
 
     head: list[Line]
@@ -54,21 +56,25 @@ class _Parts:
     last: list[Line] = field(default_factory=list)
 
     def fitted(self, width: int) -> list[Line]:
-        """With empty lines between its blocks where they have room; else with fewer rows, then with less to try."""
+        """With empty lines between its blocks where they have room; else with fewer rows, then with nothing to try,
+        then without causes."""
 
         def height(lines: Sequence[Line]) -> int:
             return sum(max(1, math.ceil(sum(cell_len(text) for text, _ in line) / width)) for line in lines)
 
-        why = [*self.why, *self.advice]
         last = [*self.trust, *self.page, *self.last]
         rows, others = self.rows, height([*self.head, *self.axis, *last])
-        if others + len(why) + len(rows) > LINES:
+        for why in ([*self.why, *self.advice], self.why, []):
             room = max(FEWEST_ROWS, LINES - others - len(why) - 1)
-            if room < len(rows) - 1:
-                left = _("{count} more rows").format(count=len(rows) - room)
-                rows = [*rows[:room], ((f"  {left}", FAINT),)]
-            why = why[: max(0, LINES - others - len(rows))]
-            last = last if others + len(why) + len(rows) <= LINES else [*self.trust, *self.last]
+            if others + len(why) + len(self.rows) > LINES and room < len(self.rows) - 1:
+                left = _("{count} more rows").format(count=len(self.rows) - room)
+                rows = [*self.rows[:room], ((f"  {left}", FAINT),)]
+            else:
+                rows = self.rows
+            if others + len(why) + len(rows) <= LINES:
+                break
+        else:
+            last = [*self.trust, *self.last]
         blocks = [block for block in (self.head, [*self.axis, *rows], why, last) if block]
         gaps = LINES - sum(map(height, blocks))
         lines: list[Line] = []
@@ -84,27 +90,27 @@ def screen(material: Material, width: int = COLUMNS, page: str = "", *, letters:
     ruled: Ruled | None = next((told for room in hooks("ruled") if (told := room(material))), None)
     why: Reasons | None = next((told for room in hooks("reasons") if (told := room(material))), None)
     notes = screen_notes.notes(material, found.rows, why.notes if why is not None else ())
-    drawn = _Drawn(width, letters, found)
+    drawn = Drawn(width, letters, found)
     axis, rows = drawn.lines()
     was_late = not found.judged or any(row.later for row in found.judged)
-    parts = _Parts(
+    parts = Parts(
         head=list(_head(material, found, ruled, width)),
         rows=rows,
         axis=axis,
         why=list(_why(why, width)) if why is not None and was_late else [],
         advice=list(_advice(why, width)) if why is not None and was_late else [],
         trust=list(_trust(notes, width)),
-        page=[((page, ""),)] if page else [],
+        page=[((page, COPIED),)] if page else [],
         last=list(_last(material, notes, width)),
     )
     lines = parts.fitted(width)
-    return [tuple((_typed(text, letters=letters), style) for text, style in line) for line in lines]
+    return [tuple((_typed(*part, letters=letters), part[1]) for part in line) for line in lines]
 
 
-def _typed(text: str, *, letters: bool) -> str:
-    """As a terminal has it."""
-    shown = without_controls(plain(text)).replace(NOTHING, "-")
-    if letters:
+def _typed(text: str, style: str, *, letters: bool) -> str:
+    """As a terminal has it. What is copied stays as it is."""
+    shown = without_controls(text if style == COPIED else plain(text).replace(NOTHING, "-"))
+    if letters and style != COPIED:
         for sign, instead in (("…", "~"), ("·", "-"), ("–", "-"), ("×", "x")):
             shown = shown.replace(sign, instead)
     return shown
@@ -115,15 +121,17 @@ def _head(material: Material, found: ScreenRows, ruled: Ruled | None, width: int
     if not found.rows:
         yield from _under("", [NO_CELL()], width, 2)
         for failure in material.failures[:MOST_FAILURES]:
-            yield from _under("", [failure], width, 3, indent=2)
+            if failure.startswith("  "):  # has the path of a log
+                yield ((failure, COPIED),)
+            else:
+                yield from _under("", [failure], width, 3, indent=2)
         return
     if found.judged:
-        outcome = ruled.outcome if ruled is not None else ""
-        yield from _under(outcome, [_counted(found)], width, 3)
+        yield from _under(outcome_of(material), [_counted(found)], width, 3)
         for text in (ruled.said if ruled is not None else ())[:3]:
             yield from _under("", [text], width, 2, indent=2)
         return
-    worst = max(found.rows, key=lambda row: (bool(row.group.counted), row.max_ns or -1))
+    worst = found.rows[0]
     seconds = sum(cell.looked_s for cell in material.cells)
     counts = [cell.columns[cell.latest].count for row in found.rows for cell in row.cells if cell.columns]
     overruns = [row.group.overruns for row in found.rows if row.group.overruns]
@@ -186,7 +194,7 @@ def _lines(text: str, width: int, most: int) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Drawn:
+class Drawn:
     """The rows as lines: letter, name, strip, max, how many later."""
 
     width: int
@@ -201,10 +209,17 @@ class _Drawn:
     def names(self) -> int:
         names = [row.name for row in self.found.rows]
         longest = max(map(cell_len, names), default=0)
-        room = self.width // 4
-        while room < self.width // 2 and len({_middle(name, room) for name in names}) < len({*names}):
+        most = min(self.width // 2, self.width - self.mark - 1 - self.figures - LEAST_STRIP)
+        room = max(LEAST_NAME, min(self.width // 4, most))
+        while room < most and len({_middle(name, room) for name in names}) < len({*names}):
             room += 1
         return min(longest, room)
+
+    @property
+    def strip(self) -> int:
+        """The width of the strip; 0 where there is no room for one."""
+        room = self.width - self.mark - self.names - 1 - self.figures
+        return room if room >= LEAST_STRIP else 0
 
     @property
     def figures(self) -> int:
@@ -226,15 +241,14 @@ class _Drawn:
         if not self.found.rows:
             return [], []
         rows = self.found.rows
-        room = self.width - self.mark - self.names - 1 - self.figures
         values = [ns for row in rows for ns in (row.low_ns, row.max_ns) if ns is not None]
-        axis = StripAxis.around(values, room, self.found.deadline_ns)
+        axis = StripAxis.around(values, self.strip, self.found.deadline_ns)
         figures = _right(" ".join((LARGEST, _("max"))), 9)
         figures += f"  {_right(self.heading, self.later)}" if self.later else ""
         axes = axes_that_vary([row.group.labels for row in rows])
         named = heading(axes[0]) if len(axes) == 1 and len(rows) > 1 else ""
         lead = " " * self.mark + set_cell_size(_cut(named, self.names + 1), self.names + 1)
-        head: Line = ((f"{lead}{set_cell_size(axis.ticks(), room)}{figures}", FAINT),)
+        head: Line = ((f"{lead}{set_cell_size(axis.ticks(), axis.width)}{figures}", FAINT),)
         return [head], [self._line(row, axis) for row in rows]
 
     def _line(self, row: ScreenRow, axis: StripAxis) -> Line:
@@ -327,10 +341,10 @@ def _last(material: Material, notes: Sequence[ScreenNote], width: int) -> Iterat
 def _copied(words: str, what: str, width: int) -> Iterator[Line]:
     """What is copied is whole: on lines of its own where it is long."""
     if cell_len(f"{words}: {what}") <= width:
-        yield ((f"{words}: {what}", ""),)
+        yield ((f"{words}: ", ""), (what, COPIED))
         return
     yield ((_cut(f"{words}:", width), ""),)
-    yield ((what, ""),)
+    yield ((what, COPIED),)
 
 
 def outcome_of(material: Material) -> str:
