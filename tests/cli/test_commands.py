@@ -160,6 +160,13 @@ def test_the_default_folder_is_a_new_one_below_runs(howlate: Run) -> None:
     assert all(f.parent == Path("runs") and (f / "run.json").exists() for f in folders)
 
 
+@pytest.mark.parametrize("options", [[], ["--all"], ["--cells"], ["--histogram"]])
+def test_programs_find_the_same_line_last_whatever_is_shown(howlate: Run, options: list[str]) -> None:
+    howlate("run", "mine.toml", "--out", "r")
+    shown = howlate("show", "r", *options).out.splitlines()
+    assert shown[-1:] == howlate("show", "r", "--brief").out.splitlines()
+
+
 def test_json_is_json_alone(howlate: Run) -> None:
     value = json.loads(howlate("run", "mine.toml", "--out", "r", "--json").out)
     assert value["run"] == "r"

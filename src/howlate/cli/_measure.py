@@ -287,14 +287,20 @@ def print_screen(material: Material, page: str = "", *, brief: bool = False) -> 
     from rich.console import Console
     from rich.text import Text
 
-    from howlate.document.first_screen.brief import brief_of
     from howlate.document.first_screen.screen import screen
 
     console = Console(highlight=False)
     letters = not console.encoding.lower().startswith("utf")
     for line in () if brief else screen(material, console.width, page, letters=letters):
         console.print(Text.assemble(*line), soft_wrap=True)
-    if brief or not sys.stdout.isatty():
+    print_brief(material, asked=brief)
+
+
+def print_brief(material: Material, *, asked: bool = False) -> None:
+    """The last line for programs."""
+    from howlate.document.first_screen.brief import brief_of
+
+    if asked or not sys.stdout.isatty():
         click.echo(brief_of(material))
 
 

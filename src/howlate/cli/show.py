@@ -82,7 +82,7 @@ def _show(
 ) -> int:
     """Of several runs (of one machine's kernels, or of several studies) the label `kernel` or `run` tells the rows
     apart."""
-    from howlate.cli._measure import material_of, print_runs, print_screen
+    from howlate.cli._measure import material_of, print_brief, print_runs, print_screen
     from howlate.cli._named import tell_missing
     from howlate.document.of_runs import answered
     from howlate.measure.session import reopen
@@ -103,6 +103,8 @@ def _show(
     material = material_of(contents, tally, runs[0], every=every, histograms=histogram)
     if not brief and (whole or answered(material)):
         print_runs(material)
+        if len(runs) == 1:
+            print_brief(material)
     else:
         print_screen(material, brief=brief)
     return missing
