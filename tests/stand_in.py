@@ -30,8 +30,7 @@ done
 kept="{streams}/$STAND_IN,$activations,$deadline"
 case $STAND_IN in
   "" | steady)
-    if [ -e "$kept" ]; then
-      cat "$kept" >"$stream"
+    if [ -e "$kept" ] && cp "$kept" "$stream" 2>/dev/null; then
       echo "{progress}"
       exit 0
     fi

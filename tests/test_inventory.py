@@ -73,10 +73,10 @@ def test_each_difference_is_a_line_that_names_it(tool: ModuleType, document: Any
     del verdict["--junit"]
     after["messages"]["cell.new"] = {"text": "new"}
     after["exit_codes"]["why"] += "1"
-    shown = after["figures"]["traced"]["show RUN"]["stdout"]
+    shown = after["figures"]["traced"]["show RUN --all"]["stdout"]
     place = next(number for number, line in enumerate(shown) if line.startswith("cpu:50 "))
     shown[place] = shown[place].replace("161.7", "161.8")
-    after["figures"]["imported"]["show RUN"]["stdout"].insert(1, "a line more")
+    after["figures"]["imported"]["show RUN --all"]["stdout"].insert(1, "a line more")
     after["figures"]["traced"]["why RUN --json"]["json"]["cells"][0]["cases"][0]["latency_ns"] += 0.0
     parameters = "commands / howlate verdict / parameters"
     lines = list(tool.differences(document, after))
@@ -86,9 +86,9 @@ def test_each_difference_is_a_line_that_names_it(tool: ModuleType, document: Any
         line.startswith(f"{parameters} / --junit: {{") and line.endswith(" -> nothing") for line in lines
     )
     assert 'messages / cell.new: nothing -> {"text": "new"}' in lines
-    assert 'figures / imported / show RUN / stdout[1]: nothing -> "a line more"' in lines
+    assert 'figures / imported / show RUN --all / stdout[1]: nothing -> "a line more"' in lines
     (changed,) = (
-        line for line in lines if line.startswith(f"figures / traced / show RUN / stdout[{place}]: ")
+        line for line in lines if line.startswith(f"figures / traced / show RUN --all / stdout[{place}]: ")
     )
     assert "161.7" in changed.partition(" -> ")[0] and "161.8" in changed.partition(" -> ")[2]
     (same_value,) = (line for line in lines if "latency_ns" in line)

@@ -38,6 +38,7 @@ class Terminal:
             os.chdir(folder)
             kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
             path = os.pathsep.join((str(ROOT / "src"), str(ROOT / "tests")))
+            kept["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), kept.get("PATH", "")))
             own = {"PS1": PROMPT, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "PYTHONPATH": path}
             os.execve("/bin/sh", ["sh", "-i"], {**kept, **own, **environment})
         ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))

@@ -266,10 +266,12 @@ def test_a_runs_own_tables_end_in_the_published_layout(tmp_path: Path) -> None:
     from howlate.cli.show import command as show
 
     folder = write(tmp_path / "a", of_the_study(real_run(SLIDE_16, RT)))
-    said = CliRunner().invoke(show, [str(folder)], standalone_mode=False)
+    said = CliRunner().invoke(show, ["--all", str(folder)], standalone_mode=False)
     assert said.exception is None
     text = " ".join(said.output.split())
     assert "As toshiba-2010 printed it" in text and "published: 2.6.26.8RT" in text
     assert text.index("As toshiba-2010 printed it") > text.index("max")
-    plain = CliRunner().invoke(show, [str(write(tmp_path / "b", real_run(SLIDE_16)))], standalone_mode=False)
+    plain = CliRunner().invoke(
+        show, ["--all", str(write(tmp_path / "b", real_run(SLIDE_16)))], standalone_mode=False
+    )
     assert "printed it" not in plain.output

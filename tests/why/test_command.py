@@ -142,3 +142,22 @@ def test_a_cell_without_a_late_sample_says_so_with_the_reason(howlate: Run, tmp_
     assert export.code == 2 and "has a late sample" in export.err and is_a_sentence(export.err)
     assert list(Path().glob("*.json")) == []
     assert howlate("export", run, "--format", "perfetto").code == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--from", "events", "--stacks", "s"),
+        ("--try", "--from", "replay"),
+        ("--try", "--speedscope", "s"),
+        ("--kernel", "mine=mine.toml"),
+        ("--module", "."),
+        ("--mirror", "http://localhost"),
+        ("--against", "6.1"),
+    ],
+)
+def test_options_of_replays_are_refused_where_nothing_is_played_again(
+    howlate: Run, run: Path, words: tuple[str, ...]
+) -> None:
+    done = howlate("why", run, *words)
+    assert (done.code, done.out) == (2, "") and is_a_sentence(done.err)

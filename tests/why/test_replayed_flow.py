@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,9 +14,10 @@ from howlate.errors import UsageError
 from howlate.measure.execute import execute
 from howlate.measure.prepare import Asked, prepare
 from howlate.measure.session import begin
+from howlate.model.plan import Plan
 from howlate.model.run import Run
 from howlate.store.run_folder import RunFolder
-from howlate.why.replayed.flow import choose, choose_against, explain_all
+from howlate.why.replayed.flow import can_be_replayed, choose, choose_against, explain_all
 
 Measured = tuple[RunFolder, Run]
 
@@ -87,3 +89,21 @@ def test_debug_information_of_another_kernel_is_refused_before_anything_is_playe
         UsageError, match=r"a-dbg.deb is of another kernel than 6\.1-rt: its build id is ab12"
     ):
         explained(_Source(b"6.1"))
+
+
+def test_runs_of_the_lab_are_played_again_where_that_can_be_done(measured: Measured) -> None:
+    _folder, run = measured
+    assert can_be_replayed(run, "") and can_be_replayed(run, "cpu-50") and not can_be_replayed(run, "absent")
+    others = [replace(cell, test="switch") for cell in run.plan.cells]
+    assert not can_be_replayed(replace(run, plan=Plan(tuple(others))), "")
+    assert can_be_replayed(replace(run, plan=Plan((*others, run.plan.cells[0]))), "")
+    assert not can_be_replayed(replace(run, clock="real"), "")
+    assert not can_be_replayed(replace(run, machines={}), "")
+
+
+@pytest.mark.parametrize("cpus", [2, "two", None, 0, -1, 1.5, [], "1"])
+def test_what_a_guest_s_facts_say_of_its_cpus_need_be_no_number(measured: Measured, cpus: object) -> None:
+    _folder, run = measured
+    facts = {"facts": 1, "values": {"lab.cpus": cpus}, "missing": {}}
+    machines = dict.fromkeys(run.machines, facts)
+    assert can_be_replayed(replace(run, machines=machines), "") is (cpus != 2)

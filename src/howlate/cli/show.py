@@ -91,7 +91,10 @@ def _show(
     from howlate.store.run_folder import RunFolder
 
     whole = as_json or all_ or every or histogram or len(runs) > 1
-    contents = [load_run(run, bins=histogram or not whole, kernels=False, intervals=whole) for run in runs]
+    contents = [
+        load_run(run, bins=histogram or not whole, kernels=False, intervals=whole, is_strict=whole)
+        for run in runs
+    ]
     must_be_one_clock(contents)
     missing = tell_missing(zip(runs, contents, strict=True))
     if as_json:

@@ -65,11 +65,11 @@ class GuestCpus:
 
     @classmethod
     def of_facts(cls, values: Mapping[str, Any]) -> GuestCpus:
-        """From a guest's facts; an older howlate had the usual guest alone."""
+        """From a guest's facts; an older howlate had the usual guest alone, and so has what is no number."""
         return cls(
-            int(values.get("lab.cpus", 1)),
-            int(values.get("lab.mips", MOST_MIPS)),
-            int(values.get("lab.turn_ns", 0)),
+            _whole(values.get("lab.cpus"), 1, 1),
+            _whole(values.get("lab.mips"), 1, MOST_MIPS),
+            _whole(values.get("lab.turn_ns"), 0, 0),
         )
 
     @classmethod
@@ -104,3 +104,7 @@ class GuestCpus:
 
 
 USUAL = GuestCpus()
+
+
+def _whole(value: object, least: int, usual: int) -> int:
+    return value if isinstance(value, int) and value >= least else usual

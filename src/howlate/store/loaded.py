@@ -16,21 +16,33 @@ from howlate.model.decode import json_value
 from howlate.model.facts import Facts
 from howlate.model.loaded import CellContent, MeasuredKernel, RunContent
 from howlate.model.run import Run
+from howlate.model.summary import CellSummary
 from howlate.model.trace import CellTrace
 from howlate.sides.configs import options_of
 from howlate.statistics.valid import UNCHECKED
 from howlate.store.run_folder import BINS, CPUS, CellFiles, RunFolder
 
 
-def load_run(path: Path, *, bins: bool = True, kernels: bool = True, intervals: bool = False) -> RunContent:
+def load_run(
+    path: Path,
+    *,
+    bins: bool = True,
+    kernels: bool = True,
+    intervals: bool = False,
+    is_strict: bool = True,
+) -> RunContent:
     """A run folder as a value. Without `bins`, only what tables need: no bins, frequencies or traces; without
     `kernels`, no configurations; then `intervals` makes those of the quantiles of points that are not repeated, if
-    there ever was a bins.json. Samples are read only if that is wanted and is missing or damaged."""
+    there ever was a bins.json. Samples are read only if that is wanted and is missing or damaged. Where bins or a
+    trace are damaged, DamagedError if `is_strict`; else the cell comes without them, and is named."""
     folder = RunFolder.at(path)
     run = folder.read_run()
     whole = folder.whole_cells(run)
     alone = _unrepeated(run) if intervals else set()
-    cells = [_cell(folder.files(cell, run), bins=bins, intervals=cell in alone) for cell in whole]
+    cells = [
+        _cell(folder.files(cell, run), bins=bins, intervals=cell in alone, is_strict=is_strict)
+        for cell in whole
+    ]
     if bins:
         cells = _with_frequencies(folder.path, cells)
     return RunContent(
@@ -48,26 +60,39 @@ def _unrepeated(run: Run) -> set[str]:
     return {cell.id for cell in run.plan.cells if counts[cell.point] == 1}
 
 
-def _cell(files: CellFiles, *, bins: bool, intervals: bool) -> CellContent:
+def _cell(files: CellFiles, *, bins: bool, intervals: bool, is_strict: bool) -> CellContent:
     record = files.record()
     trailer = _mapping(record.get("trailer"))
-    summary, held = files.summary(), _bins(files) if bins else None
+    summary = files.summary()
+    held: CellBins | None = None
+    trace: CellTrace | None = None
+    try:
+        held, trace = (_bins(files), _trace(files, record)) if bins else (None, None)
+    except DamagedError as problem:
+        if is_strict:
+            raise
+        summary = _named(files, summary, problem)
     if intervals or held is not None:
         from howlate.statistics.quantiles import with_intervals  # with numpy, for which no run waits
     if intervals and held is None and (BINS in files.known or os.path.lexists(files.folder / BINS)):
         try:
             summary = with_intervals(summary, _bins(files))
-        except DamagedError as problem:  # the figures stand, without these; the cell is named
-            is_named = any(warning.rule == UNCHECKED.id for warning in summary.warnings)
-            summary = summary if is_named else files.beside_samples(summary, problem.statement)
+        except DamagedError as problem:
+            summary = _named(files, summary, problem)
     return CellContent(
         summary if held is None else with_intervals(summary, held),
         held,
         _mapping(record.get("header")),
         trailer,
         frequency_of(trailer),
-        _trace(files, record) if bins else None,
+        trace,
     )
+
+
+def _named(files: CellFiles, summary: CellSummary, problem: DamagedError) -> CellSummary:
+    """The figures stand, without what is damaged; the cell is named."""
+    is_named = any(warning.rule == UNCHECKED.id for warning in summary.warnings)
+    return summary if is_named else files.beside_samples(summary, problem.statement)
 
 
 def _trace(files: CellFiles, record: Mapping[str, Any]) -> CellTrace | None:

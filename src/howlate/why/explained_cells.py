@@ -155,7 +155,7 @@ def _explained(content: RunContent, cell: CellContent, name: str) -> ExplainedCe
         events_missed=trace.events_missed,
         worst=trace.worst,
         above_ns=trace.above_ns,
-        has_idle_states=_has_idle_states(_facts_of(content, cell)),
+        has_idle_states=has_idle_states(_facts_of(content, cell)),
         median_ns=median_ns,
         own_cost_ns=min((each.ns_of(Cause.OWN_COST) for each in whole), default=0),
         own_most_ns=OWN_VIRTUAL_NS if content.run.virtual else OWN_NS,
@@ -211,7 +211,8 @@ def _may_clear_huge(facts: Facts, knobs: Sequence[str]) -> bool:
     )
 
 
-def _has_idle_states(facts: Facts) -> bool | None:
+def has_idle_states(facts: Facts) -> bool | None:
+    """Whether the kernel has idle states to choose from; None if nobody knows."""
     rows = facts.table(IDLE_STATES)
     if rows is not None:
         return bool(rows)

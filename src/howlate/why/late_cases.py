@@ -47,7 +47,9 @@ OPENING = rule(
 )
 OPENING_REPLAYED = rule(
     "late.opening-replayed",
+    "{cases} of {samples:count} samples was played again, instruction by instruction.",
     "{cases} of {samples:count} samples were played again, instruction by instruction.",
+    by="cases",
 )
 OVERWRITTEN = rule(
     "late.overwritten",

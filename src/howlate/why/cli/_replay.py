@@ -29,13 +29,13 @@ MOST_WORST = 1_000
 OWN_NOT_NAMED = rule(
     "cli.own-not-named",
     "{kernel} is a kernel of your own, and its file is not named",
-    remedy="name it as when it was measured: --kernel {kernel}=PATH",
+    remedy="name it as when it was measured, --kernel {kernel}=PATH; or --from events",
 )
 TOO_FEW_WORST = rule("cli.too-few-worst", "--worst must be from 1 to {most:count}, not {worst}")
 OF_REPLAYS = rule(
     "cli.why-of-replays",
-    "{options:list} are about samples that are played again",
-    remedy="leave them out, or --from events",
+    "only samples of the lab that are played again have {options:list}",
+    remedy="leave that out",
 )
 EVENTS, REPLAY = "events", "replay"
 STACKS, SPEEDSCOPE = "--stacks", "--speedscope"
@@ -51,32 +51,18 @@ class ReplayOptions:
     speedscope: Path | None
     debuginfo: tuple[Path, ...]
 
-    @property
-    def given(self) -> tuple[str, ...]:
-        """The options that replays alone have."""
-        options = {
-            "--against": self.against,
-            STACKS: self.stacks,
-            SPEEDSCOPE: self.speedscope,
-            "--debuginfo": self.debuginfo,
-        }
-        return tuple(name for name, value in options.items() if value)
-
     def check(self) -> None:
-        """Refuse what contradicts itself, and places where nothing can be written."""
-        from howlate.errors import UsageError
+        """Refuse places where nothing can be written."""
         from howlate.store.files import check_place
 
-        if self.source == EVENTS and self.given:
-            raise UsageError(OF_REPLAYS(options=self.given))
         check_place(self.stacks, STACKS)
         check_place(self.speedscope, SPEEDSCOPE)
 
-    def is_wanted(self, run: Run) -> bool:
+    def is_wanted(self, run: Run, cell: str) -> bool:
         """Whether samples of this run are played again: where that can be done, unless the events are asked for."""
         from howlate.why.replayed.flow import can_be_replayed
 
-        return self.source == REPLAY or bool(self.given) or (self.source != EVENTS and can_be_replayed(run))
+        return self.source == REPLAY or (self.source != EVENTS and can_be_replayed(run, cell))
 
 
 replay_options = together(
@@ -117,6 +103,26 @@ replay_options = together(
     ],
 )
 """--from, --against, --stacks, --speedscope, --debuginfo, passed as `replay`."""
+
+
+def must_be_replayed(replay: ReplayOptions, built: BuiltOptions, archive: ArchiveOptions) -> None:
+    """UsageError if options are given that replays alone have: nothing is played again."""
+    from howlate.errors import UsageError
+
+    options = {
+        "--from replay": replay.source == REPLAY,
+        "--against": replay.against,
+        STACKS: replay.stacks,
+        SPEEDSCOPE: replay.speedscope,
+        "--debuginfo": replay.debuginfo,
+        "--kernel": built.own,
+        "--module": built.modules,
+        "--mirror": archive.mirrors,
+        "--keyring": archive.keyring,
+        "--refresh": archive.refresh,
+    }
+    if given := tuple(name for name, value in options.items() if value):
+        raise UsageError(OF_REPLAYS(options=given))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,14 @@ import click
 from howlate.cli._options import OutputPath
 from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 from howlate.lab.cli.lab._built import BuiltOptions, built_options
-from howlate.why.cli._replay import ReplayedSamples, ReplayOptions, opened_lab, played_again, replay_options
+from howlate.why.cli._replay import (
+    ReplayedSamples,
+    ReplayOptions,
+    must_be_replayed,
+    opened_lab,
+    played_again,
+    replay_options,
+)
 from howlate.why.cli._trial import TrialOptions, trial_options, try_remedies
 from howlate.words.statement import rule
 
@@ -76,7 +83,7 @@ def command(
     replay.check()
     content = load_run(run)
     missing = tell_missing([(run, content)])
-    if not trial.wanted and replay.is_wanted(content.run):
+    if not trial.wanted and replay.is_wanted(content.run, cell):
         with damaged_where(missing):
             samples = played_again(
                 run,
@@ -92,6 +99,7 @@ def command(
         _write_replayed(samples, content, output)
         samples.write(replay)
         return missing
+    must_be_replayed(replay, built, archive)
     with damaged_where(missing):
         found = explained_run(run, content, cell)
     shown = _document(found, DEFAULT_WORST if worst is None else worst)

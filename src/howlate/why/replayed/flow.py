@@ -22,13 +22,15 @@ from howlate.statistics.labels import row_names
 from howlate.store.activation import Activation, Activations
 from howlate.store.activations import recorded_activations
 from howlate.store.run_folder import RunFolder
-from howlate.why.explained_cells import ExplainedCell
+from howlate.why.explained_cells import ExplainedCell, has_idle_states
 from howlate.words.statement import Statement, rule
 
+RELEASES = "cyclic"
+"""The test whose samples are latencies of releases."""
 NOT_IN_THE_LAB = rule(
     "why.not-in-the-lab",
     "{run} was not measured in the lab's virtual time, and cannot be played again",
-    remedy="`howlate report` shows what is known of the causes of its late samples",
+    remedy="`howlate why {run:shell} --from events`",
 )
 NO_MACHINE = rule(
     "why.no-machine",
@@ -50,10 +52,9 @@ OTHER_GUEST = rule(
     "why.other-guest",
     "{run} was measured in another guest of {kernel}: by another build of the probe, of QEMU or of the kernel, or "
     "with other modules",
-    remedy="name the modules of your own that it was measured with (--module DIR), or measure it again",
+    remedy="name the modules of your own that it was measured with (--module DIR); measure it again; or "
+    "`howlate why {run:shell} --from events`",
 )
-
-
 OTHER_KERNEL = rule(
     "why.other-kernel",
     "{path} is of another kernel than {kernels:list}: its build id is {build_id}",
@@ -70,9 +71,22 @@ class Chosen:
     wanted: tuple[Activation, ...]
 
 
-def can_be_replayed(run: Run) -> bool:
-    """Whether it was measured in virtual time by guests of one CPU."""
-    return _is_of_the_lab(run) and all(guest_of(run, machine).cpus == 1 for machine in run.machines)
+def can_be_replayed(run: Run, wanted: str) -> bool:
+    """Whether cells that are named so were measured in virtual time by guests of one CPU, with a test of releases."""
+    try:
+        is_single = all(guest_of(run, machine).cpus == 1 for machine in run.machines)
+    except DamagedError:  # of facts that cannot be read the events know less too
+        return False
+    return _is_of_the_lab(run) and is_single and bool(_named(_with_releases(run.plan.cells), wanted))
+
+
+def _with_releases(cells: Iterable[Cell]) -> list[Cell]:
+    return [cell for cell in cells if cell.test == RELEASES]
+
+
+def _named(cells: Sequence[Cell], wanted: str) -> list[Cell]:
+    """By their id, or a part of it."""
+    return [cell for cell in cells if cell.id == wanted] or [cell for cell in cells if wanted in cell.id]
 
 
 def _is_of_the_lab(run: Run) -> bool:
@@ -85,14 +99,14 @@ def choose(folder: RunFolder, run: Run, wanted: str, worst: int, without: str = 
     if not _is_of_the_lab(run):
         raise UsageError(NOT_IN_THE_LAB(run=folder.path))
     cells = [cell for cell in _whole_cells(folder, run) if not without or _kernel(cell) != without]
-    named = [cell for cell in cells if cell.id == wanted] or [cell for cell in cells if wanted in cell.id]
+    named = _named(cells, wanted)
     if not named:
         raise UsageError(
             NO_SUCH_CELL(
                 run=folder.path, cell=wanted, hint=_hint(folder, wanted, {cell.id for cell in cells})
             )
         )
-    return _worst_of(folder, named, worst)
+    return _worst_of(folder, _with_releases(named) or named, worst)
 
 
 def choose_against(folder: RunFolder, run: Run, one: Cell, kernel: str) -> Chosen:
@@ -187,7 +201,16 @@ def explain_all(
             cases.append(_case(done.activation, lateness))
         cases.sort(key=lambda case: -case.case.latency_ns)
         own, samples = each.cell, len(each.activations.each)
-        found.append(ExplainedCell(own.id, names[own.id], dict(own.labels), tuple(cases), samples))
+        found.append(
+            ExplainedCell(
+                own.id,
+                names[own.id],
+                dict(own.labels),
+                tuple(cases),
+                samples,
+                has_idle_states=has_idle_states(Facts.from_json(dict(run.machines[own.machine]))),
+            )
+        )
     return found
 
 
