@@ -16,7 +16,7 @@ from made_inventory import OF_A_RUN, RUNS, make_runs
 
 TWO = ("imported", "traced")
 CALLS = [
-    *("show RUN", "verdict RUN --deadline 100us", "why RUN --json", "report RUN -o out.html"),
+    *("show RUN --all", "verdict RUN --deadline 100us", "why RUN --json", "report RUN -o out.html"),
     "export RUN --format parquet -o out",
 ]
 

@@ -129,7 +129,11 @@ CALLS: dict[str, tuple[str, ...]] = {
         "verdict NODEADLINE",
         "verdict RUN --deadline 1ms --junit NAME.xml --summary NAME/x/y",
     ),
-    "why": ("why NAME", "why RUN", "why RUN NAME", "why RUN -o NAME/x/y", "why RUN --try --out NAME"),
+    "why": (
+        *("why NAME", "why RUN", "why RUN NAME", "why RUN -o NAME/x/y", "why RUN --try --out NAME"),
+        "why RUN NAME --kernel NAME --module NAME --stacks NAME --speedscope NAME "
+        "--debuginfo NAME --keyring NAME",
+    ),
 }
 """By command. RUN, FILE, STUDY, BAD are of that name, NAME is not there."""
 
