@@ -64,10 +64,11 @@ def install(place: Path, files: Mapping[str, str], module: str = "late_extras") 
         file.parent.mkdir(parents=True, exist_ok=True)
         (file.parent / "__init__.py").touch()
         file.write_text(textwrap.dedent(text))
-    declared = place / "late_extras-1.0.dist-info"
+    declared = place / f"{module}-1.0.dist-info"
     declared.mkdir(parents=True)
-    (declared / "METADATA").write_text("Metadata-Version: 2.1\nName: late-extras\nVersion: 1.0\n")
-    (declared / "entry_points.txt").write_text("[howlate.rooms]\nextras = late_extras\n")
+    name = module.replace("_", "-")
+    (declared / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (declared / "entry_points.txt").write_text(f"[howlate.rooms]\nextras = {module}\n")
 
 
 def howlate(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -154,7 +155,42 @@ def test_an_entry_point_that_leads_to_no_package_is_named(place: Path, module: s
     done = howlate(place, "show", "run")
     assert done.returncode == 0 and "12" in done.stdout
     (line,) = [line for line in done.stderr.splitlines() if "late-extras" in line]
-    assert "there is no package late_extras" in line
+    assert 'there is no package "late_extras"' in line
+
+
+ENTRIES = {
+    "a dash": b"[howlate.rooms]\nextras = acme-late\n",
+    "nothing": b"[howlate.rooms]\nextras =\n",
+    "blanks": b"[howlate.rooms]\nextras = late extras\n",
+    "colons": b"[howlate.rooms]\nextras = late_extras:b:c\n",
+    "a bracket": b"[howlate.rooms]\nextras = late_extras[\n",
+    "dots": b"[howlate.rooms]\nextras = ..late_extras\n",
+    "dots alone": b"[howlate.rooms]\nextras = ..\n",
+    "a path": b"[howlate.rooms]\nextras = ../late_extras.py\n",
+    "letters": "[howlate.rooms]\nextras = spät_dran\n".encode(),
+    "signs": "[howlate.rooms]\nextras = → late\n".encode(),
+    "escapes": "[howlate.rooms]\nextras = late\x1b[31m\u202e_extras\n".encode(),
+    "a zero": b"[howlate.rooms]\nextras = late\0extras\n",
+    "no value": b"[howlate.rooms]\nextras\n",
+    "no text": b"[howlate.rooms]\nextras = late_extras\xff\n",
+}
+"""Files of entry points that name no package."""
+
+
+@pytest.mark.parametrize("kind", ENTRIES)
+def test_a_malformed_entry_point_is_named_and_stops_neither_howlate_nor_another_package(
+    place: Path, kind: str
+) -> None:
+    before = howlate(place, "show", "run").stdout
+    install(place / "site", {})
+    (place / "site" / "late_extras-1.0.dist-info" / "entry_points.txt").write_bytes(ENTRIES[kind])
+    install(place / "site", ROOM, "other_extras")
+    for words, shown in (("show run", before), ("greet", "good morning\n")):
+        done = howlate(place, *words.split())
+        assert (done.returncode, done.stdout) == (0, shown), done.stderr
+        (line,) = done.stderr.splitlines()
+        assert line.startswith("howlate: the package late-extras adds to howlate, and cannot be used: ")
+        assert line.isprintable() and line.endswith("-m pip uninstall late-extras.")
 
 
 def test_what_is_called_by_its_name_and_broken_is_an_error_with_a_remedy(place: Path) -> None:

@@ -74,7 +74,7 @@ def _formatted(
 ) -> str:
     """A warning about an installed package as a sentence of howlate's."""
     if category is RoomWarning:
-        return f"howlate: {without_controls(str(message))}\n"
+        return f"howlate: {message}\n"
     return PYTHONS_FORMAT(message, category, filename, lineno, line)
 
 

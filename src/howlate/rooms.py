@@ -14,6 +14,7 @@ import functools
 import importlib
 import importlib.util
 import pkgutil
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from howlate.words.printable import without_controls
 from howlate.words.statement import Statement, rule
 
 PACKAGE = "howlate"
@@ -54,38 +56,56 @@ class OutsideRoom:
         from howlate.words.say import advice, english, remedy
 
         told = self.unusable(problem)
-        warnings.warn(advice(english(told), remedy(told)), RoomWarning, stacklevel=1)
+        warnings.warn(without_controls(advice(english(told), remedy(told))), RoomWarning, stacklevel=1)
 
 
 @functools.cache
 def outside() -> dict[str, OutsideRoom]:
     """The rooms of installed packages, by the names of their modules."""
-    if not _is_any_declared():  # the library that knows them takes longer to import than most commands
+    declaring = _declaring()
+    if not declaring:  # the library that reads entry points takes longer to import than most commands
         return {}
-    from importlib.metadata import entry_points
+    from importlib.metadata import Distribution
 
-    found = {}
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.module):
-        room = OutsideRoom(entry.module, Path(), entry.dist.name if entry.dist is not None else entry.module)
+    declared: list[tuple[str, OutsideRoom]] = []
+    for name, folder in declaring.items():
+        room = OutsideRoom("", folder, name)
         try:
-            spec = importlib.util.find_spec(entry.module)
+            entries = Distribution.at(folder).entry_points.select(group=GROUP)
+        except Exception as problem:
+            room.warn(_told(problem))
+            continue
+        for entry in entries:
+            package = ""
+            with suppress(AttributeError, ValueError):  # of a value that no module can have as its name
+                package = entry.module
+            declared.append((entry.value, replace(room, package=package)))
+    found = {}
+    for value, room in sorted(declared, key=lambda each: each[0]):
+        try:
+            spec = importlib.util.find_spec(room.package) if room.package else None
             place = next(iter(spec.submodule_search_locations or ()), None) if spec is not None else None
         except (Exception, SystemExit) as problem:
             room.warn(_told(problem))
             continue
         if place is None:
-            room.warn(f"there is no package {entry.module}")
+            room.warn(f'there is no package "{value}"')
             continue
-        found[entry.module] = replace(room, folder=Path(place))
+        found[room.package] = replace(room, folder=Path(place))
     return found
 
 
-def _is_any_declared() -> bool:
-    for file in (file for path in sys.path for file in Path(path).glob("*-info/entry_points.txt")):
+def _declaring() -> dict[str, Path]:
+    """The installed distributions whose entry points name the group -> the first folder of each on the path."""
+    folders: dict[str, Path] = {}
+    for folder in (folder for path in sys.path for folder in Path(path).glob("*-info")):
+        folders.setdefault(re.sub(r"[-_.]+", "-", folder.stem.partition("-")[0]).lower(), folder)
+    found = {}
+    for name, folder in folders.items():
         with suppress(OSError):
-            if GROUP.encode() in file.read_bytes():
-                return True
-    return False
+            if GROUP.encode() in (folder / "entry_points.txt").read_bytes():
+                found[name] = folder
+    return found
 
 
 def _told(problem: BaseException) -> str:
