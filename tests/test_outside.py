@@ -202,9 +202,11 @@ def test_what_is_called_by_its_name_and_broken_is_an_error_with_a_remedy(place: 
     assert howlate(place, "show", "run").returncode == 0
 
 
-def test_a_program_is_warned(place: Path) -> None:
-    install(place / "site", {"__init__.py": "", "hooks.py": "import nowhere"})
-    code = "from howlate.rooms import hooks; print(2 * [len(hooks('json_members'))])"
+@pytest.mark.parametrize("end", ["import nowhere", "raise SystemExit(3)", "raise RuntimeError"])
+def test_a_program_is_warned_once_and_what_fails_is_executed_once(place: Path, end: str) -> None:
+    text = f"with open('executed', 'a') as file:\n    file.write('x')\n{end}\n"
+    install(place / "site", {"__init__.py": "", "hooks.py": text})
+    code = "from howlate.rooms import hooks; print([len(hooks('json_members')) for _ in range(2)])"
     done = subprocess.run(
         [sys.executable, "-P", "-c", code],
         cwd=place,
@@ -214,6 +216,7 @@ def test_a_program_is_warned(place: Path) -> None:
     )
     assert done.returncode == 0 and done.stdout == "[1, 1]\n", done.stderr
     assert done.stderr.count("RoomWarning: the package late-extras") == 1
+    assert (place / "executed").read_text() == "x"
 
 
 @pytest.mark.long

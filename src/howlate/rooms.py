@@ -21,6 +21,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar
 
 from howlate.words.printable import without_controls
@@ -195,13 +196,21 @@ def hooks(name: str) -> list[Callable[..., Any]]:
         for room in ROOMS
         if (home / room / "hooks.py").is_file()
     ]
+    modules += _hooks_from_outside()
+    return [getattr(module, name) for module in modules if hasattr(module, name)]
+
+
+@functools.cache
+def _hooks_from_outside() -> list[ModuleType]:
+    """Each is executed once, also one that fails, which Python would execute again."""
+    modules = []
     for package, room in outside().items():
         if (room.folder / "hooks.py").is_file():
             try:
                 modules.append(importlib.import_module(f"{package}.hooks"))
             except (Exception, SystemExit) as problem:
                 room.warn(_told(problem))
-    return [getattr(module, name) for module in modules if hasattr(module, name)]
+    return modules
 
 
 if __name__ == "__main__":  # for the build of a probe with their timers and loads (tools/setup.sh)
