@@ -238,7 +238,7 @@ def test_a_timer_and_a_load_from_outside_are_built_into_a_probe(place: Path) -> 
     )
     paths = os.pathsep.join([str(ROOT / "src"), str(place / "site")])
     rooms = subprocess.run(
-        [sys.executable, "-P", "-m", "howlate.rooms"],
+        [sys.executable, "-P", ROOT / "tools" / "room_folders.py"],
         env={**os.environ, "PYTHONPATH": paths},
         capture_output=True,
         text=True,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from made_clone import Clone
+from test_outside import install
 
 NOWHERE = {"XENO_CONFIG": "/nowhere/xeno-config", "EVL_PC": "/nowhere/evl.pc"}
 NO_COBALT = "Cobalt (no xeno-config on the PATH or in /usr/xenomai/bin; XENO_CONFIG names another)"
@@ -72,6 +74,46 @@ def test_a_probe_with_timers_from_outside_is_built_where_a_package_declares_them
     else:
         assert (done.returncode, configured) == (3, [])
         assert done.stderr.splitlines()[-1] == f"howlate: left out: {NO_ROOMS}"
+
+
+@pytest.mark.parametrize("sound", [True, False])
+def test_a_package_that_cannot_be_used_is_named_where_a_probe_is_built(clone: Clone, sound: bool) -> None:
+    """By the real Python, beside a package that can be used or without one."""
+    site = clone.root / "site"
+    install(site, {}, "late_extras")
+    (site / "late_extras-1.0.dist-info" / "entry_points.txt").write_text(
+        "[howlate.rooms]\nextras = acme-late\n"
+    )
+    if sound:
+        install(site, {"__init__.py": ""}, "other_extras")
+    python = clone.root / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(
+        f'#!/bin/sh\nPYTHONPATH="$PYTHONPATH:{site}" PYTHONDONTWRITEBYTECODE=1 exec "{sys.executable}" "$@"\n'
+    )
+    python.chmod(0o755)
+    for name in ("dpkg-query", "cmake"):
+        clone.stand_in(name, "printf installed")
+    done = clone.run("./dev", "probe", "--with-rooms")
+    named, *_, last = done.stderr.splitlines()
+    assert named.startswith("howlate: the package late-extras adds to howlate, and cannot be used: ")
+    configured = [call for call in clone.calls() if call.startswith("cmake -S")]
+    if sound:
+        assert f"-DHOWLATE_ROOMS={site}/other_extras" in configured[0]
+    else:
+        assert (done.returncode, configured, last) == (3, [], f"howlate: left out: {NO_ROOMS}")
+
+
+def test_what_keeps_the_packages_from_being_listed_is_told(clone: Clone) -> None:
+    python = clone.root / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\necho 'No module named click' >&2\nexit 1\n")
+    python.chmod(0o755)
+    clone.stand_in("dpkg-query", "printf installed")
+    done = clone.run("./dev", "probe", "--with-rooms")
+    assert done.returncode == 4
+    first, last = done.stderr.splitlines()
+    assert first == "No module named click" and last.endswith("could not be listed; the reason stands above")
 
 
 def test_an_unknown_option_of_the_probe_is_refused_before_anything_is_built(clone: Clone) -> None:

@@ -211,7 +211,3 @@ def _hooks_from_outside() -> list[ModuleType]:
             except (Exception, SystemExit) as problem:
                 room.warn(_told(problem))
     return modules
-
-
-if __name__ == "__main__":  # for the build of a probe with their timers and loads (tools/setup.sh)
-    print(*(room.folder for room in outside().values()), sep=";")
