@@ -374,7 +374,8 @@ def test_what_is_missing_is_named_when_a_command_comes_to_it(
 def test_what_guests_of_another_kind_need_and_is_there_is_not_locked_for(clone: Clone) -> None:
     """Whoever may not write the checkout measures with what is built."""
     other, arch = ("amd64", "x86_64") if os.uname().machine == "aarch64" else ("arm64", "aarch64")
-    clone.stand_in(f"qemu-system-{arch}")
+    for name in (f"qemu-system-{arch}", "debootstrap"):
+        clone.stand_in(name)
     built = clone.root / "build" / "cross" / arch
     built.mkdir(parents=True)
     for name in ("howlate-probe", ".built"):

@@ -51,7 +51,14 @@ need_cross_probe() { # architecture
 is_ready() {
   local name
   for name in "${commands[@]}"; do command -v "$name" >/dev/null || return 1; done
+  [ ${#either[@]} -eq 0 ] || is_any_there "${either[@]}" || return 1
   for name in "${built[@]}"; do ! probe_is_old "$root/build/$name/.built" || return 1; done
+}
+
+is_any_there() { # file ...
+  local name
+  for name in "$@"; do [ ! -f "$name" ] || return 0; done
+  return 1
 }
 
 make_ready() {
@@ -62,14 +69,19 @@ make_ready() {
   done
 }
 
-commands=() packages=() built=()
+# The keys of the Debian archive, as KEYRINGS of src/howlate/lab/archive/apt.py: one of them is enough.
+keyrings=(/usr/share/keyrings/debian-archive-keyring.{gpg,pgp})
+commands=() either=() packages=() built=()
 case ${1:-}:${2:-} in
   own:) built=(probe) packages=("${packages_run[@]}") ;;
-  archive:) commands=(gpgv) packages=(gpgv debian-archive-keyring) ;;
+  archive:) commands=(gpgv) either=("${keyrings[@]}") packages=(gpgv debian-archive-keyring) ;;
   guest:amd64 | guest:arm64)
     emulator=qemu-system-x86 arch=x86_64
     [ "$2" = amd64 ] || emulator=qemu-system-arm arch=aarch64
-    commands=("qemu-system-$arch" gpgv zstd make) packages=("${packages_lab[@]}" "$emulator")
+    commands=("qemu-system-$arch" gpgv zstd make)
+    # Guests are possible without these: a keyring can be given, and debootstrap is root's. So they stop nobody who cannot install them.
+    [ "$(id -u)" != 0 ] || [ "$install" = no ] || { commands+=(debootstrap) && either=("${keyrings[@]}"); }
+    packages=("${packages_lab[@]}" "$emulator")
     [ "$arch" = "$(uname -m)" ] || built=("cross/$arch") packages+=("${packages_run[@]}" "$(cross_package "$arch")")
     ;;
   probe:*)
