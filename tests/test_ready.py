@@ -59,6 +59,26 @@ def test_guests_do_without_the_archive_s_keys_where_nothing_may_be_installed(
     assert clone.run("tools/ready.sh", "archive", HOWLATE_INSTALL=install).returncode == 3
 
 
+@pytest.mark.parametrize("machine", places.ARCHITECTURES)
+def test_whether_a_probe_is_built_is_asked_without_building_it(
+    clone: Clone, monkeypatch: pytest.MonkeyPatch, machine: str
+) -> None:
+    """Also where it is older than a source."""
+    clone.stand_in("cmake")
+    clone.stand_in("dpkg-query", "printf installed")
+    monkeypatch.setattr(places, "ROOT", clone.root)
+    monkeypatch.setenv("PATH", f"{clone.bin}:/usr/bin:/bin")
+    for name in ("HOWLATE_PROBE", f"HOWLATE_PROBE_{places.ARCHITECTURES[machine].upper()}"):
+        monkeypatch.delenv(name, raising=False)
+    assert places.built_probe(machine) is None
+    own = machine == os.uname().machine
+    folder = clone.root / "build" / ("probe" if own else f"cross/{places.ARCHITECTURES[machine]}")
+    folder.mkdir(parents=True)
+    (folder / "howlate-probe").touch(0o755)
+    assert places.built_probe(machine) == folder / "howlate-probe"
+    assert not clone.calls()
+
+
 def ready(clone: Clone, keyrings: Path) -> None:
     """A machine of root's with all commands of the lab, and no package of which apt knows."""
     script = clone.root / "tools" / "ready.sh"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -81,10 +82,14 @@ ARCHITECTURES = {
 def probe_path() -> Path:
     """The probe for this machine: $HOWLATE_PROBE, else the wheel's or the checkout's, which the launcher's script
     builds if necessary."""
+    if not INSTALLED and not os.environ.get("HOWLATE_PROBE"):
+        _own_ready(ROOT)
+    return _built_own()
+
+
+def _built_own() -> Path:
     if INSTALLED:
         return _probe("HOWLATE_PROBE", _packaged(os.uname().machine), _NOT_IN_WHEEL)
-    if not os.environ.get("HOWLATE_PROBE"):
-        _own_ready(ROOT)
     return _probe("HOWLATE_PROBE", ROOT / "build" / "probe", "`howlate check` builds it")
 
 
@@ -117,14 +122,14 @@ def machine_probe_path(machine: str) -> Path:
 def built_probe(machine: str) -> Path | None:
     """The same probe if it is already built; nothing is built."""
     try:
-        return _cross_path(machine, _own_probe(ARCHITECTURES[machine]))
+        return _cross_path(machine, _own_probe(ARCHITECTURES[machine]), _built_own)
     except TargetError:
         return None
 
 
-def _cross_path(machine: str, variable: str) -> Path:
+def _cross_path(machine: str, variable: str, own: Callable[[], Path] = probe_path) -> Path:
     if machine == os.uname().machine and not os.environ.get(variable):
-        return probe_path()
+        return own()
     if INSTALLED:
         return _probe(variable, _packaged(machine), _NOT_IN_WHEEL)
     arch = ARCHITECTURES[machine]
