@@ -165,6 +165,69 @@ def test_a_security_archive_is_not_taken_for_the_main_one() -> None:
     assert addresses_of(rows, "Ubuntu", ["noble"]) == (["http://a/"], ["http://s/"])
 
 
+ODD = {
+    "Microsoft's": "http://z/debian/12/prod bookworm",
+    "Chrome's": "https://z/linux/chrome/deb/ stable",
+    "Yarn's": "https://z/debian/ stable",
+    "Zabbix's": "https://z/zabbix/6.0/debian bookworm",
+    "Jenkins'": "https://z/debian-stable/ stable",
+    "a folder": "file:/srv/packages bookworm",
+}
+"""Archives of others, which call their releases and components as Debian does."""
+ARCHIVES = {
+    "whole": ("http://a/debian bookworm", "http://a/debian bookworm-updates"),
+    "a mirror": ("http://a/mirrors/debian/ stable", "http://a/mirrors/debian/ stable-updates"),
+    "of another name": ("http://a/all bookworm", "http://a/all bookworm-updates"),
+    "without updates": ("http://a/debian bookworm",),
+}
+"""Debian's own; the last two cannot be told from others' that are called `debian`."""
+PAIRS = [
+    (odd, archive)
+    for archive in ARCHIVES
+    for odd in ODD
+    if archive in ("whole", "a mirror") or odd in ("Microsoft's", "Chrome's", "a folder")
+]
+
+
+@pytest.mark.parametrize(("odd", "archive"), PAIRS)
+def test_an_archive_of_others_that_stands_first_is_not_taken_for_debians(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, odd: str, archive: str
+) -> None:
+    """With the real apt, which has never updated and so knows of no origin."""
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "a-first.list").write_text(f"deb {ODD[odd]} main\n")
+    (tmp_path / "parts" / "own.list").write_text("".join(f"deb {each} main\n" for each in ARCHIVES[archive]))
+    (tmp_path / "apt.conf").write_text(CONF.format(folder=tmp_path))
+    monkeypatch.setenv("APT_CONFIG", str(tmp_path / "apt.conf"))
+    sources = machine_sources(tmp_path / "keys")
+    (address,) = {source.address for source in sources}
+    assert address.startswith("http://a/")
+
+
+def test_what_apt_knows_to_be_the_archive_stands_before_what_is_called_like_it() -> None:
+    rows = [
+        ["", "bookworm", "main", "http://z/debian/"],
+        ["", "bookworm-updates", "main", "http://z/debian/"],
+        ["Debian", "bookworm", "main", "http://a/"],
+        ["Others", "bookworm", "main", "http://y/debian/"],
+    ]
+    assert addresses_of(rows, "Debian", ["bookworm"]) == (["http://a/", "http://z/debian/"], [])
+
+
+@pytest.mark.parametrize("origin", ["Debian", "Ubuntu"])
+def test_the_names_of_an_archive_stand_first(origin: str) -> None:
+    """Of rows whose origin apt does not know, which all have the release's name."""
+    name = origin.lower()
+    own = [f"http://a/{name}/", f"http://b/{name}-ports", f"file:/srv/{name}", f"http://d/{origin}//"]
+    others = [f"http://z/{name}/12/prod/", "http://z/chrome/deb/", f"http://{name}.z/", f"http://z/{name}x/"]
+    rows = [["$(ORIGIN)", "this", "main", address] for address in (*others, *own)]
+    assert addresses_of(rows, origin, ["this"])[0] == [*own, *others]
+    security = [
+        ["", "this-security", "main", address] for address in ("http://z/x/", f"http://a/{name}-security/")
+    ]
+    assert addresses_of(security, origin, ["this"]) == ([], [security[1][3], security[0][3]])
+
+
 def fresh(clone: Clone, folder: Path, sources: str, *words: str) -> subprocess.CompletedProcess[str]:
     """As far as the archive."""
     (folder / "parts").mkdir()

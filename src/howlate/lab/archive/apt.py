@@ -135,15 +135,27 @@ def machine_rows() -> list[list[str]]:
     return [*updated, *(row for row in all_rows if tuple(row[1:]) not in known)]
 
 
+_ADDITIONS = r"(-updates|-backports|-security|/updates)$"
+
+
 def addresses_of(
     rows: Iterable[Sequence[str]], origin: str, releases: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     """The addresses of a distribution's archive, and those of its security archive. Before a first update apt does
-    not know origins; then the release's name decides. Media are none: only apt-cdrom finds them."""
+    not know origins; then the release's name decides. Others call their releases so too, so those that are named
+    and divided as an archive come first. Media are none: only apt-cdrom finds them."""
+    whole = [row for row in rows if len(row) == 4]
+    named = re.compile(rf"/{origin}(-[a-z]+)?/*$", re.IGNORECASE)
+    divided = {address for _, release, _, address in whole if re.search(_ADDITIONS, release)}
+
+    def doubt(row: Sequence[str]) -> int:
+        known, _, _, address = row
+        return 0 if known == origin else 3 - (named.search(address) is not None) - (address in divided)
+
     main: list[str] = []
     security: list[str] = []
-    for known, release, component, address in (row for row in rows if len(row) == 4):
-        base = re.sub(r"(-updates|-backports|-security|/updates)$", "", release)
+    for known, release, component, address in sorted(whole, key=doubt):
+        base = re.sub(_ADDITIONS, "", release)
         own = known == origin or (known in ("", "$(ORIGIN)") and base in releases)
         kept = security if release.endswith(("-security", "/updates")) else main
         if component == "main" and own and address not in kept and not address.startswith("cdrom:"):
