@@ -43,7 +43,8 @@ wheel=$(find "$root/build/wheel" -name '*.whl' 2>/dev/null | head -n 1)
 need_packages debootstrap git curl gpg debian-archive-keyring
 [ -z "$(git -C "$root" status --porcelain --untracked-files=no)" ] || say "changes that are not committed are not part of what is tried"
 
-mapfile -t -O ${#mirrors[@]} mirrors < <(PYTHONPATH=$root/src "$root/.venv/bin/python" -P "$root/tools/archive_addresses.py" $origin "$suite")
+known=$(PYTHONPATH=$root/src "$root/.venv/bin/python" -P "$root/tools/archive_addresses.py" $origin "$suite") || exit
+[ -z "$known" ] || mapfile -t -O ${#mirrors[@]} mirrors <<<"$known"
 mirror=
 for address in "${mirrors[@]}"; do
   ! curl --silent --fail --location --max-time 60 --output /dev/null "${address%/}/dists/$suite/InRelease" || { mirror=$address && break; }

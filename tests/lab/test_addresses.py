@@ -275,6 +275,20 @@ def test_the_first_address_that_has_the_suite_is_taken(tmp_path: Path, given: st
     assert (done.returncode, done.stdout) == (0, "reached\n"), done.stderr
 
 
+@pytest.mark.parametrize(
+    "sources", ["deb http://a/debian\n", "deb [arch= http://a/debian bookworm main\n", "nothing of apt's\n"]
+)
+def test_sources_that_apt_cannot_read_are_told_and_end_fresh(tmp_path: Path, sources: str) -> None:
+    archive = tmp_path / "archive" / "dists" / "bookworm"
+    archive.mkdir(parents=True)
+    (archive / "InRelease").touch()
+    done = fresh(Clone(tmp_path), tmp_path, sources, "check", f"--mirror=file:{tmp_path}/archive")
+    assert (done.returncode, done.stdout) == (4, ""), done.stderr
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("howlate: apt-get indextargets failed: ")
+    assert line.endswith("Check that `apt-get update` works here.")
+
+
 def test_no_file_knows_where_an_archive_is() -> None:
     files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
     hosts = re.compile(
