@@ -20,7 +20,7 @@ from howlate.cli._measure import material_of
 from howlate.document.first_screen.brief import brief_of
 from howlate.document.first_screen.notes import notes
 from howlate.document.first_screen.rows import ScreenRows, screen_rows
-from howlate.document.first_screen.screen import COLUMNS, LEAST_STRIP, LINES, Drawn, Line, Parts, screen
+from howlate.document.first_screen.screen import COLUMNS, LEAST_STRIP, LINES, DrawnRows, Line, Parts, screen
 from howlate.document.of_runs import Material
 from howlate.document.sheet import TERMINAL
 from howlate.model.loaded import RunContent
@@ -272,7 +272,7 @@ def row_of(name: str, later: int | None, deadline_ns: int) -> ScreenRows:
     st.sampled_from([0, 50_000]),
 )
 def test_a_row_is_drawn_at_any_width(width: int, name: str, later: int | None, deadline_ns: int) -> None:
-    drawn = Drawn(width, letters=False, found=row_of(name, later, deadline_ns))
+    drawn = DrawnRows(width, letters=False, found=row_of(name, later, deadline_ns))
     axis, rows = drawn.lines()
     lengths = {sum(cell_len(text) for text, _ in line) for line in (*axis, *rows)}
     assert len(lengths) == 1

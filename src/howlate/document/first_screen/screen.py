@@ -90,7 +90,7 @@ def screen(material: Material, width: int = COLUMNS, page: str = "", *, letters:
     ruled: Ruled | None = next((told for room in hooks("ruled") if (told := room(material))), None)
     why: Reasons | None = next((told for room in hooks("reasons") if (told := room(material))), None)
     notes = screen_notes.notes(material, found.rows, why.notes if why is not None else ())
-    drawn = Drawn(width, letters, found)
+    drawn = DrawnRows(width, letters, found)
     axis, rows = drawn.lines()
     was_late = not found.judged or any(row.later for row in found.judged)
     parts = Parts(
@@ -194,7 +194,7 @@ def _lines(text: str, width: int, most: int) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnRows:
     """The rows as lines: letter, name, strip, max, how many later."""
 
     width: int
