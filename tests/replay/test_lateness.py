@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import pytest
 
 from howlate.model.cause import Cause, Why
-from howlate.replay.execution import Execution
-from howlate.replay.lateness import explain
+from howlate.replay.call_stacks import Call, Task
+from howlate.replay.execution import INTERRUPT, Execution
+from howlate.replay.lateness import Slice, explain, parts_of
 from howlate.replay.log import Switch
 from howlate.replay.release_path import release_path
 from made_execution import CALL, CLI, IRET, PLAIN, RDTSC, RETURN, STI, SYSRET, execution
@@ -222,3 +223,18 @@ def test_a_softirq_that_keeps_the_cpu_is_interference_by_its_handler() -> None:
     (part,) = (part for part in found.parts if part.cause is Cause.SOFTIRQ)
     assert (part.name, part.ns, part.reasons) == ("net_rx_action", len(softirq) - 1, ())
     assert sum(each.ns for each in found.parts) == found.latency_ns
+
+
+def test_an_interrupt_of_what_stands_on_another_interrupt_is_its_own() -> None:
+    """What the IPI interrupts was preempted at the end of the timer's interrupt."""
+    call: Call | None = None
+    for name in (
+        "work",
+        "asm_sysvec_apic_timer_interrupt",
+        "preempt_schedule_irq",
+        "asm_sysvec_reschedule_ipi",
+    ):
+        call = Call(name, call, Task(0), INTERRUPT if name.startswith("asm_") else "")
+    assert call is not None
+    (part,) = parts_of([Slice(Cause.TIMER_IRQ, None, 0, 5, call)])
+    assert (part.cause, part.name) == (Cause.IPI, "asm_sysvec_reschedule_ipi")

@@ -124,7 +124,7 @@ class _Explained:
         halted_ns = sum(piece.ns for piece in slices if piece.cause is Cause.IDLE)
         return Lateness(
             self._latency_ns,
-            tuple(_parts(slices)),
+            tuple(parts_of(slices)),
             tuple(stacks.items()),
             tuple(spans),
             (self._latency_ns - halted_ns) // self._execution.step_ns,
@@ -304,7 +304,8 @@ def _masked(execution: Execution) -> npt.NDArray[np.bool_]:
     return masked
 
 
-def _parts(slices: Sequence[Slice]) -> Iterable[CausePart]:
+def parts_of(slices: Sequence[Slice]) -> Iterable[CausePart]:
+    """Of slices that follow each other; neighbours of one cause are one part."""
     for _key, run in groupby(slices, lambda piece: piece.part):
         yield _part(list(run))
 
@@ -337,11 +338,22 @@ def _part(run: Sequence[Slice]) -> CausePart:
 
 def _interrupt(run: Sequence[Slice]) -> tuple[Cause, str]:
     """Whose interrupt it is; of another than the timer's where the CPU entered the kernel."""
-    names = {call.name for piece in run for call in piece.call.chain()}
+    chains = [_since_entry(piece.call) for piece in run]
+    names = {name for chain in chains for name in chain}
     if any(name.startswith(_TIMERS) for name in names):
         return Cause.TIMER_IRQ, ""
-    entry = next((call.name for call in run[0].call.chain() if call.kind == INTERRUPT), "")
+    entry = chains[0][-1]
     return (Cause.IPI if any(name.startswith(_IPIS) for name in names) else Cause.IRQ), entry
+
+
+def _since_entry(call: Call) -> list[str]:
+    """From the innermost call to the entry of its interrupt: what was interrupted may stand on another one."""
+    names = []
+    for each in call.chain():
+        names.append(each.name)
+        if each.kind == INTERRUPT:
+            break
+    return names
 
 
 def _softirq(run: Sequence[Slice]) -> str:
