@@ -18,9 +18,10 @@ import made_inventory
 from howlate import rooms
 from howlate.cli._measure import material_of
 from howlate.document.first_screen.brief import brief_of
+from howlate.document.first_screen.lines import COLUMNS, LINES, Line
 from howlate.document.first_screen.notes import notes
 from howlate.document.first_screen.rows import ScreenRows, screen_rows
-from howlate.document.first_screen.screen import COLUMNS, LEAST_STRIP, LINES, DrawnRows, Line, Parts, screen
+from howlate.document.first_screen.screen import LEAST_STRIP, DrawnRows, Parts, screen
 from howlate.document.of_runs import Material
 from howlate.document.sheet import TERMINAL
 from howlate.model.loaded import RunContent

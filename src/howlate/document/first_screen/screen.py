@@ -5,7 +5,6 @@ Lines are values: texts with their styles. Nothing here prints, and nothing here
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -14,32 +13,42 @@ from rich.cells import cell_len, set_cell_size
 from howlate.charts._strip import LARGEST, StripAxis, plain, strip
 from howlate.charts._words import things_of
 from howlate.document.first_screen import notes as screen_notes
+from howlate.document.first_screen.lines import (
+    COLUMNS,
+    COPIED,
+    FAINT,
+    LEAST_COLUMNS,
+    LINES,
+    Line,
+    advice_lines,
+    copied,
+    cut,
+    height,
+    middle,
+    note_lines,
+    reason_lines,
+    right,
+    spaced,
+    typed,
+    under,
+)
 from howlate.document.first_screen.on_screen import Reasons, Ruled, ScreenNote
 from howlate.document.first_screen.rows import ScreenRow, ScreenRows, screen_rows
 from howlate.document.of_runs import NO_CELL, Material
 from howlate.document.sheet import NOTHING
-from howlate.document.text import tied, wrapped
 from howlate.rooms import hooks
 from howlate.statistics.deadline import together
 from howlate.statistics.labels import axes_that_vary, heading
 from howlate.statistics.ladder import ladder_of
 from howlate.words.caption import Caption, Listed
 from howlate.words.language import _, called, ngettext
-from howlate.words.printable import without_controls
-from howlate.words.quantities import NARROW_SPACE, asked_text, percent, seconds_text, time_text
+from howlate.words.quantities import asked_text, seconds_text, time_text
 from howlate.words.say import Text, count_text, text_of
 
-Line = tuple[tuple[str, str], ...]
-"""Texts, each with its style."""
-LINES, COLUMNS, LEAST_COLUMNS = 22, 80, 40
 FEWEST_ROWS, LEAST_STRIP, LEAST_NAME = 4, 8, 6
 CAUSES, ADVICE, MOST_FAILURES = 3, 2, 3
-COLOURS = {"FAIL": "bold red", "PASS": "bold green", "INCONCLUSIVE": "bold yellow", "": "bold"}
 LETTERS = {"F": "bold red", "P": "bold green", "?": "bold yellow", "!": "bold yellow"}
 STRIPS = {"in time": "", "late": "red", "deadline": "bold", "max": "bold"}
-FAINT = "dim"
-COPIED = "none"
-"""Of paths and commands: as plain text."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +68,8 @@ class Parts:
         """With empty lines between its blocks where they have room; else with fewer rows, then with nothing to try,
         then without causes."""
 
-        def height(lines: Sequence[Line]) -> int:
-            return sum(max(1, math.ceil(sum(cell_len(text) for text, _ in line) / width)) for line in lines)
-
         last = [*self.trust, *self.page, *self.last]
-        rows, others = self.rows, height([*self.head, *self.axis, *last])
+        rows, others = self.rows, height([*self.head, *self.axis, *last], width)
         for why in ([*self.why, *self.advice], self.why, []):
             room = max(FEWEST_ROWS, LINES - others - len(why) - 1)
             if others + len(why) + len(self.rows) > LINES and room < len(self.rows) - 1:
@@ -75,12 +81,7 @@ class Parts:
                 break
         else:
             last = [*self.trust, *self.last]
-        blocks = [block for block in (self.head, [*self.axis, *rows], why, last) if block]
-        gaps = LINES - sum(map(height, blocks))
-        lines: list[Line] = []
-        for number, block in enumerate(blocks):
-            lines += [(), *block] if 0 < number <= gaps else block
-        return lines
+        return spaced([self.head, [*self.axis, *rows], why, last], width)
 
 
 def screen(material: Material, width: int = COLUMNS, page: str = "", *, letters: bool = False) -> list[Line]:
@@ -98,38 +99,28 @@ def screen(material: Material, width: int = COLUMNS, page: str = "", *, letters:
         rows=rows,
         axis=axis,
         why=list(_why(why, width)) if why is not None and was_late else [],
-        advice=list(_advice(why, width)) if why is not None and was_late else [],
-        trust=list(_trust(notes, width)),
+        advice=list(advice_lines(why.advice[:ADVICE], width)) if why is not None and was_late else [],
+        trust=list(note_lines(list(map(screen_notes.said, notes)), width)),
         page=[((page, COPIED),)] if page else [],
         last=list(_last(material, notes, width)),
     )
-    lines = parts.fitted(width)
-    return [tuple((_typed(*part, letters=letters), part[1]) for part in line) for line in lines]
-
-
-def _typed(text: str, style: str, *, letters: bool) -> str:
-    """As a terminal has it. What is copied stays as it is."""
-    shown = without_controls(text if style == COPIED else plain(text).replace(NOTHING, "-"))
-    if letters and style != COPIED:
-        for sign, instead in (("…", "~"), ("·", "-"), ("–", "-"), ("×", "x")):
-            shown = shown.replace(sign, instead)
-    return shown
+    return typed(parts.fitted(width), letters=letters)
 
 
 def _head(material: Material, found: ScreenRows, ruled: Ruled | None, width: int) -> Iterator[Line]:
     """The verdict; without a deadline the largest value, and how often what was later."""
     if not found.rows:
-        yield from _under("", [NO_CELL()], width, 2)
+        yield from under("", [NO_CELL()], width, 2)
         for failure in material.failures[:MOST_FAILURES]:
             if failure.startswith("  "):  # has the path of a log
                 yield ((failure, COPIED),)
             else:
-                yield from _under("", [failure], width, 3, indent=2)
+                yield from under("", [failure], width, 3, indent=2)
         return
     if found.judged:
-        yield from _under(outcome_of(material), [_counted(found)], width, 3)
+        yield from under(outcome_of(material), [_counted(found)], width, 3)
         for text in (ruled.said if ruled is not None else ())[:3]:
-            yield from _under("", [text], width, 2, indent=2)
+            yield from under("", [text], width, 2, indent=2)
         return
     worst = found.rows[0]
     seconds = sum(cell.looked_s for cell in material.cells)
@@ -144,11 +135,9 @@ def _head(material: Material, found: ScreenRows, ruled: Ruled | None, width: int
         seconds_text(seconds, space=" ") if seconds and len(found.rows) > 1 else "",
         Caption("{count} rows", count=len(found.rows)) if len(found.rows) > 1 else "",
     )
-    yield from _under(
-        " ".join((_("max"), largest or NOTHING)) + name, [Listed(facts)], width, 2, style="bold"
-    )
+    yield from under(" ".join((_("max"), largest or NOTHING)) + name, [Listed(facts)], width, 2, style="bold")
     if (ladder := ladder_of(material.runs[0])) is not None:
-        yield from _under("", [ladder.statement()], width, 2)
+        yield from under("", [ladder.statement()], width, 2)
 
 
 def _counted(found: ScreenRows) -> Text:
@@ -171,28 +160,6 @@ def _counted(found: ScreenRows) -> Text:
     return Listed((deadline, Listed((missed, where if len(found.judged) > 1 else ""))), ": ")
 
 
-def _under(
-    word: str, texts: Sequence[Text], width: int, most: int, indent: int = 0, style: str = ""
-) -> Iterator[Line]:
-    """A word, and beside it sentences on so many lines at most."""
-    first = f"{word}  " if word else " " * indent
-    if cell_len(first) > width * 2 // 5 and word:
-        yield ((_cut(word, width), style or COLOURS.get(word, "bold")),)
-        first, word = "  ", ""
-    text = plain(" ".join(text_of(texts_) for texts_ in texts)).replace("`", "")
-    for i, line in enumerate(_lines(text, width - cell_len(first), most)):
-        if word and not i:
-            yield ((word, style or COLOURS.get(word, "bold")), (f"  {line}", ""))
-        else:
-            yield ((" " * cell_len(first) + line, ""),)
-
-
-def _lines(text: str, width: int, most: int) -> list[str]:
-    """So many at most; the last one is cut."""
-    lines = [plain(line.replace(NARROW_SPACE, " ")) for line in wrapped(tied(text), width)]
-    return lines if len(lines) <= most else [*lines[: most - 1], _cut(" ".join(lines[most - 1 :]), width)]
-
-
 @dataclass(frozen=True)
 class DrawnRows:
     """The rows as lines: letter, name, strip, max, how many later."""
@@ -211,7 +178,7 @@ class DrawnRows:
         longest = max(map(cell_len, names), default=0)
         most = min(self.width // 2, self.width - self.mark - 1 - self.figures - LEAST_STRIP)
         room = max(LEAST_NAME, min(self.width // 4, most))
-        while room < most and len({_middle(name, room) for name in names}) < len({*names}):
+        while room < most and len({middle(name, room) for name in names}) < len({*names}):
             room += 1
         return min(longest, room)
 
@@ -243,22 +210,22 @@ class DrawnRows:
         rows = self.found.rows
         values = [ns for row in rows for ns in (row.low_ns, row.max_ns) if ns is not None]
         axis = StripAxis.around(values, self.strip, self.found.deadline_ns)
-        figures = _right(" ".join((LARGEST, _("max"))), 9)
-        figures += f"  {_right(self.heading, self.later)}" if self.later else ""
+        figures = right(" ".join((LARGEST, _("max"))), 9)
+        figures += f"  {right(self.heading, self.later)}" if self.later else ""
         axes = axes_that_vary([row.group.labels for row in rows])
         named = heading(axes[0]) if len(axes) == 1 and len(rows) > 1 else ""
-        lead = " " * self.mark + set_cell_size(_cut(named, self.names + 1), self.names + 1)
+        lead = " " * self.mark + set_cell_size(cut(named, self.names + 1), self.names + 1)
         head: Line = ((f"{lead}{set_cell_size(axis.ticks(), axis.width)}{figures}", FAINT),)
         return [head], [self._line(row, axis) for row in rows]
 
     def _line(self, row: ScreenRow, axis: StripAxis) -> Line:
         largest = NOTHING if row.max_ns is None else time_text(row.max_ns, space=" ")
-        figures = _right(plain(largest), 9)
+        figures = right(plain(largest), 9)
         if self.later:
-            figures += "  " + _right(NOTHING if row.later is None else count_text(row.later), self.later)
+            figures += "  " + right(NOTHING if row.later is None else count_text(row.later), self.later)
         return (
             *([(f"{row.letter} ", LETTERS.get(row.letter, ""))] if self.mark else []),
-            (f"{set_cell_size(_middle(row.name, self.names), self.names)} ", ""),
+            (f"{set_cell_size(middle(row.name, self.names), self.names)} ", ""),
             *(
                 (text, STRIPS[kind])
                 for text, kind in strip(axis, row.histograms, row.max_ns, letters=self.letters)
@@ -267,84 +234,24 @@ class DrawnRows:
         )
 
 
-def _right(text: str, width: int) -> str:
-    return " " * (width - cell_len(text)) + text
-
-
-def _cut(text: str, width: int) -> str:
-    """The beginning of a text that is too long."""
-    return text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
-
-
-def _middle(text: str, width: int) -> str:
-    """Both ends of a name that is too long: names differ there."""
-    if cell_len(text) <= width:
-        return text
-    half = (width - 1) // 2
-    end = text[-half:]
-    while cell_len(end) > half:
-        end = end[1:]
-    return set_cell_size(text, width - 1 - cell_len(end)) + "…" + end
-
-
 def _why(why: Reasons, width: int) -> Iterator[Line]:
     """The kinds of causes with the largest shares."""
-    reasons = why.reasons[:CAUSES]
-    if not reasons:
-        return
-    title = text_of(Caption("Why late (the {count} worst, share of their time)", count=why.samples))
-    where = min(max(cell_len(reason.row) for reason in reasons), width // 4)
-    yield ((_cut(title, width), "bold"),)
-    for reason in reasons:
-        name = text_of(reason.name) + (f" ({reason.task})" if reason.task else "")
-        share, worst = _right(percent(reason.share), 6), _right(time_text(reason.worst_ns, space=" "), 9)
-        room = width - 8 - 10 - 2 - where
-        middle = set_cell_size(_cut(name, room), room)
-        yield ((f"{share}  {middle} {plain(worst)}  {_middle(reason.row, where)}", ""),)
-
-
-def _advice(why: Reasons, width: int) -> Iterator[Line]:
-    """What to try, and what it could buy."""
-    word = _("Try")
-    for number, each in enumerate(why.advice[:ADVICE], 1):
-        buys = text_of(Caption("up to {share}", share=percent(each.share)))
-        first = f"{word if number == 1 else ' ' * cell_len(word)} {number}  "
-        room = width - cell_len(first) - cell_len(buys) - 2
-        text = set_cell_size(_cut(each.text.replace("`", ""), room), room)
-        yield ((f"{first}{text}  {buys}", ""),)
-
-
-def _trust(notes: Sequence[ScreenNote], width: int) -> Iterator[Line]:
-    """The notes, each on a line of its own where it fits."""
-    word = _("Trust")
-    lead = f"{word}: "
-    for number, note in enumerate(notes):
-        first = lead if number == 0 else " " * cell_len(lead)
-        room = width - cell_len(first)
-        for line in _lines(plain(screen_notes.said(note)), room, 1 if width == COLUMNS else 2):
-            yield ((first + line, ""),)
-            first = " " * cell_len(lead)
+    if why.reasons:
+        title = text_of(Caption("Why late (the {count} worst, share of their time)", count=why.samples))
+        yield ((cut(title, width), "bold"),)
+        yield from reason_lines(why.reasons[:CAUSES], width)
 
 
 def _last(material: Material, notes: Sequence[ScreenNote], width: int) -> Iterator[Line]:
     """The circumstances, and where the rest is."""
     content = material.runs[0]
     if told := text_of(screen_notes.circumstances(content)):
-        yield ((_cut(told, width), FAINT),)
+        yield ((cut(told, width), FAINT),)
     if material.folder:
         count = screen_notes.others(material, notes)
         notes_ = ngettext("{count} more note", "{count} more notes", count).format(count=count)
         words = ", ".join([*([notes_] if count else []), _("all tables")])
-        yield from _copied(words, f"{called()} show --all {material.folder}", width)
-
-
-def _copied(words: str, what: str, width: int) -> Iterator[Line]:
-    """What is copied is whole: on lines of its own where it is long."""
-    if cell_len(f"{words}: {what}") <= width:
-        yield ((f"{words}: ", ""), (what, COPIED))
-        return
-    yield ((_cut(f"{words}:", width), ""),)
-    yield ((what, COPIED),)
+        yield from copied(words, f"{called()} show --all {material.folder}", width)
 
 
 def outcome_of(material: Material) -> str:

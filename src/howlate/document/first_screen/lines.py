@@ -1,0 +1,141 @@
+"""Lines of a screen: texts with their styles, cut and folded so that they fit; and blocks of lines with as many empty
+lines between them as there is room for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len, set_cell_size
+
+from howlate.charts._strip import plain
+from howlate.document.first_screen.on_screen import ScreenAdvice, ScreenReason
+from howlate.document.sheet import NOTHING
+from howlate.document.text import tied, wrapped
+from howlate.words.caption import Caption
+from howlate.words.language import _
+from howlate.words.printable import without_controls
+from howlate.words.quantities import NARROW_SPACE, percent, time_text
+from howlate.words.say import Text, text_of
+
+Line = tuple[tuple[str, str], ...]
+"""Texts, each with its style."""
+LINES, COLUMNS, LEAST_COLUMNS = 22, 80, 40
+COLOURS = {"FAIL": "bold red", "PASS": "bold green", "INCONCLUSIVE": "bold yellow", "": "bold"}
+FAINT = "dim"
+COPIED = "none"
+"""Of paths and commands: as plain text."""
+
+
+def height(lines: Sequence[Line], width: int) -> int:
+    """So many lines of the terminal they take."""
+    return sum(max(1, math.ceil(sum(cell_len(text) for text, _ in line) / width)) for line in lines)
+
+
+def spaced(blocks: Sequence[Sequence[Line]], width: int, most: int = LINES) -> list[Line]:
+    """One block after the other, with empty lines between them as far as that is not too much."""
+    blocks = [block for block in blocks if block]
+    gaps = most - sum(height(block, width) for block in blocks)
+    lines: list[Line] = []
+    for number, block in enumerate(blocks):
+        lines += [(), *block] if 0 < number <= gaps else block
+    return lines
+
+
+def typed(lines: Sequence[Line], *, letters: bool) -> list[Line]:
+    """As a terminal has it. `letters`: it has no UTF-8."""
+    return [tuple((_typed(*part, letters=letters), part[1]) for part in line) for line in lines]
+
+
+def _typed(text: str, style: str, *, letters: bool) -> str:
+    """What is copied stays as it is."""
+    shown = without_controls(text if style == COPIED else plain(text).replace(NOTHING, "-"))
+    if letters and style != COPIED:
+        for sign, instead in (("…", "~"), ("·", "-"), ("–", "-"), ("×", "x")):
+            shown = shown.replace(sign, instead)
+    return shown
+
+
+def right(text: str, width: int) -> str:
+    return " " * (width - cell_len(text)) + text
+
+
+def cut(text: str, width: int) -> str:
+    """The beginning of a text that is too long."""
+    return text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
+
+
+def middle(text: str, width: int) -> str:
+    """Both ends of a name that is too long: names differ there."""
+    if cell_len(text) <= width:
+        return text
+    half = (width - 1) // 2
+    end = text[-half:]
+    while cell_len(end) > half:
+        end = end[1:]
+    return set_cell_size(text, width - 1 - cell_len(end)) + "…" + end
+
+
+def under(
+    word: str, texts: Sequence[Text], width: int, most: int, indent: int = 0, style: str = ""
+) -> Iterator[Line]:
+    """A word, and beside it sentences on so many lines at most."""
+    first = f"{word}  " if word else " " * indent
+    if cell_len(first) > width * 2 // 5 and word:
+        yield ((cut(word, width), style or COLOURS.get(word, "bold")),)
+        first, word = "  ", ""
+    text = plain(" ".join(text_of(texts_) for texts_ in texts)).replace("`", "")
+    for i, line in enumerate(lines_of(text, width - cell_len(first), most)):
+        if word and not i:
+            yield ((word, style or COLOURS.get(word, "bold")), (f"  {line}", ""))
+        else:
+            yield ((" " * cell_len(first) + line, ""),)
+
+
+def lines_of(text: str, width: int, most: int) -> list[str]:
+    """So many at most; the last one is cut."""
+    lines = [plain(line.replace(NARROW_SPACE, " ")) for line in wrapped(tied(text), width)]
+    return lines if len(lines) <= most else [*lines[: most - 1], cut(" ".join(lines[most - 1 :]), width)]
+
+
+def copied(words: str, what: str, width: int) -> Iterator[Line]:
+    """What is copied is whole: on lines of its own where it is long."""
+    if cell_len(f"{words}: {what}") <= width:
+        yield ((f"{words}: ", ""), (what, COPIED))
+        return
+    yield ((cut(f"{words}:", width), ""),)
+    yield ((what, COPIED),)
+
+
+def reason_lines(reasons: Sequence[ScreenReason], width: int) -> Iterator[Line]:
+    """Kinds of causes with their share, and the most in one sample."""
+    where = min(max((cell_len(reason.row) for reason in reasons), default=0), width // 4)
+    for reason in reasons:
+        name = text_of(reason.name) + (f" ({reason.task})" if reason.task else "")
+        share, worst = right(percent(reason.share), 6), right(time_text(reason.worst_ns, space=" "), 9)
+        room = width - 8 - 10 - 2 - where
+        name = set_cell_size(cut(name, room), room)
+        yield ((f"{share}  {name} {plain(worst)}  {middle(reason.row, where)}", ""),)
+
+
+def advice_lines(advice: Sequence[ScreenAdvice], width: int) -> Iterator[Line]:
+    """What to try, and what it could buy."""
+    word = _("Try")
+    for number, each in enumerate(advice, 1):
+        buys = text_of(Caption("up to {share}", share=percent(each.share)))
+        first = f"{word if number == 1 else ' ' * cell_len(word)} {number}  "
+        room = width - cell_len(first) - cell_len(buys) - 2
+        text = set_cell_size(cut(each.text.replace("`", ""), room), room)
+        yield ((f"{first}{text}  {buys}", ""),)
+
+
+def note_lines(notes: Sequence[str], width: int) -> Iterator[Line]:
+    """What must be known before a number is used, each on a line of its own where it fits."""
+    word = _("Trust")
+    lead = f"{word}: "
+    for number, note in enumerate(notes):
+        first = lead if number == 0 else " " * cell_len(lead)
+        room = width - cell_len(first)
+        for line in lines_of(plain(note), room, 1 if width == COLUMNS else 2):
+            yield ((first + line, ""),)
+            first = " " * cell_len(lead)
