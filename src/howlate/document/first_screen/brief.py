@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from howlate.document.first_screen.answer import outcome_of
 from howlate.document.first_screen.rows import screen_rows
-from howlate.document.first_screen.screen import outcome_of
 from howlate.document.of_runs import Material
 from howlate.model.summary import DeadlineSummary
 from howlate.statistics.labels import axes_that_vary

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from rich.cells import cell_len, set_cell_size
 
 from howlate.charts._strip import LARGEST, StripAxis, plain, strip
-from howlate.charts._words import things_of
 from howlate.document.first_screen import notes as screen_notes
+from howlate.document.first_screen.answer import Answer
 from howlate.document.first_screen.lines import (
     COLUMNS,
     COPIED,
@@ -32,18 +32,15 @@ from howlate.document.first_screen.lines import (
     typed,
     under,
 )
-from howlate.document.first_screen.on_screen import Reasons, Ruled, ScreenNote
-from howlate.document.first_screen.rows import ScreenRow, ScreenRows, screen_rows
+from howlate.document.first_screen.on_screen import Reasons, ScreenNote
+from howlate.document.first_screen.rows import ScreenRow, ScreenRows
 from howlate.document.of_runs import NO_CELL, Material
 from howlate.document.sheet import NOTHING
-from howlate.rooms import hooks
-from howlate.statistics.deadline import together
 from howlate.statistics.labels import axes_that_vary, heading
-from howlate.statistics.ladder import ladder_of
-from howlate.words.caption import Caption, Listed
+from howlate.words.caption import Caption
 from howlate.words.language import _, called, ngettext
-from howlate.words.quantities import asked_text, seconds_text, time_text
-from howlate.words.say import Text, count_text, text_of
+from howlate.words.quantities import asked_text, time_text
+from howlate.words.say import count_text, text_of
 
 FEWEST_ROWS, LEAST_STRIP, LEAST_NAME = 4, 8, 6
 CAUSES, ADVICE, MOST_FAILURES = 3, 2, 3
@@ -87,29 +84,25 @@ class Parts:
 def screen(material: Material, width: int = COLUMNS, page: str = "", *, letters: bool = False) -> list[Line]:
     """Of the first run of the material. `letters`: the terminal has no UTF-8. `page`: where the report is."""
     width = max(LEAST_COLUMNS, min(width, COLUMNS))
-    found = screen_rows(material.runs[0])
-    ruled: Ruled | None = next((told for room in hooks("ruled") if (told := room(material))), None)
-    why: Reasons | None = next((told for room in hooks("reasons") if (told := room(material))), None)
-    notes = screen_notes.notes(material, found.rows, why.notes if why is not None else ())
-    drawn = DrawnRows(width, letters, found)
+    answer = Answer.of(material)
+    drawn = DrawnRows(width, letters, answer.rows)
     axis, rows = drawn.lines()
-    was_late = not found.judged or any(row.later for row in found.judged)
     parts = Parts(
-        head=list(_head(material, found, ruled, width)),
+        head=list(_head(material, answer, width)),
         rows=rows,
         axis=axis,
-        why=list(_why(why, width)) if why is not None and was_late else [],
-        advice=list(advice_lines(why.advice[:ADVICE], width)) if why is not None and was_late else [],
-        trust=list(note_lines(list(map(screen_notes.said, notes)), width)),
+        why=list(_why(answer.why, width)) if answer.why is not None else [],
+        advice=list(advice_lines(answer.why.advice[:ADVICE], width)) if answer.why is not None else [],
+        trust=list(note_lines(list(map(screen_notes.said, answer.notes)), width)),
         page=[((page, COPIED),)] if page else [],
-        last=list(_last(material, notes, width)),
+        last=list(_last(material, answer.notes, width)),
     )
     return typed(parts.fitted(width), letters=letters)
 
 
-def _head(material: Material, found: ScreenRows, ruled: Ruled | None, width: int) -> Iterator[Line]:
+def _head(material: Material, answer: Answer, width: int) -> Iterator[Line]:
     """The verdict; without a deadline the largest value, and how often what was later."""
-    if not found.rows:
+    if not answer.rows.rows:
         yield from under("", [NO_CELL()], width, 2)
         for failure in material.failures[:MOST_FAILURES]:
             if failure.startswith("  "):  # has the path of a log
@@ -117,47 +110,10 @@ def _head(material: Material, found: ScreenRows, ruled: Ruled | None, width: int
             else:
                 yield from under("", [failure], width, 3, indent=2)
         return
-    if found.judged:
-        yield from under(outcome_of(material), [_counted(found)], width, 3)
-        for text in (ruled.said if ruled is not None else ())[:3]:
-            yield from under("", [text], width, 2, indent=2)
-        return
-    worst = found.rows[0]
-    seconds = sum(cell.looked_s for cell in material.cells)
-    counts = [cell.columns[cell.latest].count for row in found.rows for cell in row.cells if cell.columns]
-    overruns = [row.group.overruns for row in found.rows if row.group.overruns]
-    measured = sum(count for count in counts if count is not None)
-    largest = "" if worst.max_ns is None else time_text(worst.max_ns, space=" ")
-    name = f" ({worst.name})" if len(found.rows) > 1 else ""
-    facts = (
-        f"{count_text(measured)} {text_of(things_of(worst.column, measured))}",
-        Caption("{count} skipped", count=count_text(sum(overruns))) if overruns else "",
-        seconds_text(seconds, space=" ") if seconds and len(found.rows) > 1 else "",
-        Caption("{count} rows", count=len(found.rows)) if len(found.rows) > 1 else "",
-    )
-    yield from under(" ".join((_("max"), largest or NOTHING)) + name, [Listed(facts)], width, 2, style="bold")
-    if (ladder := ladder_of(material.runs[0])) is not None:
-        yield from under("", [ladder.statement()], width, 2)
-
-
-def _counted(found: ScreenRows) -> Text:
-    """How many releases missed the deadline, and in how many rows."""
-    every = together([counts for row in found.judged if (counts := row.counts) is not None])
-    assert every is not None
-    things = text_of(things_of(found.rows[0].column, every.releases))
-    deadline = Caption("deadline {time}", time=asked_text(found.deadline_ns)) if found.deadline_ns else ""
-    if not every.misses:
-        none = Caption("none of {count} {things} missed it", count=count_text(every.releases), things=things)
-        return Listed((deadline, none), ": ")
-    missed = Caption(
-        "{misses} of {count} {things} missed it",
-        misses=count_text(every.misses),
-        count=count_text(every.releases),
-        things=things,
-    )
-    rows = sum(bool(row.later) for row in found.judged)
-    where = Caption("in {count} of {rows} rows", count=rows, rows=len(found.judged))
-    return Listed((deadline, Listed((missed, where if len(found.judged) > 1 else ""))), ": ")
+    judged = bool(answer.rows.judged)
+    yield from under(answer.word, [answer.said], width, 3 if judged else 2, style="" if judged else "bold")
+    for text in answer.more[:3]:
+        yield from under("", [text], width, 2, indent=2 if judged else 0)
 
 
 @dataclass(frozen=True)
@@ -252,12 +208,3 @@ def _last(material: Material, notes: Sequence[ScreenNote], width: int) -> Iterat
         notes_ = ngettext("{count} more note", "{count} more notes", count).format(count=count)
         words = ", ".join([*([notes_] if count else []), _("all tables")])
         yield from copied(words, f"{called()} show --all {material.folder}", width)
-
-
-def outcome_of(material: Material) -> str:
-    """PASS, FAIL or INCONCLUSIVE; "" where no deadline was stated."""
-    for room in hooks("ruled"):
-        if (told := room(material)) is not None:
-            return str(told.outcome)
-    stated = any(cell.deadline is not None for cell in material.runs[0].summaries)
-    return "INCONCLUSIVE" if stated else ""

@@ -1,0 +1,119 @@
+"""The answer of a run, once for terminal, page and scripts: the verdict or the largest value, the rows, why they were
+late, and how far the numbers can be trusted (docs/first-screen.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from howlate.charts._words import things_of
+from howlate.document.first_screen import notes
+from howlate.document.first_screen.on_screen import Reasons, Ruled, ScreenNote
+from howlate.document.first_screen.rows import ScreenRow, ScreenRows, screen_rows
+from howlate.document.of_runs import Material
+from howlate.document.sheet import NOTHING
+from howlate.rooms import hooks
+from howlate.statistics.deadline import together
+from howlate.statistics.ladder import ladder_of
+from howlate.words.caption import Caption, Listed
+from howlate.words.language import _
+from howlate.words.quantities import asked_text, seconds_text, time_text
+from howlate.words.say import Text, count_text, text_of
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Of the first run of a material."""
+
+    rows: ScreenRows
+    outcome: str
+    """PASS, FAIL or INCONCLUSIVE; "" where no deadline was stated."""
+    word: str
+    """The outcome, else the largest value."""
+    said: Text
+    """Beside it: the deadline and its misses, else how much was measured."""
+    more: tuple[Text, ...]
+    """What may be promised, or why nothing may, and what to do; else how often what was later."""
+    why: Reasons | None
+    """None too where every release kept the deadline."""
+    notes: tuple[ScreenNote, ...]
+
+    @classmethod
+    def of(cls, material: Material) -> Answer:
+        found = screen_rows(material.runs[0])
+        ruled = _ruled(material)
+        why: Reasons | None = next((told for room in hooks("reasons") if (told := room(material))), None)
+        word = ""
+        said: Text = ""
+        more: Sequence[Text] = ()
+        if found.judged:
+            word, said = outcome_of(material), _counted(found)
+            more = ruled.said if ruled is not None else ()
+        elif found.rows:
+            word, said = _largest(found.rows), _measured(material, found.rows)
+            more = [ladder.statement()] if (ladder := ladder_of(material.runs[0])) is not None else ()
+        was_late = not found.judged or any(row.later for row in found.judged)
+        return cls(
+            found,
+            outcome_of(material),
+            word,
+            said,
+            tuple(more),
+            why if was_late else None,
+            notes.notes(material, found.rows, why.notes if why is not None else ()),
+        )
+
+
+def outcome_of(material: Material) -> str:
+    """PASS, FAIL or INCONCLUSIVE; "" where no deadline was stated."""
+    if (ruled := _ruled(material)) is not None:
+        return str(ruled.outcome)
+    stated = any(cell.deadline is not None for cell in material.runs[0].summaries)
+    return "INCONCLUSIVE" if stated else ""
+
+
+def _ruled(material: Material) -> Ruled | None:
+    """None where no deadline was stated, or nobody judges it."""
+    return next((told for room in hooks("ruled") if (told := room(material))), None)
+
+
+def _largest(rows: Sequence[ScreenRow]) -> str:
+    """With the row that it was seen in, where there are several."""
+    worst = rows[0]
+    largest = NOTHING if worst.max_ns is None else time_text(worst.max_ns, space=" ")
+    return " ".join((_("max"), largest)) + (f" ({worst.name})" if len(rows) > 1 else "")
+
+
+def _measured(material: Material, rows: Sequence[ScreenRow]) -> Text:
+    """How much was measured, and in how many rows."""
+    seconds = sum(cell.looked_s for cell in material.cells)
+    counts = [cell.columns[cell.latest].count for row in rows for cell in row.cells if cell.columns]
+    measured = sum(count for count in counts if count is not None)
+    skipped = sum(row.group.overruns for row in rows if row.group.overruns)
+    facts = (
+        f"{count_text(measured)} {text_of(things_of(rows[0].column, measured))}",
+        Caption("{count} skipped", count=count_text(skipped)) if skipped else "",
+        seconds_text(seconds, space=" ") if seconds and len(rows) > 1 else "",
+        Caption("{count} rows", count=len(rows)) if len(rows) > 1 else "",
+    )
+    return Listed(facts)
+
+
+def _counted(found: ScreenRows) -> Text:
+    """How many releases missed the deadline, and in how many rows."""
+    every = together([counts for row in found.judged if (counts := row.counts) is not None])
+    assert every is not None
+    things = text_of(things_of(found.rows[0].column, every.releases))
+    deadline = Caption("deadline {time}", time=asked_text(found.deadline_ns)) if found.deadline_ns else ""
+    if not every.misses:
+        none = Caption("none of {count} {things} missed it", count=count_text(every.releases), things=things)
+        return Listed((deadline, none), ": ")
+    missed = Caption(
+        "{misses} of {count} {things} missed it",
+        misses=count_text(every.misses),
+        count=count_text(every.releases),
+        things=things,
+    )
+    rows = sum(bool(row.later) for row in found.judged)
+    where = Caption("in {count} of {rows} rows", count=rows, rows=len(found.judged))
+    return Listed((deadline, Listed((missed, where if len(found.judged) > 1 else ""))), ": ")
