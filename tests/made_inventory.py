@@ -56,7 +56,7 @@ def _facts(machine: str) -> dict[str, Any]:
     return facts
 
 
-def _folder(
+def folder_of(
     place: Path, cells: Sequence[Made], machine: str = "desktop-debian-12", **changes: Any
 ) -> RunFolder:
     """A run of these cells, through the functions that write real ones."""
@@ -90,35 +90,35 @@ def _latencies(count: int = 20_000, seed: int = 1, typical: float = 4_000, width
     return [int(value) for value in quiet(count, seed, typical, width)]
 
 
-def _measured(latencies: Sequence[int], deadline: str = "", **changes: Any) -> bytes:
+def measured(latencies: Sequence[int], deadline: str = "", **changes: Any) -> bytes:
     parameters = header()["parameters"] | ({"deadline": deadline} if deadline else {})
     return stream(latencies, header_changes={"parameters": parameters}, **changes)
 
 
 def _passed(place: Path) -> None:
-    loaded = _measured(_latencies(seed=2, typical=6_000), "200us")
-    _folder(
+    loaded = measured(_latencies(seed=2, typical=6_000), "200us")
+    folder_of(
         place,
-        [Made("none", _measured(_latencies(), "200us")), Made("disk", loaded, {"load": "disk"})],
+        [Made("none", measured(_latencies(), "200us")), Made("disk", loaded, {"load": "disk"})],
     )
 
 
 def _failed(place: Path) -> None:
     calm = _latencies(seed=3)
     late = [*calm[:9_000], 900_000, 400_000, *calm[9_002:15_000], 2_000_000, *calm[15_001:]]
-    _folder(
+    folder_of(
         place,
-        [Made("none", _measured(calm, "200us")), Made("late", _measured(late, "200us"), {"load": "cpu:50"})],
+        [Made("none", measured(calm, "200us")), Made("late", measured(late, "200us"), {"load": "cpu:50"})],
     )
 
 
 def _timers(place: Path) -> None:
     cells = [
-        Made(f"{timer}-{n}", _measured(_latencies(2_000, 10 * n + which, typical)), {"timer": timer}, n)
+        Made(f"{timer}-{n}", measured(_latencies(2_000, 10 * n + which, typical)), {"timer": timer}, n)
         for n in range(1, 9)
         for which, (timer, typical) in enumerate((("clock_nanosleep", 4_000), ("timerfd", 5_500)))
     ]
-    _folder(place, cells)
+    folder_of(place, cells)
 
 
 def _of_kernel(place: Path, machine: str, first: int, width: float) -> None:
@@ -127,14 +127,14 @@ def _of_kernel(place: Path, machine: str, first: int, width: float) -> None:
     cells = [
         Made(
             f"{load.partition(':')[0]}-{n}",
-            _measured(_latencies(2_000, first + 10 * n, 4_000 * factor, width), "100us"),
+            measured(_latencies(2_000, first + 10 * n, 4_000 * factor, width), "100us"),
             {"load": load, "kernel": release},
             n,
         )
         for n in range(1, 9)
         for load, factor in (("none", 1), ("memory-alloc:100", 2))
     ]
-    _folder(place, cells, machine)
+    folder_of(place, cells, machine)
 
 
 def _ordinary(place: Path) -> None:
@@ -150,12 +150,12 @@ def _lab(place: Path) -> None:
     machines = {"6.1": _facts("desktop-debian-12"), "6.1-rt": _facts("rt-box-tuned")}
     configs = {kernel: f"kernels/{kernel}.config" for kernel in machines}
     cells = [
-        Made(f"{kernel}-{n}", _measured(_latencies(1_000, 500 + n, typical)), {"kernel": kernel}, n)
+        Made(f"{kernel}-{n}", measured(_latencies(1_000, 500 + n, typical)), {"kernel": kernel}, n)
         for kernel, typical in (("6.1", 9_000), ("6.1-rt", 4_000))
         for n in range(1, 7)
     ]
     target = "lab:6.1,6.1-rt"
-    folder = _folder(place, cells, machines=machines, configs=configs, clock="virtual", target=target)
+    folder = folder_of(place, cells, machines=machines, configs=configs, clock="virtual", target=target)
     folder.write_config(configs["6.1"], "CONFIG_PREEMPT_VOLUNTARY=y\nCONFIG_HZ=250\n")
     folder.write_config(configs["6.1-rt"], "CONFIG_PREEMPT_RT=y\nCONFIG_HZ=1000\n")
 
@@ -163,34 +163,34 @@ def _lab(place: Path) -> None:
 def _traced(place: Path) -> None:
     """Late samples with the kernel's events, and a cell of which only counters tell."""
     traced = Made("cpu", traced_stream(late_samples(12)), {"load": "cpu:50"})
-    _folder(place, [traced, Made("none", _measured(_latencies(500)))], "rt-box-tuned")
+    folder_of(place, [traced, Made("none", measured(_latencies(500)))], "rt-box-tuned")
 
 
 def _doubtful(place: Path) -> None:
     """Overruns, lost rows, a clock that changed, stolen time, a cut stream, loads that were not there, warm-up."""
     calm = _latencies(1_000, 7)
     other_clock = {"clocksource": {"before": "tsc", "after": "hpet"}}
-    absent = _measured(calm, trailer_changes={"loads": [ABSENT]})
+    absent = measured(calm, trailer_changes={"loads": [ABSENT]})
     skipped = [n + n // 100 for n in range(len(calm))]
-    _folder(
+    folder_of(
         place,
         [
-            Made("overruns", _measured(calm, releases=skipped)),
-            Made("lost", _measured(calm, account_changes={"releases": 1_003, "dropped": 3})),
-            Made("clock", _measured(calm, trailer_changes=other_clock)),
-            Made("stolen", _measured(calm, trailer_changes={"steal_ns": 31_000_000})),
-            Made("cut", _measured(calm)[:-8]),
+            Made("overruns", measured(calm, releases=skipped)),
+            Made("lost", measured(calm, account_changes={"releases": 1_003, "dropped": 3})),
+            Made("clock", measured(calm, trailer_changes=other_clock)),
+            Made("stolen", measured(calm, trailer_changes={"steal_ns": 31_000_000})),
+            Made("cut", measured(calm)[:-8]),
             Made("absent", absent, {"load": "cpu:100"}),
             Made("starved", absent, {"load": "cpu:100", "policy": "fifo:90"}, starvation_expected=True),
-            Made("warm", _measured(calm, warm_up=20)),
+            Made("warm", measured(calm, warm_up=20)),
         ],
     )
 
 
 def _partly(place: Path) -> None:
     """A cell that is whole, one that is gone, one that failed, one that was never measured."""
-    whole, gone = Made("none", _measured(_latencies(), "200us")), Made("gone", _measured(_latencies(500)))
-    folder = _folder(place, [whole, gone, Made("failed", None), Made("never", None)])
+    whole, gone = Made("none", measured(_latencies(), "200us")), Made("gone", measured(_latencies(500)))
+    folder = folder_of(place, [whole, gone, Made("failed", None), Made("never", None)])
     shutil.rmtree(folder.cell_path("gone"))
     error = {"exit_code": 3, "message": "SCHED_FIFO:80 is not permitted", "remedy": "Grant CAP_SYS_NICE"}
     folder.fail_cell("failed", error)
@@ -230,7 +230,7 @@ def _points(place: Path) -> None:
         names, loads = hackbench(10, "6.1", part)
         data = _answering(test, columns, trailer_changes=loads)
         cells.append(Made(f"hackbench-{part}", data, {**names, "period": "1ms"}, test=test))
-    _folder(place, cells)
+    folder_of(place, cells)
 
 
 def _imported(place: Path, *files: str) -> None:

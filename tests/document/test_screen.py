@@ -31,7 +31,7 @@ from howlate.rooms import hooks
 from howlate.store.loaded import load_run
 from howlate.studies import find_study
 from howlate.words.language import english, speak
-from howlate.words.quantities import percent
+from howlate.words.quantities import percent, seconds_text, time_text
 from howlate.words.say import text_of
 from made_cells import invalid, made_cell
 from made_points import KERNELS, made_points, virtual_run
@@ -96,6 +96,12 @@ def made() -> dict[str, Material]:
             (invalid(made_cell("cpu:100", 2)[0], "a check failed"), made_cell("cpu:100", 2)[1]),
         ]
     )
+    mixed = made_run(
+        [
+            (invalid(summary, "a check failed") if place in (0, 3) else summary, bins)
+            for place, (summary, bins) in enumerate(five_cells())
+        ]
+    )
     lab = virtual_run(made_points(KERNELS, ("none", "hackbench"), 3))
     alike = virtual_run(made_points(KERNELS[:2], ("none", "hackbench:1"), 3), KERNELS[:2])
     return {
@@ -109,6 +115,8 @@ def made() -> dict[str, Material]:
         "eight CPUs": of(eight),
         "names": of(names),
         "names judged": of(judged(names, 50_000)),
+        "three of five valid": of(mixed),
+        "three of five valid, judged": of(judged(mixed, 50_000)),
         "half valid": of(half),
         "half valid, judged": of(judged(half, 50_000)),
         "not valid": of(broken),
@@ -184,6 +192,44 @@ def test_no_measured_number_stands_there_twice(kind: str) -> None:
     rows = [line for line in lines if "█" in line or " X" in line]
     numbers = Counter(number for line in lines if line not in rows for number in NUMBER.findall(line))
     assert [number for number, times in numbers.items() if times > 1] == []
+
+
+@pytest.mark.parametrize("kind", ["half valid", "three of five valid", "not valid", "one, not valid", "five"])
+def test_the_head_counts_the_rows_that_its_maximum_is_of(kind: str) -> None:
+    """The valid ones; all where none is."""
+    (content,) = made()[kind].runs
+    valid = [cell for cell in content.cells if cell.summary.valid] or list(content.cells)
+    columns = [cell.summary.columns["latency_ns"] for cell in valid]
+    head = re.split(r"\n\n", "\n".join(texts(screen(made()[kind]))))[0].replace("\n", " ")
+    assert head.startswith(f"max {time_text(max(c.max or 0 for c in columns), 'us', ' ')}"), head
+    assert f"  {sum(c.count or 0 for c in columns):,} wake-ups" in head
+    seconds = seconds_text(sum(cell.looked_s for cell in valid), " ")
+    assert len(valid) == 1 or f", {seconds}, {len(valid)} rows" in " ".join(head.split())
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("half valid", "none of 12,000 wake-ups missed it"),
+        ("three of five valid", "36 of 36,000 wake-ups missed it, in 3 of 3 rows"),
+        ("not valid", "48 of 60,000 wake-ups missed it, in 4 of 5 rows"),
+    ],
+)
+def test_the_head_counts_the_misses_of_valid_rows(kind: str, told: str) -> None:
+    assert texts(screen(made()[f"{kind}, judged"]))[0].endswith(f"  deadline 50 us: {told}")
+
+
+def test_a_row_that_fails_though_it_is_not_valid_is_counted(tmp_path: Path) -> None:
+    """That a miss was seen holds all the same."""
+    calm = made_inventory.measured([9_000] * 500, "200us")
+    late = made_inventory.measured(
+        [9_000] * 499 + [900_000], "200us", account_changes={"releases": 503, "dropped": 3}
+    )
+    cells = [made_inventory.Made("calm", calm), made_inventory.Made("late", late, {"load": "cpu:50"})]
+    made_inventory.folder_of(tmp_path / "run", cells)
+    lines = texts(screen(of(load_run(tmp_path / "run", kernels=False))))
+    assert lines[0] == "FAIL  deadline 200 us: 1 of 1,003 wake-ups missed it, in 1 of 2 rows"
+    assert any("not valid: cpu:50 (" in line for line in lines)
 
 
 @pytest.mark.parametrize("kind", made())

@@ -20,6 +20,8 @@ from howlate.words.language import _
 from howlate.words.quantities import asked_text, seconds_text, time_text
 from howlate.words.say import Text, count_text, text_of
 
+FAIL = "FAIL"
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -47,10 +49,10 @@ class Answer:
         said: Text = ""
         more: Sequence[Text] = ()
         if found.judged:
-            word, said = outcome_of(material), _counted(found)
+            word, said = outcome_of(material), _missed(found)
             more = ruled.said if ruled is not None else ()
         elif found.rows:
-            word, said = _largest(found.rows), _measured(material, found.rows)
+            word, said = _largest(found.rows), _measured(found.counted)
             more = [ladder.statement()] if (ladder := ladder_of(material.runs[0])) is not None else ()
         was_late = not found.judged or any(row.later for row in found.judged)
         return cls(
@@ -84,9 +86,9 @@ def _largest(rows: Sequence[ScreenRow]) -> str:
     return " ".join((_("max"), largest)) + (f" ({worst.name})" if len(rows) > 1 else "")
 
 
-def _measured(material: Material, rows: Sequence[ScreenRow]) -> Text:
+def _measured(rows: Sequence[ScreenRow]) -> Text:
     """How much was measured, and in how many rows."""
-    seconds = sum(cell.looked_s for cell in material.cells)
+    seconds = sum(row.seconds for row in rows)
     counts = [cell.columns[cell.latest].count for row in rows for cell in row.cells if cell.columns]
     measured = sum(count for count in counts if count is not None)
     skipped = sum(row.group.overruns for row in rows if row.group.overruns)
@@ -99,9 +101,10 @@ def _measured(material: Material, rows: Sequence[ScreenRow]) -> Text:
     return Listed(facts)
 
 
-def _counted(found: ScreenRows) -> Text:
-    """How many releases missed the deadline, and in how many rows."""
-    every = together([counts for row in found.judged if (counts := row.counts) is not None])
+def _missed(found: ScreenRows) -> Text:
+    """How many releases missed the deadline, and in how many rows: those that are valid, or fail all the same."""
+    judged = [row for row in found.judged if row.group.counted or row.outcome == FAIL] or found.judged
+    every = together([counts for row in judged if (counts := row.counts) is not None])
     assert every is not None
     things = text_of(things_of(found.rows[0].column, every.releases))
     deadline = Caption("deadline {time}", time=asked_text(found.deadline_ns)) if found.deadline_ns else ""
@@ -114,6 +117,6 @@ def _counted(found: ScreenRows) -> Text:
         count=count_text(every.releases),
         things=things,
     )
-    rows = sum(bool(row.later) for row in found.judged)
-    where = Caption("in {count} of {rows} rows", count=rows, rows=len(found.judged))
-    return Listed((deadline, Listed((missed, where if len(found.judged) > 1 else ""))), ": ")
+    rows = sum(bool(row.later) for row in judged)
+    where = Caption("in {count} of {rows} rows", count=rows, rows=len(judged))
+    return Listed((deadline, Listed((missed, where if len(judged) > 1 else ""))), ": ")

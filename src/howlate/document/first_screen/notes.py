@@ -69,7 +69,8 @@ def _notes(material: Material, rows: Sequence[ScreenRow]) -> Iterator[ScreenNote
     yield from _of_machine(content)
     yield from _of_loads(rows)
     yield from _of_others(rows)
-    seconds = [cell.looked_s for cell in content.cells if cell.looked_s]
+    counted = [row for row in rows if row.group.counted] or rows
+    seconds = [row.seconds for row in counted if row.seconds]
     if seconds and not content.run.virtual:
         shortest = min(seconds)
         yield ScreenNote(

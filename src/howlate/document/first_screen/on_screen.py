@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from howlate.words.say import Text
 
@@ -15,6 +16,8 @@ class Ruled:
     """PASS, FAIL or INCONCLUSIVE."""
     said: tuple[Text, ...] = ()
     """What may be promised, or why nothing may, and what to do. There may be no room for the last ones."""
+    rows: Mapping[str, str] = field(default_factory=dict)
+    """The same of each row, by the id of a point."""
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,8 @@ class ScreenRow:
     cells: tuple[CellSummary, ...]
     """Those that the figures are of: the valid ones, else all."""
     histograms: tuple[Histogram, ...]
+    seconds: float
+    """How long these were measured; 0 where that is not known."""
     outcome: str = ""
     """PASS, FAIL or INCONCLUSIVE; "" where no deadline was stated."""
     later: int | None = None
@@ -90,6 +92,11 @@ class ScreenRows:
     """Of the ladder, where no deadline was stated; 0: none."""
 
     @property
+    def counted(self) -> tuple[ScreenRow, ...]:
+        """Those that the head is of: the valid ones, else all."""
+        return tuple(row for row in self.rows if row.group.counted) or self.rows
+
+    @property
     def judged(self) -> tuple[ScreenRow, ...]:
         return tuple(row for row in self.rows if row.outcome)
 
@@ -112,14 +119,14 @@ def _rows(content: RunContent) -> Iterator[ScreenRow]:
     for group, name in zip(groups, map(printable, names), strict=True):
         cells = group.counted or group.cells
         whole = [content.cells[place] for place in group.places]
-        held = [(c.bins, c.summary.latest) for c in whole if c.summary.valid or not group.counted]
+        whole = [cell for cell in whole if cell.summary.valid or not group.counted]
+        held = [(cell.bins, cell.summary.latest) for cell in whole]
         drawn = [of for own, column in held if own is not None and (of := own.of(column)) is not None]
         ruling = rulings.get(group.point, "")
         if not ruling and any(cell.deadline is not None for cell in cells):
             ruling = "INCONCLUSIVE"  # a deadline was stated, and nobody judges it
-        yield ScreenRow(
-            name, group, cells, tuple(each.histogram for each in drawn if each.histogram.counts), ruling
-        )
+        histograms = tuple(each.histogram for each in drawn if each.histogram.counts)
+        yield ScreenRow(name, group, cells, histograms, sum(cell.looked_s for cell in whole), ruling)
 
 
 def _step_ns(rows: Sequence[ScreenRow]) -> int:
