@@ -53,6 +53,11 @@ def histogram_of(values: Int64s) -> Histogram:
     return Histogram(tuple(low.tolist()), tuple((low + width).tolist()), tuple(counts.tolist()))
 
 
+def smallest_of(values: Int64s, percent: int) -> int:
+    """The smallest value that so many percent do not exceed."""
+    return int(np.sort(values)[-(-len(values) * percent // 100) - 1])
+
+
 def blocks_of(values: Int64s, period_s: float, blocks: int, gap: range = range(0)) -> TimeBlocks:
     """So many blocks of equal length; those in `gap` are left out."""
     parts = np.array_split(values, blocks)
@@ -62,8 +67,8 @@ def blocks_of(values: Int64s, period_s: float, blocks: int, gap: range = range(0
         start_s=tuple(i * width for i, _ in kept),
         width_s=width,
         counts=tuple(len(p) for _, p in kept),
-        median_ns=tuple(int(np.quantile(p, 0.5, method="inverted_cdf")) for _, p in kept),
-        p99_ns=tuple(int(np.quantile(p, 0.99, method="inverted_cdf")) for _, p in kept),
+        median_ns=tuple(smallest_of(p, 50) for _, p in kept),
+        p99_ns=tuple(smallest_of(p, 99) for _, p in kept),
         max_ns=tuple(int(p.max()) for _, p in kept),
     )
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -24,8 +25,9 @@ from howlate.document.first_screen.rows import ScreenRows, screen_rows
 from howlate.document.first_screen.screen import LEAST_STRIP, DrawnRows, Parts, screen
 from howlate.document.of_runs import Material
 from howlate.document.sheet import TERMINAL
+from howlate.model.bins import CellBins
 from howlate.model.loaded import RunContent
-from howlate.model.summary import DeadlineSummary
+from howlate.model.summary import CellSummary, DeadlineSummary
 from howlate.published.load import references
 from howlate.rooms import hooks
 from howlate.store.loaded import load_run
@@ -72,66 +74,109 @@ def judged(content: RunContent, deadline_ns: int) -> RunContent:
     return replace(content, cells=tuple(cells))
 
 
-def made() -> dict[str, Material]:
-    """Runs of other kinds, from a generator."""
-    five = made_run(five_cells())
-    ten = made_run([made_cell(f"cpu:{n}0", n)[:2] for n in range(1, 11)])
-    forty = made_run([made_cell(f"cpu:{n}", n)[:2] for n in range(1, 41)])
-    eight = made_run(
+def named(name: str, load: str, seed: int) -> tuple[CellSummary, CellBins]:
+    return made_cell(load, seed, labels={"load": name})[:2]
+
+
+@cache
+def five() -> RunContent:
+    return made_run(five_cells())
+
+
+@cache
+def ten() -> RunContent:
+    return made_run([made_cell(f"cpu:{n}0", n)[:2] for n in range(1, 11)])
+
+
+@cache
+def forty() -> RunContent:
+    return made_run([made_cell(f"cpu:{n}", n)[:2] for n in range(1, 41)])
+
+
+@cache
+def eight() -> RunContent:
+    return made_run(
         [
             (replace(summary, labels=summary.labels | {"cpu": "0,1,2,3,4,5,6,7"}), bins)
             for summary, bins in five_cells()
         ]
     )
-    names = made_run(
-        [made_cell("none", n, labels={"load": name})[:2] for n, name in enumerate(NAMES.values())]
-    )
-    broken = made_run([(invalid(summary, "a check failed: " * 20), bins) for summary, bins in five_cells()])
-    nothing = made_run([])
-    failures = ("! cpu:100: failed: the probe ended with 4.", "  (the same in 3 more cells)")
-    cut = replace(five, cells=five.cells[:2])
-    half = made_run(
-        [
-            made_cell("none")[:2],
-            (invalid(made_cell("cpu:100", 2)[0], "a check failed"), made_cell("cpu:100", 2)[1]),
-        ]
-    )
-    mixed = made_run(
+
+
+@cache
+def names() -> RunContent:
+    return made_run([named(name, "none", n) for n, name in enumerate(NAMES.values())])
+
+
+@cache
+def broken() -> RunContent:
+    return made_run([(invalid(summary, "a check failed: " * 20), bins) for summary, bins in five_cells()])
+
+
+@cache
+def half() -> RunContent:
+    none, (loaded, bins) = made_cell("none")[:2], made_cell("cpu:100", 2)[:2]
+    return made_run([none, (invalid(loaded, "a check failed"), bins)])
+
+
+@cache
+def mixed() -> RunContent:
+    return made_run(
         [
             (invalid(summary, "a check failed") if place in (0, 3) else summary, bins)
             for place, (summary, bins) in enumerate(five_cells())
         ]
     )
-    lab = virtual_run(made_points(KERNELS, ("none", "hackbench"), 3))
-    alike = virtual_run(made_points(KERNELS[:2], ("none", "hackbench:1"), 3), KERNELS[:2])
-    return {
-        "five": of(five),
-        "judged": of(judged(five, 200_000)),
-        "passes": of(judged(five, 10**10)),
-        "ten": of(ten),
-        "ten judged": of(judged(ten, 50_000)),
-        "forty": of(forty),
-        "forty judged": of(judged(forty, 50_000)),
-        "eight CPUs": of(eight),
-        "names": of(names),
-        "names judged": of(judged(names, 50_000)),
-        "three of five valid": of(mixed),
-        "three of five valid, judged": of(judged(mixed, 50_000)),
-        "half valid": of(half),
-        "half valid, judged": of(judged(half, 50_000)),
-        "not valid": of(broken),
-        "one, not valid": of(replace(broken, cells=broken.cells[:1])),
-        "not valid, judged": of(judged(broken, 50_000)),
-        "nothing": of(nothing),
-        "nothing, failed": of(nothing, failures=failures),
-        "cut": of(cut, failures=failures),
-        "one": of(made_run(five_cells()[:1])),
-        "published": of(made_run(five_cells(), study=find_study(sorted(references())[0]))),
-        "lab": of(lab),
-        "lab judged": of(judged(alike, 50_000)),
-        "long folder": of(five, folder="/" + "/".join(["a-folder-of-a-long-name"] * 6)),
-        "page": of(five),
-    }
+
+
+@cache
+def lab() -> RunContent:
+    return virtual_run(made_points(KERNELS, ("none", "hackbench"), 3))
+
+
+@cache
+def alike() -> RunContent:
+    return virtual_run(made_points(KERNELS[:2], ("none", "hackbench:1"), 3), KERNELS[:2])
+
+
+def published() -> RunContent:
+    return made_run(five_cells(), study=find_study(sorted(references())[0]))
+
+
+FAILURES = ("! cpu:100: failed: the probe ended with 4.", "  (the same in 3 more cells)")
+LONG_FOLDER = "/" + "/".join(["a-folder-of-a-long-name"] * 6)
+MADE: Mapping[str, Callable[[], Material]] = {
+    "five": lambda: of(five()),
+    "judged": lambda: of(judged(five(), 200_000)),
+    "passes": lambda: of(judged(five(), 10**10)),
+    "ten": lambda: of(ten()),
+    "ten judged": lambda: of(judged(ten(), 50_000)),
+    "forty": lambda: of(forty()),
+    "forty judged": lambda: of(judged(forty(), 50_000)),
+    "eight CPUs": lambda: of(eight()),
+    "names": lambda: of(names()),
+    "names judged": lambda: of(judged(names(), 50_000)),
+    "three of five valid": lambda: of(mixed()),
+    "three of five valid, judged": lambda: of(judged(mixed(), 50_000)),
+    "half valid": lambda: of(half()),
+    "half valid, judged": lambda: of(judged(half(), 50_000)),
+    "not valid": lambda: of(broken()),
+    "one, not valid": lambda: of(replace(broken(), cells=broken().cells[:1])),
+    "not valid, judged": lambda: of(judged(broken(), 50_000)),
+    "nothing": lambda: of(made_run([])),
+    "nothing, failed": lambda: of(made_run([]), failures=FAILURES),
+    "cut": lambda: of(replace(five(), cells=five().cells[:2]), failures=FAILURES),
+    "one": lambda: of(made_run(five_cells()[:1])),
+    "published": lambda: of(published()),
+    "lab": lambda: of(lab()),
+    "lab judged": lambda: of(judged(alike(), 50_000)),
+    "long folder": lambda: of(five(), folder=LONG_FOLDER),
+}
+"""Runs of other kinds, from a generator; none is made before a test asks for it."""
+
+
+def made(kind: str) -> Material:
+    return MADE[kind]()
 
 
 def texts(lines: Sequence[Line]) -> list[str]:
@@ -152,9 +197,9 @@ def fits(material: Material, width: int, letters: bool = False) -> list[str]:
 
 
 @pytest.mark.parametrize("width", [80, 60, 40])
-@pytest.mark.parametrize("kind", made())
+@pytest.mark.parametrize("kind", MADE)
 def test_a_made_run_fits_on_one_screen(kind: str, width: int) -> None:
-    lines = fits(made()[kind], width)
+    lines = fits(made(kind), width)
     first = lines[0]
     assert first.startswith(("max ", "PASS", "FAIL", "INCONCLUSIVE", "  No cell of this run", "No cell")), (
         first
@@ -185,10 +230,10 @@ def test_a_translated_screen_fits_too(stored: dict[str, Material], name: str, la
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)? (?:ns|us|ms|s|h|%)(?!\w)")
 
 
-@pytest.mark.parametrize("kind", made())
+@pytest.mark.parametrize("kind", MADE)
 def test_no_measured_number_stands_there_twice(kind: str) -> None:
     """But for the largest of all, which is the answer and stands in its row."""
-    lines = texts(screen(made()[kind]))
+    lines = texts(screen(made(kind)))
     rows = [line for line in lines if "█" in line or " X" in line]
     numbers = Counter(number for line in lines if line not in rows for number in NUMBER.findall(line))
     assert [number for number, times in numbers.items() if times > 1] == []
@@ -197,10 +242,10 @@ def test_no_measured_number_stands_there_twice(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["half valid", "three of five valid", "not valid", "one, not valid", "five"])
 def test_the_head_counts_the_rows_that_its_maximum_is_of(kind: str) -> None:
     """The valid ones; all where none is."""
-    (content,) = made()[kind].runs
+    (content,) = made(kind).runs
     valid = [cell for cell in content.cells if cell.summary.valid] or list(content.cells)
     columns = [cell.summary.columns["latency_ns"] for cell in valid]
-    head = re.split(r"\n\n", "\n".join(texts(screen(made()[kind]))))[0].replace("\n", " ")
+    head = re.split(r"\n\n", "\n".join(texts(screen(made(kind)))))[0].replace("\n", " ")
     assert head.startswith(f"max {time_text(max(c.max or 0 for c in columns), 'us', ' ')}"), head
     assert f"  {sum(c.count or 0 for c in columns):,} wake-ups" in head
     seconds = seconds_text(sum(cell.looked_s for cell in valid), " ")
@@ -216,7 +261,7 @@ def test_the_head_counts_the_rows_that_its_maximum_is_of(kind: str) -> None:
     ],
 )
 def test_the_head_counts_the_misses_of_valid_rows(kind: str, told: str) -> None:
-    assert texts(screen(made()[f"{kind}, judged"]))[0].endswith(f"  deadline 50 us: {told}")
+    assert texts(screen(made(f"{kind}, judged")))[0].endswith(f"  deadline 50 us: {told}")
 
 
 def test_a_row_that_fails_though_it_is_not_valid_is_counted(tmp_path: Path) -> None:
@@ -232,9 +277,9 @@ def test_a_row_that_fails_though_it_is_not_valid_is_counted(tmp_path: Path) -> N
     assert any("not valid: cpu:50 (" in line for line in lines)
 
 
-@pytest.mark.parametrize("kind", made())
+@pytest.mark.parametrize("kind", MADE)
 def test_a_terminal_without_utf8_gets_letters(kind: str) -> None:
-    material = made()[kind]
+    material = made(kind)
     if kind in ("names", "names judged"):  # whose names are no letters
         return
     for line in texts(screen(material, letters=True)):
@@ -242,14 +287,14 @@ def test_a_terminal_without_utf8_gets_letters(kind: str) -> None:
 
 
 def test_the_worst_rows_come_first_and_say_what_they_are_without_colour() -> None:
-    lines = texts(screen(made()["judged"]))
+    lines = texts(screen(made("judged")))
     rows = [line for line in lines if line[:2] in ("F ", "P ", "? ")]
     assert [row[0] for row in rows] == sorted((row[0] for row in rows), key="F?P".index)
     assert len(rows) == 5
 
 
 def test_of_more_rows_than_have_room_the_worst_are_kept() -> None:
-    material = made()["forty"]
+    material = made("forty")
     lines = texts(screen(material))
     maxima = sorted((cell.columns["latency_ns"].max or 0 for cell in material.summaries), reverse=True)
     shown = [line for line in lines if " X" in line or "X " in line]
@@ -259,7 +304,7 @@ def test_of_more_rows_than_have_room_the_worst_are_kept() -> None:
 
 
 def test_rows_that_differ_have_names_that_do() -> None:
-    lines = texts(screen(made()["lab"]))
+    lines = texts(screen(made("lab")))
     names = [re.split(r"  |▁|▂", line)[0] for line in lines if "█" in line]
     assert len({*names}) == len(names) == 6
 
@@ -280,15 +325,15 @@ def test_causes_are_kinds_sorted_by_their_share(stored: dict[str, Material]) -> 
 
 @pytest.mark.parametrize("width", [80, 60, 40])
 def test_no_number_is_parted_from_its_unit(stored: dict[str, Material], width: int) -> None:
-    for material in (*stored.values(), *made().values()):
+    for material in (*stored.values(), *map(made, MADE)):
         for line in texts(screen(material, width)):
             assert not re.match(r" *(ns|us|ms|s|h|%)\b", line), line
 
 
 def test_what_could_not_be_measured_says_why_where_there_is_nothing_else() -> None:
-    lines = texts(screen(made()["nothing, failed"]))
+    lines = texts(screen(made("nothing, failed")))
     assert "! cpu:100: failed: the probe ended with 4." in "".join(lines)
-    assert any("cpu:100: failed: the probe ended with 4" in line for line in texts(screen(made()["cut"])))
+    assert any("cpu:100: failed: the probe ended with 4" in line for line in texts(screen(made("cut"))))
 
 
 def test_brief_is_one_line_of_words_for_programs(stored: dict[str, Material]) -> None:
@@ -307,7 +352,7 @@ def test_brief_is_one_line_of_words_for_programs(stored: dict[str, Material]) ->
 
 def row_of(name: str, later: int | None, deadline_ns: int) -> ScreenRows:
     """A row of this name beside another."""
-    found = screen_rows(made()["judged" if deadline_ns else "five"].runs[0])
+    found = screen_rows(made("judged" if deadline_ns else "five").runs[0])
     rows = replace(found.rows[0], name=name, later=later), replace(found.rows[1], name=f"{name}'", later=0)
     return ScreenRows(rows, deadline_ns)
 
@@ -330,15 +375,15 @@ def test_a_row_is_drawn_at_any_width(width: int, name: str, later: int | None, d
 
 @pytest.mark.parametrize("kind", ["lab judged", "names judged", "forty judged", "five", "nothing, failed"])
 def test_no_terminal_is_too_narrow_or_too_wide(kind: str) -> None:
-    material = made()[kind]
+    material = made(kind)
     for width in range(10, 121):
         assert len(texts(screen(material, width))) <= LINES
 
 
-@pytest.mark.parametrize("kind", sorted(made().keys() - {"nothing", "nothing, failed"}))
+@pytest.mark.parametrize("kind", sorted(MADE.keys() - {"nothing", "nothing, failed"}))
 def test_brief_is_of_the_first_row_of_the_screen(kind: str) -> None:
     """Valid ones stand before others of the same outcome."""
-    material = made()[kind]
+    material = made(kind)
     found = screen_rows(material.runs[0]).rows
     for before, after in pairwise(found):
         assert before.outcome != after.outcome or before.group.counted or not after.group.counted
@@ -349,7 +394,7 @@ def test_brief_is_of_the_first_row_of_the_screen(kind: str) -> None:
 
 
 def test_sentences_name_the_only_row_by_its_load() -> None:
-    material = made()["one, not valid"]
+    material = made("one, not valid")
     rows = screen_rows(material.runs[0]).rows
     assert [row.name for row in rows] == [""]
     told = [text_of(note.text) for note in notes(material, rows, ())]
@@ -382,7 +427,7 @@ def test_what_has_no_room_is_left_out_whole(sizes: list[int], causes: int, advic
 @pytest.mark.parametrize("kind", ["judged", "passes", "not valid, judged"])
 def test_without_the_verdict_the_outcome_is_open(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rooms, "ROOMS", tuple(room for room in rooms.ROOMS if room != "verdict"))
-    material = made()[kind]
+    material = made(kind)
     assert texts(screen(material))[0].startswith("INCONCLUSIVE  deadline ")
     assert brief_of(material).startswith("INCONCLUSIVE ")
 
