@@ -3,9 +3,7 @@ probe parses, each option is one that the reader has, each knob is one of the pr
 
 from __future__ import annotations
 
-import importlib
 import json
-import pkgutil
 import re
 import shlex
 import subprocess
@@ -14,16 +12,13 @@ from collections.abc import Iterator
 import click
 import pytest
 
-import howlate
 from howlate.doctor import checks
 from howlate.document.text import wrapped
 from howlate.system.paths import ROOT, probe_path
-from howlate.words.statement import RULES, Rule
+from howlate.words.statement import Rule
+from messages import every_rule
 from tree_of_commands import leaves, parsed
 
-for module in pkgutil.walk_packages(howlate.__path__, "howlate."):
-    if not module.name.endswith("__main__"):
-        importlib.import_module(module.name)
 FOREIGN = {
     "--build": "./dev",
     "--cap-add": "docker",
@@ -45,7 +40,7 @@ def texts_of(one: Rule) -> Iterator[str]:
 
 
 def rules_with(pattern: re.Pattern[str]) -> list[Rule]:
-    return [one for one in RULES.values() if any(pattern.search(text) for text in texts_of(one))]
+    return [one for one in every_rule() if any(pattern.search(text) for text in texts_of(one))]
 
 
 def filled(template: str) -> str:
@@ -91,7 +86,7 @@ def test_a_command_of_dev_in_a_sentence_is_one_of_its_own() -> None:
         for names in re.findall(r"^\s*([a-z|]+)\)", (ROOT / "dev").read_text(), re.MULTILINE)
         for name in names.split("|")
     }
-    told = {name for one in RULES.values() for text in texts_of(one) for name in DEV.findall(text)}
+    told = {name for one in every_rule() for text in texts_of(one) for name in DEV.findall(text)}
     assert told and told <= known
 
 

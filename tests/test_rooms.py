@@ -22,6 +22,7 @@ from howlate.studies import studies
 from howlate.system.paths import ROOT
 from howlate.words.rooms import modules_of_results
 from howlate.words.statement import RULES
+from messages import in_place
 
 SOURCES = ROOT / "src" / "howlate"
 
@@ -105,6 +106,7 @@ def test_what_a_room_says_of_results_is_translated() -> None:
             importlib.import_module(module)
             if module not in translated | OF_NO_RESULT:
                 assert not [each.id for each in RULES.values() if each.module == module and not each.remedy]
+                assert not [each.id for each, _ in in_place() if each.module == module and not each.remedy]
 
 
 @pytest.mark.parametrize("room", rooms.ROOMS)

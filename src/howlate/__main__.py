@@ -32,33 +32,9 @@ SEE = rule("main.see", "`{command} --help` shows how")
 SEE_ALSO = rule("main.see-also", "{nearest} `{command} --help` shows how")
 NO_OPTION = rule("main.no-option", 'there is no option "{name}"', remedy="{hint}")
 NO_COMMAND = rule("main.no-command", 'there is no command "{name}"', remedy="{hint}")
-MISUSED = rule("main.misused", "{problem}", remedy="{hint}")
-FAULT = rule(
-    "main.fault",
-    "this is a fault in howlate ({fault}); the traceback is in {report}",
-    remedy="please report it with that file",
-)
-NO_CATALOGUE = rule(
-    "main.no-catalogue", "{path} cannot be read: {reason}", remedy="howlate speaks English with --lang en"
-)
-OUT_OF_MEMORY = rule(
-    "main.out-of-memory",
-    "there is not enough memory",
-    remedy="end something else, or raise the limit (`ulimit -v`, memory.max of the cgroup)",
-)
-ADDRESS_SPACE = rule(
-    "main.address-space",
-    "the address space is limited to {limit_mib:count} MiB, and howlate needs {least_mib:count}",
-    remedy="raise the limit: `ulimit -v unlimited`",
-)
 PYTHONS_FORMAT = warnings.formatwarning
 LEAST_MIB = 2048
 """With less, libraries end the process while they are loaded, with codes that mean something else here."""
-OUTPUT_NOT_WRITTEN = rule(
-    "main.output-not-written",
-    "standard output could not be written ({reason})",
-    remedy="make room there, or send it elsewhere",
-)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -92,7 +68,15 @@ def _main(argv: list[str] | None) -> int:
     except KeyboardInterrupt:
         return _print(INTERRUPTED(), ExitCode.INCONCLUSIVE)
     except CatalogueError as problem:
-        return _print(NO_CATALOGUE(path=problem.path, reason=problem.reason), ExitCode.BROKEN)
+        return _print(
+            Statement.of(
+                "{path} cannot be read: {reason}",
+                remedy="howlate speaks English with --lang en",
+                path=problem.path,
+                reason=problem.reason,
+            ),
+            ExitCode.BROKEN,
+        )
     except HowlateError as problem:
         return _print(problem.statement, problem.exit_code)
     except OSError as problem:
@@ -102,7 +86,13 @@ def _main(argv: list[str] | None) -> int:
             return _output_is_full(problem)
         return _unexpected(problem)
     except MemoryError:
-        return _print(OUT_OF_MEMORY(), ExitCode.BROKEN)
+        return _print(
+            Statement.of(
+                "there is not enough memory",
+                remedy="end something else, or raise the limit (`ulimit -v`, memory.max of the cgroup)",
+            ),
+            ExitCode.BROKEN,
+        )
     except Exception as problem:
         return _unexpected(problem)
 
@@ -172,7 +162,9 @@ def _reworded(problem: click.ClickException, command: str) -> Statement:
             return missing(name=name, hint=hint)
     message = " ".join(problem.format_message().split()).rstrip(".")
     message = re.sub(r"(-?[0-9.]+)<=x<=(-?[0-9.]+)", r"\1-\2", message)  # a range, as CPUs are written
-    return MISUSED(problem=message[:1].lower() + message[1:], hint=SEE(command=command))
+    return Statement.of(
+        "{problem}", remedy="{hint}", problem=message[:1].lower() + message[1:], hint=SEE(command=command)
+    )
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -202,13 +194,28 @@ def _unexpected(problem: Exception) -> int:
         report = "(it could not be written)"
     lines = str(problem).splitlines()
     fault = ": ".join((type(problem).__name__, *lines[:1]))
-    return _print(FAULT(fault=fault, report=report), ExitCode.BROKEN)
+    return _print(
+        Statement.of(
+            "this is a fault in howlate ({fault}); the traceback is in {report}",
+            remedy="please report it with that file",
+            fault=fault,
+            report=report,
+        ),
+        ExitCode.BROKEN,
+    )
 
 
 def _output_is_full(problem: OSError) -> int:
     """`howlate show RUN > file` on a full disk. Errors about files of a run name the file elsewhere."""
     swallow(sys.stdout.fileno())
-    return _print(OUTPUT_NOT_WRITTEN(reason=problem.strerror), ExitCode.BROKEN)
+    return _print(
+        Statement.of(
+            "standard output could not be written ({reason})",
+            remedy="make room there, or send it elsewhere",
+            reason=problem.strerror,
+        ),
+        ExitCode.BROKEN,
+    )
 
 
 def _end(code: int) -> NoReturn:
@@ -226,7 +233,18 @@ def run() -> NoReturn:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each thread has buffers, and nothing here needs one
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     if 0 <= limit < LEAST_MIB << 20:  # without one it is -1
-        _end(_print(ADDRESS_SPACE(limit_mib=limit >> 20, least_mib=LEAST_MIB), ExitCode.NOT_POSSIBLE))
+        _end(
+            _print(
+                Statement.of(
+                    "the address space is limited to {limit_mib:count} MiB, and howlate needs "
+                    "{least_mib:count}",
+                    remedy="raise the limit: `ulimit -v unlimited`",
+                    limit_mib=limit >> 20,
+                    least_mib=LEAST_MIB,
+                ),
+                ExitCode.NOT_POSSIBLE,
+            )
+        )
     try:
         ended = main()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Any
 
 from howlate.words import say
 from howlate.words.statement import Statement, rule
@@ -27,9 +28,10 @@ class HowlateError(Exception):
 
     exit_code = ExitCode.BROKEN
 
-    def __init__(self, problem: Statement) -> None:
-        super().__init__(problem)
-        self.statement = problem
+    def __init__(self, problem: Statement | str, /, *, remedy: str = "", **values: Any) -> None:
+        """With a statement, or with the templates of its sentences and their values (`Statement.of`)."""
+        self.statement = Statement.of(problem, remedy=remedy, **values)
+        super().__init__(self.statement)
 
     @property
     def message(self) -> str:
@@ -64,8 +66,10 @@ class UnfitKernelError(NotPossibleError):
 class TargetError(HowlateError):
     """The measuring machine did not do what was asked."""
 
-    def __init__(self, problem: Statement, console: str = "") -> None:
-        super().__init__(problem)
+    def __init__(
+        self, problem: Statement | str, /, console: str = "", *, remedy: str = "", **values: Any
+    ) -> None:
+        super().__init__(problem, remedy=remedy, **values)
         self.console = console
         """Everything that a guest wrote to its console, if there is one."""
 

@@ -25,15 +25,10 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from howlate.words.printable import without_controls
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement
 
 PACKAGE = "howlate"
 GROUP = "howlate.rooms"
-UNUSABLE = rule(
-    "rooms.unusable",
-    "the package {distribution} adds to howlate, and cannot be used: {reason}",
-    remedy="update it, or remove it: {python:shell} -m pip uninstall {distribution:shell}",
-)
 ROOMS = ("verdict", "compare", "lab", "why", "prove", "history", "imports", "published", "notebook")
 
 
@@ -50,7 +45,13 @@ class OutsideRoom:
     distribution: str
 
     def unusable(self, problem: object) -> Statement:
-        return UNUSABLE(distribution=self.distribution, reason=problem, python=sys.executable)
+        return Statement.of(
+            "the package {distribution} adds to howlate, and cannot be used: {reason}",
+            remedy="update it, or remove it: {python:shell} -m pip uninstall {distribution:shell}",
+            distribution=self.distribution,
+            reason=problem,
+            python=sys.executable,
+        )
 
     def warn(self, problem: object) -> None:
         """Python prints a warning once."""

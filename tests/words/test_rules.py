@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import pkgutil
 import re
 import string
 import subprocess
@@ -17,12 +15,12 @@ from babel.messages.pofile import read_po
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import howlate
 from howlate.words import language
 from howlate.words.quantities import MOST_LISTED, NARROW_SPACE, QUANTITIES, SEPARATORS
 from howlate.words.rooms import rules_of_results
-from howlate.words.say import AND_MORE, english, from_json, say, to_json
+from howlate.words.say import AND_MORE, english, from_json, remedy, say, to_json
 from howlate.words.statement import RULES, Rule, Statement
+from messages import every_rule, import_all, in_place, said_in
 
 NAMES = st.text("abcdefghijklmnopqrstuvwxyz{}%`:0123456789", min_size=1, max_size=12)
 NUMBERS = st.integers(0, 10**12) | st.floats(0, 1e12, allow_nan=False)
@@ -40,14 +38,7 @@ DRAWN: dict[str, st.SearchStrategy[Any]] = {
 """The values that a field of this quantity may have; NUMBERS of a quantity that is not named."""
 
 
-def modules() -> list[str]:
-    """Every module of howlate."""
-    found = pkgutil.walk_packages(howlate.__path__, f"{howlate.__name__}.")
-    return [module.name for module in found if not module.name.endswith("__main__")]
-
-
-for each in modules():
-    importlib.import_module(each)
+import_all()
 EVERY = sorted(RULES)
 
 
@@ -102,6 +93,7 @@ def reproduces(rule: Rule, statement: Statement) -> None:
     language.speak(language.SOURCE)
     stored = json.loads(json.dumps(to_json(statement)))
     assert from_json(stored) == statement and stored["text"] == english(statement)
+    assert bool(remedy(statement)) == bool(rule.remedy)
     for name in language.languages():
         language.speak(name)
         sentence = say(statement)
@@ -114,6 +106,29 @@ def reproduces(rule: Rule, statement: Statement) -> None:
             )
         assert say(from_json(stored)) == sentence
         assert to_json(statement) == stored
+
+
+@pytest.mark.parametrize("room", sorted({rule.module.split(".")[1] for rule, _ in in_place()}))
+@given(data=st.data())
+@settings(max_examples=settings().max_examples // 20)
+def test_a_sentence_in_its_place_has_its_values_and_remedy(room: str, data: st.DataObject) -> None:
+    """Of every one in the sources; read again it is the same, whatever its values hold."""
+    for rule, given_values in in_place():
+        if rule.module.split(".")[1] != room:
+            continue
+        assert given_values == rule.fields, rule.id
+        values = data.draw(statements_of(rule), label=rule.id).values
+        statement = Statement.of(rule.text, remedy=rule.remedy, **values)
+        for field, quantity in parts_of(rule.text).items():
+            assert all(text in say(statement) for text in written(statement.values[field], quantity))
+        assert from_json(json.loads(json.dumps(to_json(statement)))) == statement
+        assert bool(remedy(statement)) == bool(rule.remedy)
+
+
+def test_a_sentence_whose_values_do_not_fit_is_seen() -> None:
+    source = 'raise UsageError("{a} is no {b}", remedy="{c}", a=1, d=2)'
+    [(rule, given_values)] = said_in(source, "x")
+    assert rule.fields - given_values == {"b", "c"} and given_values - rule.fields == {"d"}
 
 
 @pytest.mark.parametrize("name", language.languages())
@@ -182,7 +197,7 @@ PLURAL = re.compile(r"\{\w+(?::count|:number)?\} (?:\{things\}|[a-z-]{4,}s) (?:w
 
 def test_one_is_told_in_the_singular() -> None:
     """A rule that counts has a form for one, chosen by the count."""
-    wrong = {rule_id: rule.text for rule_id, rule in RULES.items() if PLURAL.search(rule.text)}
+    wrong = {rule.id: rule.text for rule in every_rule() if PLURAL.search(rule.text)}
     assert wrong == {}
     assert english(RULES["report.no-overrun"](count=1, things="wake-up")).startswith(
         "1 wake-up was measured;"

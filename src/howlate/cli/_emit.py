@@ -13,20 +13,11 @@ from howlate.errors import ExitCode
 from howlate.words.language import as_called
 from howlate.words.printable import printable
 from howlate.words.say import english
-from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.measure.prepare import Asked, Prepared
     from howlate.model.plan import Cell
 
-ALL_MEASURED = rule(
-    "cli.all-measured",
-    "all {count} cells stand in {out} already",
-    remedy="leave out --out to measure all of them anew",
-)
-NO_PROBE_FOR = rule(
-    "cli.no-probe-for", 'there is no probe for the architecture "{architecture}"', remedy="{hint}"
-)
 
 README = (
     "1. Copy this folder to the machine that is to be measured. There, as root and in the folder: "
@@ -91,7 +82,12 @@ def _missing(prepared: Prepared, out: Path | None) -> tuple[Cell, ...]:
         whole = folder.whole_cells()
     cells = still_to_measure(prepared.run.plan, whole)
     if not cells:
-        raise UsageError(ALL_MEASURED(count=len(whole), out=out))
+        raise UsageError(
+            "all {count} cells stand in {out} already",
+            remedy="leave out --out to measure all of them anew",
+            count=len(whole),
+            out=out,
+        )
     return cells
 
 
@@ -107,7 +103,12 @@ def _machine(arch: str | None) -> str:
     machines = [machine for machine, folder in ARCHITECTURES.items() if folder == name]
     if not machines:
         known = {*ARCHITECTURES, *ARCHITECTURES.values()}
-        raise UsageError(NO_PROBE_FOR(architecture=name, hint=suggestion(name, known)))
+        raise UsageError(
+            'there is no probe for the architecture "{architecture}"',
+            remedy="{hint}",
+            architecture=name,
+            hint=suggestion(name, known),
+        )
     return machines[0]
 
 

@@ -9,10 +9,6 @@ import click
 
 from howlate.cli._language import as_typed, ready
 from howlate.rooms import docstring, plugin, plugins
-from howlate.words.statement import rule
-
-NO_COMMAND = rule("cli.no-command", '"{command}" is not a command', remedy="{hint}")
-NO_SUBCOMMAND = rule("cli.no-subcommand", '"{command}" is not a command of {group}', remedy="{hint}")
 
 
 class Folder(click.Group):
@@ -53,9 +49,18 @@ class Folder(click.Group):
 
             known = self.list_commands(ctx)
             if ctx.parent is None:
-                raise UsageError(NO_COMMAND(command=name, hint=suggestion(name, known)))
+                raise UsageError(
+                    '"{command}" is not a command',
+                    remedy="{hint}",
+                    command=name,
+                    hint=suggestion(name, known),
+                )
             raise UsageError(
-                NO_SUBCOMMAND(command=name, group=ctx.command_path, hint=suggestion(name, known))
+                '"{command}" is not a command of {group}',
+                remedy="{hint}",
+                command=name,
+                group=ctx.command_path,
+                hint=suggestion(name, known),
             )
         return super().resolve_command(ctx, args)
 

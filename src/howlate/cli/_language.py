@@ -8,11 +8,6 @@ from typing import Any
 import click
 
 from howlate.words.language import OURS, as_called, called, languages, speak
-from howlate.words.statement import rule
-
-NO_LANGUAGE = rule(
-    "cli.no-language", 'the language "{language}" is not available', remedy="choose one of {languages:all}"
-)
 
 
 def _chosen(context: click.Context, option: click.Parameter, value: str | None) -> None:
@@ -22,7 +17,12 @@ def _chosen(context: click.Context, option: click.Parameter, value: str | None) 
     if value not in known:
         from howlate.errors import UsageError
 
-        raise UsageError(NO_LANGUAGE(language=value, languages=known))
+        raise UsageError(
+            'the language "{language}" is not available',
+            remedy="choose one of {languages:all}",
+            language=value,
+            languages=known,
+        )
     speak(value)
 
 

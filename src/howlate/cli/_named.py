@@ -9,16 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from howlate.words.printable import printable
-from howlate.words.statement import Rule, rule
+from howlate.words.statement import Rule
 
 if TYPE_CHECKING:
     from howlate.errors import ExitCode
     from howlate.model.loaded import RunContent
     from howlate.model.run import Run
     from howlate.store.run_folder import RunFolder
-
-NO_RUN_NAMED = rule("cli.no-run-named", '"{text}" names no run folder', remedy="write RUN, or NAME=RUN")
-NAME_TWICE = rule("cli.name-twice", 'two runs are called "{name}"', remedy="give each run a name of its own")
 
 
 def named_run(text: str) -> tuple[str, Path]:
@@ -29,7 +26,7 @@ def named_run(text: str) -> tuple[str, Path]:
     if not equals or not name or "/" in name or Path(text).exists():
         name, path = "", text
     if not path:
-        raise UsageError(NO_RUN_NAMED(text=text))
+        raise UsageError('"{text}" names no run folder', remedy="write RUN, or NAME=RUN", text=text)
     return name, Path(path)
 
 
@@ -42,7 +39,9 @@ def named_runs(texts: Iterable[str]) -> list[tuple[str, Path]]:
     names = [name for name, _path in runs if name]
     for name in names:
         if names.count(name) > 1:
-            raise UsageError(NAME_TWICE(name=name))
+            raise UsageError(
+                'two runs are called "{name}"', remedy="give each run a name of its own", name=name
+            )
     return runs
 
 

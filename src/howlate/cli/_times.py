@@ -4,18 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from howlate.words.statement import rule
-
-NOT_A_DURATION = rule("cli.not-a-duration", "{option}: {reason}")
-NOT_POSITIVE = rule(
-    "cli.not-positive", "{option} must be above 0", remedy="write it like 200us, 1ms or 30min"
-)
-OUT_OF_RANGE = rule(
-    "cli.time-range",
-    "{option} must be between {least} and {most}, not {given}",
-    remedy="write it like 500ms, 30s or 5m",
-)
-
 
 def deadline_text(text: str) -> str:
     """A deadline, checked, as a study's setting."""
@@ -36,7 +24,9 @@ def limit_ns_of(option: str, text: str) -> int:
     from howlate.errors import UsageError
 
     if not (limit_ns := duration_ns(option, text)):
-        raise UsageError(NOT_POSITIVE(option=option))
+        raise UsageError(
+            "{option} must be above 0", remedy="write it like 200us, 1ms or 30min", option=option
+        )
     return limit_ns
 
 
@@ -48,7 +38,14 @@ def within_ns(option: str, text: str, least_ns: int, most_ns: int) -> int:
     time_ns = _parsed(option, text, parse_seconds_ns)
     if not least_ns <= time_ns <= most_ns:
         least, most = format_duration(least_ns), format_duration(most_ns)
-        raise UsageError(OUT_OF_RANGE(option=option, least=least, most=most, given=text))
+        raise UsageError(
+            "{option} must be between {least} and {most}, not {given}",
+            remedy="write it like 500ms, 30s or 5m",
+            option=option,
+            least=least,
+            most=most,
+            given=text,
+        )
     return time_ns
 
 
@@ -58,4 +55,4 @@ def _parsed(option: str, text: str, parse: Callable[[str], int]) -> int:
     try:
         return parse(text)
     except ValueError as reason:
-        raise UsageError(NOT_A_DURATION(option=option, reason=str(reason))) from None
+        raise UsageError("{option}: {reason}", option=option, reason=str(reason)) from None

@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._options import OutputPath, RunOptions, Shown, rounds_options, shown_options
-from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.cli._measure import RoundsOptions
 
-SECONDS_AND_LONG = rule(
-    "cli.seconds-and-long", "--seconds and --long exclude each other", remedy="give one of them"
-)
 
 LONG_NS = 3600 * 10**9
 WEEK_NS = 7 * 24 * LONG_NS
@@ -74,7 +70,7 @@ def command(
     from howlate.targets import open_target
 
     if seconds is not None and long_:
-        raise UsageError(SECONDS_AND_LONG())
+        raise UsageError("--seconds and --long exclude each other", remedy="give one of them")
     study = find_study("check")
     changes: tuple[str, ...] = (f"cpus=[{json.dumps(cpus)}]",) if cpus else ()
     if deadline is not None:

@@ -10,21 +10,8 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from howlate.words.statement import rule
-
 if TYPE_CHECKING:
     from howlate.model.finding import Finding
-
-RESTORE_ALONE = rule(
-    "cli.restore-alone",
-    "--restore applies to this machine, now, and takes no other option",
-    remedy="give it alone",
-)
-RUN_AND_TARGET = rule(
-    "cli.run-and-target",
-    "--run and --target exclude each other",
-    remedy="a run has the facts of its own machine",
-)
 
 
 def _alone(given: list[str]) -> None:
@@ -32,9 +19,13 @@ def _alone(given: list[str]) -> None:
     from howlate.errors import UsageError
 
     if "restore" in given and len(given) > 1:
-        raise UsageError(RESTORE_ALONE())
+        raise UsageError(
+            "--restore applies to this machine, now, and takes no other option", remedy="give it alone"
+        )
     if "run" in given and "target" in given:
-        raise UsageError(RUN_AND_TARGET())
+        raise UsageError(
+            "--run and --target exclude each other", remedy="a run has the facts of its own machine"
+        )
 
 
 @click.command(epilog="Example: howlate doctor --run runs/20260102T030405-check --json")

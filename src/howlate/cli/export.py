@@ -12,22 +12,10 @@ from howlate.cli._listed import ListedOption
 from howlate.cli._options import OutputPath
 from howlate.rooms import plugins
 from howlate.words.printable import printable
-from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.store.export import Format
     from howlate.store.run_folder import RunFolder
-
-NO_PARAMETERS = rule(
-    "cli.no-parameters",
-    "--format {format} has no place for parameters",
-    remedy="leave out --with-parameters, or choose csv",
-)
-NOT_ONE_FILE = rule(
-    "cli.not-one-file",
-    "--format {format} is not one text file, so it cannot go to standard output",
-    remedy="name a file: -o FILE",
-)
 
 
 class Formats(click.Choice[str]):
@@ -101,7 +89,11 @@ def _with_parameters(chosen: Format) -> Format:
     from howlate.errors import UsageError
 
     if chosen.write_with_parameters is None:
-        raise UsageError(NO_PARAMETERS(format=chosen.name))
+        raise UsageError(
+            "--format {format} has no place for parameters",
+            remedy="leave out --with-parameters, or choose csv",
+            format=chosen.name,
+        )
     return replace(chosen, write=chosen.write_with_parameters)
 
 
@@ -114,7 +106,11 @@ def _to_stdout(run: RunFolder, form: Format, cells: Sequence[str]) -> int:
     from howlate.errors import UsageError
 
     if not form.one_text:
-        raise UsageError(NOT_ONE_FILE(format=form.name))
+        raise UsageError(
+            "--format {format} is not one text file, so it cannot go to standard output",
+            remedy="name a file: -o FILE",
+            format=form.name,
+        )
     with TemporaryDirectory(prefix="howlate-export-") as folder:
         made = Path(folder) / "out"
         rows = form.write(run, made, cells)

@@ -10,22 +10,9 @@ import click
 
 from howlate.cli._options import OutputPath
 from howlate.words.printable import printable
-from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.model.loaded import RunContent
-
-BY_FOR_HTML_ONLY = rule(
-    "cli.by-for-html-only", "--by applies to the HTML page only", remedy="leave out --format or --by"
-)
-NO_FILE_NAME = rule(
-    "cli.no-file-name", '-o: "{output}" is not the name of a file', remedy="name one, such as -o report.html"
-)
-NO_PUBLISHED_AXES = rule(
-    "cli.no-published-axes",
-    "this study has no published figures, so it has no published axes",
-    remedy="choose axes with --axis, such as --axis latency=0:1000us,linear",
-)
 
 
 @click.command(epilog="Example: howlate report runs/20260102T030405-check -o check.html")
@@ -74,7 +61,7 @@ def command(
     from howlate.errors import UsageError
 
     if by and form != "html":
-        raise UsageError(BY_FOR_HTML_ONLY())
+        raise UsageError("--by applies to the HTML page only", remedy="leave out --format or --by")
     wanted, published = parse_axes(asked), axes == "published"
     named = named_runs(runs)
     contents = read_named(named)
@@ -112,7 +99,11 @@ def _to_write(output: Path | None, otherwise: Path) -> Path:
     if output is None:
         return otherwise
     if output.name in ("", ".."):
-        raise UsageError(NO_FILE_NAME(output=output))
+        raise UsageError(
+            '-o: "{output}" is not the name of a file',
+            remedy="name one, such as -o report.html",
+            output=output,
+        )
     return output
 
 
@@ -120,4 +111,7 @@ def _must_be_published(contents: Sequence[RunContent]) -> None:
     from howlate.errors import UsageError
 
     if not any(content.run.study.reference for content in contents):
-        raise UsageError(NO_PUBLISHED_AXES())
+        raise UsageError(
+            "this study has no published figures, so it has no published axes",
+            remedy="choose axes with --axis, such as --axis latency=0:1000us,linear",
+        )

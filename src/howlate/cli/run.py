@@ -9,19 +9,9 @@ import click
 
 from howlate.cli._complete import studies as complete_studies
 from howlate.cli._options import OutputPath, RunOptions, rounds_options, run_options
-from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.cli._measure import RoundsOptions
-
-EMIT_JOB_ALONE = rule(
-    "cli.emit-job-alone",
-    "--emit-job measures nothing, so --target, --resume, --dry-run and --json do not apply",
-    remedy="leave them out",
-)
-ARCH_FOR_EMIT_JOB = rule(
-    "cli.arch-for-emit-job", "--target-arch is for --emit-job only", remedy="leave it out"
-)
 
 
 @click.command(epilog="Example: howlate run timers --set load=none --scale 0.1 --out /tmp/timers")
@@ -79,10 +69,13 @@ def command(
         from howlate.cli._emit import emit
 
         if target or options.resume or options.as_json or options.dry_run:
-            raise UsageError(EMIT_JOB_ALONE())
+            raise UsageError(
+                "--emit-job measures nothing, so --target, --resume, --dry-run and --json do not apply",
+                remedy="leave them out",
+            )
         return emit(asked, job, arch, options.out)
     if arch is not None:
-        raise UsageError(ARCH_FOR_EMIT_JOB())
+        raise UsageError("--target-arch is for --emit-job only", remedy="leave it out")
     lab = LabOptions(cpus=asked.study.cpus or None)
     opened = open_target(target or asked.settings.target(), kernels_asked(asked), say, lab)
     return measure(asked, opened, options, wait=not no_wait, rounds=until)

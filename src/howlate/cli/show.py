@@ -8,22 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._options import brief_option, histogram_option
-from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.store.run_folder import RunFolder
-
-KERNELS_OF_ONE_RUN = rule(
-    "cli.kernels-of-one-run",
-    "--kernels takes one run",
-    remedy="`howlate compare RUN RUN` shows how kernels differ",
-)
-BRIEF_OF_ONE_RUN = rule("cli.brief-of-one-run", "--brief takes one run", remedy="call it once for each run")
-NOT_OF_THE_LAB = rule(
-    "cli.not-of-the-lab",
-    "{run} was not measured on the lab's kernels",
-    remedy="`howlate doctor --run {run:shell}` examines its machine",
-)
 
 
 @click.command(epilog="Example: howlate show runs/20260102T030405-check --json")
@@ -67,9 +54,11 @@ def command(
     if verify:
         return max([_verify(RunFolder.open(run)) for run in runs])
     if kernels and len(runs) > 1:
-        raise UsageError(KERNELS_OF_ONE_RUN())
+        raise UsageError(
+            "--kernels takes one run", remedy="`howlate compare RUN RUN` shows how kernels differ"
+        )
     if brief and len(runs) > 1:
-        raise UsageError(BRIEF_OF_ONE_RUN())
+        raise UsageError("--brief takes one run", remedy="call it once for each run")
     if kernels:
         _print_kernels(runs[0], every=all_)
     else:
@@ -155,5 +144,9 @@ def _print_kernels(path: Path, *, every: bool) -> None:
     folder = RunFolder.at(path)
     run = folder.read_run()
     if not run.machines:
-        raise UsageError(NOT_OF_THE_LAB(run=path))
+        raise UsageError(
+            "{run} was not measured on the lab's kernels",
+            remedy="`howlate doctor --run {run:shell}` examines its machine",
+            run=path,
+        )
     print_document(Console(highlight=False, markup=False), document(read_kernels(folder, run), every=every))

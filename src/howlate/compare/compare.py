@@ -50,38 +50,6 @@ IN_BLOCKS = rule(
     "the cells were measured in blocks, not interleaved: order.kind=interleaved makes pairs of them",
 )
 
-NO_CELL = rule(
-    "compare.no-cell",
-    "no cell is whole yet",
-    remedy="measure it to its end: the same command goes on with it",
-)
-NO_CELL_IN = rule(
-    "compare.no-cell-in",
-    "no cell is whole yet in {runs:all}",
-    remedy="measure it to its end: the same command goes on with it",
-)
-NO_COMMON_POINT = rule(
-    "compare.no-common-point",
-    "no point was measured in more than one of these runs",
-    remedy="measure the same study in both",
-)
-NO_COMMON_POINT_ACROSS = rule(
-    "compare.no-common-point-across",
-    "no point was measured in more than one of these runs",
-    remedy="measure the same study in both, or compare along an axis with {options:all}",
-)
-UNLIKE_GUESTS = rule(
-    "compare.unlike-guests",
-    "these runs were measured in unlike guests ({guests:all}), in which the same instructions take different times",
-    remedy="measure both in guests of one kind, or show them side by side with --by guest",
-)
-ONE_SIDE = rule("compare.one-side", "there is one side alone, {side}", remedy="name a run of another kernel")
-ONE_SIDE_ACROSS = rule(
-    "compare.one-side-across",
-    "there is one side alone, {side}",
-    remedy="name a run of another kernel, or compare along an axis with {options:all}",
-)
-
 
 @dataclass(frozen=True)
 class Pair:
@@ -147,17 +115,43 @@ def _one_side(contents: Sequence[RunContent], joined: Joined) -> Statement:
     run. If a run can be compared along another axis, the remedy names the option."""
     empty = [content.name or content.run.id for content in contents if not content.cells]
     if not joined.sides:
-        return NO_CELL()
+        return Statement.of(
+            "no cell is whole yet", remedy="measure it to its end: the same command goes on with it"
+        )
     if empty:
-        return NO_CELL_IN(runs=empty)
+        return Statement.of(
+            "no cell is whole yet in {runs:all}",
+            remedy="measure it to its end: the same command goes on with it",
+            runs=empty,
+        )
     unlike = _unlike_guests(contents, joined)
     if unlike is not None:
         return unlike
     options = [f"--by {label}" for label in labels_that_vary(joined.places)]
     if len(contents) > 1:
-        return NO_COMMON_POINT_ACROSS(options=options) if options else NO_COMMON_POINT()
+        return (
+            Statement.of(
+                "no point was measured in more than one of these runs",
+                remedy="measure the same study in both, or compare along an axis with {options:all}",
+                options=options,
+            )
+            if options
+            else Statement.of(
+                "no point was measured in more than one of these runs",
+                remedy="measure the same study in both",
+            )
+        )
     side = joined.sides[0].name
-    return ONE_SIDE_ACROSS(side=side, options=options) if options else ONE_SIDE(side=side)
+    return (
+        Statement.of(
+            "there is one side alone, {side}",
+            remedy="name a run of another kernel, or compare along an axis with {options:all}",
+            side=side,
+            options=options,
+        )
+        if options
+        else Statement.of("there is one side alone, {side}", remedy="name a run of another kernel", side=side)
+    )
 
 
 def _unlike_guests(contents: Sequence[RunContent], joined: Joined) -> Statement | None:
@@ -166,7 +160,12 @@ def _unlike_guests(contents: Sequence[RunContent], joined: Joined) -> Statement 
     guests = list(dict.fromkeys(place.labels.get(GUEST, str(USUAL)) for place in joined.places))
     if len(contents) < 2 or len(guests) < 2 or joined.matched:
         return None
-    return UNLIKE_GUESTS(guests=guests)
+    return Statement.of(
+        "these runs were measured in unlike guests ({guests:all}), in which the same instructions take "
+        "different times",
+        remedy="measure both in guests of one kind, or show them side by side with --by guest",
+        guests=guests,
+    )
 
 
 def compare(contents: Sequence[RunContent], by: str = KERNEL) -> Comparison:

@@ -9,45 +9,6 @@ from howlate.errors import UsageError
 from howlate.model.decode import suggestion
 from howlate.model.units import parse_duration_ns
 from howlate.words.printable import printable
-from howlate.words.statement import rule
-
-NOTHING_ASKED = rule(
-    "axis.nothing-asked",
-    '--axis "{text}" asks for nothing',
-    remedy="write it like latency=0:1000us,linear or counts=log",
-)
-NO_AXIS = rule("axis.no-axis", 'no chart has an axis "{name}"', remedy="{hint}")
-TWICE = rule(
-    "axis.twice",
-    "--axis {name} is given twice",
-    remedy="give range and scale in one, like latency=0:1000us,linear",
-)
-NO_RANGE = rule(
-    "axis.no-range",
-    '--axis {name}: "{word}" is neither a range nor linear nor log',
-    remedy="write it like latency=0:1000us,linear or counts=log",
-)
-EMPTY_RANGE = rule(
-    "axis.empty-range", "--axis {name}: the range {range} is empty", remedy="give the smaller end first"
-)
-NO_ZERO = rule(
-    "axis.no-zero",
-    "--axis {name}: a logarithmic axis has no 0",
-    remedy="begin it above 0, or use {name}={linear}",
-)
-NO_LOGARITHM = rule(
-    "axis.no-logarithm",
-    "--axis {name}: this axis begins at 0 and is linear",
-    remedy="leave out log",
-)
-NO_END = rule(
-    "axis.no-end",
-    "--axis {name}: the range has no end",
-    remedy="write it like latency=0:1000us,linear or counts=log",
-)
-BAD_VALUE = rule(
-    "axis.bad-value", "--axis {name}: {reason}", remedy="write it like latency=0:1000us,linear or counts=log"
-)
 
 KINDS = {"linear": False, "log": True}
 LINEAR = ("time",)
@@ -60,11 +21,21 @@ def parse_axes(texts: Sequence[str]) -> Axes:
     for text in texts:
         name, equals, wanted = text.partition("=")
         if not equals or not wanted:
-            raise UsageError(NOTHING_ASKED(text=text))
+            raise UsageError(
+                '--axis "{text}" asks for nothing',
+                remedy="write it like latency=0:1000us,linear or counts=log",
+                text=text,
+            )
         if name not in AXES:
-            raise UsageError(NO_AXIS(name=name, hint=suggestion(name, AXES)))
+            raise UsageError(
+                'no chart has an axis "{name}"', remedy="{hint}", name=name, hint=suggestion(name, AXES)
+            )
         if name in found:
-            raise UsageError(TWICE(name=name))
+            raise UsageError(
+                "--axis {name} is given twice",
+                remedy="give range and scale in one, like latency=0:1000us,linear",
+                name=name,
+            )
         found[name] = _axis(name, wanted)
     return found
 
@@ -77,13 +48,30 @@ def _axis(name: str, wanted: str) -> AxisRange:
         elif ":" in word and low is None and high is None:
             low, high = _range(name, word)
         else:
-            raise UsageError(NO_RANGE(name=name, word=word))
+            raise UsageError(
+                '--axis {name}: "{word}" is neither a range nor linear nor log',
+                remedy="write it like latency=0:1000us,linear or counts=log",
+                name=name,
+                word=word,
+            )
     if log and name in LINEAR:
-        raise UsageError(NO_LOGARITHM(name=name))
+        raise UsageError(
+            "--axis {name}: this axis begins at 0 and is linear", remedy="leave out log", name=name
+        )
     if low is not None and high is not None and low >= high:
-        raise UsageError(EMPTY_RANGE(name=name, range=wanted))
+        raise UsageError(
+            "--axis {name}: the range {range} is empty",
+            remedy="give the smaller end first",
+            name=name,
+            range=wanted,
+        )
     if log and low is not None and low <= 0:
-        raise UsageError(NO_ZERO(name=name, linear=wanted.replace("log", "linear")[:150]))
+        raise UsageError(
+            "--axis {name}: a logarithmic axis has no 0",
+            remedy="begin it above 0, or use {name}={linear}",
+            name=name,
+            linear=wanted.replace("log", "linear")[:150],
+        )
     return AxisRange(low, high, log)
 
 
@@ -91,7 +79,11 @@ def _range(name: str, word: str) -> tuple[float | None, float | None]:
     """The ends; one that is left out is as the chart finds it."""
     first, _, last = word.partition(":")
     if not first and not last:
-        raise UsageError(NO_END(name=name))
+        raise UsageError(
+            "--axis {name}: the range has no end",
+            remedy="write it like latency=0:1000us,linear or counts=log",
+            name=name,
+        )
     return tuple(_value(name, AXES[name], end) if end else None for end in (first, last))  # type: ignore[return-value]
 
 
@@ -106,5 +98,10 @@ def _value(name: str, kind: Kind, text: str) -> float:
         ns = float(parse_duration_ns(text.removeprefix("-") if before_release else text))
         ns = -ns if before_release else ns
     except ValueError as problem:
-        raise UsageError(BAD_VALUE(name=name, reason=problem)) from None
+        raise UsageError(
+            "--axis {name}: {reason}",
+            remedy="write it like latency=0:1000us,linear or counts=log",
+            name=name,
+            reason=problem,
+        ) from None
     return ns / 1e9 if kind == "s" else ns

@@ -29,9 +29,6 @@ from howlate.errors import UsageError
 from howlate.model.loaded import RunContent
 from howlate.sides.join import must_be_one_clock
 from howlate.words.language import N_, _, spoken
-from howlate.words.statement import rule
-
-NO_RUN = rule("report.no-run", "there is no run to report on", remedy="name a run folder")
 
 LARGEST = 2_000_000
 """Bytes that a page may have."""
@@ -89,7 +86,7 @@ def render(
     also the figures of the study's document. `by`: the label whose values are compared; UsageError where they cannot
     be. Without it kernels are, where there are several."""
     if not runs:
-        raise UsageError(NO_RUN())
+        raise UsageError("there is no run to report on", remedy="name a run folder")
     must_be_one_clock(runs)
     comparison = compared(runs, by)
     charts = list(over_sides(runs, axes, published=published))

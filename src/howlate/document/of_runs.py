@@ -32,11 +32,6 @@ from howlate.words.say import Text
 from howlate.words.statement import Statement, rule
 
 NO_CELL = rule("report.no-cell", "No cell of this run is whole yet.")
-NO_COMPARISON = rule(
-    "report.no-comparison",
-    "this howlate does not compare runs",
-    remedy="leave out --by, or add its room compare",
-)
 JOINED = rule(
     "report.blocks-joined",
     "So many cells leave no room for every block of time: {joined} are joined into one, with the largest of their "
@@ -80,7 +75,9 @@ def compared(runs: Sequence[RunContent], by: str = "") -> Compared | None:
         comparison: Compared | None = compare(runs, by)
         return comparison
     if by:
-        raise UsageError(NO_COMPARISON())
+        raise UsageError(
+            "this howlate does not compare runs", remedy="leave out --by, or add its room compare"
+        )
     return None
 
 

@@ -33,20 +33,6 @@ from howlate.sides.join import gravity_of_runs, must_be_one_clock
 from howlate.store.files import OUTPUT, make_folder, storing, written_beside, written_output
 from howlate.words.quantities import sentence_case
 from howlate.words.say import text_of
-from howlate.words.statement import rule
-
-NO_CHART = rule(
-    "pictures.no-chart",
-    "there is no chart to draw of this run",
-    remedy="`howlate show --all RUN` tells which cells are whole",
-)
-NO_RASTERISER = rule(
-    "pictures.no-rasteriser",
-    "nothing here draws PNG",
-    remedy="apt install librsvg2-bin (or chromium), or use --format svg",
-)
-DREW_NOTHING = rule("pictures.drew-nothing", "{program} drew nothing: {reason}", remedy="use --format svg")
-TOO_SLOW = rule("pictures.too-slow", "{program} drew nothing within {seconds} s", remedy="use --format svg")
 
 WIDTH = 1000
 MARGIN = 24
@@ -111,7 +97,10 @@ def write_pictures(
         if only is None or name in only
     ]
     if not pictures:
-        raise UsageError(NO_CHART())
+        raise UsageError(
+            "there is no chart to draw of this run",
+            remedy="`howlate show --all RUN` tells which cells are whole",
+        )
     with storing(folder, OUTPUT):
         if own:
             make_folder(folder)
@@ -138,7 +127,9 @@ def rasteriser() -> str:
         found = shutil.which(name)
         if found:
             return found
-    raise NotPossibleError(NO_RASTERISER())
+    raise NotPossibleError(
+        "nothing here draws PNG", remedy="apt install librsvg2-bin (or chromium), or use --format svg"
+    )
 
 
 def _write_png(program: str, text: str, size: tuple[int, int], path: Path) -> None:
@@ -154,10 +145,20 @@ def _write_png(program: str, text: str, size: tuple[int, int], path: Path) -> No
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise TargetError(TOO_SLOW(program=Path(program).name, seconds=PATIENCE_S)) from None
+            raise TargetError(
+                "{program} drew nothing within {seconds} s",
+                remedy="use --format svg",
+                program=Path(program).name,
+                seconds=PATIENCE_S,
+            ) from None
         if done.returncode != 0 or not made.is_file():
             lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
-            raise TargetError(DREW_NOTHING(program=Path(program).name, reason=lines[-1]))
+            raise TargetError(
+                "{program} drew nothing: {reason}",
+                remedy="use --format svg",
+                program=Path(program).name,
+                reason=lines[-1],
+            )
         shutil.copyfile(made, path)
 
 

@@ -31,34 +31,12 @@ from howlate.words.statement import rule
 WRONG_SQL = rule(
     "query.wrong-sql", "the query is wrong: {problem}", remedy="see docs/query.md for the tables"
 )
-NOT_A_QUERY = rule(
-    "query.not-a-query",
-    "{statement} is not a query",
-    remedy="write one SELECT; `howlate query` changes nothing",
-)
-SEVERAL_QUERIES = rule("query.several", "there are {count} statements", remedy="write one SELECT")
-NO_QUERY = rule("query.none", "the query is empty", remedy='write one, such as "SELECT * FROM runs"')
 UNREADABLE_SAMPLES = rule(
     "query.unreadable-samples",
     "the samples cannot be read: {problem}",
     remedy="`howlate show --verify RUN` names the files that are damaged",
 )
-TOO_MANY_ROWS = rule(
-    "query.too-many-rows",
-    "the query gives more than {most:count} rows",
-    remedy="add a LIMIT, or let it sum up; `howlate export` writes all samples of a run",
-)
-WITH_ZONE = rule(
-    "query.with-zone",
-    "{columns:all} would be a time with a zone (TIMESTAMPTZ), which howlate does not show",
-    remedy="write it as text, (...)::VARCHAR, or as the time in UTC, (...) AT TIME ZONE 'UTC'",
-)
 SAMPLES_CHANGED = rule("query.samples-changed", "its samples were changed since it was measured, or are gone")
-TOO_MUCH_MEMORY = rule(
-    "query.too-much-memory",
-    "the query takes more than the {most_mib:count} MiB of memory that it may",
-    remedy="ask for less at once: a part of the rows, shorter texts or lists",
-)
 NO_SAMPLES = rule(
     "query.no-samples", "none of these runs has samples", remedy="name runs that have some behind the query"
 )
@@ -140,7 +118,11 @@ def ask(sql: str, runs: Sequence[KnownRun]) -> SqlAnswer:
             _view_samples(database, runs, names)
         headings, rows = _answered(database, sql)
     if len(rows) > MOST_ROWS:
-        raise UsageError(TOO_MANY_ROWS(most=MOST_ROWS))
+        raise UsageError(
+            "the query gives more than {most:count} rows",
+            remedy="add a LIMIT, or let it sum up; `howlate export` writes all samples of a run",
+            most=MOST_ROWS,
+        )
     return SqlAnswer(headings, rows)
 
 
@@ -152,7 +134,12 @@ def _answered(database: duckdb.DuckDBPyConnection, sql: str) -> tuple[tuple[str,
             described = answered.description or ()
             zoned = [str(column[0]) for column in described if _ZONED in str(column[1])]
             if zoned:
-                raise UsageError(WITH_ZONE(columns=zoned))
+                raise UsageError(
+                    "{columns:all} would be a time with a zone (TIMESTAMPTZ), which howlate does not show",
+                    remedy="write it as text, (...)::VARCHAR, or as the time in UTC, (...) AT TIME ZONE "
+                    "'UTC'",
+                    columns=zoned,
+                )
             return tuple(str(column[0]) for column in described), answered.fetchmany(MOST_ROWS + 1)
     except duckdb.OutOfMemoryException as problem:
         raise MemoryError from problem
@@ -179,7 +166,11 @@ def _bounded_memory() -> Iterator[None]:
         yield
     except (MemoryError, duckdb.Error) as problem:
         if isinstance(problem, MemoryError | duckdb.OutOfMemoryException) or _NO_MEMORY in str(problem):
-            raise UsageError(TOO_MUCH_MEMORY(most_mib=MEMORY_BYTES >> 20)) from None
+            raise UsageError(
+                "the query takes more than the {most_mib:count} MiB of memory that it may",
+                remedy="ask for less at once: a part of the rows, shorter texts or lists",
+                most_mib=MEMORY_BYTES >> 20,
+            ) from None
         raise
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (before, hard))
@@ -224,11 +215,15 @@ def _must_be_a_query(database: duckdb.DuckDBPyConnection, sql: str) -> None:
     except duckdb.Error as problem:
         raise UsageError(WRONG_SQL(problem=_first_lines(problem))) from None
     if not statements:
-        raise UsageError(NO_QUERY())
+        raise UsageError("the query is empty", remedy='write one, such as "SELECT * FROM runs"')
     if len(statements) > 1:
-        raise UsageError(SEVERAL_QUERIES(count=len(statements)))
+        raise UsageError("there are {count} statements", remedy="write one SELECT", count=len(statements))
     if statements[0].type != duckdb.StatementType.SELECT:
-        raise UsageError(NOT_A_QUERY(statement=str(statements[0].type).rpartition(".")[2]))
+        raise UsageError(
+            "{statement} is not a query",
+            remedy="write one SELECT; `howlate query` changes nothing",
+            statement=str(statements[0].type).rpartition(".")[2],
+        )
 
 
 def _first_lines(problem: duckdb.Error) -> str:

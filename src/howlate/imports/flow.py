@@ -16,13 +16,7 @@ from howlate.plan.asked_for import identity
 from howlate.store.lock import locked
 from howlate.store.run_folder import RunFolder
 from howlate.store.stream import Recording, StreamReader
-from howlate.words.statement import rule
-
-MEASURED_ALREADY = rule(
-    "import.measured-already",
-    "{stream} is the measurement of the cell {cell} once more, which the run has already",
-    remedy="measure the cell, and import its own stream",
-)
+from howlate.words.statement import Statement
 
 
 def as_run(measured: Measured, out: Path | None) -> tuple[Session, Tally]:
@@ -64,4 +58,13 @@ def _identity(stream: Path | Recording) -> tuple[str, ...]:
 
 
 def _once_more(cell: Cell, stream: Path | Recording, owner: str) -> Failure:
-    return Failure(cell, ExitCode.BROKEN, MEASURED_ALREADY(stream=stream, cell=owner))
+    return Failure(
+        cell,
+        ExitCode.BROKEN,
+        Statement.of(
+            "{stream} is the measurement of the cell {cell} once more, which the run has already",
+            remedy="measure the cell, and import its own stream",
+            stream=stream,
+            cell=owner,
+        ),
+    )

@@ -40,8 +40,6 @@ from howlate.store.job_text import job_text
 from howlate.words.say import english
 from howlate.words.statement import Statement, rule
 
-LINE_FAILED = rule("lab.line-failed", 'a line of a guest\'s job was "{status}"')
-NO_RESULT_LINE = rule("lab.no-result-line", "a guest's result has no line {number}")
 KVM_FAILS = rule(
     "lab.kvm-fails",
     "KVM cannot start an ordinary guest on this machine: {reason}",
@@ -106,7 +104,7 @@ class LineResult:
         try:
             return -int(number) if word == "signal" else int(word)
         except ValueError:
-            raise TargetError(LINE_FAILED(status=self.status)) from None
+            raise TargetError('a line of a guest\'s job was "{status}"', status=self.status) from None
 
 
 @dataclass(frozen=True)
@@ -359,4 +357,4 @@ def _line(files: Mapping[str, bytes], number: int) -> LineResult:
             mine,
         )
     except KeyError:
-        raise DamagedError(NO_RESULT_LINE(number=number)) from None
+        raise DamagedError("a guest's result has no line {number}", number=number) from None

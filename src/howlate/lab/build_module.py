@@ -22,24 +22,6 @@ from howlate.lab.kernels.headers import TRIPLETS, Headers, headers, host_archite
 from howlate.lab.kernels.kernel import Kernel
 from howlate.words.statement import rule
 
-NO_MAKEFILE = rule(
-    "lab.no-makefile",
-    "{folder} has neither a Kbuild file nor a Makefile",
-    remedy="name a folder with `obj-m += NAME.o`",
-)
-NO_MODULE_MADE = rule(
-    "lab.no-module-made",
-    "{folder} makes no module",
-    remedy="name one in its Makefile, as in `obj-m += NAME.o`",
-)
-MODULE_NOT_BUILT = rule(
-    "lab.module-not-built", "{module} cannot be built for {kernel}: {reason}", remedy="{output}"
-)
-NO_BUILD = rule(
-    "lab.no-build",
-    "no module can be built for {kernel} here: {reason}, and {no_root}",
-    remedy="call as root with debootstrap installed",
-)
 NO_COMPILER = rule(
     "lab.no-compiler",
     "no module can be built for {kernel} here: its compiler, gcc {gcc} for {architecture} or a newer one, is not "
@@ -77,7 +59,11 @@ def build_module(
     folder, the kernel's headers and the compiler are unchanged. The modules contain no debug information and
     no path of this machine: equal inputs give equal bytes."""
     if not any((folder / name).is_file() for name in ("Kbuild", "Makefile")):
-        raise UsageError(NO_MAKEFILE(folder=folder))
+        raise UsageError(
+            "{folder} has neither a Kbuild file nor a Makefile",
+            remedy="name a folder with `obj-m += NAME.o`",
+            folder=folder,
+        )
     where = cache or cache_folder()
     tree = headers(kernel, archive, where, say)
     way = _way(kernel, tree, archive, where, say)
@@ -105,7 +91,11 @@ def build_module(
     done = made(where / "modules" / digest, make, unchanged(), say)
     found = tuple(sorted(done.glob("*.ko")))
     if not found:
-        raise UsageError(NO_MODULE_MADE(folder=folder))
+        raise UsageError(
+            "{folder} makes no module",
+            remedy="name one in its Makefile, as in `obj-m += NAME.o`",
+            folder=folder,
+        )
     return found
 
 
@@ -127,7 +117,13 @@ def _way(kernel: Kernel, tree: Headers, archive: Archive, cache: Path, say: Say)
         return _Way(compiler, None, str(tree.build), str(tree.sources), f"{compiler} {version.strip()}")
     no_root = "its build tree is yours alone" if tree.tree is not None else why_no_root()
     if no_root and problem:
-        raise NotPossibleError(NO_BUILD(kernel=kernel.pinned, reason=problem, no_root=no_root))
+        raise NotPossibleError(
+            "no module can be built for {kernel} here: {reason}, and {no_root}",
+            remedy="call as root with debootstrap installed",
+            kernel=kernel.pinned,
+            reason=problem,
+            no_root=no_root,
+        )
     if no_root:
         values = {"kernel": kernel.pinned, "architecture": kernel.arch, "gcc": tree.gcc, "no_root": no_root}
         raise NotPossibleError(NO_COMPILER(**values))
@@ -229,7 +225,12 @@ def _make(way: _Way, kernel: Kernel, work: Path, name: str) -> None:
         signs = (row for row in rows if re.search(r"\berror\b|ERROR|: \*\*\* ", row))
         why = next(signs, rows[-1] if rows else "make failed")
         raise TargetError(
-            MODULE_NOT_BUILT(module=name, kernel=kernel.pinned, reason=why.strip(), output=_tail(rows))
+            "{module} cannot be built for {kernel}: {reason}",
+            remedy="{output}",
+            module=name,
+            kernel=kernel.pinned,
+            reason=why.strip(),
+            output=_tail(rows),
         )
 
 

@@ -19,20 +19,6 @@ from howlate.lab.archive.manifest import unchanged, write_manifest
 from howlate.lab.archive.packages import CODENAMES, Archive, Say, silent
 from howlate.lab.cache import cache_folder, made
 from howlate.lab.kernels.headers import TRIPLETS, host_architecture
-from howlate.words.statement import rule
-
-NO_BUILD_ROOT = rule(
-    "lab.no-build-root", "there is no root to build in for the suite {suite}", remedy="use another kernel"
-)
-NO_SUITE = rule(
-    "lab.no-suite", "the archive has no suite {release}", remedy="name another mirror with --mirror"
-)
-DEBOOTSTRAP_FAILED = rule(
-    "lab.debootstrap-failed",
-    "debootstrap could not make a root of {release}: {reason}",
-    remedy="check that the mirror has this suite",
-)
-
 
 _CHANGING = ("root/headers", "root/tmp")
 """Where headers are copied to, and modules are built."""
@@ -44,7 +30,9 @@ def codename(suite: str) -> str:
     """trixie-backports -> trixie: the release whose compiler builds a suite's kernels."""
     found = next((name for name in CODENAMES if suite == name or suite.startswith(f"{name}-")), None)
     if found is None:
-        raise NotPossibleError(NO_BUILD_ROOT(suite=suite))
+        raise NotPossibleError(
+            "there is no root to build in for the suite {suite}", remedy="use another kernel", suite=suite
+        )
     return found
 
 
@@ -78,7 +66,11 @@ def build_root(
     def make(beside: Path) -> None:
         place = next((place for place in archive.places() if place[0] == release), None)
         if place is None:
-            raise NotPossibleError(NO_SUITE(release=release))
+            raise NotPossibleError(
+                "the archive has no suite {release}",
+                remedy="name another mirror with --mirror",
+                release=release,
+            )
         _, address, keyring = place
         say(f"making a minimal root of {release} to build in (a minute or two)")
         root = beside / "root"
@@ -97,7 +89,12 @@ def build_root(
         if done.returncode != 0:
             said = [row for row in (done.stdout + done.stderr).splitlines() if row.startswith(("E:", "W:"))]
             why = said[-1] if said else (done.stderr.splitlines() or ["it does not say why"])[-1]
-            raise TargetError(DEBOOTSTRAP_FAILED(release=release, reason=why))
+            raise TargetError(
+                "debootstrap could not make a root of {release}: {reason}",
+                remedy="check that the mirror has this suite",
+                release=release,
+                reason=why,
+            )
         for rest in ("var/cache/apt/archives", "var/lib/apt/lists", "usr/share/doc", "usr/share/locale"):
             shutil.rmtree(root / rest, ignore_errors=True)
         write_manifest(beside, folder.name, but=_CHANGING)

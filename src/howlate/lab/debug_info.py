@@ -20,14 +20,6 @@ from elftools.elf.elffile import ELFFile
 from howlate.errors import DamagedError, UsageError
 from howlate.lab.archive.deb import data_tar, members
 from howlate.lab.guests.identity import build_ids
-from howlate.words.statement import rule
-
-NO_DEBUG_INFO = rule(
-    "lab.no-debug-info",
-    "{path} has no vmlinux with debug information and a build id",
-    remedy="name an unstripped vmlinux, a folder that has one, or the package linux-image-RELEASE-dbg",
-)
-DEBUG_INFO_DAMAGED = rule("lab.debug-info-damaged", "{path} is damaged: {damage}", remedy="fetch it again")
 
 _VMLINUX = "vmlinux"
 _Row = tuple[int, str]
@@ -55,7 +47,9 @@ class DebugInfo:
                 if place >= 0 and rows[place][1]:
                     found[address] = rows[place][1]
         except (DWARFError, ELFError) as error:
-            raise DamagedError(DEBUG_INFO_DAMAGED(path=self.path, damage=error)) from None
+            raise DamagedError(
+                "{path} is damaged: {damage}", remedy="fetch it again", path=self.path, damage=error
+            ) from None
         return found
 
     @cached_property
@@ -126,7 +120,11 @@ def _opened(path: Path, held: ExitStack) -> DebugInfo:
     for file in files:
         if (found := _debug_info(path, file)) is not None:
             return found
-    raise UsageError(NO_DEBUG_INFO(path=path))
+    raise UsageError(
+        "{path} has no vmlinux with debug information and a build id",
+        remedy="name an unstripped vmlinux, a folder that has one, or the package linux-image-RELEASE-dbg",
+        path=path,
+    )
 
 
 @contextmanager

@@ -15,26 +15,6 @@ from howlate.errors import NotPossibleError, UsageError
 from howlate.system.opening import read_bytes
 from howlate.words.statement import rule
 
-NOT_A_PROBE = rule(
-    "lab.not-a-probe",
-    "{path} is not a program for {arch} guests",
-    remedy="name a probe that was built for this architecture, such as one of `./dev probe --with-cobalt`",
-)
-ANOTHER_PROGRAM = rule(
-    "lab.another-program",
-    "{path} is a program, and not howlate's probe",
-    remedy="name a howlate-probe, such as one of `./dev probe --with-cobalt`",
-)
-PROBE_UNREADABLE = rule(
-    "lab.probe-unreadable",
-    "the probe {path} cannot be read: {reason}",
-    remedy="`./dev probe --with-cobalt` or `--with-evl` builds one",
-)
-NO_LIBRARY = rule(
-    "lab.no-library",
-    "the probe {path} needs {library}, which is not installed here",
-    remedy="install it where the probe was linked with it, or build the probe again",
-)
 NO_LINKER = rule(
     "lab.no-linker",
     "the libraries of the probe {path} cannot be listed: {reason}",
@@ -82,12 +62,27 @@ def check_probe(path: Path, arch: str) -> bytes:
     try:
         data = read_bytes(path, links=True)
     except OSError as error:
-        raise UsageError(PROBE_UNREADABLE(path=path, reason=error.strerror)) from None
+        raise UsageError(
+            "the probe {path} cannot be read: {reason}",
+            remedy="`./dev probe --with-cobalt` or `--with-evl` builds one",
+            path=path,
+            reason=error.strerror,
+        ) from None
     program = read_program(data)
     if program is None or program.arch != arch:
-        raise UsageError(NOT_A_PROBE(path=path, arch=arch))
+        raise UsageError(
+            "{path} is not a program for {arch} guests",
+            remedy="name a probe that was built for this architecture, such as one of `./dev probe "
+            "--with-cobalt`",
+            path=path,
+            arch=arch,
+        )
     if _NAME not in data:
-        raise UsageError(ANOTHER_PROGRAM(path=path))
+        raise UsageError(
+            "{path} is a program, and not howlate's probe",
+            remedy="name a howlate-probe, such as one of `./dev probe --with-cobalt`",
+            path=path,
+        )
     return data
 
 
@@ -121,7 +116,12 @@ def _listed(path: Path, interpreter: str) -> dict[str, Path]:
         r"^\s*(\S+) => not found|(\S+): cannot open shared object file", done.stdout + done.stderr, re.M
     )
     if missing:
-        raise NotPossibleError(NO_LIBRARY(path=path, library=missing[1] or missing[2]))
+        raise NotPossibleError(
+            "the probe {path} needs {library}, which is not installed here",
+            remedy="install it where the probe was linked with it, or build the probe again",
+            path=path,
+            library=missing[1] or missing[2],
+        )
     if done.returncode != 0:
         raise NotPossibleError(
             NO_LINKER(path=path, reason=(done.stderr.strip() or "it fails").splitlines()[-1])

@@ -13,11 +13,6 @@ NO_KVM = rule(
     "{device} does not exist on this machine, so guests cannot run in real time",
     remedy="{remedy}",
 )
-KVM_NOT_OPENED = rule(
-    "lab.kvm-not-opened",
-    "{device} cannot be opened ({reason}), so guests cannot run in real time",
-    remedy="become a member of the group that owns {device}, or root",
-)
 
 DEVICE = Path("/dev/kvm")
 TRY_S = 20.0
@@ -36,4 +31,9 @@ def check_device(device: Path = DEVICE) -> None:
     try:
         os.close(os.open(device, os.O_RDWR | os.O_CLOEXEC))
     except OSError as problem:
-        raise NotPossibleError(KVM_NOT_OPENED(device=device, reason=problem.strerror)) from None
+        raise NotPossibleError(
+            "{device} cannot be opened ({reason}), so guests cannot run in real time",
+            remedy="become a member of the group that owns {device}, or root",
+            device=device,
+            reason=problem.strerror,
+        ) from None

@@ -25,26 +25,6 @@ from howlate.store.activation import Activation, Activations
 from howlate.store.activations import streamed_activations
 from howlate.words.statement import rule
 
-ONE_CPU_ALONE = rule(
-    "lab.replay-one-cpu",
-    "what a guest of several CPUs executes is not logged",
-    remedy="measure it with one CPU",
-)
-IN_REAL_TIME = rule(
-    "lab.replay-real-time",
-    "a cell in real time cannot be played again",
-    remedy="measure it in virtual time (--clock virtual)",
-)
-OTHER_SAMPLES = rule(
-    "lab.replay-other",
-    "played again, {cell} has other samples: release {release} is {replayed_ns:time} late, not {recorded_ns:time}",
-    remedy="measure it again with this howlate, this QEMU and this kernel, and ask again",
-)
-OTHER_NUMBER = rule(
-    "lab.replay-other-number",
-    "played again, {cell} has {replayed} samples, not {recorded}",
-    remedy="measure it again with this howlate, this QEMU and this kernel, and ask again",
-)
 STAMP_NOT_FOUND = rule(
     "lab.replay-no-stamp",
     "the time stamps of {cell} were not found in what the guest executed",
@@ -111,9 +91,14 @@ def replay(
 ) -> list[ReplayedActivation]:
     """Play a cell again with a log of what is executed around some of its activations."""
     if bench.machine.clock != VIRTUAL:
-        raise NotPossibleError(IN_REAL_TIME())
+        raise NotPossibleError(
+            "a cell in real time cannot be played again",
+            remedy="measure it in virtual time (--clock virtual)",
+        )
     if bench.machine.cpus > 1:
-        raise NotPossibleError(ONE_CPU_ALONE())
+        raise NotPossibleError(
+            "what a guest of several CPUs executes is not logged", remedy="measure it with one CPU"
+        )
     symbols = symbols_of(bench, cell.before)
     begin_ns = cell.activations.t0_ns - ahead_ns(bench, symbols)
     near = [_neighbour(cell.activations.each, each) for each in wanted]
@@ -198,16 +183,23 @@ def _neighbour(all_of_them: Sequence[Activation], activation: Activation) -> Act
 def _must_be_equal(cell: RecordedCell, again: Activations) -> None:
     recorded, replayed = cell.activations.each, again.each
     if len(recorded) != len(replayed):
-        raise TargetError(OTHER_NUMBER(cell=cell.id, replayed=len(replayed), recorded=len(recorded)))
+        raise TargetError(
+            "played again, {cell} has {replayed} samples, not {recorded}",
+            remedy="measure it again with this howlate, this QEMU and this kernel, and ask again",
+            cell=cell.id,
+            replayed=len(replayed),
+            recorded=len(recorded),
+        )
     for one, other in zip(recorded, replayed, strict=True):
         if one != other:
             raise TargetError(
-                OTHER_SAMPLES(
-                    cell=cell.id,
-                    release=one.release,
-                    replayed_ns=other.latency_ns,
-                    recorded_ns=one.latency_ns,
-                )
+                "played again, {cell} has other samples: release {release} is {replayed_ns:time} late, not "
+                "{recorded_ns:time}",
+                remedy="measure it again with this howlate, this QEMU and this kernel, and ask again",
+                cell=cell.id,
+                release=one.release,
+                replayed_ns=other.latency_ns,
+                recorded_ns=one.latency_ns,
             )
 
 

@@ -9,16 +9,6 @@ from howlate.model.facts import Facts
 from howlate.model.run import Run
 from howlate.words.statement import Statement, rule
 
-OTHER_MACHINE = rule(
-    "run.other-machine",
-    "{path} was measured on another {what}: {before} then, {now} now",
-    remedy="choose another --out",
-)
-OTHER_GUEST = rule(
-    "run.other-guest",
-    "{path} was measured in another guest of {label} ({differences:all})",
-    remedy="choose another --out: kernels are compared in one kind of guest",
-)
 STARTED_ANEW = rule(
     "run.started-anew",
     "the machine was rebooted before {time}: cells measured before and after may differ by that",
@@ -46,7 +36,14 @@ def check_same(path: Path, before: Run, now: Run) -> None:
             then, today = was.text(key), is_now.text(key)
             if then != today and (key == "kernel.release" or None not in (then, today)):
                 what = f"version of the kernel {label}" if label else _SAME[key]
-                raise UsageError(OTHER_MACHINE(path=path, what=what, before=then, now=today))
+                raise UsageError(
+                    "{path} was measured on another {what}: {before} then, {now} now",
+                    remedy="choose another --out",
+                    path=path,
+                    what=what,
+                    before=then,
+                    now=today,
+                )
         _same_guest(path, label, was, is_now)
 
 
@@ -62,7 +59,13 @@ def _same_guest(path: Path, label: str, was: Facts, is_now: Facts) -> None:
     if was.text("lab.guest") == is_now.text("lab.guest"):
         return
     differences = [what for key, what in _GUEST.items() if was.text(key) != is_now.text(key)] or [OTHER_BUILD]
-    raise UsageError(OTHER_GUEST(path=path, label=label, differences=differences))
+    raise UsageError(
+        "{path} was measured in another guest of {label} ({differences:all})",
+        remedy="choose another --out: kernels are compared in one kind of guest",
+        path=path,
+        label=label,
+        differences=differences,
+    )
 
 
 def boots(before: Run, now: Run) -> list[Statement]:

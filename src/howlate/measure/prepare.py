@@ -66,24 +66,6 @@ SEED_CHANGES_NOTHING = rule(
     "run.seed-changes-nothing",
     "a changed seed changes nothing in virtual time: each point is measured with the seeds 1 to {seeds}",
 )
-NO_TRACE_IN_LAB = rule(
-    "plan.no-trace-in-lab",
-    "break-trace is not possible in the lab: the trace stays in the guest's memory, which ends with the guest",
-    remedy="leave break-trace out; `howlate why RUN` says where the time of the worst samples went",
-)
-SEEDS_IN_REAL_TIME = rule(
-    "plan.seeds-in-real-time",
-    "seeds are for virtual time; in real time a cell is repeated",
-    remedy="write --set order.repetitions={seeds}",
-)
-REPETITION_IN_VIRTUAL_TIME = rule(
-    "plan.repetition-in-virtual-time",
-    "in virtual time a repetition would be the same to the last digit",
-    remedy="write --seeds N instead",
-)
-NOTHING_TO_SCALE = rule(
-    "plan.nothing-to-scale", "{study} has no count that --scale could multiply", remedy="leave --scale out"
-)
 
 NO_SETTINGS = Settings()
 TRACED = "break-trace"
@@ -312,17 +294,28 @@ def _refuse_traces(asked: Asked, target: Target) -> None:
         value for name, values in options.items() if name.rpartition(".")[2] == TRACED for value in values
     ]
     if target.machines != ("",) and any(plain(TRACED, value) is not False for value in wanted):
-        raise NotPossibleError(NO_TRACE_IN_LAB())
+        raise NotPossibleError(
+            "break-trace is not possible in the lab: the trace stays in the guest's memory, which ends with "
+            "the guest",
+            remedy="leave break-trace out; `howlate why RUN` says where the time of the worst samples went",
+        )
 
 
 def _seeds(asked: Asked, target: Target) -> int:
     """The number of seeds of a point; 0 in real time, where the study sets the repetitions."""
     if target.clock != VIRTUAL:
         if asked.seeds:
-            raise UsageError(SEEDS_IN_REAL_TIME(seeds=asked.seeds))
+            raise UsageError(
+                "seeds are for virtual time; in real time a cell is repeated",
+                remedy="write --set order.repetitions={seeds}",
+                seeds=asked.seeds,
+            )
         return 0
     if any(name == "order.repetitions" for name, _ in asked.parsed):
-        raise UsageError(REPETITION_IN_VIRTUAL_TIME())
+        raise UsageError(
+            "in virtual time a repetition would be the same to the last digit",
+            remedy="write --seeds N instead",
+        )
     return asked.seeds or asked.settings.count("seeds") or SEEDS
 
 
@@ -348,7 +341,9 @@ def _scale(
     if not parts_by_change:
         return after, (SCALE_CHANGES_NOTHING(),)
     if list(parts_by_change) == [""] and not set_by_hand:
-        raise UsageError(NOTHING_TO_SCALE(study=study.id))
+        raise UsageError(
+            "{study} has no count that --scale could multiply", remedy="leave --scale out", study=study.id
+        )
     rows = [
         f"{', '.join(parts)}: {words}" if any(parts) else words
         for words, parts in parts_by_change.items()

@@ -19,11 +19,6 @@ from typing import Protocol
 from howlate.errors import UsageError
 from howlate.words.statement import Statement, rule
 
-NOT_SECONDS = rule(
-    "quiet.not-seconds",
-    '{variable} is "{text}", which is not a number of seconds',
-    remedy="unset it, or set it to a number such as 0 or 30",
-)
 NOT_QUIET = rule(
     "quiet.not-quiet",
     "the machine was not quiet when the run began: after {limit_s:number} s of waiting others used {busy}",
@@ -135,7 +130,12 @@ def limit_of(environment: Mapping[str, str]) -> float:
     except ValueError:
         limit_s = -1.0
     if not (math.isfinite(limit_s) and limit_s >= 0):
-        raise UsageError(NOT_SECONDS(variable=LIMIT_NAME, text=text))
+        raise UsageError(
+            '{variable} is "{text}", which is not a number of seconds',
+            remedy="unset it, or set it to a number such as 0 or 30",
+            variable=LIMIT_NAME,
+            text=text,
+        )
     return limit_s
 
 

@@ -32,26 +32,6 @@ GONE_ON = rule(
     by="count",
 )
 OTHER_VERSIONS = rule("run.other-versions", "begun with {before}, continued with {now}")
-OTHER_STUDY = rule(
-    "run.other-study",
-    "{path} holds another plan ({plan})",
-    remedy="choose another --out, or call it as before",
-)
-OTHER_PLAN = rule(
-    "run.other-plan",
-    "{path} holds another plan ({plan}): {differences}",
-    remedy="choose another --out, or call it as before",
-)
-OTHER_TARGET = rule(
-    "run.other-target",
-    "{path} was measured on the target {target}",
-    remedy="choose another --out, or call it as before",
-)
-OTHER_CLOCK = rule(
-    "run.other-clock",
-    "{path} was measured in {clock} time",
-    remedy="choose another --out, or call it as before",
-)
 NOT_MEASURED = rule("run.not-measured", "not measured yet")
 CELL_GONE = rule(
     "run.cell-gone",
@@ -59,11 +39,6 @@ CELL_GONE = rule(
 )
 SUMMARY_GONE = rule(
     "run.summary-gone", "it was measured, but {file} is gone; restore it from a copy, or {remedy}"
-)
-NO_UNFINISHED = rule(
-    "run.no-unfinished",
-    "there is no unfinished run of {study} below {runs}/",
-    remedy="leave out --resume, or give --out DIR",
 )
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -145,14 +120,35 @@ def check_goes_on(before: Run, now: Run, path: Path, same: SamePlan = same_plan)
     """UsageError if the request is another plan than that of the run folder at `path`, or is for another
     machine."""
     if before.study.id != now.study.id:
-        raise UsageError(OTHER_STUDY(path=path, plan=_described(before)))
+        raise UsageError(
+            "{path} holds another plan ({plan})",
+            remedy="choose another --out, or call it as before",
+            path=path,
+            plan=_described(before),
+        )
     if not same(before.plan, now.plan):
         differ = "; ".join(differences(before.plan, now.plan))
-        raise UsageError(OTHER_PLAN(path=path, plan=_described(before), differences=differ))
+        raise UsageError(
+            "{path} holds another plan ({plan}): {differences}",
+            remedy="choose another --out, or call it as before",
+            path=path,
+            plan=_described(before),
+            differences=differ,
+        )
     if before.target != now.target:
-        raise UsageError(OTHER_TARGET(path=path, target=before.target))
+        raise UsageError(
+            "{path} was measured on the target {target}",
+            remedy="choose another --out, or call it as before",
+            path=path,
+            target=before.target,
+        )
     if before.clock != now.clock:
-        raise UsageError(OTHER_CLOCK(path=path, clock=before.clock))
+        raise UsageError(
+            "{path} was measured in {clock} time",
+            remedy="choose another --out, or call it as before",
+            path=path,
+            clock=before.clock,
+        )
 
 
 def _go_on(now: Run, configs: Mapping[str, str], folder: RunFolder, same: SamePlan) -> Session:
@@ -225,7 +221,12 @@ def newest_unfinished(study_id: str, runs: Path = RUNS) -> Path:
                 unfinished.append((run.started, path))
     if unfinished:
         return max(unfinished)[1]
-    raise UsageError(NO_UNFINISHED(study=study_id, runs=runs))
+    raise UsageError(
+        "there is no unfinished run of {study} below {runs}/",
+        remedy="leave out --resume, or give --out DIR",
+        study=study_id,
+        runs=runs,
+    )
 
 
 def _gone(folder: RunFolder, cell_id: str) -> Statement:

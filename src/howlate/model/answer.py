@@ -10,11 +10,6 @@ from howlate.model.decode import NOT_64_BITS, Table, parse_json
 from howlate.model.plan import Length
 from howlate.model.study import Value
 from howlate.words.printable import printable
-from howlate.words.statement import rule
-
-ANSWERS_MISSING = rule(
-    "probe.answers-missing", "`howlate-probe plan` answered {answers} of {count} commands {where}"
-)
 
 Command = tuple[str, ...]
 """A command line of the probe: a test's name and its options."""
@@ -79,7 +74,12 @@ def answers_of(output: bytes, count: int, where: str) -> list[Answer]:
     )  # splitlines() would also break at Unicode's line separators
     lines += [rest] if rest else []
     if len(lines) != count:
-        raise TargetError(ANSWERS_MISSING(answers=len(lines), count=count, where=where))
+        raise TargetError(
+            "`howlate-probe plan` answered {answers} of {count} commands {where}",
+            answers=len(lines),
+            count=count,
+            where=where,
+        )
     return [_answer(parse_json(line, "an answer of `howlate-probe plan`", TargetError)) for line in lines]
 
 

@@ -106,11 +106,12 @@ class Table:
     place: str = ""
     error: type[HowlateError] = UsageError
 
-    def fail(self, problem: Statement) -> HowlateError:
+    def fail(self, problem: Statement | str, /, *, remedy: str = "", **values: Any) -> HowlateError:
         """The error to raise about this table."""
+        stated = Statement.of(problem, remedy=remedy, **values)
         if self.place:
-            return self.error(IN_PLACE(file=self.file, place=self.place, problem=problem))
-        return self.error(IN_FILE(file=self.file, problem=problem))
+            return self.error(IN_PLACE(file=self.file, place=self.place, problem=stated))
+        return self.error(IN_FILE(file=self.file, problem=stated))
 
     def only(self, *names: str) -> None:
         """Refuse unknown keys."""

@@ -11,28 +11,7 @@ from typing import Any
 
 from howlate.errors import DamagedError
 from howlate.model.kernel_config import unpack_config
-from howlate.words.statement import rule
 
-NOT_FACTS = rule(
-    "model.not-facts",
-    "these are not the facts of a machine",
-    remedy="capture the facts again with `howlate probe facts --json`",
-)
-NO_VALUES = rule(
-    "model.no-values",
-    "the facts of this machine have no values",
-    remedy="capture the facts again with `howlate probe facts --json`",
-)
-BAD_REASONS = rule(
-    "model.bad-reasons",
-    "the facts' reasons are not texts",
-    remedy="capture the facts again with `howlate probe facts --json`",
-)
-BAD_ABSENT = rule(
-    "model.bad-absent",
-    "the facts' absent things are not a list of names",
-    remedy="capture the facts again with `howlate probe facts --json`",
-)
 CONFIG, PACKED_CONFIG = "kernel.config", "kernel.config_gz"
 
 
@@ -50,18 +29,30 @@ class Facts:
     def from_json(value: Any) -> Facts:
         """Decode the probe's object; DamagedError if it is something else."""
         if not isinstance(value, dict) or value.get("facts") != 1:
-            raise DamagedError(NOT_FACTS())
+            raise DamagedError(
+                "these are not the facts of a machine",
+                remedy="capture the facts again with `howlate probe facts --json`",
+            )
         value = unpacked(value)
         values, missing = value.get("values"), value.get("missing", {})
         if not isinstance(values, dict) or not isinstance(missing, dict):
-            raise DamagedError(NO_VALUES())
+            raise DamagedError(
+                "the facts of this machine have no values",
+                remedy="capture the facts again with `howlate probe facts --json`",
+            )
         if not all(isinstance(reason, str) for reason in missing.values()):
-            raise DamagedError(BAD_REASONS())
+            raise DamagedError(
+                "the facts' reasons are not texts",
+                remedy="capture the facts again with `howlate probe facts --json`",
+            )
         absent = value.get("absent")
         if absent is None:  # captured before the probe distinguished the two
             absent = [key for key, reason in missing.items() if any(word in reason for word in _ABSENT_WORDS)]
         if not isinstance(absent, list) or not all(isinstance(key, str) for key in absent):
-            raise DamagedError(BAD_ABSENT())
+            raise DamagedError(
+                "the facts' absent things are not a list of names",
+                remedy="capture the facts again with `howlate probe facts --json`",
+            )
         return Facts(MappingProxyType(dict(values)), MappingProxyType(dict(missing)), frozenset(absent))
 
     def to_json(self) -> dict[str, Any]:

@@ -17,13 +17,7 @@ from howlate.model.study import KERNEL, Study
 from howlate.words.say import english, to_json
 from howlate.words.statement import Statement, rule
 
-UNKNOWN_SCHEMA = rule(
-    "model.unknown-schema", "this howlate does not know schema {schema}", remedy="use a newer howlate"
-)
 CHANGED_SINCE = rule("model.changed-since", "it was changed after howlate wrote it")
-UNKNOWN_CLOCK = rule(
-    "model.unknown-clock", 'this howlate does not know the clock "{clock}"', remedy="use a newer howlate"
-)
 NO_TIME = rule("model.no-time", '"started" is {started}, which is no time in UTC')
 WITHOUT_RIGHT = rule(
     "run.without-right", "measured under SCHED_OTHER, because {policy} is not permitted here: {reason}"
@@ -140,7 +134,9 @@ class Run:
     def from_table(cls, table: Table) -> Run:
         schema = table.integer("schema")
         if schema != 1:
-            raise table.fail(UNKNOWN_SCHEMA(schema=schema))
+            raise table.fail(
+                "this howlate does not know schema {schema}", remedy="use a newer howlate", schema=schema
+            )
         if is_changed(table.values):
             raise table.fail(CHANGED_SINCE())
         return cls(
@@ -190,5 +186,7 @@ def _started(table: Table) -> str:
 def _clock(table: Table) -> str:
     clock = table.text("clock", REAL)
     if clock not in CLOCKS:
-        raise table.fail(UNKNOWN_CLOCK(clock=clock))
+        raise table.fail(
+            'this howlate does not know the clock "{clock}"', remedy="use a newer howlate", clock=clock
+        )
     return clock

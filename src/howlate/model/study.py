@@ -13,96 +13,7 @@ from howlate.model.decode import Table, kind_of, parse_toml, read_text
 from howlate.words.printable import one_line
 from howlate.words.statement import rule
 
-UNKNOWN_SCHEMA = rule(
-    "study.unknown-schema",
-    "this howlate does not know schema {schema}",
-    remedy="use schema = 1, or a newer howlate",
-)
-BAD_ID = rule(
-    "study.bad-id", 'the id "{id}" cannot name a folder', remedy="use small letters, digits, dots and dashes"
-)
-KERNELS_TWICE = rule(
-    "study.kernels-twice",
-    'the kernels are given twice: as "kernel" and in [lab]',
-    remedy="leave kernel in one of them: as an axis, the study is for the lab alone",
-)
-BESIDE_PARTS = rule(
-    "study.beside-parts",
-    '"{key}" is given beside [[part]]',
-    remedy="put {key} into the parts that it belongs to",
-)
-KERNEL_SETTING = rule(
-    "study.kernel-setting", '"kernel" is not a setting of parts', remedy="write [lab] kernels = [...]"
-)
-NO_PART = rule(
-    "study.no-part", "the study has an empty list of parts", remedy="write [[part]], or leave it out"
-)
-PART_TWICE = rule(
-    "study.part-twice", 'the part "{part}" is given twice', remedy="give each part an id of its own"
-)
-BAD_PART_ID = rule(
-    "study.bad-part-id",
-    '"{part}" cannot be the id of a part',
-    remedy='use small letters, digits and dashes, at most 40, and not "order"',
-)
-KERNEL_OF_PART = rule(
-    "study.kernel-of-part",
-    '"kernel" does not belong to a part',
-    remedy="the kernels are the study's: [lab] kernels = [...]",
-)
-PART_AXIS = rule("study.part-axis", '"part" cannot be an axis', remedy="give it another name")
-BAD_STARVATION = rule(
-    "study.bad-starvation",
-    'starvation cannot be "{word}"',
-    remedy='write starvation = "expected", or leave it out',
-)
-AXIS_AND_SETTING = rule(
-    "study.axis-and-setting",
-    '"{name}" is a setting as well',
-    remedy="leave it in one of [settings] and [axes]",
-)
 BAD_VALUE = rule("study.bad-value", '"{name}": {reason}')
-NO_REFERENCE_NAME = rule(
-    "study.no-reference-name",
-    '"{name}" is not the name of a reference',
-    remedy="name one of `howlate reference list`",
-)
-EMPTY_SETTING = rule(
-    "study.empty-setting", '"{name}" is empty', remedy="leave the key out to keep the probe's default"
-)
-NO_SETTING = rule(
-    "study.no-setting",
-    '"{name}" cannot be {kind}',
-    remedy="write text, a number, true or false, or a list of them",
-)
-AXIS_NOT_A_LIST = rule(
-    "study.axis-not-a-list", '"{name}" must be a list of values, not {kind}', remedy="write {name} = [...]"
-)
-EMPTY_AXIS = rule(
-    "study.empty-axis", '"{name}" has no values', remedy="give at least one, or leave the axis out"
-)
-VALUE_TWICE = rule(
-    "study.value-twice", '"{name}" names {value} twice', remedy="repeat cells by order.repetitions"
-)
-LAB_CPUS = rule(
-    "study.lab-cpus",
-    "cpus must be between 1 and {most}, not {cpus}",
-    remedy="name how many CPUs the lab's guests have, or leave cpus out for one",
-)
-NO_ORDER = rule("study.no-order", '"{kind}" is not an order', remedy="use blocked, interleaved or random")
-REPETITIONS_RANGE = rule(
-    "study.repetitions-range",
-    "repetitions must be between 1 and 10000, not {repetitions}",
-    remedy="correct repetitions",
-)
-SEED_RANGE = rule(
-    "study.seed-range", "the seed {seed} is out of range", remedy="use a whole number from 0 to 2^63 - 1"
-)
-EMPTY_EXCLUDE = rule(
-    "study.empty-exclude",
-    "an empty exclude would leave nothing to measure",
-    remedy="name an axis and its values, or remove it",
-)
 
 ORDERS = ("blocked", "interleaved", "random")
 KERNEL = "kernel"
@@ -267,10 +178,18 @@ def decode_study(table: Table) -> Study:
     table.only(*OF_STUDY, *OF_MATRIX, PART)
     schema = table.integer("schema")
     if schema != 1:
-        raise table.fail(UNKNOWN_SCHEMA(schema=schema))
+        raise table.fail(
+            "this howlate does not know schema {schema}",
+            remedy="use schema = 1, or a newer howlate",
+            schema=schema,
+        )
     study_id = table.text("id")
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", study_id):
-        raise table.fail(BAD_ID(id=study_id))
+        raise table.fail(
+            'the id "{id}" cannot name a folder',
+            remedy="use small letters, digits, dots and dashes",
+            id=study_id,
+        )
     parts = _parts(table) if PART in table.values else ()
     settings = table.table("settings")
     axes = table.table("axes")
@@ -292,7 +211,10 @@ def decode_study(table: Table) -> Study:
         starvation=_starvation(table),
     )
     if study.kernels and (KERNEL in study.axes or KERNEL in study.settings):
-        raise table.fail(KERNELS_TWICE())
+        raise table.fail(
+            'the kernels are given twice: as "kernel" and in [lab]',
+            remedy="leave kernel in one of them: as an axis, the study is for the lab alone",
+        )
     return study
 
 
@@ -300,17 +222,23 @@ def _parts(table: Table) -> tuple[Part, ...]:
     """At least one part, each with an id of its own; a study with parts has no matrix of its own."""
     for key in OF_MATRIX:
         if key in table.values:
-            raise table.fail(BESIDE_PARTS(key=key))
+            raise table.fail(
+                '"{key}" is given beside [[part]]',
+                remedy="put {key} into the parts that it belongs to",
+                key=key,
+            )
     if KERNEL in table.table("settings").values:
-        raise table.fail(KERNEL_SETTING())
+        raise table.fail('"kernel" is not a setting of parts', remedy="write [lab] kernels = [...]")
     tables = table.tables(PART, required=True)
     if not tables:
-        raise table.fail(NO_PART())
+        raise table.fail("the study has an empty list of parts", remedy="write [[part]], or leave it out")
     parts: list[Part] = []
     for one in tables:
         part = _part(one)
         if any(part.id == other.id for other in parts):
-            raise one.fail(PART_TWICE(part=part.id))
+            raise one.fail(
+                'the part "{part}" is given twice', remedy="give each part an id of its own", part=part.id
+            )
         parts.append(part)
     return tuple(parts)
 
@@ -319,13 +247,20 @@ def _part(table: Table) -> Part:
     table.only("id", "title", "settings", "starvation", *OF_MATRIX)
     part_id = table.text("id")
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", part_id) or part_id == "order":
-        raise table.fail(BAD_PART_ID(part=part_id))
+        raise table.fail(
+            '"{part}" cannot be the id of a part',
+            remedy='use small letters, digits and dashes, at most 40, and not "order"',
+            part=part_id,
+        )
     table = Table(table.values, table.file, f"the part {part_id}", table.error)
     settings, axes = table.table("settings"), table.table("axes")
     if KERNEL in settings.values or KERNEL in axes.values:
-        raise table.fail(KERNEL_OF_PART())
+        raise table.fail(
+            '"kernel" does not belong to a part',
+            remedy="the kernels are the study's: [lab] kernels = [...]",
+        )
     if PART in axes.values:
-        raise axes.fail(PART_AXIS())
+        raise axes.fail('"part" cannot be an axis', remedy="give it another name")
     return Part(
         part_id,
         one_line(table.text("title", part_id)),
@@ -340,14 +275,22 @@ def _part(table: Table) -> Part:
 def _starvation(table: Table) -> str:
     word = table.text("starvation", "")
     if word not in ("", EXPECTED):
-        raise table.fail(BAD_STARVATION(word=word))
+        raise table.fail(
+            'starvation cannot be "{word}"',
+            remedy='write starvation = "expected", or leave it out',
+            word=word,
+        )
     return word
 
 
 def _axes(axes: Table, settings: Table) -> dict[str, tuple[Value, ...]]:
     for name in axes.values:
         if name in settings.values:
-            raise axes.fail(AXIS_AND_SETTING(name=name))
+            raise axes.fail(
+                '"{name}" is a setting as well',
+                remedy="leave it in one of [settings] and [axes]",
+                name=name,
+            )
     return {name: _axis(axes, name) for name in axes.values}
 
 
@@ -355,7 +298,11 @@ def _reference(table: Table) -> str:
     table.only("reference")
     name = table.text("reference", "")
     if name and not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", name):
-        raise table.fail(NO_REFERENCE_NAME(name=name))
+        raise table.fail(
+            '"{name}" is not the name of a reference',
+            remedy="name one of `howlate reference list`",
+            name=name,
+        )
     return name
 
 
@@ -368,7 +315,12 @@ def _cpus(table: Table) -> int:
         return 0
     cpus = table.integer("cpus")
     if not 1 <= cpus <= MOST_GUEST_CPUS:
-        raise table.fail(LAB_CPUS(cpus=cpus, most=MOST_GUEST_CPUS))
+        raise table.fail(
+            "cpus must be between 1 and {most}, not {cpus}",
+            remedy="name how many CPUs the lab's guests have, or leave cpus out for one",
+            cpus=cpus,
+            most=MOST_GUEST_CPUS,
+        )
     return cpus
 
 
@@ -382,11 +334,18 @@ def scalar(value: object, table: Table, name: str) -> str | bool:
         return value
     if isinstance(value, str):
         if not value.strip() or "\0" in value:
-            raise table.fail(EMPTY_SETTING(name=name))
+            raise table.fail(
+                '"{name}" is empty', remedy="leave the key out to keep the probe's default", name=name
+            )
         return value
     if isinstance(value, int | float):
         return str(value)
-    raise table.fail(NO_SETTING(name=name, kind=kind_of(value)))
+    raise table.fail(
+        '"{name}" cannot be {kind}',
+        remedy="write text, a number, true or false, or a list of them",
+        name=name,
+        kind=kind_of(value),
+    )
 
 
 def _setting(table: Table, name: str) -> Value:
@@ -399,14 +358,26 @@ def _setting(table: Table, name: str) -> Value:
 def _axis(table: Table, name: str) -> tuple[Value, ...]:
     value = table.values[name]
     if not isinstance(value, list):
-        raise table.fail(AXIS_NOT_A_LIST(name=name, kind=kind_of(value)))
+        raise table.fail(
+            '"{name}" must be a list of values, not {kind}',
+            remedy="write {name} = [...]",
+            name=name,
+            kind=kind_of(value),
+        )
     if not value:
-        raise table.fail(EMPTY_AXIS(name=name))
+        raise table.fail(
+            '"{name}" has no values', remedy="give at least one, or leave the axis out", name=name
+        )
     values = tuple(scalar(v, table, name) for v in value)
     seen: set[Value] = set()
     for each in values:
         if each in seen:
-            raise table.fail(VALUE_TWICE(name=name, value=spell(each)))
+            raise table.fail(
+                '"{name}" names {value} twice',
+                remedy="repeat cells by order.repetitions",
+                name=name,
+                value=spell(each),
+            )
         seen.add(each)
     return values
 
@@ -415,20 +386,29 @@ def _order(table: Table) -> Order:
     table.only("kind", "seed", "repetitions")
     kind = table.text("kind", "blocked")
     if kind not in ORDERS:
-        raise table.fail(NO_ORDER(kind=kind))
+        raise table.fail('"{kind}" is not an order', remedy="use blocked, interleaved or random", kind=kind)
     repetitions = table.integer("repetitions", 1)
     if not 1 <= repetitions <= 10_000:
-        raise table.fail(REPETITIONS_RANGE(repetitions=repetitions))
+        raise table.fail(
+            "repetitions must be between 1 and 10000, not {repetitions}",
+            remedy="correct repetitions",
+            repetitions=repetitions,
+        )
     seed = table.integer("seed", 0)
     if not 0 <= seed < 2**63:
-        raise table.fail(SEED_RANGE(seed=seed))
+        raise table.fail(
+            "the seed {seed} is out of range", remedy="use a whole number from 0 to 2^63 - 1", seed=seed
+        )
     return Order(kind, seed, repetitions)
 
 
 def _exclude(table: Table, axes: Table) -> Mapping[str, tuple[Value, ...]]:
     table.only(*axes.values)
     if not table.values:
-        raise table.fail(EMPTY_EXCLUDE())
+        raise table.fail(
+            "an empty exclude would leave nothing to measure",
+            remedy="name an axis and its values, or remove it",
+        )
     found: dict[str, tuple[Value, ...]] = {}
     for name, value in table.values.items():
         values = value if isinstance(value, list) else [value]

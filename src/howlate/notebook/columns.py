@@ -10,13 +10,6 @@ from typing import Any
 import numpy.typing as npt
 
 from howlate.errors import NotPossibleError
-from howlate.words.statement import rule
-
-NO_LIBRARY = rule(
-    "notebook.no-library",
-    "{library} is not installed for this Python",
-    remedy="install it: {python:shell} -m pip install {library}",
-)
 
 
 class DataColumns(Mapping[str, "npt.NDArray[Any]"]):
@@ -53,4 +46,9 @@ def _library(name: str) -> Any:
     except ModuleNotFoundError as problem:
         if problem.name != name:
             raise
-        raise NotPossibleError(NO_LIBRARY(library=name, python=sys.executable)) from None
+        raise NotPossibleError(
+            "{library} is not installed for this Python",
+            remedy="install it: {python:shell} -m pip install {library}",
+            library=name,
+            python=sys.executable,
+        ) from None

@@ -20,49 +20,6 @@ NO_VALUE = rule(
     '--set "{text}" has no value',
     remedy="write --set period=250us or --set load=none,cpu:50",
 )
-EMPTY_VALUE = rule(
-    "plan.empty-value",
-    '--set "{text}" has an empty value',
-    remedy="write --set period=250us or --set load=none,cpu:50",
-)
-NOT_TEXT = rule(
-    "plan.not-text", '--set "{text}" holds bytes that are not UTF-8', remedy="write it in UTF-8 text"
-)
-NO_LIST = rule(
-    "plan.no-list", '--set "{text}" is not a list: {reason}', remedy='write --set \'cpus=["0-1","3"]\''
-)
-BAD_KIND = rule("plan.bad-kind", '--set "{text}": a value cannot be {kind}', remedy="use text or numbers")
-NO_SUCH_SETTING = rule(
-    "plan.no-such-setting",
-    '{study}: no test of its parts has the setting "{name}"',
-    remedy="leave it out of [settings]",
-)
-NO_SUCH_PART = rule("plan.no-such-part", '--set {name}: {study} has no part "{part}"', remedy="{hint}")
-KERNELS_OF_PARTS = rule(
-    "plan.kernels-of-parts",
-    "--set {name}: the kernels of {study} are not a parameter of its parts",
-    remedy="write --target lab:6.1,6.1-rt, or `howlate lab run {study} --kernels 6.1,6.1-rt`",
-)
-NO_SUCH_PARAMETER = rule(
-    "plan.no-such-parameter",
-    '--set {name}: no test of {study} ({tests}) has the parameter "{parameter}"',
-    remedy="`howlate probe list` lists the parameters of each",
-)
-SET_TWICE = rule(
-    "plan.set-twice", "--set {name} names a value twice", remedy="repeat cells with --set order.repetitions=N"
-)
-NO_ORDER_SETTING = rule("plan.no-order-setting", "--set order.{name} does not exist", remedy="{hint}")
-NO_ORDER = rule("plan.no-order", '"{order}" is not an order', remedy="use blocked, interleaved or random")
-BAD_ORDER = rule("plan.bad-order", "--set order.{name}: {reason}")
-REPETITIONS_RANGE = rule(
-    "plan.repetitions-range", "repetitions must be between 1 and 10000, not {repetitions}"
-)
-SCALE_RANGE = rule(
-    "plan.scale-range",
-    "--scale must be above 0 and at most 1000, not {factor:number}",
-    remedy="use a factor such as 0.1",
-)
-NOT_SCALABLE = rule("plan.not-scalable", "{name}: {reason}")
 
 Takes = Callable[[str, str], bool]
 """Whether the test has the parameter."""
@@ -71,7 +28,11 @@ Takes = Callable[[str, str], bool]
 def parse_change(text: str) -> tuple[str, tuple[str | bool, ...]]:
     """Parse `k=v[,v2...]`; values that contain commas are written as a TOML list: k=["0-1,3"]."""
     if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise UsageError(NOT_TEXT(text=text.encode("ascii", "backslashreplace").decode()))
+        raise UsageError(
+            '--set "{text}" holds bytes that are not UTF-8',
+            remedy="write it in UTF-8 text",
+            text=text.encode("ascii", "backslashreplace").decode(),
+        )
     name, equals, rest = text.partition("=")
     if not equals or not name.strip():
         raise UsageError(NO_VALUE(text=text))
@@ -84,7 +45,11 @@ def parse_change(text: str) -> tuple[str, tuple[str | bool, ...]]:
         else:
             values.append(part)
     if any(not v.strip() for v in values):
-        raise UsageError(EMPTY_VALUE(text=text))
+        raise UsageError(
+            '--set "{text}" has an empty value',
+            remedy="write --set period=250us or --set load=none,cpu:50",
+            text=text,
+        )
     return name, tuple(values)
 
 
@@ -92,11 +57,21 @@ def _toml_values(text: str, rest: str) -> tuple[str | bool, ...]:
     try:
         found = tomllib.loads(f"v = {rest}")["v"]
     except tomllib.TOMLDecodeError as problem:
-        raise UsageError(NO_LIST(text=text, reason=problem)) from None
+        raise UsageError(
+            '--set "{text}" is not a list: {reason}',
+            remedy='write --set \'cpus=["0-1","3"]\'',
+            text=text,
+            reason=problem,
+        ) from None
     values: list[str | bool] = []
     for value in found:
         if not isinstance(value, str | int | float | bool):
-            raise UsageError(BAD_KIND(text=text, kind=kind_of(value)))
+            raise UsageError(
+                '--set "{text}": a value cannot be {kind}',
+                remedy="use text or numbers",
+                text=text,
+                kind=kind_of(value),
+            )
         values.append(value if isinstance(value, bool) else str(value))
     if not values:
         raise UsageError(NO_VALUE(text=text))
@@ -110,7 +85,12 @@ def with_shared(study: Study, takes: Takes) -> Study:
         return study
     for name in study.settings:
         if not any(takes(part.test, name) for part in study.parts):
-            raise UsageError(NO_SUCH_SETTING(study=study.id, name=name))
+            raise UsageError(
+                '{study}: no test of its parts has the setting "{name}"',
+                remedy="leave it out of [settings]",
+                study=study.id,
+                name=name,
+            )
 
     def change(piece: Study) -> Study:
         shared = {
@@ -143,22 +123,43 @@ def _apply_to_parts(study: Study, name: str, values: tuple[str | bool, ...], tak
     part, dot, rest = name.partition(".")
     if dot and part not in ids:
         raise UsageError(
-            NO_SUCH_PART(name=name, study=study.id, part=part, hint=suggestion(part, [*ids, "order"]))
+            '--set {name}: {study} has no part "{part}"',
+            remedy="{hint}",
+            name=name,
+            study=study.id,
+            part=part,
+            hint=suggestion(part, [*ids, "order"]),
         )
     if KERNEL in (name, rest):
-        raise UsageError(KERNELS_OF_PARTS(name=name, study=study.id))
+        raise UsageError(
+            "--set {name}: the kernels of {study} are not a parameter of its parts",
+            remedy="write --target lab:6.1,6.1-rt, or `howlate lab run {study} --kernels 6.1,6.1-rt`",
+            name=name,
+            study=study.id,
+        )
     own = rest if dot else name
     meant = {one.id for one in study.parts if (one.id == part if dot else takes(one.test, own))}
     if not meant:
         tests = ", ".join(dict.fromkeys(one.test for one in study.parts))
-        raise UsageError(NO_SUCH_PARAMETER(name=name, study=study.id, tests=tests, parameter=own))
+        raise UsageError(
+            '--set {name}: no test of {study} ({tests}) has the parameter "{parameter}"',
+            remedy="`howlate probe list` lists the parameters of each",
+            name=name,
+            study=study.id,
+            tests=tests,
+            parameter=own,
+        )
     return study.each(lambda piece: _apply(piece, own, values) if piece.part in meant else piece)
 
 
 def _apply(study: Study, name: str, values: tuple[str | bool, ...]) -> Study:
     settings, axes = dict(study.settings), dict(study.axes)
     if len(set(values)) != len(values):
-        raise UsageError(SET_TWICE(name=name))
+        raise UsageError(
+            "--set {name} names a value twice",
+            remedy="repeat cells with --set order.repetitions=N",
+            name=name,
+        )
     if name in axes or len(values) > 1:
         settings.pop(name, None)
         axes[name] = tuple(values)
@@ -170,19 +171,26 @@ def _apply(study: Study, name: str, values: tuple[str | bool, ...]) -> Study:
 def _order(order: Order, name: str, values: tuple[str | bool, ...]) -> Order:
     value = str(values[0])
     if len(values) != 1 or name not in ("kind", "seed", "repetitions"):
-        raise UsageError(NO_ORDER_SETTING(name=name, hint=suggestion(name, ("kind", "seed", "repetitions"))))
+        raise UsageError(
+            "--set order.{name} does not exist",
+            remedy="{hint}",
+            name=name,
+            hint=suggestion(name, ("kind", "seed", "repetitions")),
+        )
     if name == "kind":
         if value not in ORDERS:
-            raise UsageError(NO_ORDER(order=value))
+            raise UsageError(
+                '"{order}" is not an order', remedy="use blocked, interleaved or random", order=value
+            )
         return replace(order, kind=value)
     try:
         number = parse_count(value)
     except ValueError as problem:
-        raise UsageError(BAD_ORDER(name=name, reason=problem)) from None
+        raise UsageError("--set order.{name}: {reason}", name=name, reason=problem) from None
     if name == "seed":
         return replace(order, seed=number)
     if not 1 <= number <= 10_000:
-        raise UsageError(REPETITIONS_RANGE(repetitions=number))
+        raise UsageError("repetitions must be between 1 and 10000, not {repetitions}", repetitions=number)
     return replace(order, repetitions=number)
 
 
@@ -209,7 +217,11 @@ def scale_study(
     with the probe's defaults. `changed`: the names that `--set` gave; a part whose length is among them keeps
     it, because its cells end with whichever count comes first. The study has no parts."""
     if not 0 < factor <= 1000:
-        raise UsageError(SCALE_RANGE(factor=factor))
+        raise UsageError(
+            "--scale must be above 0 and at most 1000, not {factor:number}",
+            remedy="use a factor such as 0.1",
+            factor=factor,
+        )
     if factor == 1 or is_length_set(study, counts, changed):
         return study
     settings, axes = dict(study.settings), dict(study.axes)
@@ -268,7 +280,7 @@ def _scaled(name: str, value: Value, factor: float) -> str:
             return format_duration(max(1000, int(parse_duration_ns(text) * exact) // 1000 * 1000))
         return str(max(1, int(parse_count(text) * exact)))
     except ValueError as problem:
-        raise UsageError(NOT_SCALABLE(name=name, reason=problem)) from None
+        raise UsageError("{name}: {reason}", name=name, reason=problem) from None
 
 
 TIMER, ALL = "timer", "all"

@@ -9,24 +9,6 @@ from dataclasses import replace
 from howlate.errors import UsageError
 from howlate.model.study import KERNEL, Study, Value, spell
 from howlate.model.units import format_duration, parse_duration_ns
-from howlate.words.statement import rule
-
-ONE_KERNEL = rule(
-    "plan.one-kernel",
-    "{study} compares kernels ({kernels:all}), and a running machine has one",
-    remedy="`howlate lab run {study}` boots them as guests; or run it without its axis kernel after each boot, and "
-    "make a report of the runs",
-)
-SEEDS_RANGE = rule(
-    "plan.seeds-range",
-    "--seeds must be between 1 and 10000, not {seeds}",
-    remedy="leave it out for {default} seeds",
-)
-SEED_AXIS = rule(
-    "plan.seed-axis",
-    '{study} has an axis "seed", but in virtual time every point has its seeds anyway',
-    remedy="leave it out, and choose their number with --seeds N",
-)
 
 SEEDS = 8
 """The default number of seeds of a point (docs/adr/0004)."""
@@ -53,7 +35,13 @@ def on_machines(study: Study, machines: Sequence[str]) -> Study:
     if tuple(machines) == ("",):
         if not asked:
             return study
-        raise UsageError(ONE_KERNEL(study=study.id, kernels=tuple(asked)))
+        raise UsageError(
+            "{study} compares kernels ({kernels:all}), and a running machine has one",
+            remedy="`howlate lab run {study}` boots them as guests; or run it without its axis kernel after "
+            "each boot, and make a report of the runs",
+            study=study.id,
+            kernels=tuple(asked),
+        )
     if study.parts:
         return replace(study, kernels=tuple(machines))
     settings = {name: value for name, value in study.settings.items() if name != KERNEL}
@@ -75,9 +63,18 @@ def _meant(study: Study, machines: Sequence[str]) -> Iterable[Mapping[str, tuple
 def seeded(study: Study, seeds: int) -> Study:
     """The study with this many seeds as repetitions; UsageError if it sets the seed itself."""
     if not 1 <= seeds <= 10_000:
-        raise UsageError(SEEDS_RANGE(seeds=seeds, default=SEEDS))
+        raise UsageError(
+            "--seeds must be between 1 and 10000, not {seeds}",
+            remedy="leave it out for {default} seeds",
+            seeds=seeds,
+            default=SEEDS,
+        )
     if any("seed" in piece.axes for piece in study.pieces()):
-        raise UsageError(SEED_AXIS(study=study.id))
+        raise UsageError(
+            '{study} has an axis "seed", but in virtual time every point has its seeds anyway',
+            remedy="leave it out, and choose their number with --seeds N",
+            study=study.id,
+        )
     return replace(study, order=replace(study.order, repetitions=seeds))
 
 

@@ -32,24 +32,7 @@ from howlate.plan.options import (
     plain,
 )
 from howlate.words.quantities import sentence_case
-from howlate.words.statement import Statement, rule
-
-ALL_EXCLUDED = rule("plan.all-excluded", "{study}: every cell is excluded", remedy="remove an [[exclude]]")
-NOT_ON_AXIS = rule(
-    "plan.not-on-axis",
-    '{study}: [[exclude]] names {axis} = "{value}", which is not on that axis',
-    remedy="{hint}",
-)
-CELL_TWICE = rule(
-    "plan.cell-twice",
-    "{study}: the cell {cell} stands twice in the matrix",
-    remedy="repeat it by order.repetitions",
-)
-TOO_MANY_CELLS = rule(
-    "plan.too-many-cells",
-    "the matrix has {count:count} cells, more than {most:count}",
-    remedy="allow it with --most-cells {allowed}",
-)
+from howlate.words.statement import Statement
 
 MOST_CELLS = 10_000
 LABELLED = ("load", "period", "policy", "timer", "cpu")
@@ -179,7 +162,13 @@ def _not_too_many(pieces: Sequence[Study], repetitions: int, most: int) -> None:
             points *= len(values)
         count += points
     if count > most:
-        raise UsageError(TOO_MANY_CELLS(count=count, most=most, allowed=count))
+        raise UsageError(
+            "the matrix has {count:count} cells, more than {most:count}",
+            remedy="allow it with --most-cells {allowed}",
+            count=count,
+            most=most,
+            allowed=count,
+        )
 
 
 def _points(study: Study, can: Mapping[str, Capabilities]) -> list[MatrixPoint]:
@@ -200,7 +189,7 @@ def _points(study: Study, can: Mapping[str, Capabilities]) -> list[MatrixPoint]:
         if not any(all(plain(n, values[n]) in meant for n, meant in entry.items()) for entry in exclude)
     ]
     if not points:
-        raise UsageError(ALL_EXCLUDED(study=study.name))
+        raise UsageError("{study}: every cell is excluded", remedy="remove an [[exclude]]", study=study.name)
     return points
 
 
@@ -242,12 +231,12 @@ def _exclusion(study: Study, entry: Mapping[str, tuple[Value, ...]]) -> dict[str
         for value in values:
             if plain(name, value) not in axis and name != KERNEL:
                 raise UsageError(
-                    NOT_ON_AXIS(
-                        study=study.name,
-                        axis=name,
-                        value=spell(value),
-                        hint=suggestion(spell(value), (spell(v) for v in study.axes[name])),
-                    )
+                    '{study}: [[exclude]] names {axis} = "{value}", which is not on that axis',
+                    remedy="{hint}",
+                    study=study.name,
+                    axis=name,
+                    value=spell(value),
+                    hint=suggestion(spell(value), (spell(v) for v in study.axes[name])),
                 )
     return meant
 
@@ -361,7 +350,12 @@ def _no_twins(study: Study, cells: Iterable[Cell]) -> None:
     for cell in cells:
         if cell.id in seen:
             what = ", ".join(f"{k} = {cell.labels[k]}" for k in study.names_of_axes if k in cell.labels)
-            raise UsageError(CELL_TWICE(study=study.id, cell=what))
+            raise UsageError(
+                "{study}: the cell {cell} stands twice in the matrix",
+                remedy="repeat it by order.repetitions",
+                study=study.id,
+                cell=what,
+            )
         seen.add(cell.id)
 
 

@@ -10,19 +10,6 @@ from howlate.model.capabilities import Capabilities, Parameter, TestKind
 from howlate.model.decode import suggestion
 from howlate.model.study import Value, spell
 from howlate.model.units import parse_count, parse_duration_ns
-from howlate.words.statement import rule
-
-UNKNOWN_TEST = rule("plan.unknown-test", 'the test "{name}" is not known', remedy="{hint}")
-OWN_OPTION = rule("plan.own-option", '"{name}" is set by howlate itself', remedy="leave it out")
-UNKNOWN_OPTION = rule("plan.unknown-option", '"{name}" is not a parameter of {test}', remedy="{hint}")
-ONE_VALUE = rule(
-    "plan.one-value",
-    '"{name}" takes one value, not several',
-    remedy="to measure each of them, make it an axis",
-)
-NO_LOAD = rule(
-    "plan.no-load", "a load cannot be true or false", remedy='write "none", "cpu:50" or "cpu:50+disk:10MiB/s"'
-)
 
 OURS = frozenset({"stream", "json", "quiet", "progress", "end-with-parent", "parent"})
 """Options that howlate itself passes to the probe."""
@@ -35,7 +22,12 @@ def find_test(name: str, capabilities: Capabilities) -> TestKind:
     for test in capabilities.tests:
         if test.name == name:
             return test
-    raise UsageError(UNKNOWN_TEST(name=name, hint=suggestion(name, (t.name for t in capabilities.tests))))
+    raise UsageError(
+        'the test "{name}" is not known',
+        remedy="{hint}",
+        name=name,
+        hint=suggestion(name, (t.name for t in capabilities.tests)),
+    )
 
 
 def parameters_of(test: TestKind, capabilities: Capabilities) -> dict[str, Parameter]:
@@ -55,18 +47,30 @@ def check_options(options: Mapping[str, Value], test: TestKind, capabilities: Ca
     known = parameters_of(test, capabilities)
     for name, value in options.items():
         if name in OURS:
-            raise UsageError(OWN_OPTION(name=name))
+            raise UsageError('"{name}" is set by howlate itself', remedy="leave it out", name=name)
         if name not in known:
-            raise UsageError(UNKNOWN_OPTION(name=name, test=test.name, hint=suggestion(name, known)))
+            raise UsageError(
+                '"{name}" is not a parameter of {test}',
+                remedy="{hint}",
+                name=name,
+                test=test.name,
+                hint=suggestion(name, known),
+            )
         if isinstance(value, tuple) and not known[name].repeated:
-            raise UsageError(ONE_VALUE(name=name))
+            raise UsageError(
+                '"{name}" takes one value, not several',
+                remedy="to measure each of them, make it an axis",
+                name=name,
+            )
 
 
 def load_specs(value: Value) -> tuple[str, ...]:
     """The loads of one axis value: "none" means none, a plus joins several."""
     texts: Iterable[str] = (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ()
     if isinstance(value, bool):
-        raise UsageError(NO_LOAD())
+        raise UsageError(
+            "a load cannot be true or false", remedy='write "none", "cpu:50" or "cpu:50+disk:10MiB/s"'
+        )
     return tuple(spec for text in texts for spec in text.split("+") if spec != "none")
 
 

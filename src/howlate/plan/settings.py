@@ -15,16 +15,6 @@ from howlate.model.decode import Table, kind_of, parse_toml, read_text, suggesti
 from howlate.model.study import Value, scalar
 from howlate.words.statement import rule
 
-NEGATIVE = rule("settings.negative", '"{key}" cannot be negative', remedy="write 0 for howlate's own choice")
-EMPTY_TARGET = rule("settings.empty-target", '"default" is empty', remedy='write default = "local"')
-NOT_A_TABLE = rule(
-    "settings.not-a-table",
-    '"{name}" cannot be {kind}',
-    remedy="write settings in tables: [cyclic], [lab], [loads.cpu]",
-)
-LOAD_NOT_A_TABLE = rule(
-    "settings.load-not-a-table", '"{name}" cannot be {kind}', remedy="write [loads.{name}]"
-)
 ANOTHERS = rule(
     "settings.anothers",
     "{file} belongs to another user or may be written by any, and would decide what is measured and where",
@@ -131,16 +121,21 @@ def decode_settings(table: Table) -> Settings:
     targets.only(*OF_TARGETS)
     for name in lab.values:
         if lab.integer(name) < 0:
-            raise lab.fail(NEGATIVE(key=name))
+            raise lab.fail('"{key}" cannot be negative', remedy="write 0 for howlate's own choice", key=name)
     if "default" in targets.values and not targets.text("default").strip():
-        raise targets.fail(EMPTY_TARGET())
+        raise targets.fail('"default" is empty', remedy='write default = "local"')
     loads = table.table(LOADS)
     tests: dict[str, Mapping[str, Setting]] = {}
     for name, value in table.values.items():
         if name in (LAB, LOADS, TARGETS):
             continue
         if not isinstance(value, dict):
-            raise table.fail(NOT_A_TABLE(name=name, kind=kind_of(value)))
+            raise table.fail(
+                '"{name}" cannot be {kind}',
+                remedy="write settings in tables: [cyclic], [lab], [loads.cpu]",
+                name=name,
+                kind=kind_of(value),
+            )
         tests[name] = _settings(table.table(name))
     return Settings(
         tests,
@@ -152,7 +147,12 @@ def decode_settings(table: Table) -> Settings:
 
 def _one(loads: Table, name: str) -> Table:
     if not isinstance(loads.values[name], dict):
-        raise loads.fail(LOAD_NOT_A_TABLE(name=name, kind=kind_of(loads.values[name])))
+        raise loads.fail(
+            '"{name}" cannot be {kind}',
+            remedy="write [loads.{name}]",
+            name=name,
+            kind=kind_of(loads.values[name]),
+        )
     return loads.table(name)
 
 

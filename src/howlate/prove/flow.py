@@ -17,13 +17,6 @@ from howlate.prove.landscape import Goal, Probed, ReleaseWindow, Search
 from howlate.prove.proof import Landscape, Proof, objections_of, shown_eps_ns
 from howlate.replay.premises import ComparedPair, Throttling, Witness
 from howlate.system.interrupts import result_of
-from howlate.words.statement import rule
-
-OTHER_TEST = rule(
-    "lab.other-test",
-    "{study} does not measure by {test}, whose single releases are proved",
-    remedy="name the loads with --load",
-)
 
 CYCLIC, LOAD = "cyclic", "load"
 PAIRS = 12
@@ -51,7 +44,12 @@ def loads_of(study: Study) -> tuple[str, ...]:
     """The loads of a study that measures wake-ups, each once; "none" where it names none."""
     pieces: Sequence[Study | Part] = study.parts or (study,)
     if any(piece.test != CYCLIC for piece in pieces):
-        raise UsageError(OTHER_TEST(study=study.id, test=CYCLIC))
+        raise UsageError(
+            "{study} does not measure by {test}, whose single releases are proved",
+            remedy="name the loads with --load",
+            study=study.id,
+            test=CYCLIC,
+        )
     loads = [spell(value) for piece in pieces for value in _values(piece, LOAD)]
     return tuple(dict.fromkeys(loads)) or ("none",)
 

@@ -25,12 +25,6 @@ from howlate.replay.symbols import Symbols
 from howlate.replay.tick_shift import COMPARED_NS, shift_ns
 from howlate.words.statement import rule
 
-FORK_LATE = rule(
-    "lab.fork-late",
-    "the measuring task stopped {left_ns:time} before the window, and {least_ns:time} are needed",
-    remedy="choose a later --from: before it the guest lists its tasks, which takes 0.1 ms a task or more",
-)
-WOKE_EARLY = rule("lab.woke-early", "the task woke up before its release at {at_ns:exact}")
 OTHER_COURSE = rule(
     "lab.other-course",
     "a guest that was forked again planned its release at {actual_ns}, and at {kept_ns} before",
@@ -105,7 +99,14 @@ class ForkedPart:
             words = fork.words
             left_ns = words.planned_ns - words.stopped_ns
             if left_ns < LEAST_LEAD_NS:
-                raise TargetError(FORK_LATE(left_ns=left_ns, least_ns=LEAST_LEAD_NS))
+                raise TargetError(
+                    "the measuring task stopped {left_ns:time} before the window, and {least_ns:time} are "
+                    "needed",
+                    remedy="choose a later --from: before it the guest lists its tasks, which takes 0.1 ms "
+                    "a task or more",
+                    left_ns=left_ns,
+                    least_ns=LEAST_LEAD_NS,
+                )
             if self.kept.planned_ns not in (0, words.planned_ns):
                 kept_ns = self.kept.planned_ns
                 raise TargetError(
@@ -216,5 +217,5 @@ class ForkedPart:
 
 def _checked(words: SingleWords, at_ns: int) -> Probed:
     if words.early:
-        raise TargetError(WOKE_EARLY(at_ns=at_ns))
+        raise TargetError("the task woke up before its release at {at_ns:exact}", at_ns=at_ns)
     return Probed(at_ns, words.latency_ns)

@@ -17,38 +17,6 @@ from howlate.lab.kernels.catalogue import AvailableKernel, available, choose, ne
 from howlate.lab.kernels.label import Label
 from howlate.prove.bisection import Step
 from howlate.system.opening import read_bytes
-from howlate.words.statement import rule
-
-UNLIKE = rule(
-    "bisect.unlike",
-    "{good} and {bad} differ in more than their version, or in more than their parameters",
-    remedy="name two versions with the same parameters, or one kernel with two sets of parameters",
-)
-NOTHING_BETWEEN = rule(
-    "bisect.nothing-between",
-    "{good} and {bad} are the same kernel with the same parameters",
-    remedy="name two that differ",
-)
-NO_REVISIONS = rule(
-    "bisect.no-revisions",
-    "{path} names {count:count} revisions",
-    remedy="write at least two into it, one a line, the good one first and the bad one last",
-)
-REVISIONS_UNREADABLE = rule(
-    "bisect.revisions-unreadable",
-    "the revisions {path} cannot be read: {reason}",
-    remedy="name a text file",
-)
-BUILD_FAILED = rule(
-    "bisect.build-failed",
-    "the command that builds {revision} ended with exit code {code}",
-    remedy="mend it, or let it end with 125 where a revision is to be skipped",
-)
-NOT_BUILT = rule(
-    "bisect.not-built",
-    "the command that builds {revision} left no kernel at {path}",
-    remedy="let it copy its bzImage or Image to $HOWLATE_KERNEL",
-)
 
 SKIPPED = 125
 """The exit code with which a build says that its revision cannot be tested; as for `git bisect run`."""
@@ -58,11 +26,21 @@ def of_labels(good: str, bad: str, archive: Callable[[], Archive]) -> list[Step]
     """From one kernel of the archive to another, or from one set of parameters to another."""
     first, last = Label.parse(good), Label.parse(bad)
     if first == last:
-        raise UsageError(NOTHING_BETWEEN(good=first, bad=last))
+        raise UsageError(
+            "{good} and {bad} are the same kernel with the same parameters",
+            remedy="name two that differ",
+            good=first,
+            bad=last,
+        )
     if first.base == last.base:
         return _parameters(first, last)
     if (first.rt, first.arch, first.parameters) != (last.rt, last.arch, last.parameters):
-        raise UsageError(UNLIKE(good=first, bad=last))
+        raise UsageError(
+            "{good} and {bad} differ in more than their version, or in more than their parameters",
+            remedy="name two versions with the same parameters, or one kernel with two sets of parameters",
+            good=first,
+            bad=last,
+        )
     return _versions(first, last, archive())
 
 
@@ -123,10 +101,20 @@ def of_revisions(path: Path) -> list[Step]:
         lines = read_bytes(path, links=True).decode("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8"
-        raise UsageError(REVISIONS_UNREADABLE(path=path, reason=reason)) from None
+        raise UsageError(
+            "the revisions {path} cannot be read: {reason}",
+            remedy="name a text file",
+            path=path,
+            reason=reason,
+        ) from None
     words = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     if len(words) < 2:
-        raise UsageError(NO_REVISIONS(path=path, count=len(words)))
+        raise UsageError(
+            "{path} names {count:count} revisions",
+            remedy="write at least two into it, one a line, the good one first and the bad one last",
+            path=path,
+            count=len(words),
+        )
     return [Step(word, "" if number == 0 else word) for number, word in enumerate(words)]
 
 
@@ -140,9 +128,19 @@ def build(command: str, revision: str, folder: Path) -> Path | None:
     if code == SKIPPED:
         return None
     if code != 0:
-        raise TargetError(BUILD_FAILED(revision=revision, code=code))
+        raise TargetError(
+            "the command that builds {revision} ended with exit code {code}",
+            remedy="mend it, or let it end with 125 where a revision is to be skipped",
+            revision=revision,
+            code=code,
+        )
     if not kernel.is_file():
-        raise TargetError(NOT_BUILT(revision=revision, path=kernel))
+        raise TargetError(
+            "the command that builds {revision} left no kernel at {path}",
+            remedy="let it copy its bzImage or Image to $HOWLATE_KERNEL",
+            revision=revision,
+            path=kernel,
+        )
     return kernel
 
 

@@ -26,85 +26,6 @@ from howlate.published.reference import (
     Reference,
     Reprint,
 )
-from howlate.words.statement import rule
-
-UNKNOWN_SCHEMA = rule(
-    "reference.unknown-schema",
-    "schema {schema} is not known to this howlate",
-    remedy="use schema = 1, or a newer howlate",
-)
-UNKNOWN_NAME = rule("reference.unknown-name", '"{name}" is not {what}', remedy="{hint}")
-UNKNOWN_IN = rule("reference.unknown-in", '{key}: "{name}" is not {what}', remedy="{hint}")
-SAME_AS_ANOTHER = rule(
-    "reference.same-as-another",
-    "same_as names a row that is the same as another",
-    remedy="name the row that was measured",
-)
-NEGATIVE_SAMPLES = rule(
-    "reference.negative-samples",
-    "the number of samples is negative ({samples})",
-    remedy="leave the key out where the document does not say",
-)
-TWO_SETS_OF_COLUMNS = rule(
-    "reference.two-sets-of-columns",
-    "the table has columns of its own and shared ones",
-    remedy="leave out either columns or [[table.column]]",
-)
-NO_COLUMNS = rule("reference.no-columns", 'there are no columns "{name}"', remedy="{hint}")
-NO_FIELD = rule(
-    "reference.no-field",
-    'the field "{field}" is nothing that a cell has',
-    remedy="begin it with columns, accounting, outcomes or loads",
-)
-MATCH_AND_WHY = rule(
-    "reference.match-and-why",
-    "a row that cannot be measured matches nothing",
-    remedy="leave out either why or match",
-)
-NO_MATCH = rule(
-    "reference.no-match",
-    'the rows differ in "{names}", and this one does not say in what',
-    remedy="give it a match, or say in why that it cannot be measured",
-)
-UNEQUAL_CANDIDATES = rule(
-    "reference.unequal-candidates",
-    "the ambiguous figures of a row have as many candidates each",
-    remedy="give them in pairs",
-)
-NO_COLUMN_NAMED = rule(
-    "reference.no-column-named",
-    "the columns' fields hold {mark}, and the row names none",
-    remedy="add column",
-)
-NO_VALUE = rule("reference.no-value", 'the key "value" is missing', remedy="add value, a number or words")
-BAD_CANDIDATES = rule(
-    "reference.bad-candidates",
-    "candidates are the readings of an ambiguous value, its own first, two at least",
-    remedy="or leave them out",
-)
-NO_OTHER_READING = rule(
-    "reference.no-other-reading",
-    "an ambiguous value says what else it may be",
-    remedy="add candidates, or a note",
-)
-NOT_A_NUMBER = rule("reference.not-a-number", '"{key}" must be a number, not {given}')
-NOT_FINITE = rule("reference.not-finite", '"{key}" is no number')
-NOT_TEXTS = rule(
-    "reference.not-texts",
-    '"{key}" must be text, or a list of texts',
-    remedy="spell it as the study does",
-)
-EACH_TEXT = rule("reference.each-text", 'each of "{key}" must be text, not {given}')
-BAD_NAME = rule(
-    "reference.bad-name",
-    'the {what} "{name}" is no name',
-    remedy="use small letters, digits, dots and dashes",
-)
-NAMED_TWICE = rule(
-    "reference.named-twice",
-    'the {what} "{name}" stands there twice',
-    remedy="give each {what} a name of its own",
-)
 
 _OF_A_DOCUMENT = (
     "schema",
@@ -126,7 +47,11 @@ def decode_reference(read: Table) -> Reference:
     read.only(*_OF_A_DOCUMENT)
     schema = read.integer("schema")
     if schema != 1:
-        raise read.fail(UNKNOWN_SCHEMA(schema=schema))
+        raise read.fail(
+            "schema {schema} is not known to this howlate",
+            remedy="use schema = 1, or a newer howlate",
+            schema=schema,
+        )
     sets = read.table("columns")
     shared = {name: _named_once(sets.tables(name), sets) for name in sets.values}
     settings = _labels(read.table("settings"))
@@ -173,7 +98,9 @@ def _check_same(row: PublishedRow, read: Table, reference: Reference) -> None:
     rows = {r.label: r for t in reference.tables if t.id == table for r in t.rows}
     _known(read, label, rows, f'a row of "{table}"', key="same_as")
     if rows[label].same_as or rows[label] is row:
-        raise read.fail(SAME_AS_ANOTHER())
+        raise read.fail(
+            "same_as names a row that is the same as another", remedy="name the row that was measured"
+        )
 
 
 _OF_A_TABLE = (
@@ -193,7 +120,11 @@ def _table(
     _once(read, "row", [r.label for r in rows])
     samples = read.integer("samples", 0)
     if samples < 0:
-        raise read.fail(NEGATIVE_SAMPLES(samples=samples))
+        raise read.fail(
+            "the number of samples is negative ({samples})",
+            remedy="leave the key out where the document does not say",
+            samples=samples,
+        )
     return PublishedTable(
         id=_slug(read, "id"),
         title=read.text("title"),
@@ -221,9 +152,14 @@ def _columns(read: Table, shared: Mapping[str, tuple[PublishedColumn, ...]]) -> 
     own = _named_once(read.tables("column"), read)
     name = read.text("columns", "")
     if name and own:
-        raise read.fail(TWO_SETS_OF_COLUMNS())
+        raise read.fail(
+            "the table has columns of its own and shared ones",
+            remedy="leave out either columns or [[table.column]]",
+        )
     if name and name not in shared:
-        raise read.fail(NO_COLUMNS(name=name, hint=suggestion(name, shared)))
+        raise read.fail(
+            'there are no columns "{name}"', remedy="{hint}", name=name, hint=suggestion(name, shared)
+        )
     return shared[name] if name else own
 
 
@@ -237,7 +173,11 @@ def _column(read: Table) -> PublishedColumn:
     read.only("name", "heading", "unit", "field", "statistic", "means")
     name, path = read.text("name"), read.text("field", "")
     if path and path.split(".")[0] not in ("columns", "accounting", "outcomes", "loads"):
-        raise read.fail(NO_FIELD(field=path))
+        raise read.fail(
+            'the field "{field}" is nothing that a cell has',
+            remedy="begin it with columns, accounting, outcomes or loads",
+            field=path,
+        )
     last = path.rsplit(".", 1)[-1]
     statistic = read.text("statistic", last if last in STATISTICS else "")
     if statistic:
@@ -254,9 +194,15 @@ def _row(
     read.only("label", "match", "values", "column", "why", "same_as", "note")
     match, why = _labels(read.table("match")), read.text("why", "")
     if why and match:
-        raise read.fail(MATCH_AND_WHY())
+        raise read.fail(
+            "a row that cannot be measured matches nothing", remedy="leave out either why or match"
+        )
     if rows_by and not match and not why and not table_why:
-        raise read.fail(NO_MATCH(names=rows_by))
+        raise read.fail(
+            'the rows differ in "{names}", and this one does not say in what',
+            remedy="give it a match, or say in why that it cannot be measured",
+            names=rows_by,
+        )
     wanted = [*(rows_by.split("+") if rows_by else []), *settings]
     for name in match:
         _known(read, name, wanted, "what the rows differ in")
@@ -265,10 +211,16 @@ def _row(
     figures = {name: _figure(values, name) for name in values.values}
     lengths = {len(f.candidates) for f in figures.values() if f.candidates}
     if len(lengths) > 1:
-        raise values.fail(UNEQUAL_CANDIDATES())
+        raise values.fail(
+            "the ambiguous figures of a row have as many candidates each", remedy="give them in pairs"
+        )
     column = read.text("column", "")
     if not column and any(ROW_COLUMN in c.field for c in columns) and not why and not table_why:
-        raise read.fail(NO_COLUMN_NAMED(mark=ROW_COLUMN))
+        raise read.fail(
+            "the columns' fields hold {mark}, and the row names none",
+            remedy="add column",
+            mark=ROW_COLUMN,
+        )
     return PublishedRow(
         read.text("label"), match, figures, column, why, read.text("same_as", ""), read.text("note", "")
     )
@@ -279,14 +231,17 @@ def _figure(values: Table, name: str) -> PublishedFigure:
     read.only("value", "mark", "note", "candidates", "about")
     mark = _one_of(read, "mark", MARKS, "a mark")
     if "value" not in read.values:
-        raise read.fail(NO_VALUE())
+        raise read.fail('the key "value" is missing', remedy="add value, a number or words")
     value = read.values["value"]
     number = None if isinstance(value, str) else _number(value, read, "value")
     candidates = tuple(_number(c, read, "candidates") for c in read.items("candidates"))
     if candidates and (mark != "ambiguous" or len(set(candidates)) < 2 or candidates[0] != number):
-        raise read.fail(BAD_CANDIDATES())
+        raise read.fail(
+            "candidates are the readings of an ambiguous value, its own first, two at least",
+            remedy="or leave them out",
+        )
     if mark == "ambiguous" and not candidates and "note" not in read.values:
-        raise read.fail(NO_OTHER_READING())
+        raise read.fail("an ambiguous value says what else it may be", remedy="add candidates, or a note")
     return PublishedFigure(
         mark, str(value), number, candidates, read.boolean("about", fallback=False), read.text("note", "")
     )
@@ -294,10 +249,10 @@ def _figure(values: Table, name: str) -> PublishedFigure:
 
 def _number(value: object, read: Table, name: str) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise read.fail(NOT_A_NUMBER(key=name, given=kind_of(value)))
+        raise read.fail('"{key}" must be a number, not {given}', key=name, given=kind_of(value))
     number = value if isinstance(value, Decimal) else Decimal(str(value))
     if not number.is_finite():
-        raise read.fail(NOT_FINITE(key=name))
+        raise read.fail('"{key}" is no number', key=name)
     return number
 
 
@@ -332,7 +287,9 @@ def _labels(read: Table) -> Mapping[str, tuple[str, ...]]:
     for name, value in read.values.items():
         values = value if isinstance(value, list) else [value]
         if not values or not all(isinstance(v, str) and v for v in values):
-            raise read.fail(NOT_TEXTS(key=name))
+            raise read.fail(
+                '"{key}" must be text, or a list of texts', remedy="spell it as the study does", key=name
+            )
         found[name] = tuple(values)
     for given in found.get(PREEMPTION, ()):
         _known(read, given, PREEMPTIONS, "a preemption model")
@@ -343,7 +300,7 @@ def _texts(read: Table, name: str) -> tuple[str, ...]:
     found = read.items(name)
     for value in found:
         if not isinstance(value, str):
-            raise read.fail(EACH_TEXT(key=name, given=kind_of(value)))
+            raise read.fail('each of "{key}" must be text, not {given}', key=name, given=kind_of(value))
     return tuple(found)
 
 
@@ -358,18 +315,30 @@ def _known(read: Table, name: str, known: Collection[str], what: str, key: str =
     if name not in known:
         hint = suggestion(name, known)
         if key:
-            raise read.fail(UNKNOWN_IN(key=key, name=name, what=what, hint=hint))
-        raise read.fail(UNKNOWN_NAME(name=name, what=what, hint=hint))
+            raise read.fail(
+                '{key}: "{name}" is not {what}', remedy="{hint}", key=key, name=name, what=what, hint=hint
+            )
+        raise read.fail('"{name}" is not {what}', remedy="{hint}", name=name, what=what, hint=hint)
 
 
 def _slug(read: Table, name: str) -> str:
     value = read.text(name)
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", value):
-        raise read.fail(BAD_NAME(what=name, name=value))
+        raise read.fail(
+            'the {what} "{name}" is no name',
+            remedy="use small letters, digits, dots and dashes",
+            what=name,
+            name=value,
+        )
     return value
 
 
 def _once(read: Table, what: str, names: list[str]) -> None:
     for i, name in enumerate(names):
         if name in names[:i]:
-            raise read.fail(NAMED_TWICE(what=what, name=name))
+            raise read.fail(
+                'the {what} "{name}" stands there twice',
+                remedy="give each {what} a name of its own",
+                what=what,
+                name=name,
+            )

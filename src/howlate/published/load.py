@@ -9,12 +9,6 @@ from howlate.errors import UsageError
 from howlate.model.decode import parse_toml, read_text, suggestion
 from howlate.published.decode import decode_reference
 from howlate.published.reference import Reference
-from howlate.words.statement import rule
-
-OTHER_STUDY = rule(
-    "reference.other-study", 'it is of the study "{study}"', remedy="name the file {study}.toml"
-)
-NO_REFERENCE = rule("reference.none", 'there are no published figures of "{study}"', remedy="{hint}")
 
 REFERENCE = Path(__file__).parent / "documents"
 
@@ -29,7 +23,9 @@ def read_reference(path: Path) -> Reference:
     read = parse_toml(read_text(path, UsageError), str(path), parse_float=Decimal)
     found = decode_reference(read)
     if found.study != path.stem:
-        raise read.fail(OTHER_STUDY(study=found.study))
+        raise read.fail(
+            'it is of the study "{study}"', remedy="name the file {study}.toml", study=found.study
+        )
     return found
 
 
@@ -37,7 +33,12 @@ def reference_path(study: str, folder: Path = REFERENCE) -> Path:
     """The path of the published figures of a study; otherwise an error with the nearest name."""
     known = references(folder)
     if study not in known:
-        raise UsageError(NO_REFERENCE(study=study, hint=suggestion(study, known)))
+        raise UsageError(
+            'there are no published figures of "{study}"',
+            remedy="{hint}",
+            study=study,
+            hint=suggestion(study, known),
+        )
     return known[study]
 
 

@@ -18,13 +18,6 @@ from howlate.replay.call_stacks import Call, Segment, segments
 from howlate.replay.execution import INTERRUPT, Execution
 from howlate.replay.instructions import InstructionKind
 from howlate.replay.symbols import USER_TOP
-from howlate.words.statement import rule
-
-NOT_WHOLE = rule(
-    "why.not-whole",
-    "the parts of a latency of {latency_ns:time} add up to {sum_ns:time}",
-    remedy="report it with the run: this is a defect of howlate",
-)
 
 
 def slices(execution: Execution, release_ns: int, latency_ns: int, stamp: int) -> list[Slice]:
@@ -105,7 +98,12 @@ class _Explained:
         slices = list(self._slices())
         total_ns = sum(piece.ns for piece in slices)
         if total_ns != self._latency_ns:
-            raise DamagedError(NOT_WHOLE(latency_ns=self._latency_ns, sum_ns=total_ns))
+            raise DamagedError(
+                "the parts of a latency of {latency_ns:time} add up to {sum_ns:time}",
+                remedy="report it with the run: this is a defect of howlate",
+                latency_ns=self._latency_ns,
+                sum_ns=total_ns,
+            )
         return slices
 
     def lateness(self) -> Lateness:

@@ -22,17 +22,10 @@ from howlate.sides.joined import KERNEL, PART, Joined, Member, Place
 from howlate.sides.modes import Telling, telling
 from howlate.sides.side_names import Side, as_called, fact, told_apart
 from howlate.statistics.groups import groups_of
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement
 
 OF_THE_HOST = ("json", "progress", "quiet", "stream", "end-with-parent", "parent")
 
-TWO_CLOCKS = rule(
-    "join.two-clocks",
-    "these runs are of two clocks, real and virtual time: their numbers have nothing in common",
-    remedy="make a report of each",
-)
-NO_RUN = rule("join.no-run", "there is no run to compare", remedy="name a run folder")
-NO_LABEL = rule("join.no-label", 'no cell has a label "{label}"', remedy="use one of {known:all}")
 
 Labelling = tuple[tuple[str, str], ...]
 
@@ -52,14 +45,17 @@ class _Point:
 def must_be_one_clock(runs: Sequence[RunContent]) -> None:
     """Refuse to put virtual and real time into one table."""
     if len({content.run.clock for content in runs}) > 1:
-        raise UsageError(TWO_CLOCKS())
+        raise UsageError(
+            "these runs are of two clocks, real and virtual time: their numbers have nothing in common",
+            remedy="make a report of each",
+        )
 
 
 def join(contents: Sequence[RunContent], by: str = KERNEL) -> Joined:
     """One set of cells. `by`: the label whose values are the sides; if it is not the kernel, kernel and
     machine are kept apart as well."""
     if not contents:
-        raise UsageError(NO_RUN())
+        raise UsageError("there is no run to compare", remedy="name a run folder")
     must_be_one_clock(contents)
     points = [point for i, content in enumerate(contents) for point in _points(i, content)]
     points = _same_names(points, telling(contents))
@@ -67,7 +63,9 @@ def join(contents: Sequence[RunContent], by: str = KERNEL) -> Joined:
         points = _common(points)
     if by != KERNEL and not any(by in point.asked for point in points):
         known = sorted({name for point in points for name in point.asked})
-        raise UsageError(NO_LABEL(label=by, known=[KERNEL, *known]))
+        raise UsageError(
+            'no cell has a label "{label}"', remedy="use one of {known:all}", label=by, known=[KERNEL, *known]
+        )
     keys = _side_keys(contents, points, by)
     order = list(dict.fromkeys(keys))
     sides = _named(contents, points, keys, order, by)

@@ -9,13 +9,6 @@ from typing import Any, Protocol
 
 from howlate.errors import UsageError
 from howlate.rooms import hooks
-from howlate.words.statement import rule
-
-NO_DOCUMENT = rule(
-    "beside.no-document",
-    'there are no published figures of "{study}"',
-    remedy="leave [published] out of the study",
-)
 
 
 @dataclass(frozen=True)
@@ -92,4 +85,6 @@ def find_document(name: str) -> PrintedDocument:
     for find in hooks("find_document"):
         document: PrintedDocument = find(name)
         return document
-    raise UsageError(NO_DOCUMENT(study=name))
+    raise UsageError(
+        'there are no published figures of "{study}"', remedy="leave [published] out of the study", study=name
+    )

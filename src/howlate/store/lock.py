@@ -12,11 +12,7 @@ from pathlib import Path
 from howlate.errors import UsageError
 from howlate.store.files import storing
 from howlate.system.opening import opened_folder
-from howlate.words.statement import rule
 
-IN_USE = rule(
-    "run.in-use", "another howlate is measuring into {folder}", remedy="wait for it, or choose another --out"
-)
 LOCK = ".lock"
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -37,7 +33,11 @@ def locked(folder: Path) -> Iterator[None]:
         if handle is not None:
             held.callback(os.close, handle)
             if not _taken(handle, opened):
-                raise UsageError(IN_USE(folder=folder))
+                raise UsageError(
+                    "another howlate is measuring into {folder}",
+                    remedy="wait for it, or choose another --out",
+                    folder=folder,
+                )
             held.callback(_remove, opened)
         yield
 

@@ -40,7 +40,6 @@ from howlate.words.statement import Statement, rule
 UNREADABLE_STREAM = rule(
     "store.unreadable-stream", "{path} cannot be read: {reason}", remedy="measure this cell again"
 )
-IN_STREAM = rule("stream.in-file", "{path}: {fault}")
 NO_STREAM = rule("stream.no-stream", "the file is no stream of howlate-probe")
 CUT_MAGIC = rule("stream.cut-magic", "the file is cut after {bytes} bytes")
 OTHER_FORMAT = rule(
@@ -50,16 +49,7 @@ NO_HEADER = rule("stream.no-header", "there is no whole header: {reason}")
 HEADER_NOT_FIRST = rule("stream.header-not-first", "the stream does not begin with a header")
 NOT_JSON = rule("stream.not-json", "the {frame} is not JSON")
 NO_OBJECT = rule("stream.no-object", "the {frame} is no JSON object")
-OTHER_VERSION = rule(
-    "stream.other-version", "the stream is of version {version}, this howlate reads version {known}"
-)
-NO_TEST = rule("stream.no-test", "the test has no name")
 OUT_OF_RANGE = rule("stream.out-of-range", "{key} is out of range")
-SAME_NUMBER = rule("stream.same-number", "two tables have one number")
-NO_TABLE_NAME = rule("stream.no-table-name", "a table has no name")
-NO_COLUMNS = rule("stream.no-columns", "the table {table} has no columns")
-UNKNOWN_TYPE = rule("stream.unknown-type", "the column {column} of the table {table} is of no known type")
-SAME_COLUMN = rule("stream.same-column", "two columns of the table {table} have one name")
 SECOND_HEADER = rule("stream.second-header", "a second header follows")
 UNKNOWN_KIND = rule("stream.unknown-kind", "a frame is of the unknown kind {kind}")
 UNKNOWN_TABLE = rule("stream.unknown-table", "a batch is of table {table}, which the header does not have")
@@ -236,7 +226,7 @@ class StreamReader:
         with remedied(_MEASURE_AGAIN):
             value = self._first_object()
             if isinstance(value, Statement):
-                raise DamagedError(IN_STREAM(path=self._name, fault=value))
+                raise DamagedError("{path}: {fault}", path=self._name, fault=value)
             return _decode_header(Table(value, self._name, "header", DamagedError))
 
     def _first_object(self) -> dict[str, Any] | Statement:
@@ -361,17 +351,21 @@ def _decode_header(header: Table) -> Header:
     """The header; DamagedError says what is wrong with it."""
     version = header.values.get("stream")
     if version != VERSION or isinstance(version, bool):
-        raise header.fail(OTHER_VERSION(version=f"{version!r:.40}", known=VERSION))
+        raise header.fail(
+            "the stream is of version {version}, this howlate reads version {known}",
+            version=f"{version!r:.40}",
+            known=VERSION,
+        )
     test, t0_ns = header.text("test"), header.integer("t0_ns")
     if not test:
-        raise header.fail(NO_TEST())
+        raise header.fail("the test has no name")
     if t0_ns not in _INT64:
         raise header.fail(OUT_OF_RANGE(key="t0_ns"))
     for name in ("parameters", "in_force", "facts"):
         header.mapping(name)
     tables = tuple(map(_decode_table, header.tables("tables", required=True)))
     if len({table.id for table in tables}) != len(tables):
-        raise header.fail(SAME_NUMBER())
+        raise header.fail("two tables have one number")
     return Header(header.values, test, t0_ns, tables)
 
 
@@ -380,12 +374,12 @@ def _decode_table(table: Table) -> StreamTable:
     if not 0 <= number < 2**16:
         raise table.fail(OUT_OF_RANGE(key="id"))
     if not name:
-        raise table.fail(NO_TABLE_NAME())
+        raise table.fail("a table has no name")
     columns = tuple(_decode_column(column, name) for column in table.tables("columns"))
     if not columns:
-        raise table.fail(NO_COLUMNS(table=name[:40]))
+        raise table.fail("the table {table} has no columns", table=name[:40])
     if len({column.name for column in columns}) != len(columns):
-        raise table.fail(SAME_COLUMN(table=name[:40]))
+        raise table.fail("two columns of the table {table} have one name", table=name[:40])
     cpu, thread = (_number(table, key) for key in ("cpu", "thread"))
     return StreamTable(number, name, columns, cpu, thread)
 
@@ -393,7 +387,11 @@ def _decode_table(table: Table) -> StreamTable:
 def _decode_column(column: Table, table: str) -> StreamColumn:
     name, kind = column.text("name"), column.text("type")
     if kind not in TYPES:
-        raise column.fail(UNKNOWN_TYPE(column=name[:40], table=table[:40]))
+        raise column.fail(
+            "the column {column} of the table {table} is of no known type",
+            column=name[:40],
+            table=table[:40],
+        )
     return StreamColumn(name, kind, str(column.values.get("help", "")))
 
 

@@ -8,13 +8,8 @@ from howlate.errors import UsageError
 from howlate.model.decode import nearest, read_text
 from howlate.model.study import Study, read_study
 from howlate.rooms import folders
-from howlate.words.statement import rule
+from howlate.words.statement import Statement, rule
 
-MISSPELT = rule(
-    "study.misspelt",
-    'the study "{name}" is not known',
-    remedy='did you mean "{near}"? Or name a file that ends in .toml',
-)
 UNKNOWN = rule(
     "study.unknown",
     'the study "{name}" is not known',
@@ -35,7 +30,16 @@ def find_study(text: str) -> Study:
     known = studies()
     if text not in known:
         near = nearest(text, known)
-        raise UsageError(MISSPELT(name=text, near=near) if near else UNKNOWN(name=text, known=sorted(known)))
+        raise UsageError(
+            Statement.of(
+                'the study "{name}" is not known',
+                remedy='did you mean "{near}"? Or name a file that ends in .toml',
+                name=text,
+                near=near,
+            )
+            if near
+            else UNKNOWN(name=text, known=sorted(known))
+        )
     return read_study(known[text])
 
 

@@ -12,31 +12,9 @@ from pathlib import Path
 from howlate.errors import ExitCode, NotPossibleError, TargetError
 from howlate.words.statement import Rule, rule
 
-NO_PROBE_FOR = rule(
-    "place.no-probe-for",
-    'there is no probe for the architecture "{architecture}" (there are {known:all})',
-    remedy="build it there from probe/ with CMake, and measure by hand (docs/probe.md)",
-)
-NOT_HAD = rule("place.not-had", "{what} cannot be installed here; the reason stands above")
-NOT_READY = rule("place.not-ready", "{what} could not be prepared; the reason stands above")
-NOT_EXAMINED = rule(
-    "place.not-examined",
-    "{path} cannot be examined: {reason}",
-    remedy="make its folder readable for yourself",
-)
-NO_GIVEN_PROBE = rule(
-    "place.no-given-probe",
-    "{path}, which the environment names as the probe, does not exist",
-    remedy="unset {variable}, or have it name a probe",
-)
 NOT_BUILT = rule("place.not-built", "the probe is not built ({path} does not exist)", remedy="{remedy}")
 NOT_IN_WHEEL = rule(
     "place.not-in-wheel", "the probe is not in this wheel ({path} does not exist)", remedy="{remedy}"
-)
-NOT_EXECUTABLE = rule(
-    "place.not-executable",
-    "{path} cannot be executed",
-    remedy="make it executable; in a checkout, `howlate check` builds it again",
 )
 NOT_STARTED = rule(
     "place.not-started",
@@ -112,7 +90,12 @@ def machine_probe_path(machine: str) -> Path:
     build/cross/ARCHITECTURE, which the launcher's script builds if necessary. NotPossibleError if there is
     none for them."""
     if machine not in ARCHITECTURES:
-        raise NotPossibleError(NO_PROBE_FOR(architecture=machine, known=tuple(ARCHITECTURES)))
+        raise NotPossibleError(
+            'there is no probe for the architecture "{architecture}" (there are {known:all})',
+            remedy="build it there from probe/ with CMake, and measure by hand (docs/probe.md)",
+            architecture=machine,
+            known=tuple(ARCHITECTURES),
+        )
     arch = ARCHITECTURES[machine]
     if machine != os.uname().machine and not os.environ.get(_own_probe(arch)):
         _ready(("probe", arch), f"the probe for {machine}")
@@ -161,9 +144,9 @@ def _ready(what: tuple[str, ...], words: str) -> None:
         return
     code = subprocess.run([str(script), *what], check=False).returncode
     if code == ExitCode.NOT_POSSIBLE:
-        raise NotPossibleError(NOT_HAD(what=words))
+        raise NotPossibleError("{what} cannot be installed here; the reason stands above", what=words)
     if code != 0:
-        raise TargetError(NOT_READY(what=words))
+        raise TargetError("{what} could not be prepared; the reason stands above", what=words)
 
 
 def emulator_clock_path() -> Path:
@@ -199,12 +182,26 @@ def _probe(variable: str, folder: Path, remedy: str) -> Path:
     try:
         there = path.is_file()
     except OSError as problem:
-        raise TargetError(NOT_EXAMINED(path=path, reason=problem.strerror)) from None
+        raise TargetError(
+            "{path} cannot be examined: {reason}",
+            remedy="make its folder readable for yourself",
+            path=path,
+            reason=problem.strerror,
+        ) from None
     if not there:
         if given:
-            raise TargetError(NO_GIVEN_PROBE(path=path, variable=variable))
+            raise TargetError(
+                "{path}, which the environment names as the probe, does not exist",
+                remedy="unset {variable}, or have it name a probe",
+                path=path,
+                variable=variable,
+            )
         lacking = NOT_IN_WHEEL if INSTALLED else NOT_BUILT
         raise TargetError(lacking(path=path, remedy=remedy))
     if not os.access(path, os.X_OK):
-        raise TargetError(NOT_EXECUTABLE(path=path))
+        raise TargetError(
+            "{path} cannot be executed",
+            remedy="make it executable; in a checkout, `howlate check` builds it again",
+            path=path,
+        )
     return path

@@ -16,9 +16,6 @@ from howlate.model.decode import suggestion
 from howlate.rooms import plugin, plugins
 from howlate.targets._lab_options import LabOptions
 from howlate.targets._target import CpuProgress, Outcome, Progress, Target, outcome_of
-from howlate.words.statement import rule
-
-UNKNOWN_TARGET = rule("target.unknown-target", 'the target "{name}" is not known', remedy="{hint}")
 
 NO_OPTIONS = LabOptions()
 
@@ -51,7 +48,9 @@ def open_target(
     steps."""
     name, _, argument = text.partition(":")
     if name not in names():
-        raise UsageError(UNKNOWN_TARGET(name=name, hint=suggestion(name, names())))
+        raise UsageError(
+            'the target "{name}" is not known', remedy="{hint}", name=name, hint=suggestion(name, names())
+        )
     open_named = plugin(plugins(__name__)[name], "open_target", FunctionType)
     target: Target = open_named(argument, say, machines, lab)
     return target

@@ -14,13 +14,6 @@ from howlate.model.plan import Cell
 from howlate.model.run import BY_HAND
 from howlate.targets._target import OneMachine, Outcome, Progress
 from howlate.targets.local import LocalTarget
-from howlate.words.statement import rule
-
-MEASURES_NOTHING = rule(
-    "target.measures-nothing",
-    "a machine that is measured by hand cannot be measured from here",
-    remedy="write a job: --emit-job",
-)
 
 
 class ByHandTarget(OneMachine):
@@ -48,7 +41,10 @@ class ByHandTarget(OneMachine):
         return self._local.answer_elsewhere(commands)
 
     def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
-        raise UsageError(MEASURES_NOTHING())
+        raise UsageError(
+            "a machine that is measured by hand cannot be measured from here",
+            remedy="write a job: --emit-job",
+        )
 
     def stop(self) -> None:
         self._local.stop()

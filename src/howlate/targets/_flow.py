@@ -18,12 +18,6 @@ from howlate.targets._target import Progress
 from howlate.targets.local import SILENT_S
 from howlate.words.statement import rule
 
-NOT_ENDED = rule("target.not-ended", "the command did not end within {limit_s:number} s")
-SILENT_THERE = rule(
-    "target.silent-there",
-    "the probe was silent for {silent_s:number} s, so it was stopped",
-    remedy="check whether a real-time task holds all CPUs there (`howlate doctor --target ...`)",
-)
 SENDS_TOO_MUCH = rule(
     "target.sends-too-much",
     "{host} sends more than the {most} bytes that {what} may have",
@@ -196,9 +190,13 @@ def check_length(taken_s: float, planned_s: float, host: str) -> None:
 def check_silence(heard: float, began: float, limit_s: float) -> None:
     now = time.monotonic()
     if limit_s and now - began > limit_s:
-        raise TargetError(NOT_ENDED(limit_s=limit_s))
+        raise TargetError("the command did not end within {limit_s:number} s", limit_s=limit_s)
     if now - heard > SILENT_S:
-        raise TargetError(SILENT_THERE(silent_s=SILENT_S))
+        raise TargetError(
+            "the probe was silent for {silent_s:number} s, so it was stopped",
+            remedy="check whether a real-time task holds all CPUs there (`howlate doctor --target ...`)",
+            silent_s=SILENT_S,
+        )
 
 
 def gathered(

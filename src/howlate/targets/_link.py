@@ -24,32 +24,12 @@ NO_ADDRESS = rule(
     '"{text}" is not a machine that ssh can reach',
     remedy="write --target ssh:user@host or ssh:user@host:2222; names of ~/.ssh/config work",
 )
-NO_PORT = rule(
-    "target.no-port",
-    '"{port}" is not a port',
-    remedy="write --target ssh:user@host or ssh:user@host:2222; names of ~/.ssh/config work",
-)
-CONNECTION_BROKE = rule(
-    "ssh.connection-broke",
-    "the connection to {host} broke",
-    remedy="check by hand that a connection holds: `{by_hand}`",
-)
 NOT_IN_TIME = rule(
     "ssh.not-in-time",
     "{host} gave no answer within {limit_s:number} s",
     remedy="see whether it still works by hand",
 )
 NO_SSH = rule("ssh.no-ssh", "{program} could not be started: {reason}", remedy="install openssh-client")
-NO_COMMANDS = rule(
-    "ssh.no-commands",
-    "{host} runs no commands for this user",
-    remedy="it needs a shell such as /bin/sh there",
-)
-NO_COMMANDS_SAYING = rule(
-    "ssh.no-commands-saying",
-    "{host} runs no commands for this user: {line}",
-    remedy="it needs a shell such as /bin/sh there",
-)
 KEY_CHANGED = rule(
     "ssh.key-changed",
     "the key of {host} is another than the one that is known",
@@ -140,7 +120,11 @@ class Address:
         if not good or any(c.isspace() or not c.isprintable() or c in "'\"\\$`;&|<>" for c in user + host):
             raise UsageError(NO_ADDRESS(text=text))
         if port and not (port[1:].isascii() and port[1:].isdigit() and 0 < int(port[1:]) < 65536):
-            raise UsageError(NO_PORT(port=port[1:]))
+            raise UsageError(
+                '"{port}" is not a port',
+                remedy="write --target ssh:user@host or ssh:user@host:2222; names of ~/.ssh/config work",
+                port=port[1:],
+            )
         return Address(f"{user}{at}{host}", int(port[1:]) if port else 0)
 
 
@@ -228,7 +212,15 @@ class Link:
 
     def broke(self) -> LinkError:
         """The error to raise where a command ended without its own exit code."""
-        return LinkError(CONNECTION_BROKE(host=self.host, by_hand=self.by_hand), lost=True)
+        return LinkError(
+            Statement.of(
+                "the connection to {host} broke",
+                remedy="check by hand that a connection holds: `{by_hand}`",
+                host=self.host,
+                by_hand=self.by_hand,
+            ),
+            lost=True,
+        )
 
     def _is_up(self) -> bool:
         if not self._control.exists():
@@ -312,9 +304,18 @@ class Link:
         if not mark:
             lines = (done.errors or before).decode("utf-8", "replace").strip().splitlines()
             raise LinkError(
-                NO_COMMANDS_SAYING(host=self.host, line=clipped(lines[-1]))
+                Statement.of(
+                    "{host} runs no commands for this user: {line}",
+                    remedy="it needs a shell such as /bin/sh there",
+                    host=self.host,
+                    line=clipped(lines[-1]),
+                )
                 if lines
-                else NO_COMMANDS(host=self.host)
+                else Statement.of(
+                    "{host} runs no commands for this user",
+                    remedy="it needs a shell such as /bin/sh there",
+                    host=self.host,
+                )
             )
         return Done(done.code, output, done.errors)
 

@@ -8,13 +8,6 @@ import re
 from collections.abc import Sequence
 
 from howlate.errors import UsageError
-from howlate.words.statement import rule
-
-BAD_FOLDER = rule(
-    "target.bad-folder",
-    '$HOWLATE_SSH_FOLDER is "{folder}", which cannot be used',
-    remedy="name an absolute folder, of letters, digits and . _ @ : + - only",
-)
 
 _PLACE = re.compile(r"/[A-Za-z0-9._@:+/-]*")
 
@@ -28,7 +21,11 @@ def folder_asked_for() -> str:
     """$HOWLATE_SSH_FOLDER; UsageError where no command there could name it."""
     folder = os.environ.get("HOWLATE_SSH_FOLDER", "")
     if folder and not is_place(folder):
-        raise UsageError(BAD_FOLDER(folder=folder))
+        raise UsageError(
+            '$HOWLATE_SSH_FOLDER is "{folder}", which cannot be used',
+            remedy="name an absolute folder, of letters, digits and . _ @ : + - only",
+            folder=folder,
+        )
     return folder
 
 

@@ -26,14 +26,6 @@ SAMPLES_SLOW = rule(
     "{host} sends its samples with less than {slowest} bytes a second",
     remedy="check the connection, or measure fewer releases",
 )
-NO_ROOM_HERE = rule(
-    "target.no-room-here",
-    "the samples of {host} have {size} bytes, and here is no room for them in {folder}",
-    remedy="make room there, or choose another place with --out",
-)
-SAMPLES_LOST = rule(
-    "target.samples-lost", "{host} has lost the samples", remedy="check whether it was restarted"
-)
 
 NO_PROGRAM = (126, 127)
 """What the shell there says of a program that is gone, with the folder that it was in."""
@@ -79,7 +71,9 @@ class Samples:
                 return
             code = code_of(process)
         if code in LOST:
-            raise TargetError(SAMPLES_LOST(host=self._link.host))
+            raise TargetError(
+                "{host} has lost the samples", remedy="check whether it was restarted", host=self._link.host
+            )
         if code != 0 or got.count < got.size:
             raise self._link.broke()
 
@@ -94,7 +88,13 @@ class Samples:
             raise EndlessError(SENDS_TOO_MUCH(host=self._link.host, most=most, what="its samples"))
         folder = Path(got.file.name).parent
         if got.size - got.count > shutil.disk_usage(folder).free:
-            raise TargetError(NO_ROOM_HERE(host=self._link.host, size=got.size, folder=folder))
+            raise TargetError(
+                "the samples of {host} have {size} bytes, and here is no room for them in {folder}",
+                remedy="make room there, or choose another place with --out",
+                host=self._link.host,
+                size=got.size,
+                folder=folder,
+            )
 
     @contextlib.contextmanager
     def _timed(self, got: Got) -> Iterator[None]:

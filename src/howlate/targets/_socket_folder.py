@@ -12,13 +12,6 @@ from pathlib import Path
 
 from howlate.errors import NotPossibleError
 from howlate.system.scratch import MEMORY, held_folder, remove_stale
-from howlate.words.statement import rule
-
-NO_SOCKET_FOLDER = rule(
-    "target.no-socket-folder",
-    "no folder can hold ssh's control socket: {reasons:all}",
-    remedy="set TMPDIR to a folder of yours with a short path, on a file system that takes sockets",
-)
 
 LONGEST = 107
 """Of a socket's path (unix(7): sun_path with its final 0 has 108)."""
@@ -39,7 +32,11 @@ def socket_folder(prefix: str, name: str) -> Iterator[Path]:
                 yield folder
                 return
         reasons.append(f"{place} ({why})")
-    raise NotPossibleError(NO_SOCKET_FOLDER(reasons=tuple(reasons)))
+    raise NotPossibleError(
+        "no folder can hold ssh's control socket: {reasons:all}",
+        remedy="set TMPDIR to a folder of yours with a short path, on a file system that takes sockets",
+        reasons=tuple(reasons),
+    )
 
 
 def _tried(held: contextlib.ExitStack, place: Path, prefix: str, name: str) -> tuple[Path | None, str]:

@@ -12,12 +12,6 @@ from howlate.errors import TargetError
 from howlate.targets._link import LinkError, is_lost
 from howlate.words.statement import rule
 
-BREAKING = rule(
-    "target.breaking",
-    "connections to {host} can be made and break at once ({tries} tries, nothing new for {silent_s} s), and the "
-    "cell's samples are there",
-    remedy="check by hand what ends them: `{by_hand} sleep 60`, and sshd's log there",
-)
 LOST = rule("target.connection-lost", "{problem}, and the cell's samples are there")
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 15.0
@@ -119,12 +113,13 @@ class Tries:
 
     def _unkept(self, spell: _Spell, now: float) -> TargetError:
         return TargetError(
-            BREAKING(
-                host=self._link.host,
-                tries=spell.tries,
-                silent_s=round(now - spell.since),
-                by_hand=self._link.by_hand,
-            )
+            "connections to {host} can be made and break at once ({tries} tries, nothing new for {silent_s} "
+            "s), and the cell's samples are there",
+            remedy="check by hand what ends them: `{by_hand} sleep 60`, and sshd's log there",
+            host=self._link.host,
+            tries=spell.tries,
+            silent_s=round(now - spell.since),
+            by_hand=self._link.by_hand,
         )
 
 

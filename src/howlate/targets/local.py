@@ -35,23 +35,7 @@ from howlate.targets._target import (
 )
 from howlate.words.statement import Statement, rule
 
-LOCAL_TAKES_NONE = rule(
-    "target.local-takes-none",
-    'the target local takes no argument ("{argument}")',
-    remedy="write --target local",
-)
 NO_ANSWER = rule("target.no-answer", "`howlate-probe {command}` gave no answer within {limit_s:number} s")
-COMMAND_FAILED = rule("target.command-failed", "`howlate-probe {command}` failed: {reason}")
-PROBE_GOES_ON = rule(
-    "target.probe-goes-on",
-    "the probe did not end after its last line",
-    remedy="check whether this happens again",
-)
-SILENT = rule(
-    "target.silent",
-    "the probe was silent for {silent_s:number} s, so it was stopped",
-    remedy="check whether a real-time task holds all CPUs (`howlate doctor`)",
-)
 NOT_RESTORED = rule(
     "target.not-restored",
     "what a killed probe changed was not restored: {reason}",
@@ -79,7 +63,11 @@ STOP_S = 30.0
 def open_target(argument: str, *_: object) -> LocalTarget:
     """`local`; there is only one, so it takes no argument."""
     if argument:
-        raise UsageError(LOCAL_TAKES_NONE(argument=argument))
+        raise UsageError(
+            'the target local takes no argument ("{argument}")',
+            remedy="write --target local",
+            argument=argument,
+        )
     return LocalTarget(probe_path())
 
 
@@ -155,7 +143,11 @@ class LocalTarget(OneMachine):
         except OSError as problem:
             raise _not_started(self._probe, problem) from None
         if done.returncode != 0:
-            raise TargetError(COMMAND_FAILED(command=what, reason=sentence_of(done.stderr, done.returncode)))
+            raise TargetError(
+                "`howlate-probe {command}` failed: {reason}",
+                command=what,
+                reason=sentence_of(done.stderr, done.returncode),
+            )
         return done.stdout
 
     def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
@@ -251,7 +243,9 @@ class LocalTarget(OneMachine):
         try:
             return probe.wait(self._stop_s)
         except subprocess.TimeoutExpired:
-            raise TargetError(PROBE_GOES_ON()) from None
+            raise TargetError(
+                "the probe did not end after its last line", remedy="check whether this happens again"
+            ) from None
 
     def _follow(self, output: IO[bytes], on_progress: Callable[[Progress], None]) -> None:
         """Read progress lines until the probe closes its output."""
@@ -271,7 +265,11 @@ class LocalTarget(OneMachine):
                         if progress is not None:
                             on_progress(progress)
                 elif time.monotonic() - heard >= self._silent_s:
-                    raise TargetError(SILENT(silent_s=self._silent_s))
+                    raise TargetError(
+                        "the probe was silent for {silent_s:number} s, so it was stopped",
+                        remedy="check whether a real-time task holds all CPUs (`howlate doctor`)",
+                        silent_s=self._silent_s,
+                    )
 
 
 def parse_progress(line: bytes) -> Progress | None:

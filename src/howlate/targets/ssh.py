@@ -52,43 +52,7 @@ from howlate.targets._tries import Clock, Given, Tries
 from howlate.targets.local import parse_progress
 from howlate.words.statement import rule
 
-COMMAND_FAILED_THERE = rule(
-    "target.command-failed-there", "`howlate-probe {command}` failed on {host}: {reason}"
-)
-UNKNOWN_MACHINE = rule("target.unknown-machine", "{host} does not report its architecture: {answer}")
-PROBE_DAMAGED = rule("target.probe-damaged", "the probe arrived damaged on {host}", remedy="try again")
-IN_USE = rule(
-    "target.in-use",
-    "another howlate ({owner}) uses {host} now, and two would measure each other",
-    remedy="wait until it is done; one that is gone is forgotten {minutes:number} min after its last cell",
-)
-CELL_LOST = rule(
-    "target.cell-lost", "{host} has lost the cell: {reason}", remedy="check whether it was restarted"
-)
-NO_SPACE_THERE = rule(
-    "target.no-space-there",
-    "no space was left on {host} in {folder}, where the cell's samples go",
-    remedy="make room there",
-)
 CELL_NOT_STARTED = rule("target.cell-not-started", "the cell cannot be started on {host}: {reason}")
-SESSION_OVER = rule(
-    "target.session-over",
-    "the session on {host} is over",
-    remedy="see whether that machine was rebooted",
-)
-CELL_NOT_RUN = rule("target.cell-not-run", "the cell did not run on {host}: {reason}")
-LEASE_OVER = rule(
-    "target.lease-over",
-    "the cell was stopped on {host} when its lease ran out: {lease_s:number} s beyond its planned length without "
-    "word from this howlate",
-    remedy="the same command with --out measures it again",
-)
-SAMPLES_DAMAGED = rule("target.samples-damaged", "the samples of {host} arrive damaged", remedy="try again")
-NO_FOLDER = rule(
-    "target.no-folder-there",
-    "the probe ({size_mb:significant} MB) fits into no folder on {host}: {reasons:all}",
-    remedy="make room in one of them, or name a folder that programs can be started from with $HOWLATE_SSH_FOLDER",
-)
 
 SUMMARY = "another machine, over SSH"
 LEASE_S = 60.0
@@ -202,7 +166,10 @@ class SshTarget(OneMachine):
         if done.code != 0:
             reason = clipped(sentence_of(done.errors, done.code))
             raise TargetError(
-                COMMAND_FAILED_THERE(command=words.split()[0], host=self._link.host, reason=reason)
+                "`howlate-probe {command}` failed on {host}: {reason}",
+                command=words.split()[0],
+                host=self._link.host,
+                reason=reason,
             )
         return done.output
 
@@ -215,7 +182,11 @@ class SshTarget(OneMachine):
             asked = "uname -m; id -u; echo ${XDG_RUNTIME_DIR:--}; echo ${HOME:--}"
             words = self._link.run(asked).output.decode("utf-8", "replace").split("\n")
             if len(words) < 4 or not (words[1].isascii() and words[1].isdigit()):
-                raise TargetError(UNKNOWN_MACHINE(host=self._link.host, answer=clipped(" ".join(words))))
+                raise TargetError(
+                    "{host} does not report its architecture: {answer}",
+                    host=self._link.host,
+                    answer=clipped(" ".join(words)),
+                )
             machine, user, runtime, home = (clipped(word) for word in words[:4])
             probe = machine_probe_path(machine).read_bytes()
             own = [folder_asked_for(), *_MEMORY, runtime, f"/run/user/{user}", *_DISK, home]
@@ -237,13 +208,20 @@ class SshTarget(OneMachine):
                 return folder
             self._begun.discard(folder)
             reasons.append(f"{place} ({clipped(why_not(lines, done.code))})")
-        raise NotPossibleError(NO_FOLDER(size_mb=len(probe) / 1e6, host=self._link.host, reasons=reasons))
+        raise NotPossibleError(
+            "the probe ({size_mb:significant} MB) fits into no folder on {host}: {reasons:all}",
+            remedy="make room in one of them, or name a folder that programs can be started from with "
+            "$HOWLATE_SSH_FOLDER",
+            size_mb=len(probe) / 1e6,
+            host=self._link.host,
+            reasons=reasons,
+        )
 
     def _check_copy(self, answer: str, probe: bytes, folder: str) -> None:
         copy = parse_json(answer, "the session's answer", TargetError).values
         if (copy.get("bytes"), copy.get("crc32c")) != (len(probe), crc32c(probe)):
             self._tidy(folder)
-            raise TargetError(PROBE_DAMAGED(host=self._link.host))
+            raise TargetError("the probe arrived damaged on {host}", remedy="try again", host=self._link.host)
 
     def _others(self, places: list[str]) -> Iterator[tuple[str, Owner | None]]:
         done = self._verb(f"session list {' '.join(places)}", self._folder)
@@ -264,7 +242,12 @@ class SshTarget(OneMachine):
             self._tidy(self._folder)
             self._folder = ""
             raise NotPossibleError(
-                IN_USE(owner=clipped(who), host=self._link.host, minutes=self._keep_s / 60)
+                "another howlate ({owner}) uses {host} now, and two would measure each other",
+                remedy="wait until it is done; one that is gone is forgotten {minutes:number} min after its "
+                "last cell",
+                owner=clipped(who),
+                host=self._link.host,
+                minutes=self._keep_s / 60,
             )
 
     # A cell.
@@ -333,7 +316,11 @@ class SshTarget(OneMachine):
         words += "".join(f" --place {place}" for place in (*_DISK[::-1], *_MEMORY))
         done = self._again("start", running, lambda: self._verb(words, running.folder, job))
         if _is_over(done):
-            raise _SessionOverError(SESSION_OVER(host=self._link.host))
+            raise _SessionOverError(
+                "the session on {host} is over",
+                remedy="see whether that machine was rebooted",
+                host=self._link.host,
+            )
         running.lease_end = self._clock.now() + lease_s
         if done.code != 0:
             running.refused = True
@@ -387,7 +374,12 @@ class SshTarget(OneMachine):
             code = code_of(process)
         if code in LOST:
             reason = "its folder is gone" if code in NO_PROGRAM else clipped(sentence_of(last, code))
-            raise TargetError(CELL_LOST(host=self._link.host, reason=reason))
+            raise TargetError(
+                "{host} has lost the cell: {reason}",
+                remedy="check whether it was restarted",
+                host=self._link.host,
+                reason=reason,
+            )
         raise self._link.broke()
 
     def _report_of(self, answer: bytes) -> Report:
@@ -415,18 +407,29 @@ class SshTarget(OneMachine):
         if status not in (ExitCode.DONE, ExitCode.FAILED) and report.free_bytes < _FULL_BYTES:
             self._drop(running)
             raise TargetError(
-                NO_SPACE_THERE(host=self._link.host, folder=PurePosixPath(running.folder).parent)
+                "no space was left on {host} in {folder}, where the cell's samples go",
+                remedy="make room there",
+                host=self._link.host,
+                folder=PurePosixPath(running.folder).parent,
             )
         if status is None:
             self._drop(running)
             reason = clipped(sentence_of(report.errors.encode(), report.code))
-            raise TargetError(CELL_NOT_RUN(host=self._link.host, reason=reason.rstrip(".")))
+            raise TargetError(
+                "the cell did not run on {host}: {reason}", host=self._link.host, reason=reason.rstrip(".")
+            )
         outcome = outcome_of(status, report.lines[0].stderr.encode())
         if outcome.measured:
             self._fetch(running, stream)
         self._drop(running)
         if report.code == ExitCode.INCONCLUSIVE:
-            raise TargetError(LEASE_OVER(host=self._link.host, lease_s=self._lease_s))
+            raise TargetError(
+                "the cell was stopped on {host} when its lease ran out: {lease_s:number} s beyond its "
+                "planned length without word from this howlate",
+                remedy="the same command with --out measures it again",
+                host=self._link.host,
+                lease_s=self._lease_s,
+            )
         return outcome
 
     def _drop(self, running: _Running) -> None:
@@ -446,7 +449,7 @@ class SshTarget(OneMachine):
                     return
                 file.seek(0)
                 file.truncate()
-        raise TargetError(SAMPLES_DAMAGED(host=self._link.host))
+        raise TargetError("the samples of {host} arrive damaged", remedy="try again", host=self._link.host)
 
 
 @dataclass

@@ -27,44 +27,7 @@ from howlate.verdict.verdict import with_extrapolation
 from howlate.verdict.verdict_json import verdict_json
 from howlate.verdict.whole import outcome_of, ruling_of
 from howlate.words.say import english, to_json
-from howlate.words.statement import Statement, rule
-
-NO_DEADLINE = rule(
-    "cli.no-deadline",
-    "{run} was measured without a deadline",
-    remedy="give one: --deadline 200us",
-)
-NO_DEADLINE_SEEN = rule(
-    "cli.no-deadline-seen",
-    "{run} was measured without a deadline. {seen}",
-    remedy="give one: --deadline 200us",
-)
-NO_LATENCY = rule(
-    "cli.no-latency",
-    "{run} has no latency that a deadline could be held against: {tests:items} measures something else",
-    remedy="see what it measured: `howlate show {run:shell}`",
-)
-UNDECLARED = rule(
-    "cli.no-answers",
-    "{run} is of an older howlate, which does not say which of its columns is a latency",
-    remedy="measure it again, or import its file again",
-)
-NO_LATENCY_OR_UNDECLARED = rule(
-    "cli.no-latency-or-answers",
-    "{run} has no column that is known to be a latency: {tests:items} measures something else, and an older howlate "
-    "does not say it of {older:items}",
-    remedy="measure {older:items} again, or see what was measured: `howlate show {run:shell}`",
-)
-RATE_OF_GAPS = rule(
-    "cli.rate-of-gaps",
-    "a miss rate is a share of releases, and {tests:items} waits for gaps, which are a share of nothing",
-    remedy="leave out --miss-rate: then no gap may be longer than the deadline",
-)
-NO_CELL = rule(
-    "cli.no-whole-cell",
-    "no cell of {run} is whole, so there is nothing to judge",
-    remedy="measure it again, or continue it with the same command and --out",
-)
+from howlate.words.statement import Statement
 
 
 def verdicts_of(
@@ -72,13 +35,24 @@ def verdicts_of(
 ) -> list[Judged]:
     """A verdict for each row of the run; a question without a deadline takes each row's own."""
     if not content.summaries:
-        raise (DamagedError if content.gone else UsageError)(NO_CELL(run=run))
+        raise (DamagedError if content.gone else UsageError)(
+            Statement.of(
+                "no cell of {run} is whole, so there is nothing to judge",
+                remedy="measure it again, or continue it with the same command and --out",
+                run=run,
+            )
+        )
     summaries = against(run, content, question.deadline_ns)
     if not any(summary.judged for summary in content.summaries):
         raise UsageError(_nothing_late(run, content))
     gaps = {each.test for each in content.summaries if each.judged and each.waits_for_gaps}
     if question.miss_rate and gaps:
-        raise UsageError(RATE_OF_GAPS(tests=sorted(gaps)))
+        raise UsageError(
+            "a miss rate is a share of releases, and {tests:items} waits for gaps, which are a share of "
+            "nothing",
+            remedy="leave out --miss-rate: then no gap may be longer than the deadline",
+            tests=sorted(gaps),
+        )
     rows = on_own_deadlines(content, summaries, question)
     if not rows:
         raise UsageError(_no_deadline(run, content))
@@ -88,7 +62,16 @@ def verdicts_of(
 def _no_deadline(run: Path, content: RunContent) -> Statement:
     """What was seen without a deadline, where it was counted."""
     ladder = ladder_of(content)
-    return NO_DEADLINE(run=run) if ladder is None else NO_DEADLINE_SEEN(run=run, seen=ladder.statement())
+    return (
+        Statement.of("{run} was measured without a deadline", remedy="give one: --deadline 200us", run=run)
+        if ladder is None
+        else Statement.of(
+            "{run} was measured without a deadline. {seen}",
+            remedy="give one: --deadline 200us",
+            run=run,
+            seen=ladder.statement(),
+        )
+    )
 
 
 def _nothing_late(run: Path, content: RunContent) -> Statement:
@@ -96,8 +79,29 @@ def _nothing_late(run: Path, content: RunContent) -> Statement:
     older = sorted({summary.test for summary in content.summaries if summary.answers is None})
     tests = sorted({summary.test for summary in content.summaries} - set(older))
     if older and tests:
-        return NO_LATENCY_OR_UNDECLARED(run=run, tests=tests, older=older)
-    return UNDECLARED(run=run) if older else NO_LATENCY(run=run, tests=tests)
+        return Statement.of(
+            "{run} has no column that is known to be a latency: {tests:items} measures something else, and "
+            "an older howlate does not say it of {older:items}",
+            remedy="measure {older:items} again, or see what was measured: `howlate show {run:shell}`",
+            run=run,
+            tests=tests,
+            older=older,
+        )
+    return (
+        Statement.of(
+            "{run} is of an older howlate, which does not say which of its columns is a latency",
+            remedy="measure it again, or import its file again",
+            run=run,
+        )
+        if older
+        else Statement.of(
+            "{run} has no latency that a deadline could be held against: {tests:items} measures something "
+            "else",
+            remedy="see what it measured: `howlate show {run:shell}`",
+            run=run,
+            tests=tests,
+        )
+    )
 
 
 def _beyond(run: Path, content: RunContent, row: Judged) -> Judged:

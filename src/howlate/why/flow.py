@@ -11,16 +11,6 @@ from howlate.model.decode import suggestion
 from howlate.model.finding import Finding
 from howlate.model.loaded import RunContent
 from howlate.why.explained_cells import ExplainedCell, explained_cells
-from howlate.words.statement import rule
-
-NO_SUCH_CELL = rule(
-    "explain.no-such-cell",
-    "{run} has no whole cell {cell}{hint}",
-    remedy="`howlate show --cells {run:shell}` lists them",
-)
-NO_CELL = rule(
-    "explain.no-cell", "{run} has no whole cell", remedy="go on with `howlate run` and the same --out"
-)
 
 
 @dataclass(frozen=True)
@@ -50,10 +40,18 @@ def explained_run(path: Path, content: RunContent, wanted: str = "") -> Explaine
     """The cells that are named by their id or a part of it; all cells for ""."""
     ids = [cell.summary.id for cell in content.cells]
     if not ids:
-        raise UsageError(NO_CELL(run=path))
+        raise UsageError(
+            "{run} has no whole cell", remedy="go on with `howlate run` and the same --out", run=path
+        )
     named = {each for each in ids if each == wanted} or {each for each in ids if wanted in each}
     if not named:
-        raise UsageError(NO_SUCH_CELL(run=path, cell=wanted, hint=_hint(wanted, ids)))
+        raise UsageError(
+            "{run} has no whole cell {cell}{hint}",
+            remedy="`howlate show --cells {run:shell}` lists them",
+            run=path,
+            cell=wanted,
+            hint=_hint(wanted, ids),
+        )
     every = explained_cells(content)
     return ExplainedRun(
         replace(content, cells=tuple(cell for cell in content.cells if cell.summary.id in named)),

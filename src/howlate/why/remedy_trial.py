@@ -23,23 +23,7 @@ from howlate.why.advise.flow import AdviceAsked, measuring_of
 from howlate.why.explained_cells import CauseSum, cause_sums
 from howlate.why.flow import ExplainedRun
 from howlate.why.remedies import remedies_of
-from howlate.words.statement import rule
 
-NO_CAUSE = rule(
-    "trial.no-cause",
-    "no cause of the late samples of this run is known, so no remedy follows from it",
-    remedy="measure it with --set explain=true, or try every knob with `howlate advise`",
-)
-NO_KNOB = rule(
-    "trial.no-knob",
-    "no knob changes what made this run late ({causes:all})",
-    remedy="see what to do above, or try every knob with `howlate advise`",
-)
-OTHER_MACHINE = rule(
-    "trial.other-machine",
-    "the run was measured on another machine or kernel than this one ({before}, here {now})",
-    remedy="try it there",
-)
 EXPLAINED = "explain"
 """The beginning of the options that record causes, which a trial does not need."""
 
@@ -76,13 +60,20 @@ def trial_of(found: ExplainedRun, pairs: int) -> RemedyTrial:
 def _knobs(sums: Sequence[CauseSum]) -> dict[Cause, tuple[str, ...]]:
     """By the weighty causes that have any; in each the knobs of all its remedies."""
     if not sums:
-        raise UsageError(NO_CAUSE())
+        raise UsageError(
+            "no cause of the late samples of this run is known, so no remedy follows from it",
+            remedy="measure it with --set explain=true, or try every knob with `howlate advise`",
+        )
     knobs: dict[Cause, tuple[str, ...]] = {}
     for each, remedy in remedies_of(sums):
         knobs[each.cause] = tuple(dict.fromkeys((*knobs.get(each.cause, ()), *remedy.knobs)))
     if not any(knobs.values()):
         largest = dict.fromkeys(each.cause for each in sums if each.largest_in)
-        raise NotPossibleError(NO_KNOB(causes=tuple(map(str, knobs or largest))))
+        raise NotPossibleError(
+            "no knob changes what made this run late ({causes:all})",
+            remedy="see what to do above, or try every knob with `howlate advise`",
+            causes=tuple(map(str, knobs or largest)),
+        )
     return {cause: names for cause, names in knobs.items() if names}
 
 
@@ -112,4 +103,9 @@ def _same_machine(run: Run, target: Target) -> None:
     for key in ("kernel.release", "cpu.model"):
         was, is_now = before.text(key), now.text(key)
         if was is not None and is_now is not None and was != is_now:
-            raise NotPossibleError(OTHER_MACHINE(before=was, now=is_now))
+            raise NotPossibleError(
+                "the run was measured on another machine or kernel than this one ({before}, here {now})",
+                remedy="try it there",
+                before=was,
+                now=is_now,
+            )

@@ -74,7 +74,12 @@ def remedy(statement: Statement) -> str:
     if made_by and made_by.remedy and _is_known(statement):
         return _Filler(_source).format(made_by.remedy, **statement.values)
     inner = (value for value in statement.values.values() if isinstance(value, Statement))
-    return next(filter(None, map(remedy, inner)), "")
+    return statement.remedy or next(filter(None, map(remedy, inner)), "")
+
+
+def filled(template: str, values: Mapping[str, Any]) -> str:
+    """A template of an English sentence with these values."""
+    return _Filler(_source).format(template, **values)
 
 
 def advice(message: str, remedy: str) -> str:
@@ -87,11 +92,12 @@ def advice(message: str, remedy: str) -> str:
 
 
 def to_json(statement: Statement) -> dict[str, Any]:
-    """Rule, values and English text."""
+    """Rule, values and English text; a remedy that no rule knows."""
     return {
         "rule": statement.rule,
         "values": {name: _stored(value) for name, value in statement.values.items()},
         "text": english(statement),
+        **({"remedy": statement.remedy} if statement.remedy else {}),
     }
 
 
@@ -103,7 +109,7 @@ def from_json(value: object) -> Statement:
     values = {name: _read(each) for name, each in stored.items()} if isinstance(stored, Mapping) else {}
     statement, text = Statement(str(value.get("rule", "")), values), str(value.get("text", ""))
     if not _is_known(statement):
-        return replace(statement, text=text)
+        return replace(statement, text=text, remedy=str(value.get("remedy", "")))
     try:
         english(statement)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):  # values of another kind

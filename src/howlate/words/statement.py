@@ -102,8 +102,21 @@ class Statement:
     rule: str
     values: Mapping[str, Any] = field(default_factory=dict)
     text: str = ""
-    """The English text as it was stored or received, for a rule that this howlate does not have; ""
-    otherwise."""
+    """The English text of a statement that no rule of this howlate makes; "" otherwise."""
+    remedy: str = ""
+    """What to do about it, in English, where no rule knows it; "" if there is nothing to do."""
+
+    @staticmethod
+    def of(text: Statement | str, /, *, remedy: str = "", **values: Any) -> Statement:
+        """A sentence that is written where it is said, in English: `text` and `remedy` are templates like a
+        rule's. What is stored with a result, counted in plural or translated has a rule; its statement is
+        given back."""
+        if isinstance(text, Statement):
+            return text
+        from howlate.words.say import filled
+
+        plain = {name: _plain(value, is_text=name in TEXTS) for name, value in values.items()}
+        return Statement(VERBATIM, plain, filled(text, plain), filled(remedy, plain))
 
     @staticmethod
     def verbatim(text: str, rule_id: str = VERBATIM) -> Statement:

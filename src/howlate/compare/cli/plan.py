@@ -9,34 +9,6 @@ from typing import Any
 import click
 
 from howlate.cli._options import together
-from howlate.words.statement import rule
-
-NO_QUESTION = rule(
-    "cli.no-question",
-    "nothing is asked",
-    remedy="give --miss-rate, --horizon or --ratio: howlate plan --miss-rate 1e-7 --period 1ms",
-)
-RATE_IS_0 = rule(
-    "cli.rate-is-0",
-    "no number of activations shows that no release ever misses",
-    remedy="give --miss-rate a share above 0, such as 1e-7",
-)
-RATIO_RANGE = rule(
-    "cli.ratio-range", "--ratio must be above 0 and not 1, not {ratio}", remedy="write it like 2 or 1.2"
-)
-TRUE_RATE_RANGE = rule(
-    "cli.true-rate-range",
-    "--true-rate must be 0 or above and below --miss-rate, not {rate}",
-    remedy="give both: --miss-rate 1e-6 --true-rate 1e-7; no number of activations shows a rate that is not kept",
-)
-NEVER_ENOUGH = rule(
-    "cli.true-rate-too-near",
-    "--true-rate {rate} is too near to --miss-rate to be told from it",
-    remedy="name a rate of half as much or less",
-)
-THETA_RANGE = rule(
-    "cli.theta-range", "--cluster must be at least 1, not {size}", remedy="write it like 1 (no clusters) or 4"
-)
 
 
 @dataclass(frozen=True)
@@ -119,16 +91,33 @@ def command(
 
     ratio = compared.ratio
     if miss_rate is None and horizon is None and ratio is None:
-        raise UsageError(NO_QUESTION())
+        raise UsageError(
+            "nothing is asked",
+            remedy="give --miss-rate, --horizon or --ratio: howlate plan --miss-rate 1e-7 --period 1ms",
+        )
     question = asked(deadline, miss_rate or 0.0, None, confidence)
     if miss_rate is not None and not miss_rate:
-        raise UsageError(RATE_IS_0())
+        raise UsageError(
+            "no number of activations shows that no release ever misses",
+            remedy="give --miss-rate a share above 0, such as 1e-7",
+        )
     if true_rate is not None and not 0 <= true_rate < (miss_rate or 0.0):
-        raise UsageError(TRUE_RATE_RANGE(rate=true_rate))
+        raise UsageError(
+            "--true-rate must be 0 or above and below --miss-rate, not {rate}",
+            remedy="give both: --miss-rate 1e-6 --true-rate 1e-7; no number of activations shows a rate "
+            "that is not kept",
+            rate=true_rate,
+        )
     if not (1 <= cluster < math.inf):
-        raise UsageError(THETA_RANGE(size=cluster))
+        raise UsageError(
+            "--cluster must be at least 1, not {size}",
+            remedy="write it like 1 (no clusters) or 4",
+            size=cluster,
+        )
     if ratio is not None and (not (0 < ratio < math.inf) or ratio == 1):
-        raise UsageError(RATIO_RANGE(ratio=ratio))
+        raise UsageError(
+            "--ratio must be above 0 and not 1, not {ratio}", remedy="write it like 2 or 1.2", ratio=ratio
+        )
     value: dict[str, Any] = {
         "schema": 1,
         "confidence": confidence,
@@ -138,7 +127,11 @@ def command(
     if miss_rate is not None:
         rate = rate_json(miss_rate, true_rate, period_s, cluster, question.confidence)
         if not rate["by_misses"]:
-            raise UsageError(NEVER_ENOUGH(rate=true_rate))
+            raise UsageError(
+                "--true-rate {rate} is too near to --miss-rate to be told from it",
+                remedy="name a rate of half as much or less",
+                rate=true_rate,
+            )
         value["rate"] = rate
     if horizon is not None:
         value["horizon"] = horizon_json(limit_ns_of("--horizon", horizon) / 1e9, question.confidence)

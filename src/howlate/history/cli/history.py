@@ -11,28 +11,9 @@ import click
 from howlate.cli._options import OutputPath
 from howlate.history.cli._runs import no_index_option, runs_argument
 from howlate.words.printable import printable
-from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.history.history import History
-
-NO_LABEL = rule(
-    "cli.no-label-of-cells",
-    '"{text}" is not a label',
-    remedy="write --label NAME=TEXT, such as --label load=none",
-)
-NO_STATISTIC = rule("cli.no-statistic", '"{name}" is not a statistic', remedy="{hint}")
-NOTHING_CHOSEN = rule(
-    "cli.nothing-chosen",
-    "no valid cell of these runs is of that machine and has these labels",
-    remedy='`howlate query "SELECT DISTINCT target, labels FROM runs JOIN cells USING (run)"` lists what there is',
-)
-MARGIN_RANGE = rule(
-    "cli.margin-range",
-    "--margin must be from 0 to below 10, not {margin}",
-    remedy="write it like 0.1 for 10 %",
-)
-NO_PAGE_OF_JSON = rule("cli.no-page-of-json", "--out is for a page", remedy="leave out --out or --json")
 
 
 @click.command(epilog="Example: howlate history --label load=none --out history.html")
@@ -83,16 +64,24 @@ def command(
     from howlate.history.cli._runs import code_of, read_runs
 
     if as_json and out is not None:
-        raise UsageError(NO_PAGE_OF_JSON())
+        raise UsageError("--out is for a page", remedy="leave out --out or --json")
     if not 0 <= margin < 10:
-        raise UsageError(MARGIN_RANGE(margin=margin))
+        raise UsageError(
+            "--margin must be from 0 to below 10, not {margin}",
+            remedy="write it like 0.1 for 10 %",
+            margin=margin,
+        )
     wanted, names = _labels(labels), [_statistic(name) for name in statistics]
     catalogue = read_runs(runs, index=index)
     from howlate.history.history import DEFAULT_STATISTICS, history
 
     made = history(catalogue.runs, tuple(dict.fromkeys(names)) or DEFAULT_STATISTICS, machine, wanted, margin)
     if not made.series and (machine or wanted):
-        raise UsageError(NOTHING_CHOSEN())
+        raise UsageError(
+            "no valid cell of these runs is of that machine and has these labels",
+            remedy='`howlate query "SELECT DISTINCT target, labels FROM runs JOIN cells USING (run)"` lists '
+            "what there is",
+        )
     if as_json:
         _print_json(made)
     elif out is not None:
@@ -109,7 +98,11 @@ def _labels(texts: Sequence[str]) -> dict[str, str]:
     pairs = [text.partition("=") for text in texts]
     for text, (name, equals, value) in zip(texts, pairs, strict=True):
         if not (name and equals and value):
-            raise UsageError(NO_LABEL(text=text))
+            raise UsageError(
+                '"{text}" is not a label',
+                remedy="write --label NAME=TEXT, such as --label load=none",
+                text=text,
+            )
     return {name: value for name, _, value in pairs}
 
 
@@ -122,7 +115,9 @@ def _statistic(name: str) -> str:
 
     known = {text: entry.name for entry in STATISTICS for text in (heading_of(entry.name), entry.name)}
     if name not in known:
-        raise UsageError(NO_STATISTIC(name=name, hint=suggestion(name, known)))
+        raise UsageError(
+            '"{name}" is not a statistic', remedy="{hint}", name=name, hint=suggestion(name, known)
+        )
     return known[name]
 
 

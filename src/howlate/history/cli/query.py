@@ -10,14 +10,10 @@ import click
 
 from howlate.history.cli._runs import no_index_option, runs_argument
 from howlate.words.printable import no_formula, printable
-from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.history.query import SqlAnswer
 
-ONE_FORM = rule(
-    "cli.one-form", "--json and --csv are two forms of one answer", remedy="leave out one of them"
-)
 MOST_ROWS = 200
 """Of more rows the terminal shows so many."""
 
@@ -40,7 +36,7 @@ def command(sql: str, runs: Sequence[Path], *, index: bool, as_json: bool, as_cs
     from howlate.history.query import NO_SAMPLES, ask, with_whole_samples
 
     if as_json and as_csv:
-        raise UsageError(ONE_FORM())
+        raise UsageError("--json and --csv are two forms of one answer", remedy="leave out one of them")
     catalogue = read_runs(runs, index=index)
     runs_seen, without = with_whole_samples(sql, catalogue.runs)
     name_left_out(without)

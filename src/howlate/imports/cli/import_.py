@@ -18,25 +18,6 @@ from howlate.words.statement import rule
 if TYPE_CHECKING:
     from howlate.imports.formats import Importer, Measured
 
-SEVERAL_FORMATS = rule(
-    "cli.several-formats",
-    "these files are of several formats: {formats:all}",
-    remedy="import the files of one format at a time",
-)
-NOT_FOR = rule("cli.not-for", "{option} is not for {result}", remedy="leave {option} out")
-NOT_TAKEN = rule(
-    "cli.not-taken", "the format {format} takes nothing that is called {name}", remedy="leave {name}=... out"
-)
-NO_DEADLINE_HERE = rule(
-    "cli.no-deadline-here",
-    "a deadline is no part of a file that is imported",
-    remedy="import it without, and ask the run: `howlate verdict RUN --deadline {deadline}`",
-)
-SEVERAL_SETTINGS = rule(
-    "cli.several-settings",
-    "several files cannot become one file of settings",
-    remedy="import one after the other",
-)
 OVERWRITTEN = rule(
     "cli.overwritten", "{path} would be overwritten by itself", remedy="name another file with -o"
 )
@@ -48,7 +29,6 @@ NO_MAPPING = rule(
     '"{text}" does not say what something in the file is',
     remedy="write --map NAME=VALUE, such as --map latency_us=3 or --map unit=ns",
 )
-GIVEN_TWICE = rule("cli.given-twice", "--{option} {name} is given twice", remedy="give each name once")
 
 
 def _summaries() -> dict[str, str]:
@@ -114,17 +94,30 @@ def command(
 
     mapping = _pairs("map", maps)
     if "deadline" in mapping:
-        raise UsageError(NO_DEADLINE_HERE(deadline=mapping["deadline"]))
+        raise UsageError(
+            "a deadline is no part of a file that is imported",
+            remedy="import it without, and ask the run: `howlate verdict RUN --deadline {deadline}`",
+            deadline=mapping["deadline"],
+        )
     found = {importer.name: importer for importer in (find_importer(file, form, mapping) for file in files)}
     if len(found) > 1:
-        raise UsageError(SEVERAL_FORMATS(formats=tuple(found)))
+        raise UsageError(
+            "these files are of several formats: {formats:all}",
+            remedy="import the files of one format at a time",
+            formats=tuple(found),
+        )
     importer = next(iter(found.values()))
     if isinstance(importer, Importer):
         _no(("--out", out), ("--label", labels), ("--map", maps), ("--json", as_json), what="settings")
         return _settings(importer, files, output)
     _no(("-o", output), what="a run")
     if mapping and not importer.maps:
-        raise UsageError(NOT_TAKEN(format=importer.name, name=next(iter(mapping))))
+        raise UsageError(
+            "the format {format} takes nothing that is called {name}",
+            remedy="leave {name}=... out",
+            format=importer.name,
+            name=next(iter(mapping)),
+        )
     measured = importer.read(files, _pairs("label", labels), mapping)
     return _run(measured, out, as_json=as_json)
 
@@ -134,7 +127,9 @@ def _no(*options: tuple[str, object], what: str) -> None:
 
     for name, value in options:
         if value:
-            raise UsageError(NOT_FOR(option=name, result=what))
+            raise UsageError(
+                "{option} is not for {result}", remedy="leave {option} out", option=name, result=what
+            )
 
 
 def _settings(importer: Importer, files: Sequence[Path], output: Path | None) -> int:
@@ -143,7 +138,9 @@ def _settings(importer: Importer, files: Sequence[Path], output: Path | None) ->
     from howlate.store.files import OUTPUT, write_output
 
     if len(files) > 1:
-        raise UsageError(SEVERAL_SETTINGS())
+        raise UsageError(
+            "several files cannot become one file of settings", remedy="import one after the other"
+        )
     file = files[0]
     imported = importer.convert(read_text(file, UsageError), str(file))
     path = output if output is not None else Path(f"{file.stem}.toml")
@@ -180,7 +177,9 @@ def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
         if not equals or not name or not value.strip() or not is_text(text):
             raise UsageError((NO_LABEL if option == "label" else NO_MAPPING)(text=text))
         if name in found:
-            raise UsageError(GIVEN_TWICE(option=option, name=name))
+            raise UsageError(
+                "--{option} {name} is given twice", remedy="give each name once", option=option, name=name
+            )
         found[name] = value
     return found
 

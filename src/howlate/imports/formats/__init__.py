@@ -18,45 +18,10 @@ from howlate.store.job_folder import JobFolder
 from howlate.store.run_folder import RUN
 from howlate.words.statement import rule
 
-UNKNOWN_FORMAT = rule("import.unknown-format", 'the format "{name}" is not known', remedy="{hint}")
-NO_FORMAT = rule(
-    "import.no-format",
-    "{path} looks like none of the formats that can be imported",
-    remedy="`howlate import --help` lists them; name a file or folder of one of them, or the format with --format",
-)
 NOT_READ = rule(
     "import.not-read",
     "{path} is from {tool}, which howlate does not read",
     remedy="import a result of another tool: `howlate import --help` lists the formats",
-)
-SEVERAL_FORMATS = rule(
-    "import.several-formats",
-    "{path} looks like several formats: {formats:all}",
-    remedy="say which it is with --format",
-)
-JOB_INCOMPLETE = rule(
-    "import.job-incomplete",
-    "{path} has the plan of a job (run.json) and no cells.job, so it is not the whole folder of the job",
-    remedy="copy the whole folder from the machine again, cells.job and results included",
-)
-ALREADY_A_RUN = rule(
-    "import.already-a-run", "{path} is a run already", remedy="look at it: howlate show {path:shell}"
-)
-ARCHIVE = rule(
-    "import.archive",
-    "{path} is an archive or compressed",
-    remedy="unpack it with the times of its files (tar -xf, unzip, unzstd), and import its content",
-)
-NOT_A_FILE = rule(
-    "import.not-a-file",
-    "{path} is neither a file nor a folder, and what it holds could be read only once",
-    remedy="write it to a file first",
-)
-EMPTY = rule("import.empty", "{path} is empty", remedy="copy it again, or measure again")
-NOTHING_IN = rule(
-    "import.nothing-in",
-    "{path} is neither the folder of a job (it has no cells.job) nor one with streams of the probe{ignored}",
-    remedy="name the folder that holds cells.job, or the streams themselves",
 )
 
 __all__ = ["Imported", "Importer", "Measured", "RunImporter", "all_importers", "find_importer"]
@@ -76,7 +41,9 @@ def find_importer(
     `--map` gives; those of columns are CSV's alone."""
     known = {importer.name: importer for importer in all_importers()}
     if name is not None and name not in known:
-        raise UsageError(UNKNOWN_FORMAT(name=name, hint=suggestion(name, known)))
+        raise UsageError(
+            'the format "{name}" is not known', remedy="{hint}", name=name, hint=suggestion(name, known)
+        )
     try:
         there = path.exists()
     except OSError as problem:
@@ -84,7 +51,11 @@ def find_importer(
     if not there:
         raise UsageError(NO_FILE(path=path))
     if not (path.is_file() or path.is_dir()):  # a pipe would be waited for
-        raise UsageError(NOT_A_FILE(path=path))
+        raise UsageError(
+            "{path} is neither a file nor a folder, and what it holds could be read only once",
+            remedy="write it to a file first",
+            path=path,
+        )
     if name is not None:
         return known[name]
     if (path / RUN).is_file() and not (path / JOB).is_file():
@@ -95,27 +66,56 @@ def find_importer(
         return known["csv"]
     found = [importer for importer in known.values() if importer.recognises(path)]
     if len(found) > 1:
-        raise UsageError(SEVERAL_FORMATS(path=path, formats=[importer.name for importer in found]))
+        raise UsageError(
+            "{path} looks like several formats: {formats:all}",
+            remedy="say which it is with --format",
+            path=path,
+            formats=[importer.name for importer in found],
+        )
     if not found:
-        raise _nothing_in(path) or UsageError(NO_FORMAT(path=path))
+        raise _nothing_in(path) or UsageError(
+            "{path} looks like none of the formats that can be imported",
+            remedy="`howlate import --help` lists them; name a file or folder of one of them, or the format "
+            "with --format",
+            path=path,
+        )
     return found[0]
 
 
 def _has_no_job(path: Path) -> UsageError:
     """A folder with run.json and without cells.job."""
     if JobFolder.is_planned(path):
-        return UsageError(JOB_INCOMPLETE(path=path))
-    return UsageError(ALREADY_A_RUN(path=path))
+        return UsageError(
+            "{path} has the plan of a job (run.json) and no cells.job, so it is not the whole folder of the "
+            "job",
+            remedy="copy the whole folder from the machine again, cells.job and results included",
+            path=path,
+        )
+    return UsageError("{path} is a run already", remedy="look at it: howlate show {path:shell}", path=path)
 
 
 def _nothing_in(path: Path) -> UsageError | None:
     """Of what looks like no format why not, where that is known."""
     if is_archive(path):
-        return UsageError(ARCHIVE(path=path))
+        return UsageError(
+            "{path} is an archive or compressed",
+            remedy="unpack it with the times of its files (tar -xf, unzip, unzstd), and import its content",
+            path=path,
+        )
     if not path.is_dir():
-        return UsageError(EMPTY(path=path)) if _is_empty(path) else None
+        return (
+            UsageError("{path} is empty", remedy="copy it again, or measure again", path=path)
+            if _is_empty(path)
+            else None
+        )
     ignored = "".join(f"; {sentence}" for sentence in streams_in(path).ignored)
-    return UsageError(NOTHING_IN(path=path, ignored=ignored))
+    return UsageError(
+        "{path} is neither the folder of a job (it has no cells.job) nor one with streams of the "
+        "probe{ignored}",
+        remedy="name the folder that holds cells.job, or the streams themselves",
+        path=path,
+        ignored=ignored,
+    )
 
 
 def _is_empty(path: Path) -> bool:

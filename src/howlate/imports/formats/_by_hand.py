@@ -35,32 +35,6 @@ OTHER_FACTS = rule("import.other-facts", "{file} is of another machine, by its {
 SEVERAL_BOOTS = rule(
     "import.several-boots", "the streams are of {boots} boots of the machine: cells may differ by that"
 )
-NOTHING_USABLE = rule(
-    "import.nothing-usable", "{problem}", remedy="measure it again: nothing of the file can be used"
-)
-NO_WHOLE_BATCH = rule(
-    "import.no-whole-batch", "{path} holds no whole batch of samples: {reason}", remedy="measure it again"
-)
-SAME_MEASUREMENT = rule(
-    "import.same-measurement",
-    "{path} and {other} are the same measurement",
-    remedy="name each measurement once",
-)
-SEVERAL_MACHINES = rule(
-    "import.several-machines",
-    '{path} and {other} are not of one machine and boot configuration: {fact} "{before}" and "{now}"',
-    remedy="import each machine's streams into a run of its own (--out), and compare them: howlate compare RUN RUN",
-)
-NO_LABEL_NAME = rule(
-    "import.no-label-name",
-    '"{name}" cannot be a label',
-    remedy="use small letters, digits and dashes: --label board=left",
-)
-LABEL_IN_STREAM = rule(
-    "import.label-in-stream",
-    'the streams themselves say what "{name}" was',
-    remedy="give a label that they do not have, or kernel",
-)
 
 FACTS = "facts.json"
 """Beside a stream: what `howlate-probe facts --json` said of the machine."""
@@ -123,10 +97,17 @@ def recorded(path: Path) -> Recorded:
             rows = sum(batch.rows for batch in reader.batches() if batch.table.name == "samples")
             end, trailer = reader.end, reader.trailer or {}
     except DamagedError as problem:
-        raise DamagedError(NOTHING_USABLE(problem=problem.statement)) from None
+        raise DamagedError(
+            "{problem}", remedy="measure it again: nothing of the file can be used", problem=problem.statement
+        ) from None
     assert end is not None
     if end.kind is not Kind.WHOLE and not rows:
-        raise DamagedError(NO_WHOLE_BATCH(path=path, reason=end.statement))
+        raise DamagedError(
+            "{path} holds no whole batch of samples: {reason}",
+            remedy="measure it again",
+            path=path,
+            reason=end.statement,
+        )
     ns = trailer.get("duration_ns")
     return Recorded(path, reader.header, end, ns / 1e9 if isinstance(ns, int) else 0.0)
 
@@ -174,7 +155,12 @@ def _in_order(streams: Sequence[Recorded]) -> list[Recorded]:
     for stream in streams:
         key = (stream.boot_id, stream.header.t0_ns, stream.header.test)
         if key in seen:
-            raise UsageError(SAME_MEASUREMENT(path=stream.path, other=seen[key]))
+            raise UsageError(
+                "{path} and {other} are the same measurement",
+                remedy="name each measurement once",
+                path=stream.path,
+                other=seen[key],
+            )
         seen[key] = stream.path
     return sorted(streams, key=lambda stream: (boots.index(stream.boot_id), stream.header.t0_ns))
 
@@ -186,7 +172,15 @@ def _one_machine(streams: Sequence[Recorded]) -> None:
             was, is_now = first.facts.get(key), stream.facts.get(key)
             if was != is_now:
                 raise UsageError(
-                    SEVERAL_MACHINES(path=first.path, other=stream.path, fact=what, before=was, now=is_now)
+                    '{path} and {other} are not of one machine and boot configuration: {fact} "{before}" '
+                    'and "{now}"',
+                    remedy="import each machine's streams into a run of its own (--out), and compare them: "
+                    "howlate compare RUN RUN",
+                    path=first.path,
+                    other=stream.path,
+                    fact=what,
+                    before=was,
+                    now=is_now,
                 )
 
 
@@ -199,9 +193,17 @@ def labels_are_free(given: Mapping[str, str], parameters: Iterable[str]) -> None
     told = {PART, "cell", *LABELLED, *parameters}
     for name in given:
         if not re.fullmatch(r"[a-z][a-z0-9_-]{0,39}", name):
-            raise UsageError(NO_LABEL_NAME(name=name))
+            raise UsageError(
+                '"{name}" cannot be a label',
+                remedy="use small letters, digits and dashes: --label board=left",
+                name=name,
+            )
         if name in told:
-            raise UsageError(LABEL_IN_STREAM(name=name))
+            raise UsageError(
+                'the streams themselves say what "{name}" was',
+                remedy="give a label that they do not have, or kernel",
+                name=name,
+            )
 
 
 def _facts(streams: Sequence[Recorded]) -> tuple[Facts, tuple[Statement, ...]]:

@@ -7,13 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from howlate.errors import DamagedError
-from howlate.words.statement import rule
-
-NO_DATE = rule(
-    "import.no-date",
-    "{path} is dated {seconds:number} s after 1970, which is no day of the years 1 to 9999",
-    remedy="correct it; `touch {path:shell}` gives a file without a date of its own the time of now",
-)
 
 
 def date_of(seconds: float, path: Path) -> tuple[str, str]:
@@ -22,7 +15,12 @@ def date_of(seconds: float, path: Path) -> tuple[str, str]:
     try:
         moment = datetime.fromtimestamp(int(seconds), UTC)
     except (OverflowError, OSError, ValueError):
-        raise DamagedError(NO_DATE(seconds=seconds, path=path)) from None
+        raise DamagedError(
+            "{path} is dated {seconds:number} s after 1970, which is no day of the years 1 to 9999",
+            remedy="correct it; `touch {path:shell}` gives a file without a date of its own the time of now",
+            seconds=seconds,
+            path=path,
+        ) from None
     text = moment.strftime("-%m-%dT%H:%M:%S")
     year = f"{moment.year:04d}"
     return f"{year}{text.replace('-', '').replace(':', '')}", f"{year}{text}Z"

@@ -20,7 +20,6 @@ from howlate.model.study import KERNEL, PART, Part, Study
 from howlate.plan.matrix import LABELLED, cell_id
 from howlate.words.statement import rule
 
-SAME_FILE = rule("import.same-file", "{path} and {other} hold the same", remedy="name each measurement once")
 FOLDER = rule("import.folder", "{path} is a folder", remedy="name the files in it: {path}/*")
 
 ReadFile = Callable[[Path, Mapping[str, str]], Foreign]
@@ -57,7 +56,12 @@ def _each_once(cells: Sequence[Foreign]) -> None:
     for cell in cells:
         other = seen.setdefault(digest(cell.path), cell.path)
         if other is not cell.path:
-            raise UsageError(SAME_FILE(path=cell.path, other=other))
+            raise UsageError(
+                "{path} and {other} hold the same",
+                remedy="name each measurement once",
+                path=cell.path,
+                other=other,
+            )
 
 
 def measured(foreign: Sequence[Foreign], labels: Mapping[str, str]) -> Measured:

@@ -37,7 +37,6 @@ SECOND_RESULT = rule(
     "{path}, line {line}: a second result begins here, and the first is above it",
     remedy="put each result into a file of its own, and import them together: nothing of the file was imported",
 )
-NO_SUCH_MAP = rule("import.no-such-map", "{name} means nothing for {path}", remedy="{hint}")
 BAD_MAP = rule("import.bad-map", "{name}={value}: {problem}", remedy="{hint}")
 
 LONGEST_LINE = 1 << 24
@@ -258,7 +257,9 @@ def mapped(mapping: Mapping[str, str], path: Path, known: Sequence[str]) -> Mapp
     for name in mapping:
         if name not in known and ANY_NAME not in known:
             hint = f"it knows {', '.join(known)}" if known else "leave it out"
-            raise UsageError(NO_SUCH_MAP(name=name, path=path, hint=hint))
+            raise UsageError(
+                "{name} means nothing for {path}", remedy="{hint}", name=name, path=path, hint=hint
+            )
     return mapping
 
 

@@ -29,11 +29,6 @@ from howlate.store.ingest import ACTIVATIONS
 from howlate.store.stream import StreamColumn, StreamTable
 from howlate.words.statement import rule
 
-NOT_MAPPED = rule(
-    "import.not-mapped",
-    "nothing says which column of {path} was measured",
-    remedy="name it, with its unit: --map latency_us=COLUMN; the file has {columns}",
-)
 ONLY_TIMES = rule(
     "import.only-times",
     "{path}: only the time of each row is named, and a latency is the difference of two",
@@ -171,7 +166,12 @@ def _columns(path: Path, mapping: Mapping[str, str]) -> Columns:
         raise UsageError(ONLY_TIMES(path=path))
     if not measured:
         shown = ", ".join(names[:20]) if titled else f"{len(names)} columns without names: 1 to {len(names)}"
-        raise UsageError(NOT_MAPPED(path=path, columns=shown))
+        raise UsageError(
+            "nothing says which column of {path} was measured",
+            remedy="name it, with its unit: --map latency_us=COLUMN; the file has {columns}",
+            path=path,
+            columns=shown,
+        )
     if time is not None and "count" in places:
         raise UsageError(
             BAD_MAP(

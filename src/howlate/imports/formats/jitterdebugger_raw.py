@@ -24,11 +24,6 @@ from howlate.store.ingest import ACTIVATIONS
 from howlate.store.stream import StreamColumn, StreamTable
 from howlate.words.statement import rule
 
-BAD_SAMPLE = rule(
-    "import.bad-sample",
-    "{path}, sample {number} (byte {byte}): {problem}",
-    remedy="copy or measure it again: nothing of the file was imported",
-)
 CUT_SAMPLE = rule(
     "import.cut-sample",
     "{path} ends {bytes} bytes into sample {number}",
@@ -117,7 +112,14 @@ def _look(path: Path) -> _SamplesSeen:
 
 def _bad(path: Path, number: int, problem: str) -> DamagedError:
     byte = (number - 1) * SAMPLE.itemsize
-    return DamagedError(BAD_SAMPLE(path=path, number=number, byte=byte, problem=problem))
+    return DamagedError(
+        "{path}, sample {number} (byte {byte}): {problem}",
+        remedy="copy or measure it again: nothing of the file was imported",
+        path=path,
+        number=number,
+        byte=byte,
+        problem=problem,
+    )
 
 
 def _rows(own: npt.NDArray[Any], seen: int, begin: int, unit: int) -> Rows:

@@ -42,30 +42,6 @@ OTHER_PROBE = rule(
     "import.other-probe",
     "measured by the probe {probes:all}, and the job was written for the probe {written}",
 )
-SEVERAL_JOBS = rule(
-    "import.several-jobs",
-    "several jobs cannot be imported at once",
-    remedy="import one after the other, each with its --out",
-)
-NOT_A_JOB = rule(
-    "import.not-a-job", "{path} is not the folder of a job", remedy="name the folder that holds cells.job"
-)
-LABEL_OF_A_JOB = rule(
-    "import.label-of-a-job",
-    'the plan of a job has its labels, and no "{name}"',
-    remedy="leave out --label, or name kernel",
-)
-NO_RESULTS = rule(
-    "import.no-results",
-    "there are no results in {path}{ignored}",
-    remedy="run the job on its machine first (README.txt there says how), and copy the folder back",
-)
-OTHER_MACHINE = rule(
-    "import.other-machine",
-    "{path} was measured with the {fact} {before}, but the job's facts are of {now}",
-    remedy="a run is of one machine and kernel: put the results of each into a copy of the job's folder and import "
-    "both",
-)
 
 
 def recognises(path: Path) -> bool:
@@ -75,18 +51,32 @@ def recognises(path: Path) -> bool:
 def read(paths: Sequence[Path], labels: Mapping[str, str], mapping: Mapping[str, str] = NO_MAP) -> Measured:
     """Each cell from the newest results that have it whole."""
     if len(paths) != 1:
-        raise UsageError(SEVERAL_JOBS())
+        raise UsageError(
+            "several jobs cannot be imported at once",
+            remedy="import one after the other, each with its --out",
+        )
     path = job_folder(paths[0])
     if path is None:
-        raise UsageError(NOT_A_JOB(path=paths[0]))
+        raise UsageError(
+            "{path} is not the folder of a job", remedy="name the folder that holds cells.job", path=paths[0]
+        )
     for name in labels:
         if name != KERNEL:
-            raise UsageError(LABEL_OF_A_JOB(name=name))
+            raise UsageError(
+                'the plan of a job has its labels, and no "{name}"',
+                remedy="leave out --label, or name kernel",
+                name=name,
+            )
     folder = JobFolder.open(path)
     attempts = folder.attempts()
     if not attempts:
         ignored = "".join(f"; {sentence}" for sentence in folder.ignored())
-        raise UsageError(NO_RESULTS(path=path, ignored=ignored))
+        raise UsageError(
+            "there are no results in {path}{ignored}",
+            remedy="run the job on its machine first (README.txt there says how), and copy the folder back",
+            path=path,
+            ignored=ignored,
+        )
     found = Found(folder.defaults_by_test)
     planned = {cell.id: cell for cell in folder.run.plan.cells}
     for attempt in attempts:
@@ -135,7 +125,15 @@ def _boots(found: Found, facts: Mapping[str, Any]) -> tuple[Statement, ...]:
             if name == MAY_CHANGE:
                 parked.append(OTHER_CPUS(path=stream.path, before=ran_with, now=in_facts))
             else:
-                raise UsageError(OTHER_MACHINE(path=stream.path, fact=what, before=ran_with, now=in_facts))
+                raise UsageError(
+                    "{path} was measured with the {fact} {before}, but the job's facts are of {now}",
+                    remedy="a run is of one machine and kernel: put the results of each into a copy of the "
+                    "job's folder and import both",
+                    path=stream.path,
+                    fact=what,
+                    before=ran_with,
+                    now=in_facts,
+                )
         other += stream.header.raw.get("boot_id") != known.text("kernel.boot_id")
     return (*parked, OTHER_BOOT(count=other)) if other else tuple(parked)
 

@@ -12,11 +12,6 @@ from howlate.imports.formats._importer import NO_MAP, Measured, RunImporter
 from howlate.store.elsewhere import Streams, is_stream, job_folder, results_alone, streams_in
 from howlate.store.files import looking
 from howlate.store.frames import Kind
-from howlate.words.statement import rule
-
-NO_STREAM = rule(
-    "import.no-stream", "there is no stream of the probe in {path}", remedy="name the folder with the streams"
-)
 
 ALONE = (
     "{path} holds the results of a job without its plan (cells.job, run.json): the streams become a run of their "
@@ -39,7 +34,11 @@ def read(paths: Sequence[Path], labels: Mapping[str, str], mapping: Mapping[str,
         with looking(path):
             found = streams_in(path) if path.is_dir() else Streams((path,), ())
         if not found.files:
-            raise UsageError(NO_STREAM(path=path))
+            raise UsageError(
+                "there is no stream of the probe in {path}",
+                remedy="name the folder with the streams",
+                path=path,
+            )
         files += found.files
         notes += found.ignored
         if results_alone(path):

@@ -45,43 +45,6 @@ from howlate.lab.cache import (
     write_sealed_json,
 )
 from howlate.system.paths import archive_ready
-from howlate.words.statement import rule
-
-NO_ARCHIVE_KEYS = rule(
-    "lab.no-archive-keys",
-    "the keys of the Debian archive are not installed, so packages could not be verified",
-    remedy="install the package debian-archive-keyring, or name a keyring with --keyring",
-)
-NO_APT = rule(
-    "lab.no-apt",
-    "this machine has no apt, through which the lab gets its kernels",
-    remedy="name a mirror of the Debian archive with --mirror URL (an option of `lab run`, `fetch` and `kernels`)",
-)
-APT_WITHOUT_DEBIAN = rule(
-    "lab.apt-without-debian",
-    "the apt of this machine is not set up with the Debian archive",
-    remedy="name a mirror of the Debian archive with --mirror URL (an option of `lab run`, `fetch` and `kernels`)",
-)
-NOT_FETCHED = rule(
-    "lab.not-fetched",
-    "{package} could not be fetched: {reason}",
-    remedy="the lists may be old: call `howlate lab kernels --refresh` and try again",
-)
-NO_LISTS = rule(
-    "lab.no-lists",
-    "apt could not fetch a list of packages: {reason}",
-    remedy="check the network, or name a mirror of the Debian archive with --mirror URL (an option of `lab run`, "
-    "`fetch` and `kernels`)",
-)
-PATH_NOT_APTS = rule(
-    "lab.path-not-apts",
-    "apt cannot be told of {path}: a folder's name may have no quote or backslash, a keyring's no space, comma or "
-    "bracket",
-    remedy="set HOWLATE_CACHE to another folder, or copy the keyring to another name; with --mirror any path works",
-)
-APT_FAILED = rule(
-    "lab.apt-failed", "{command} failed: {reason}", remedy="check that `apt-get update` works here"
-)
 
 KEYRINGS = tuple(Path("/usr/share/keyrings") / f"debian-archive-keyring.{end}" for end in ("gpg", "pgp"))
 HELPER = Path("/usr/lib/apt/apt-helper")
@@ -112,7 +75,10 @@ def default_keyring() -> Path:
     for keyring in KEYRINGS:
         if keyring.is_file():
             return keyring
-    raise NotPossibleError(NO_ARCHIVE_KEYS())
+    raise NotPossibleError(
+        "the keys of the Debian archive are not installed, so packages could not be verified",
+        remedy="install the package debian-archive-keyring, or name a keyring with --keyring",
+    )
 
 
 def machine_sources(keyring: Path | None = None) -> tuple[Source, ...]:
@@ -123,7 +89,11 @@ def machine_sources(keyring: Path | None = None) -> tuple[Source, ...]:
 def machine_rows() -> list[list[str]]:
     """(origin, release, component, address) of each list of packages, as apt reads this machine's files."""
     if shutil.which("apt-get") is None or not HELPER.exists():
-        raise NotPossibleError(NO_APT())
+        raise NotPossibleError(
+            "this machine has no apt, through which the lab gets its kernels",
+            remedy="name a mirror of the Debian archive with --mirror URL (an option of `lab run`, `fetch` "
+            "and `kernels`)",
+        )
     form = "|".join(f"$({column})" for column in ("ORIGIN", "RELEASE", "COMPONENT", "REPO_URI"))
     asked = ["apt-get", "indextargets", "--format", form, "Created-By: Packages"]
     # Without the last option apt leaves out what it has never updated, with it it tells no origin.
@@ -183,7 +153,11 @@ def sources_of(rows: Iterable[Sequence[str]], keyring: Path | None = None) -> tu
     """The suites of the Debian archive at the machine's addresses."""
     main, security = addresses_of(rows, "Debian", RELEASES)
     if not main:
-        raise NotPossibleError(APT_WITHOUT_DEBIAN())
+        raise NotPossibleError(
+            "the apt of this machine is not set up with the Debian archive",
+            remedy="name a mirror of the Debian archive with --mirror URL (an option of `lab run`, `fetch` "
+            "and `kernels`)",
+        )
     keys = keyring or default_keyring()
     # The first address of each kind: further ones are mirrors of the same.
     return tuple(
@@ -229,7 +203,12 @@ class AptArchive:
             why = _reason(done.stderr + done.stdout)
             if re.search(r"\b404\b", why) or "File not found" in why:
                 raise absent(package)
-            raise TargetError(NOT_FETCHED(package=package.file_name, reason=why))
+            raise TargetError(
+                "{package} could not be fetched: {reason}",
+                remedy="the lists may be old: call `howlate lab kernels --refresh` and try again",
+                package=package.file_name,
+                reason=why,
+            )
         return file
 
     def places(self) -> Sequence[tuple[str, str, Path]]:
@@ -251,7 +230,12 @@ class AptArchive:
         found = self._read_lists()
         if not found:
             why = next(iter(failed.values()), _reason(done.stderr))
-            raise TargetError(NO_LISTS(reason=why))
+            raise TargetError(
+                "apt could not fetch a list of packages: {reason}",
+                remedy="check the network, or name a mirror of the Debian archive with --mirror URL (an "
+                "option of `lab run`, `fetch` and `kernels`)",
+                reason=why,
+            )
         for suite, why in failed.items():
             self.say(f"the suite {suite} could not be updated: {why}")
         save_index(self.index, found, {"failed": failed})
@@ -370,7 +354,13 @@ def _write(file: Path, text: str) -> None:
 def _fit(path: Path, unfit: str) -> Path:
     """A path to be written into a file of apt's; NotPossibleError if it cannot be: apt knows no escapes there."""
     if re.search(unfit, str(path)):
-        raise NotPossibleError(PATH_NOT_APTS(path=path))
+        raise NotPossibleError(
+            "apt cannot be told of {path}: a folder's name may have no quote or backslash, a keyring's no "
+            "space, comma or bracket",
+            remedy="set HOWLATE_CACHE to another folder, or copy the keyring to another name; with --mirror "
+            "any path works",
+            path=path,
+        )
     return path
 
 
@@ -390,7 +380,12 @@ def _reason(output: str) -> str:
 def _run(argv: list[str]) -> str:
     done = _completed(argv)
     if done.returncode != 0:
-        raise TargetError(APT_FAILED(command=" ".join(argv[:2]), reason=_reason(done.stderr)))
+        raise TargetError(
+            "{command} failed: {reason}",
+            remedy="check that `apt-get update` works here",
+            command=" ".join(argv[:2]),
+            reason=_reason(done.stderr),
+        )
     return done.stdout
 
 

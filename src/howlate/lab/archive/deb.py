@@ -26,21 +26,9 @@ from typing import IO, cast
 from howlate.errors import DamagedError, NotPossibleError
 from howlate.words.statement import rule
 
-UNKNOWN_COMPRESSION = rule(
-    "lab.unknown-compression", "{package} has an unknown compression (.{kind})", remedy="fetch it again"
-)
-NO_ZSTD = rule(
-    "lab.no-zstd",
-    "{package} is compressed with zstd, and zstd is not installed to unpack it",
-    remedy="install the package zstd",
-)
 DAMAGED_PACKAGE = rule("lab.damaged-package", "{package} is damaged: {damage}", remedy="fetch it again")
-NOT_A_PACKAGE = rule("lab.not-a-package", "{package} is not a Debian package", remedy="fetch it again")
 LINK_LEAVES = rule(
     "lab.link-leaves", "{package} has a link that leaves it: {link} -> {target}", remedy="fetch it again"
-)
-FILE_OUTSIDE = rule(
-    "lab.file-outside", "{package} has a file outside of its own: {file}", remedy="fetch it again"
 )
 
 UNPACKS_TOO_MUCH = rule(
@@ -196,7 +184,12 @@ def decompressed(stream: IO[bytes], kind: str, whence: Path, most: int) -> Itera
         elif kind == "zst":
             plain = held.enter_context(_unzstd(stream, whence))
         else:
-            raise DamagedError(UNKNOWN_COMPRESSION(package=whence, kind=kind))
+            raise DamagedError(
+                "{package} has an unknown compression (.{kind})",
+                remedy="fetch it again",
+                package=whence,
+                kind=kind,
+            )
         yield Plain(plain, most, whence)
 
 
@@ -205,7 +198,11 @@ def _unzstd(stream: IO[bytes], whence: Path) -> Iterator[IO[bytes]]:
     """Through the command `zstd`, because Python before 3.14 has no such module."""
     command = shutil.which("zstd")
     if command is None:
-        raise NotPossibleError(NO_ZSTD(package=whence))
+        raise NotPossibleError(
+            "{package} is compressed with zstd, and zstd is not installed to unpack it",
+            remedy="install the package zstd",
+            package=whence,
+        )
     # A file in between: a pipe fed from here and read from here would need a second thread.
     with _spooled(stream) as packed:
         with subprocess.Popen(
@@ -240,7 +237,7 @@ def _reading(whence: Path) -> Iterator[None]:
 def _data_member(file: IO[bytes], package: Path) -> tuple[str, int, int]:
     """Name, place and size of data.tar.*."""
     if file.read(len(_MAGIC)) != _MAGIC:
-        raise DamagedError(NOT_A_PACKAGE(package=package))
+        raise DamagedError("{package} is not a Debian package", remedy="fetch it again", package=package)
     size_of_file = os.fstat(file.fileno()).st_size
     while header := file.read(_HEADER):
         try:
@@ -284,7 +281,12 @@ def _inside(into: Path, name: str, package: Path) -> Path:
     target = into / name
     parent = Path(os.path.realpath(target.parent))
     if ".." in name.split("/") or not parent.is_relative_to(os.path.realpath(into)):
-        raise DamagedError(FILE_OUTSIDE(package=package, file=name))
+        raise DamagedError(
+            "{package} has a file outside of its own: {file}",
+            remedy="fetch it again",
+            package=package,
+            file=name,
+        )
     return target
 
 

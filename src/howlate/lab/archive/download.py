@@ -16,22 +16,12 @@ from typing import IO, Any
 from howlate.errors import TargetError
 from howlate.lab.archive.packages import AbsentError
 from howlate.lab.cache import storing
-from howlate.words.statement import rule
+from howlate.words.statement import Statement, rule
 
 NOT_THERE = rule("lab.not-there", "{address} is not there", remedy="use another mirror")
-NOT_FETCHED_FROM_MIRROR = rule(
-    "lab.not-fetched-from-mirror", "{address} could not be fetched: {reason}", remedy="check the network"
-)
 TOO_MUCH = rule(
     "lab.too-much", "{address} sends more than the {most} bytes that it may have", remedy="use another mirror"
 )
-TOO_SLOW = rule(
-    "lab.too-slow",
-    "{address} sends less than {slowest} bytes a second",
-    remedy="try again, or use another mirror",
-)
-CUT_OFF = rule("lab.cut-off", "{address} was cut off: {reason}", remedy="try again, or use another mirror")
-NOT_FETCHED = rule("lab.http-error", "{address} could not be fetched: {reason}", remedy="use another mirror")
 
 TIMEOUT = 60
 """Seconds without a byte."""
@@ -60,14 +50,26 @@ def download(address: str, file: Path, most: int) -> str:
             raise AbsentError(NOT_THERE(address=address)) from None
         of_the_file = 400 <= error.code < 500 and error.code not in _OF_THE_MIRROR
         kind = TargetError if of_the_file else UnusableError
-        raise kind(NOT_FETCHED(address=address, reason=f"{error.code} {error.reason}")) from None
+        raise kind(
+            Statement.of(
+                "{address} could not be fetched: {reason}",
+                remedy="use another mirror",
+                address=address,
+                reason=f"{error.code} {error.reason}",
+            )
+        ) from None
     except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
         if isinstance(reason, UnusableError):
             raise reason from None
         if isinstance(reason, FileNotFoundError) or "No such file" in str(reason):
             raise AbsentError(NOT_THERE(address=address)) from None
-        raise UnusableError(NOT_FETCHED_FROM_MIRROR(address=address, reason=reason)) from None
+        raise UnusableError(
+            "{address} could not be fetched: {reason}",
+            remedy="check the network",
+            address=address,
+            reason=reason,
+        ) from None
 
 
 def _opener(patience: _Patience) -> urllib.request.OpenerDirector:
@@ -99,7 +101,12 @@ class _Patience:
         if self.got > self._most:
             raise UnusableError(TOO_MUCH(address=self._address, most=self._most))
         if time.monotonic() - self._began > TIMEOUT + self.got / SLOWEST:
-            raise UnusableError(TOO_SLOW(address=self._address, slowest=SLOWEST))
+            raise UnusableError(
+                "{address} sends less than {slowest} bytes a second",
+                remedy="try again, or use another mirror",
+                address=self._address,
+                slowest=SLOWEST,
+            )
 
 
 class _Patient(io.RawIOBase):
@@ -176,4 +183,11 @@ def _block(answer: Any, address: str) -> bytes:
         return bytes(answer.read1(_BLOCK))
     except (OSError, http.client.HTTPException, ValueError) as error:
         kind = UnusableError if isinstance(error, TimeoutError) else TargetError
-        raise kind(CUT_OFF(address=address, reason=error)) from None
+        raise kind(
+            Statement.of(
+                "{address} was cut off: {reason}",
+                remedy="try again, or use another mirror",
+                address=address,
+                reason=error,
+            )
+        ) from None

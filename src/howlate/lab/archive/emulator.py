@@ -26,11 +26,6 @@ NO_NEW_EMULATOR = rule(
     "has it",
     remedy="install a newer QEMU, or ask for one CPU",
 )
-EMULATOR_LACKS = rule(
-    "lab.emulator-lacks",
-    "QEMU {version} was unpacked, and does not start here: {reason}",
-    remedy="install the package {package}, whose libraries it needs, or ask for one CPU",
-)
 
 NEEDED = 10
 """QEMU 7.2 hangs with several CPUs in virtual time."""
@@ -63,7 +58,11 @@ def with_emulator(machine: Machine, archive: Archive, cache: Path, say: Say) -> 
             said(program, "--version")
         except HowlateError as problem:
             raise NotPossibleError(
-                EMULATOR_LACKS(version=main.version, reason=problem.message, package=main.name)
+                "QEMU {version} was unpacked, and does not start here: {reason}",
+                remedy="install the package {package}, whose libraries it needs, or ask for one CPU",
+                version=main.version,
+                reason=problem.message,
+                package=main.name,
             ) from None
 
     folder = made(cache / FOLDER / name, make, unchanged(packages), say)

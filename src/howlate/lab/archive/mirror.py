@@ -41,48 +41,8 @@ from howlate.lab.archive.signature import verified
 from howlate.lab.cache import locked, make_folder, read_sealed_json, storing, write_sealed_json
 from howlate.words.statement import rule
 
-NO_MIRROR_ADDRESS = rule(
-    "lab.no-mirror-address",
-    '"{address}" is not the address of a mirror',
-    remedy="write it as in http://HOST/debian",
-)
 NO_KEYRING = rule(
     "lab.no-keyring", "the keyring {keyring} does not exist", remedy="name a file that gpgv can read"
-)
-PACKAGE_CHANGED = rule(
-    "lab.package-changed",
-    "{package} is not what the signed list says (its SHA256 is {digest})",
-    remedy="call `howlate lab kernels --refresh` and try again, or use another mirror",
-)
-NO_KERNELS_THERE = rule(
-    "lab.no-kernels-there", "{mirrors} has no kernels: {reason}", remedy="name another mirror with --mirror"
-)
-OTHER_SUITE = rule(
-    "lab.other-suite", "{address}/InRelease is of another suite ({suite})", remedy="use another mirror"
-)
-EXPIRED = rule("lab.expired", "{address}/InRelease was valid until {until}", remedy="use another mirror")
-NOT_YET = rule(
-    "lab.not-yet",
-    "{address}/InRelease is dated {date}, which is yet to come",
-    remedy="check this machine's clock, or use another mirror",
-)
-REPLAYED = rule(
-    "lab.replayed",
-    "{address}/InRelease is older ({date}) than one that was seen there before ({newer})",
-    remedy="try again later, or use another mirror",
-)
-NO_DATE = rule(
-    "lab.no-date",
-    '{address}/InRelease has no {field} that can be read ("{date}")',
-    remedy="use another mirror",
-)
-LIST_CHANGED = rule(
-    "lab.list-changed",
-    "{address} is not what InRelease says (its SHA256 is {digest})",
-    remedy="use another mirror",
-)
-NO_HASHES = rule(
-    "lab.no-hashes", "{list} has a row of hashes that cannot be read", remedy="use another mirror"
 )
 
 MOST_SIGNED = 4 << 20
@@ -112,7 +72,11 @@ class MirrorArchive:
     ) -> None:
         for address in addresses:
             if not _is_address(address):
-                raise UsageError(NO_MIRROR_ADDRESS(address=address))
+                raise UsageError(
+                    '"{address}" is not the address of a mirror',
+                    remedy="write it as in http://HOST/debian",
+                    address=address,
+                )
         if keyring is not None and not keyring.is_file():
             raise UsageError(NO_KEYRING(keyring=keyring))
         self.addresses = tuple(address.rstrip("/") for address in addresses)
@@ -138,7 +102,12 @@ class MirrorArchive:
             except AbsentError:
                 raise absent(package) from None
             if digest != package.sha256:
-                raise DamagedError(PACKAGE_CHANGED(package=package.uri, digest=digest))
+                raise DamagedError(
+                    "{package} is not what the signed list says (its SHA256 is {digest})",
+                    remedy="call `howlate lab kernels --refresh` and try again, or use another mirror",
+                    package=package.uri,
+                    digest=digest,
+                )
             with storing(file):
                 part.rename(file)
         finally:
@@ -164,7 +133,12 @@ class MirrorArchive:
                 self.say(f"the suite {suite} is not there")
         if not packages:
             why = next(iter(failed.values()), "no suite of it was found")
-            raise TargetError(NO_KERNELS_THERE(mirrors=" ".join(self.addresses), reason=why))
+            raise TargetError(
+                "{mirrors} has no kernels: {reason}",
+                remedy="name another mirror with --mirror",
+                mirrors=" ".join(self.addresses),
+                reason=why,
+            )
         save_index(self.index, once(packages), {"failed": failed})
 
     def _suites(self, address: str, scratch: Path, seen: set[str], failed: dict[str, str]) -> list[Package]:
@@ -197,7 +171,12 @@ class MirrorArchive:
         download(f"{base}/InRelease", signed, MOST_SIGNED)
         release = fields(verified(signed, self.keyring, f"{base}/InRelease"))
         if suite not in (release.get("Codename"), release.get("Suite")):
-            raise DamagedError(OTHER_SUITE(address=base, suite=release.get("Codename")))
+            raise DamagedError(
+                "{address}/InRelease is of another suite ({suite})",
+                remedy="use another mirror",
+                address=base,
+                suite=release.get("Codename"),
+            )
         self._check_dates(release, base)
         hashes = _hashes(release.get("SHA256", ""), f"{base}/InRelease")
         packages: list[Package] = []
@@ -210,13 +189,29 @@ class MirrorArchive:
         between, may keep from us what was mended since."""
         now, made = time.time(), _instant(release, "Date", base)
         if made > now + DAY:
-            raise DamagedError(NOT_YET(address=base, date=release["Date"]))
+            raise DamagedError(
+                "{address}/InRelease is dated {date}, which is yet to come",
+                remedy="check this machine's clock, or use another mirror",
+                address=base,
+                date=release["Date"],
+            )
         if "Valid-Until" in release and _instant(release, "Valid-Until", base) < now:
-            raise DamagedError(EXPIRED(address=base, until=release["Valid-Until"]))
+            raise DamagedError(
+                "{address}/InRelease was valid until {until}",
+                remedy="use another mirror",
+                address=base,
+                until=release["Valid-Until"],
+            )
         newest = self.seen_dates.newest(base, made)
         if made < newest:
             newer = format_datetime(datetime.fromtimestamp(newest, UTC), usegmt=True)
-            raise DamagedError(REPLAYED(address=base, date=release["Date"], newer=newer))
+            raise DamagedError(
+                "{address}/InRelease is older ({date}) than one that was seen there before ({newer})",
+                remedy="try again later, or use another mirror",
+                address=base,
+                date=release["Date"],
+                newer=newer,
+            )
 
     def _list(
         self, address: str, base: str, suite: str, architecture: str, hashes: dict[str, _Hash], scratch: Path
@@ -232,7 +227,12 @@ class MirrorArchive:
                 (f"{base}/{by_hash}", f"{base}/{name}{ending}"), file, min(wanted.size, MOST_LIST)
             )
             if digest != wanted.sha256:
-                raise DamagedError(LIST_CHANGED(address=f"{base}/{name}{ending}", digest=digest))
+                raise DamagedError(
+                    "{address} is not what InRelease says (its SHA256 is {digest})",
+                    remedy="use another mirror",
+                    address=f"{base}/{name}{ending}",
+                    digest=digest,
+                )
             with file.open("rb") as packed, decompressed(packed, kind, file, MOST_PLAIN_LIST) as plain:
                 return list(read_packages(plain, suite, address, f"{base}/{name}"))
         return []  # a suite without this architecture
@@ -291,7 +291,13 @@ def _instant(release: Mapping[str, str], field: str, base: str) -> float:
         found = parsedate_to_datetime(text)
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
     except (ValueError, TypeError, IndexError, OverflowError):
-        raise DamagedError(NO_DATE(address=base, field=field, date=text)) from None
+        raise DamagedError(
+            '{address}/InRelease has no {field} that can be read ("{date}")',
+            remedy="use another mirror",
+            address=base,
+            field=field,
+            date=text,
+        ) from None
 
 
 def _hashes(text: str, whence: str) -> dict[str, _Hash]:
@@ -299,6 +305,8 @@ def _hashes(text: str, whence: str) -> dict[str, _Hash]:
     hashes: dict[str, _Hash] = {}
     for row in filter(None, map(str.split, text.splitlines())):
         if len(row) != 3 or not re.fullmatch(r"[0-9a-f]{64} [0-9]{1,12}", " ".join(row[:2])):
-            raise DamagedError(NO_HASHES(list=whence))
+            raise DamagedError(
+                "{list} has a row of hashes that cannot be read", remedy="use another mirror", list=whence
+            )
         hashes[row[2]] = _Hash(row[0], int(row[1]))
     return hashes

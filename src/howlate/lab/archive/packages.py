@@ -25,18 +25,7 @@ NOT_IN_ARCHIVE = rule(
     "the archive does not have {package}, which its list names",
     remedy="take another version",
 )
-PACKAGE_INCOMPLETE = rule(
-    "lab.package-incomplete", "{list} has a package without {member}", remedy="call again with --refresh"
-)
-PACKAGE_UNFIT = rule(
-    "lab.package-unfit",
-    "{list} has a package whose {member} is not one of Debian's ({value})",
-    remedy="use another mirror",
-)
 LIST_UNFIT = rule("lab.list-unfit", "{list} is not a list of packages: {reason}", remedy="use another mirror")
-NO_PACKAGE_LIST = rule(
-    "lab.no-package-list", "{file} is not a list of packages", remedy="call again with --refresh"
-)
 
 CODENAMES = ("bullseye", "bookworm", "trixie", "forky", "sid")
 """Releases whose kernels are 5.10 or newer, oldest first."""
@@ -180,7 +169,12 @@ def _package(found: Mapping[str, str], suite: str, base: str, whence: str) -> Pa
             "depends": found.get("Depends", ""),
         }
     except KeyError as error:
-        raise DamagedError(PACKAGE_INCOMPLETE(list=whence, member=error)) from None
+        raise DamagedError(
+            "{list} has a package without {member}",
+            remedy="call again with --refresh",
+            list=whence,
+            member=error,
+        ) from None
     return checked_package(row, suite, whence)
 
 
@@ -190,7 +184,13 @@ def checked_package(row: Mapping[str, object], suite: str, whence: str) -> Packa
     texts = {member: str(row.get(member, "")) for member in _FIT}
     for member, text in texts.items():
         if not re.fullmatch(_FIT[member], text) or (member == "version" and _LONGEST_NUMBER.search(text)):
-            raise DamagedError(PACKAGE_UNFIT(list=whence, member=member, value=ascii(text[:80])))
+            raise DamagedError(
+                "{list} has a package whose {member} is not one of Debian's ({value})",
+                remedy="use another mirror",
+                list=whence,
+                member=member,
+                value=ascii(text[:80]),
+            )
     size = int(texts.pop("size"))
     return Package(suite=suite, size=size, **texts)
 
@@ -239,7 +239,7 @@ def kept(
     if packages is None:
         packages = load_index(index)
     if packages is None:
-        raise DamagedError(NO_PACKAGE_LIST(file=index))
+        raise DamagedError("{file} is not a list of packages", remedy="call again with --refresh", file=index)
     return packages
 
 

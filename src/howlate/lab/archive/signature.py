@@ -14,9 +14,6 @@ from howlate.errors import DamagedError, NotPossibleError
 from howlate.system.paths import archive_ready
 from howlate.words.statement import rule
 
-NO_GPGV = rule(
-    "lab.no-gpgv", "gpgv, which verifies signatures, is not installed", remedy="install the package gpgv"
-)
 BAD_SIGNATURE = rule(
     "lab.bad-signature",
     "{keyring} does not verify the signature of {list} ({reason})",
@@ -45,7 +42,9 @@ def verified(signed: Path, keyring: Path, whence: str) -> str:
         archive_ready()
     gpgv = shutil.which("gpgv")
     if gpgv is None:
-        raise NotPossibleError(NO_GPGV())
+        raise NotPossibleError(
+            "gpgv, which verifies signatures, is not installed", remedy="install the package gpgv"
+        )
     with signed.open("rb") as file:
         is_signed = file.readline(1 << 10).rstrip() == _BEGINNING
     why, text = ("it is not signed", b"")

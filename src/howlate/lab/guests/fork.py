@@ -33,16 +33,8 @@ from howlate.replay.log import ExecutionLog, LogPlan
 from howlate.replay.premises import GuestMoment, Witness
 from howlate.words.statement import rule
 
-NO_FORK = rule(
-    "lab.no-fork",
-    "QEMU moved the clock of a guest on in each of {tries} attempts to save it in the middle of a cell",
-    remedy="call the command again, with less other work on this machine",
-)
 STOPPED_ELSEWHERE = rule(
     "lab.stopped-elsewhere", "a guest stopped, and neither before its one release nor after it"
-)
-OTHER_INSTANT = rule(
-    "lab.other-instant", "a guest waited for the instant {actual_ns}, and {wanted_ns} was written into it"
 )
 LINE_REFUSED = rule("lab.line-refused", "the guest refused a line of its job: {reason}")
 
@@ -191,7 +183,12 @@ def forked(
             if told is not None:
                 yield Fork(saved.boot, beside / _STATE, *told, otherwise, stop, limits, held)
                 return
-        raise TargetError(NO_FORK(tries=_TRIES))
+        raise TargetError(
+            "QEMU moved the clock of a guest on in each of {tries} attempts to save it in the middle of a "
+            "cell",
+            remedy="call the command again, with less other work on this machine",
+            tries=_TRIES,
+        )
 
 
 def _save(
@@ -284,7 +281,11 @@ def _checked(words: SingleWords, instant_ns: int, guest: Guest) -> SingleWords:
     if words.state != SingleState.HAS_LATENCY:
         raise guest.failure(STOPPED_ELSEWHERE())
     if words.instant_ns != instant_ns:
-        raise TargetError(OTHER_INSTANT(actual_ns=words.instant_ns, wanted_ns=instant_ns))
+        raise TargetError(
+            "a guest waited for the instant {actual_ns}, and {wanted_ns} was written into it",
+            actual_ns=words.instant_ns,
+            wanted_ns=instant_ns,
+        )
     return words
 
 

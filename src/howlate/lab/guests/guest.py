@@ -37,20 +37,10 @@ from howlate.model.run import VIRTUAL
 from howlate.system.paths import emulator_clock_path
 from howlate.words.statement import Statement, rule
 
-NO_SETPRIV = rule(
-    "lab.no-setpriv", "setpriv is not installed on this machine", remedy="install the package util-linux"
-)
 WITH_CONSOLE = rule("lab.with-console", "{problem}\n{console}")
 """What happened, and below it the lines of the console that explain it."""
-LATE_ANSWER = rule("lab.late-answer", "QEMU did not answer in time")
-ENDED_EARLY = rule("lab.ended-early", "QEMU ended before the guest was ready")
-HAS_ENDED = rule("lab.has-ended", "QEMU has ended")
 NO_FURTHER = rule("lab.no-further", "QEMU did not get any further")
 NO_END = rule("lab.no-end", "the guest did not end")
-NO_END_IN_TIME = rule(
-    "lab.no-end-in-time",
-    "the guest did not end within {limit_s:number} s of the host's time, so it was ended",
-)
 STUCK = rule(
     "lab.stuck",
     "{what} ({reason}), so it was ended",
@@ -60,7 +50,6 @@ FAILED = rule("lab.guest-failed", "the guest failed: {reason}")
 NO_RESULT = rule("lab.no-result", "the guest ended without a result")
 ENDED_BY_SIGNAL = rule("lab.ended-by-signal", "QEMU was ended by {signal}")
 ENDED_WITH_CODE = rule("lab.ended-with-code", "QEMU ended with exit code {code} and said: {words}")
-QEMU_NOT_STARTED = rule("lab.qemu-not-started", "QEMU could not be started: {reason}")
 
 Tick = Callable[[float], None]
 """Receives, about once a second, how much CPU time a guest has used."""
@@ -220,19 +209,19 @@ class Guest:
         try:
             yield
         except LateError:
-            raise self.failure(LATE_ANSWER()) from None
+            raise self.failure(Statement.of("QEMU did not answer in time")) from None
         except StuckError as problem:
             raise self.stuck(NO_FURTHER(), problem) from None
         except GoneError:
             self.wait(time.monotonic() + _START_S)
-            raise self.failure(ENDED_EARLY()) from None
+            raise self.failure(Statement.of("QEMU ended before the guest was ready")) from None
 
     def check(self) -> None:
         """Raise if the guest should end, or has ended."""
         if self._stop.is_set():
             raise KeyboardInterrupt
         if self._process is not None and self._process.poll() is not None:
-            raise GoneError(HAS_ENDED())
+            raise GoneError("QEMU has ended")
         if self._watch is None:
             return
         trouble: Statement | Standstill | None
@@ -310,7 +299,12 @@ class Guest:
                 raise self.stuck(NO_END(), problem) from None
             self._end()  # one QEMU in many thousands sleeps where it should end; the guest has
         except LateError:
-            raise self.failure(NO_END_IN_TIME(limit_s=round(limit_s))) from None
+            raise self.failure(
+                Statement.of(
+                    "the guest did not end within {limit_s:number} s of the host's time, so it was ended",
+                    limit_s=round(limit_s),
+                )
+            ) from None
 
     def stuck(self, what: Statement, problem: StuckError) -> GuestError:
         """The failure of a guest that made no more progress."""
@@ -363,7 +357,9 @@ def _start(
     """`clock`: the opened library that stands in for the host's clock; its path may have characters that end one."""
     setpriv = shutil.which("setpriv")
     if setpriv is None:
-        raise NotPossibleError(NO_SETPRIV())
+        raise NotPossibleError(
+            "setpriv is not installed on this machine", remedy="install the package util-linux"
+        )
     with_parent = [setpriv, "--pdeathsig", "KILL", "--", "/bin/sh", "-c", _WITH_PARENT, str(os.getpid())]
     environment = dict(os.environ)
     if clock is not None:
@@ -381,4 +377,4 @@ def _start(
             process_group=0,
         )
     except OSError as problem:
-        raise TargetError(QEMU_NOT_STARTED(reason=problem.strerror)) from None
+        raise TargetError("QEMU could not be started: {reason}", reason=problem.strerror) from None

@@ -18,47 +18,16 @@ from howlate.model.turns import Turns, turns_of
 from howlate.store.files import file_hash
 from howlate.words.statement import rule
 
-TOO_FEW_CPUS = rule("lab.too-few-cpus", "a guest cannot have {cpus} CPUs", remedy="give it at least one")
-ONE_CPU = rule(
-    "lab.one-cpu",
-    "a guest for {arch} has one CPU in virtual time: two runs are equal only if QEMU keeps a record, and QEMU keeps "
-    "none of several CPUs except for amd64",
-    remedy="ask for one CPU, for a kernel for amd64, or for real time (--clock real) on a host with KVM",
-)
-TOO_MANY_CPUS = rule(
-    "lab.too-many-cpus",
-    "a guest in virtual time cannot have {cpus} CPUs",
-    remedy="ask for at most {most}",
-)
-NO_SPEED = rule(
-    "lab.no-speed",
-    "a guest cannot have a speed of {mips} MIPS: an instruction takes 1, 2, 4 or 8 ns",
-    remedy="choose {known:any}",
-)
 NO_TURN = rule(
     "lab.no-turn",
     "the CPUs of a guest cannot take turns of {turn_ns:time}",
     remedy="choose a whole number of microseconds, from 1us to 1ms",
-)
-TURN_OF_ONE = rule(
-    "lab.turn-of-one",
-    "one CPU takes no turns",
-    remedy="leave out --turn, or ask for several CPUs with --cpus",
-)
-VIRTUAL_ALONE = rule(
-    "lab.virtual-alone",
-    "in real time the CPUs are the host's: no speed and no turn can be chosen",
-    remedy="leave out --mips and --turn, or measure in virtual time",
 )
 NO_EMULATOR = rule(
     "lab.no-emulator",
     "{emulator} is not installed on this machine",
     remedy="install the package {package}; in a checkout on Debian, `howlate lab run` does it as root",
 )
-EMULATOR_NOT_STARTED = rule(
-    "lab.emulator-not-started", "{emulator} could not be started: {reason}", remedy="install it again"
-)
-EMULATOR_FAILED = rule("lab.emulator-failed", "{emulator} {argument} failed: {output}")
 
 MEMORY_MIB = 512
 MOST_CPUS = 4
@@ -165,19 +134,40 @@ class Machine:
 
     def __post_init__(self) -> None:
         if self.cpus < 1:
-            raise UsageError(TOO_FEW_CPUS(cpus=self.cpus))
+            raise UsageError("a guest cannot have {cpus} CPUs", remedy="give it at least one", cpus=self.cpus)
         if self.mips not in SHIFTS:
-            raise UsageError(NO_SPEED(mips=self.mips, known=tuple(SHIFTS)))
+            raise UsageError(
+                "a guest cannot have a speed of {mips} MIPS: an instruction takes 1, 2, 4 or 8 ns",
+                remedy="choose one of {known:list}",
+                mips=self.mips,
+                known=tuple(SHIFTS),
+            )
         if self.clock == REAL:
             if self.mips != MOST_MIPS or self.turn_ns:
-                raise UsageError(VIRTUAL_ALONE())
+                raise UsageError(
+                    "in real time the CPUs are the host's: no speed and no turn can be chosen",
+                    remedy="leave out --mips and --turn, or measure in virtual time",
+                )
         elif self.cpus == 1:
             if self.turn_ns:
-                raise UsageError(TURN_OF_ONE())
+                raise UsageError(
+                    "one CPU takes no turns", remedy="leave out --turn, or ask for several CPUs with --cpus"
+                )
         elif not self.architecture.further_cpu:
-            raise NotPossibleError(ONE_CPU(arch=self.architecture.name))
+            raise NotPossibleError(
+                "a guest for {arch} has one CPU in virtual time: two runs are equal only if QEMU keeps a "
+                "record, and QEMU keeps none of several CPUs except for amd64",
+                remedy="ask for one CPU, for a kernel for amd64, or for real time (--clock real) on a host "
+                "with KVM",
+                arch=self.architecture.name,
+            )
         elif self.cpus > MOST_CPUS:
-            raise UsageError(TOO_MANY_CPUS(cpus=self.cpus, most=MOST_CPUS))
+            raise UsageError(
+                "a guest in virtual time cannot have {cpus} CPUs",
+                remedy="ask for at most {most}",
+                cpus=self.cpus,
+                most=MOST_CPUS,
+            )
         elif not is_turn(self.turn_ns):
             raise UsageError(NO_TURN(turn_ns=self.turn_ns))
 
@@ -335,14 +325,18 @@ def said(program: Sequence[str], *arguments: str) -> str:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as problem:
-        raise TargetError(EMULATOR_NOT_STARTED(emulator=emulator, reason=problem)) from None
+        raise TargetError(
+            "{emulator} could not be started: {reason}",
+            remedy="install it again",
+            emulator=emulator,
+            reason=problem,
+        ) from None
     if done.returncode != 0 or not done.stdout.strip():
         raise TargetError(
-            EMULATOR_FAILED(
-                emulator=emulator,
-                argument=arguments[0],
-                output=done.stderr.decode("utf-8", "replace").strip(),
-            )
+            "{emulator} {argument} failed: {output}",
+            emulator=emulator,
+            argument=arguments[0],
+            output=done.stderr.decode("utf-8", "replace").strip(),
         )
     return done.stdout.decode("utf-8", "replace")
 

@@ -11,11 +11,6 @@ from typing import Any
 
 from howlate.errors import DamagedError
 from howlate.model.decode import json_value
-from howlate.words.statement import rule
-
-STATE_UNKNOWN = rule(
-    "lab.state-unknown", "what QEMU saved of a machine has a part that is not known, at {at}"
-)
 
 _BEGIN, _PART, _LAST, _WHOLE, _SUBSECTION, _DESCRIPTION, _CONFIGURATION, _COMMAND = range(1, 9)
 _FOOTER = 0x7E
@@ -40,7 +35,9 @@ class MachineState:
         try:
             return stream.state()
         except (struct.error, IndexError, KeyError, ValueError):
-            raise DamagedError(STATE_UNKNOWN(at=stream.at)) from None
+            raise DamagedError(
+                "what QEMU saved of a machine has a part that is not known, at {at}", at=stream.at
+            ) from None
 
 
 class _Stream:

@@ -22,12 +22,7 @@ from howlate.words.statement import rule
 if TYPE_CHECKING:
     from qemu.qmp import QMPClient
 
-NOT_SAVED = rule("lab.not-saved", "QEMU could not save the guest's state: {reason}")
-NOT_LOADED = rule("lab.not-loaded", "QEMU could not load the guest's state")
-NO_CLOCK = rule("lab.no-clock", "QEMU does not report the guest's clock")
 TOO_LATE = rule("lab.too-late", "it took too long")
-QEMU_ENDED = rule("lab.qemu-ended", "QEMU ended: {reason}")
-COMMAND_REFUSED = rule("lab.command-refused", "QEMU refused a command: {reason}")
 
 T = TypeVar("T")
 _LOOK_S = 0.1
@@ -82,7 +77,7 @@ class Monitor:
         save = {"command-line": f"savevm {_STATE}"}
         said = self._run(self._client.execute("human-monitor-command", save), deadline)
         if said:
-            raise TargetError(NOT_SAVED(reason=str(said).strip()))
+            raise TargetError("QEMU could not save the guest's state: {reason}", reason=str(said).strip())
 
     def load(self, handle: int, deadline: float) -> None:
         """Turn the machine, started with `-S -incoming defer`, into the one in the file."""
@@ -103,7 +98,7 @@ class Monitor:
             if status == "completed":
                 return
             if status in ("failed", "cancelled"):
-                raise TargetError(NOT_LOADED())
+                raise TargetError("QEMU could not load the guest's state")
 
     def go_on(self, deadline: float) -> None:
         self._run(self._client.execute("cont"), deadline)
@@ -114,7 +109,7 @@ class Monitor:
         text = answer.get("human-readable-text", "") if isinstance(answer, dict) else ""
         ahead_ms = _AHEAD.search(str(text))
         if ahead_ms is None:
-            raise TargetError(NO_CLOCK())
+            raise TargetError("QEMU does not report the guest's clock")
         return int(ahead_ms[1]) / 1000
 
     def registers(self, deadline: float) -> str:
@@ -149,9 +144,9 @@ class Monitor:
                         raise LateError(TOO_LATE())
             return task.result()
         except ExecuteError as problem:
-            raise TargetError(COMMAND_REFUSED(reason=problem)) from None
+            raise TargetError("QEMU refused a command: {reason}", reason=problem) from None
         except (QMPError, OSError, EOFError) as problem:
-            raise GoneError(QEMU_ENDED(reason=problem)) from None
+            raise GoneError("QEMU ended: {reason}", reason=problem) from None
         except BaseException:
             task.cancel()
             with suppress(BaseException):

@@ -12,8 +12,6 @@ from typing import BinaryIO, NamedTuple
 from howlate.errors import DamagedError
 from howlate.words.statement import rule
 
-NO_MACHINE_SAVED = rule("lab.no-machine-saved", "QEMU's image holds no saved machine")
-SAVED_WITH_HOLE = rule("lab.saved-with-hole", "QEMU's image of a saved machine has a hole")
 SAVED_CUT = rule("lab.saved-cut", "QEMU's image of a saved machine is cut off")
 
 _HEAD = struct.Struct(">4sIQIIQIIQQIIQ")
@@ -62,7 +60,7 @@ def saved_machine(image: BinaryIO) -> Iterator[bytes]:
     try:
         head = _Head(*_HEAD.unpack(_read(image, 0, _HEAD.size)))
         if (head.mark, head.cluster_bits, head.snapshots) != (_MARK, _BITS, 1):
-            raise DamagedError(NO_MACHINE_SAVED())
+            raise DamagedError("QEMU's image holds no saved machine")
         at = head.snapshots_at
         l1_at, l1_length, *_, size, more = _SNAPSHOT.unpack(_read(image, at, _SNAPSHOT.size))
         if more >= _MORE.size:
@@ -76,7 +74,7 @@ def saved_machine(image: BinaryIO) -> Iterator[bytes]:
                     return
                 piece = min(size, _CLUSTER)
                 if cluster & _COMPRESSED or not cluster & _OFFSET:
-                    raise DamagedError(SAVED_WITH_HOLE())
+                    raise DamagedError("QEMU's image of a saved machine has a hole")
                 yield _read(image, cluster & _OFFSET, piece)
                 size -= piece
     except struct.error:

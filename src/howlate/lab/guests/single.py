@@ -20,17 +20,6 @@ import google_crc32c
 
 from howlate.errors import DamagedError, TargetError
 from howlate.replay.premises import GuestMoment, RealTimeThread
-from howlate.words.statement import rule
-
-THREADS_CHECKSUM = rule(
-    "lab.threads-checksum", "the list of real-time threads in the guest's window does not have its checksum"
-)
-ARMED_LATE = rule(
-    "lab.armed-late",
-    "a guest read the instant of its release {ahead_ns:exact} ahead of it, and {least_ns:time} are needed to arm the "
-    "timer",
-    remedy="report it: a fork stops a millisecond before its window at least",
-)
 
 LEAST_AHEAD_NS = 100_000
 """From reading the instant to the system call that arms the timer are some thousands of instructions of 1 to 8 ns."""
@@ -73,7 +62,13 @@ def read_single(window: Path) -> SingleWords:
         words = SingleWords(*_WORDS.unpack(file.read(_WORDS.size)))
     ahead_ns = words.instant_ns - words.armed_ns
     if words.state == SingleState.HAS_LATENCY and ahead_ns < LEAST_AHEAD_NS:
-        raise TargetError(ARMED_LATE(ahead_ns=ahead_ns, least_ns=LEAST_AHEAD_NS))
+        raise TargetError(
+            "a guest read the instant of its release {ahead_ns:exact} ahead of it, and {least_ns:time} are "
+            "needed to arm the timer",
+            remedy="report it: a fork stops a millisecond before its window at least",
+            ahead_ns=ahead_ns,
+            least_ns=LEAST_AHEAD_NS,
+        )
     return words
 
 
@@ -95,7 +90,7 @@ def read_moment(window: Path) -> GuestMoment:
         file.seek(_THREADS_AT)
         text = file.read(length)
     if google_crc32c.value(text) != crc:
-        raise DamagedError(THREADS_CHECKSUM())
+        raise DamagedError("the list of real-time threads in the guest's window does not have its checksum")
     lines = text.decode("utf-8", "replace").splitlines()
     ahead_ns = words.planned_ns - words.armed_ns if words.armed_ns else None
     return GuestMoment(words.moment_ns, run_ns, tuple(map(_thread, lines)), ahead_ns)

@@ -36,24 +36,14 @@ from howlate.lab.guests.watch import Limits
 from howlate.replay.log import ExecutionLog, LogPlan
 from howlate.store.files import file_hash, read_json, write_json
 from howlate.system.scratch import free_bytes
-from howlate.words.statement import rule
+from howlate.words.statement import Statement, rule
 
-SAVED_REMOVED = rule(
-    "lab.saved-removed", "the saved guest {path} is removed again and again", remedy="call the command again"
-)
-CLOCK_MOVED = rule(
-    "lab.clock-moved",
-    "QEMU saved a guest's clock {moved_ns:time} after what the guest read, and at most {most_ns:time} can be undone",
-    remedy="use QEMU 7.2 or a newer one, and a kernel with a tick of at least 100 Hz",
-)
 CLOCK_NOT_FOUND = rule(
     "lab.clock-not-found",
     "the clock was not found in what QEMU saved of a guest",
     remedy="use QEMU 7.2 or a newer one",
 )
-ENDED_IN_BOOT = rule("lab.ended-in-boot", "the guest ended while it booted")
 NO_BOOT = rule("lab.no-boot", "the guest did not boot")
-STOPPED_EARLY = rule("lab.stopped-early", "the guest stopped before it was ready for a job")
 
 BOOT_CPU_S = 60.0
 """The limit where no boot on this host is known. A boot takes 5 to 20 s of CPU time."""
@@ -162,7 +152,11 @@ class Snapshots:
             with state:
                 yield Snapshot(boot, state)
             return
-        raise TargetError(SAVED_REMOVED(path=self._folder / key))
+        raise TargetError(
+            "the saved guest {path} is removed again and again",
+            remedy="call the command again",
+            path=self._folder / key,
+        )
 
     def _take(self, boot: Boot, key: str, stop: threading.Event) -> Path:
         folder = self._folder / key
@@ -306,13 +300,13 @@ def _boot(guest: Guest) -> int:
     except GoneError:
         guest.wait(NO_LIMIT)
         guest.answer()  # raises what the guest says of itself
-        raise guest.failure(ENDED_IN_BOOT()) from None
+        raise guest.failure(Statement.of("the guest ended while it booted")) from None
     except StuckError as problem:
         raise guest.stuck(NO_BOOT(), problem) from None
     guest.has_stopped()
     clock_ns = window.read_ready(guest.window)
     if clock_ns is None:
-        raise guest.failure(STOPPED_EARLY())
+        raise guest.failure(Statement.of("the guest stopped before it was ready for a job"))
     trouble = trouble_on(guest.console_text())
     if trouble:  # it went on all the same; what it measures is not what a sound kernel does
         raise guest.failure(trouble)
@@ -338,7 +332,13 @@ def set_clock(state: Path, clock_ns: int, shift: int = 0) -> int:
     with state.open("r+b") as file, mmap.mmap(file.fileno(), 0) as data:
         moved_ns = saved_clock_ns(data, shift) - clock_ns
         if not 0 <= moved_ns <= AFTER_NS:
-            raise TargetError(CLOCK_MOVED(moved_ns=moved_ns, most_ns=AFTER_NS))
+            raise TargetError(
+                "QEMU saved a guest's clock {moved_ns:time} after what the guest read, and at most "
+                "{most_ns:time} can be undone",
+                remedy="use QEMU 7.2 or a newer one, and a kernel with a tick of at least 100 Hz",
+                moved_ns=moved_ns,
+                most_ns=AFTER_NS,
+            )
         begin_anew(data, clock_ns + AFTER_NS)
     return moved_ns
 

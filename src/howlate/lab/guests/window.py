@@ -24,14 +24,7 @@ import google_crc32c
 from howlate.errors import DamagedError, UsageError
 from howlate.words.statement import rule
 
-JOB_TOO_LARGE = rule(
-    "lab.job-too-large", "a job of {size} bytes does not fit a guest's window", remedy="split it"
-)
-WINDOW_OVERWRITTEN = rule("lab.window-overwritten", "the guest's window is overwritten")
-WINDOW_TOO_LONG = rule("lab.window-too-long", "the guest's window holds a result that is longer than itself")
-WINDOW_CHECKSUM = rule("lab.window-checksum", "the result in the guest's window does not have its checksum")
 RESULT_CUT = rule("lab.result-cut", "a guest's result is cut off")
-RESULT_CHECKSUM = rule("lab.result-checksum", "{name} in a guest's result does not have its checksum")
 
 SIZE = 64 << 20
 """All of it is touched, because QEMU writes a saved window back as a whole."""
@@ -76,7 +69,9 @@ def create(path: Path) -> None:
 def put_job(path: Path, job: bytes) -> None:
     """Put a job in; its state is written last."""
     if len(job) > _RESULT - _JOB:
-        raise UsageError(JOB_TOO_LARGE(size=len(job)))
+        raise UsageError(
+            "a job of {size} bytes does not fit a guest's window", remedy="split it", size=len(job)
+        )
     with path.open("r+b", buffering=0) as file:
         file.seek(_JOB)
         file.write(job)
@@ -104,15 +99,15 @@ def read_answer(path: Path) -> GuestAnswer:
     with path.open("rb") as file:
         magic, _, _, state, length, crc = _HEAD.unpack(file.read(_HEAD.size))
         if magic != _MAGIC or state not in set(State):
-            raise DamagedError(WINDOW_OVERWRITTEN())
+            raise DamagedError("the guest's window is overwritten")
         if state not in (State.RESULT, State.FAILED):
             return GuestAnswer(State(state))
         if length > ROOM:
-            raise DamagedError(WINDOW_TOO_LONG())
+            raise DamagedError("the guest's window holds a result that is longer than itself")
         file.seek(_RESULT)
         data = file.read(length)
     if google_crc32c.value(data) != crc:
-        raise DamagedError(WINDOW_CHECKSUM())
+        raise DamagedError("the result in the guest's window does not have its checksum")
     return GuestAnswer(State(state), data)
 
 
@@ -132,7 +127,7 @@ def decode_tree(data: bytes) -> dict[str, bytes]:
         name = data[name_at : name_at + length].decode("utf-8", "replace")
         content = data[data_at : data_at + size]
         if google_crc32c.value(content) != crc:
-            raise DamagedError(RESULT_CHECKSUM(name=name))
+            raise DamagedError("{name} in a guest's result does not have its checksum", name=name)
         files[name] = content
     return files
 

@@ -38,28 +38,6 @@ from howlate.lab.kernels.kernel import CONFIG, MODULES, RECORD, SYSTEM_MAP, VMLI
 from howlate.lab.kernels.label import Label, parse_labels, split_labels
 from howlate.lab.kernels.modules import Modules, module_name, normal, unpack_modules
 from howlate.model.decode import KNOWN, NEAREST, nearest
-from howlate.words.statement import rule
-
-NONE_OF = rule(
-    "lab.none-of",
-    "the archive has no kernel that {text} names",
-    remedy="`howlate lab kernels` lists its kernels",
-)
-NO_MODULES_OF = rule(
-    "lab.no-modules-of",
-    "the archive has no modules of {kernel}",
-    remedy="use a kernel that the archive has modules of",
-)
-NO_TARGET = rule(
-    "lab.no-target", "{package} has no {target}", remedy="its layout is not known: please report it"
-)
-OTHER_ARCHITECTURE = rule(
-    "lab.other-architecture", "{package} holds a kernel for {architecture}", remedy="fetch it again"
-)
-NO_KERNEL = rule("lab.no-kernel", "the archive has no kernel {kernel}", remedy="{hint}")
-NO_VERSION = rule(
-    "lab.no-version", "the archive has no {kernel}, or no longer has it", remedy="it has {versions}"
-)
 
 OLDEST = (5, 10)
 ALL = {"all": "amd64", "all@arm64": "arm64"}
@@ -146,7 +124,11 @@ def named(text: str, archive: Callable[[], Archive]) -> tuple[Label, ...]:
         else:
             words.append(word)
     if given and not words:
-        raise NotPossibleError(NONE_OF(text=text))
+        raise NotPossibleError(
+            "the archive has no kernel that {text} names",
+            remedy="`howlate lab kernels` lists its kernels",
+            text=text,
+        )
     return parse_labels(",".join(words))
 
 
@@ -158,11 +140,16 @@ def choose(label: Label, kernels: Sequence[AvailableKernel]) -> list[AvailableKe
         names = [str(k.label) for k in newest(kernels)]
         near = nearest(str(label.base), names)
         hint = NEAREST(name=near) if near else KNOWN(names=names) if names else ""
-        raise UsageError(NO_KERNEL(kernel=label.base, hint=hint))
+        raise UsageError("the archive has no kernel {kernel}", remedy="{hint}", kernel=label.base, hint=hint)
     found = [kernel for kernel in same if label.version in ("", kernel.version)]
     if not found:
         others = [kernel.version for kernel in versions(same)]
-        raise UnfitKernelError(NO_VERSION(kernel=label.base, versions=others))
+        raise UnfitKernelError(
+            "the archive has no {kernel}, or no longer has it",
+            remedy="it has {versions}",
+            kernel=label.base,
+            versions=others,
+        )
     return found
 
 
@@ -281,7 +268,11 @@ def _fetch(
 def add_modules(kernel: Kernel, names: Sequence[str], archive: Archive, say: Say = silent) -> Kernel:
     """Add further modules of a cached kernel, from the same package that it came from."""
     if kernel.modules_path is None:
-        raise UnfitKernelError(NO_MODULES_OF(kernel=kernel.name))
+        raise UnfitKernelError(
+            "the archive has no modules of {kernel}",
+            remedy="use a kernel that the archive has modules of",
+            kernel=kernel.name,
+        )
     folder = kernel.modules_path
     with locked(folder), tempfile.TemporaryDirectory(prefix=".more-", dir=folder.parent) as scratch:
         say(f"fetching the modules {', '.join(names)} of {kernel.pinned}")
@@ -414,11 +405,21 @@ def _unpack(chosen: AvailableKernel, packages: Sequence[Path], folder: Path, mod
         found = {target: contents.one(pattern) for target, pattern in _FILES.items()}
         for target in wanted:
             if found[target] is None:
-                raise DamagedError(NO_TARGET(package=chosen.main.file_name, target=target))
+                raise DamagedError(
+                    "{package} has no {target}",
+                    remedy="its layout is not known: please report it",
+                    package=chosen.main.file_name,
+                    target=target,
+                )
         data = {target: contents.read(name) for target, name in found.items() if name is not None}
         image = read_image(data[VMLINUZ], str(found[VMLINUZ]))
         if image.arch != chosen.label.arch:
-            raise DamagedError(OTHER_ARCHITECTURE(package=chosen.main.file_name, architecture=image.arch))
+            raise DamagedError(
+                "{package} holds a kernel for {architecture}",
+                remedy="fetch it again",
+                package=chosen.main.file_name,
+                architecture=image.arch,
+            )
         data[VMLINUZ] = image.data
         with storing(folder):
             for target, content in data.items():

@@ -9,11 +9,6 @@ from howlate.lab.kernels.label import Label
 from howlate.model.kernel_config import Config
 from howlate.words.statement import rule
 
-MODE_UNKNOWN = rule(
-    "lab.mode-unknown",
-    "{label} is refused: without the config of {kernel}, whether it has {parameter} is not known",
-    remedy="leave out the parameter, or put the config beside the kernel",
-)
 NOT_A_MODE = rule(
     "lab.not-a-mode",
     "{label} does not exist: it has {modes:all}, because {reason}",
@@ -86,7 +81,13 @@ def check_parameters(label: Label, config: Config | None, version: str) -> None:
         if name != "preempt":
             continue
         if config is None:
-            raise UnfitKernelError(MODE_UNKNOWN(label=label, kernel=label.base, parameter=word))
+            raise UnfitKernelError(
+                "{label} is refused: without the config of {kernel}, whether it has {parameter} is not known",
+                remedy="leave out the parameter, or put the config beside the kernel",
+                label=label,
+                kernel=label.base,
+                parameter=word,
+            )
         have = modes(config, version)
         if value not in have.choices:
             refused = NOT_A_MODE if have.choices else NO_MODES

@@ -18,16 +18,6 @@ from howlate.store.files import file_hash
 from howlate.system.paths import MACHINES
 from howlate.words.statement import rule
 
-NO_MODULES_HERE = rule(
-    "lab.no-modules-here",
-    "modules cannot be built on this machine ({machine})",
-    remedy="build them on amd64 or arm64",
-)
-HEADERS_GONE = rule(
-    "lab.headers-gone",
-    "no module can be built for {kernel}: the archive no longer has {package}",
-    remedy="fetch the newest version of that kernel",
-)
 PATH_WITH_SPACE = rule(
     "lab.path-with-space",
     "modules cannot be built below {folder}: the kernel's build allows no space or colon in a path",
@@ -37,11 +27,6 @@ OWN_KERNEL = rule(
     "lab.own-kernel",
     "no module can be built for {kernel}: {tree} is not its build tree, with the results of `make bzImage modules`",
     remedy="name the bzImage or Image in its build tree (arch/x86/boot/bzImage), or build the module by hand",
-)
-NO_HEADERS = rule(
-    "lab.no-headers",
-    "no module can be built for {kernel}: the archive has no {package} {version}",
-    remedy="fetch the newest version of that kernel",
 )
 
 _WHERE = "where.txt"
@@ -93,7 +78,11 @@ def host_architecture() -> str:
     """The architecture of the building machine, on which the build scripts run."""
     machine = platform.machine()
     if machine not in MACHINES:
-        raise NotPossibleError(NO_MODULES_HERE(machine=machine))
+        raise NotPossibleError(
+            "modules cannot be built on this machine ({machine})",
+            remedy="build them on amd64 or arm64",
+            machine=machine,
+        )
     return MACHINES[machine]
 
 
@@ -104,7 +93,13 @@ def header_packages(kernel: Kernel, archive: Archive) -> tuple[Package, ...]:
     name = f"linux-headers-{kernel.release}"
     own = [p for p in packages if (p.name, p.version, p.architecture) == (name, kernel.version, kernel.arch)]
     if not own:
-        raise NotPossibleError(NO_HEADERS(kernel=kernel.name, package=name, version=kernel.version))
+        raise NotPossibleError(
+            "no module can be built for {kernel}: the archive has no {package} {version}",
+            remedy="fetch the newest version of that kernel",
+            kernel=kernel.name,
+            package=name,
+            version=kernel.version,
+        )
     found = [own[0]]
     for needed in re.findall(r"linux-headers-\S+-common\S*|linux-kbuild-\S+", own[0].depends):
         fitting = [
@@ -115,7 +110,12 @@ def header_packages(kernel: Kernel, archive: Archive) -> tuple[Package, ...]:
         # The build scripts of a series are one package for all its versions: the kernel's own, else the next.
         fitting.sort(key=lambda p: (p.version == kernel.version, PackageVersion(p.version)))
         if not fitting:
-            raise NotPossibleError(HEADERS_GONE(kernel=kernel.pinned, package=needed))
+            raise NotPossibleError(
+                "no module can be built for {kernel}: the archive no longer has {package}",
+                remedy="fetch the newest version of that kernel",
+                kernel=kernel.pinned,
+                package=needed,
+            )
         found.append(fitting[-1])
     return tuple(found)
 

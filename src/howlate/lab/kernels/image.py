@@ -15,33 +15,10 @@ from howlate.errors import DamagedError, HowlateError, UsageError
 from howlate.lab.archive.deb import MOST_FILE, UNPACKS_TOO_MUCH, TooMuchError, decompressed
 from howlate.words.statement import rule
 
-VMLINUX = rule(
-    "lab.vmlinux", "{image} is a vmlinux", remedy="name the bzImage or Image that is built from it"
-)
 NOT_BOOTABLE = rule(
     "lab.not-bootable",
     "{image} is not a bootable kernel",
     remedy="name a bzImage (amd64) or an Image (arm64)",
-)
-KERNEL_32_BITS = rule(
-    "lab.kernel-32-bits",
-    "{image} is a kernel for 32 bits",
-    remedy="the lab boots kernels for amd64 and arm64",
-)
-KERNEL_CUT = rule(
-    "lab.kernel-cut",
-    "{image} is cut off: by its header it has at least {expected} bytes, and there are {size}",
-    remedy="copy it again, or build it again",
-)
-KERNEL_COMPRESSION = rule(
-    "lab.kernel-compression",
-    "{image} is compressed with {kind}, which cannot be unpacked here",
-    remedy="name its Image",
-)
-KERNEL_DAMAGED = rule(
-    "lab.kernel-damaged",
-    "{image} is gzipped and cut off, or damaged",
-    remedy="copy it again, or build it again",
 )
 
 MOST_CONFIG = 16 << 20
@@ -85,7 +62,9 @@ def _read_image(data: bytes, whence: str) -> Image:
         release = _BANNER.search(plain)
         return Image("arm64", plain, release[1].decode() if release else "", _config(plain))
     if data[:4] == b"\x7fELF" and _BANNER.search(data):
-        raise UsageError(VMLINUX(image=whence))
+        raise UsageError(
+            "{image} is a vmlinux", remedy="name the bzImage or Image that is built from it", image=whence
+        )
     raise UsageError(NOT_BOOTABLE(image=whence))
 
 
@@ -127,10 +106,20 @@ def _bzimage(data: bytes, whence: str) -> Image:
     (protocol,) = struct.unpack_from("<H", data, 0x206)
     (flags,) = struct.unpack_from("<H", data, 0x236)
     if protocol < 0x20C or not flags & 1:
-        raise UsageError(KERNEL_32_BITS(image=whence))
+        raise UsageError(
+            "{image} is a kernel for 32 bits",
+            remedy="the lab boots kernels for amd64 and arm64",
+            image=whence,
+        )
     needed = _payload_place(data)[1]
     if len(data) < needed:
-        raise UsageError(KERNEL_CUT(image=whence, expected=needed, size=len(data)))
+        raise UsageError(
+            "{image} is cut off: by its header it has at least {expected} bytes, and there are {size}",
+            remedy="copy it again, or build it again",
+            image=whence,
+            expected=needed,
+            size=len(data),
+        )
     (text,) = struct.unpack_from("<H", data, 0x20E)
     banner = data[text + 0x200 :].split(b"\0", 1)[0] if text else b""
     release = banner.split(b" ", 1)[0].decode(errors="replace")
@@ -144,7 +133,12 @@ def _arm64(data: bytes, whence: str) -> bytes | None:
         plain = _unpacked(data[start : start + size])
         if plain is None:
             kind = data[24:56].split(b"\0", 1)[0].decode(errors="replace")
-            raise UsageError(KERNEL_COMPRESSION(image=whence, kind=kind))
+            raise UsageError(
+                "{image} is compressed with {kind}, which cannot be unpacked here",
+                remedy="name its Image",
+                image=whence,
+                kind=kind,
+            )
         data = plain
     elif data[:2] == b"\x1f\x8b":
         data = _whole(_unpacked(data), whence)
@@ -153,7 +147,11 @@ def _arm64(data: bytes, whence: str) -> bytes | None:
 
 def _whole(plain: bytes | None, whence: str) -> bytes:
     if plain is None:
-        raise UsageError(KERNEL_DAMAGED(image=whence))
+        raise UsageError(
+            "{image} is gzipped and cut off, or damaged",
+            remedy="copy it again, or build it again",
+            image=whence,
+        )
     return plain
 
 

@@ -19,11 +19,6 @@ from howlate.words.statement import rule
 
 KERNEL_UNREADABLE = rule("lab.kernel-unreadable", "{path} cannot be read: {reason}", remedy="{remedy}")
 KERNEL_CHANGED = rule("lab.kernel-changed", "{path} is no longer the kernel {kernel}", remedy="{remedy}")
-NO_RECORD = rule(
-    "lab.no-record",
-    "{path} is not the record of a kernel",
-    remedy="remove {folder} and fetch the kernel again",
-)
 
 RECORD = "kernel.json"
 VMLINUZ, CONFIG, SYSTEM_MAP, MODULES = "vmlinuz", "config", "System.map", "modules"
@@ -157,4 +152,9 @@ class Kernel:
                 packages=tuple(values["packages"]),
             )
         except (KeyError, TypeError):
-            raise DamagedError(NO_RECORD(path=folder / RECORD, folder=folder)) from None
+            raise DamagedError(
+                "{path} is not the record of a kernel",
+                remedy="remove {folder} and fetch the kernel again",
+                path=folder / RECORD,
+                folder=folder,
+            ) from None

@@ -7,51 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from howlate.errors import UsageError
-from howlate.words.statement import rule
-
-NOT_A_KERNEL = rule("lab.not-a-kernel", '"{text}" is not a kernel of the lab', remedy="{hint}")
-NO_ARCHITECTURE = rule(
-    "lab.no-architecture",
-    '"{arch}" in "{text}" is not an architecture of the lab',
-    remedy="choose amd64 or arm64",
-)
-NO_NAME_FOR_KERNEL = rule(
-    "lab.no-name-for-kernel",
-    'the name "{name}" cannot be a kernel\'s label',
-    remedy="name it with letters, digits and ._+-, and not as one of the archive's: --kernel mine=PATH",
-)
-NO_KERNEL_NAMED = rule("lab.no-kernel-named", "no kernel is named", remedy="{form}")
-KERNEL_TWICE = rule("lab.kernel-twice", "the kernel {label} is named twice", remedy="name each once")
-NOT_OWN_KERNEL = rule(
-    "lab.not-own-kernel",
-    '"{text}" does not name a kernel of your own',
-    remedy="write it as in --kernel bzImage, or with a name of your choice: --kernel mine=linux/bzImage",
-)
-NOT_A_VERSION = rule(
-    "lab.not-a-version",
-    '"{version}" in "{text}" is not a version of a package',
-    remedy='pin one as in "6.1=6.1.192-2"',
-)
-VERSION_OF_OTHER_SERIES = rule(
-    "lab.version-of-other-series",
-    '"{text}" pins the version {version}, which is not of the series {series}',
-    remedy="`howlate lab kernels --all` lists the available versions",
-)
-EMPTY_BRACKETS = rule(
-    "lab.empty-brackets",
-    'the brackets of "{text}" are empty',
-    remedy="leave them out, or write a parameter, as in [preempt=none]",
-)
-NO_PARAMETER = rule(
-    "lab.no-parameter",
-    '"{word}" in "{text}" cannot be a kernel parameter',
-    remedy="write it as in [preempt=none]",
-)
-ONE_PARAMETER = rule(
-    "lab.one-parameter",
-    '"{word}" in "{text}" is one parameter to the kernel, with a comma in it',
-    remedy="separate parameters by spaces, as in [{parameters}]",
-)
 
 ARCHITECTURES = ("amd64", "arm64")
 FORM = (
@@ -87,10 +42,17 @@ class Label:
         """Parse a label of the archive's kernels; UsageError with the remedy for anything else."""
         match = _LABEL.fullmatch(text.strip())
         if match is None:
-            raise UsageError(NOT_A_KERNEL(text=text, hint=_hint(text)))
+            raise UsageError(
+                '"{text}" is not a kernel of the lab', remedy="{hint}", text=text, hint=_hint(text)
+            )
         arch = match["arch"] if match["arch"] is not None else "amd64"
         if arch not in ARCHITECTURES:
-            raise UsageError(NO_ARCHITECTURE(arch=arch, text=text))
+            raise UsageError(
+                '"{arch}" in "{text}" is not an architecture of the lab',
+                remedy="choose amd64 or arm64",
+                arch=arch,
+                text=text,
+            )
         version = match["version"] or ""
         if match["version"] is not None:
             _check_version(text, match["series"], version)
@@ -103,7 +65,12 @@ class Label:
     def of_file(cls, name: str, arch: str, parameters: tuple[str, ...] = ()) -> Label:
         """The label of a kernel of the user's own, from its file's name or the given name."""
         if _OWN.fullmatch(name) is None or is_of_the_archive(name):
-            raise UsageError(NO_NAME_FOR_KERNEL(name=name))
+            raise UsageError(
+                'the name "{name}" cannot be a kernel\'s label',
+                remedy="name it with letters, digits and ._+-, and not as one of the archive's: --kernel "
+                "mine=PATH",
+                name=name,
+            )
         return cls(name, arch=arch, parameters=parameters, own=True)
 
     @property
@@ -132,10 +99,10 @@ def parse_labels(text: str) -> tuple[Label, ...]:
     """Several labels, separated by commas; a comma inside brackets belongs to a parameter (`isolcpus=1,2`)."""
     labels = tuple(Label.parse(word) for word in split_labels(text))
     if not labels:
-        raise UsageError(NO_KERNEL_NAMED(form=FORM))
+        raise UsageError("no kernel is named", remedy="{form}", form=FORM)
     for number, label in enumerate(labels):
         if label in labels[:number]:
-            raise UsageError(KERNEL_TWICE(label=label))
+            raise UsageError("the kernel {label} is named twice", remedy="name each once", label=label)
     return labels
 
 
@@ -152,7 +119,12 @@ def split_own(text: str) -> tuple[str, Path, tuple[str, ...]]:
     if not equals or "/" in name or Path(word).exists():
         return "", Path(word), parameters
     if not name or not path:
-        raise UsageError(NOT_OWN_KERNEL(text=text))
+        raise UsageError(
+            '"{text}" does not name a kernel of your own',
+            remedy="write it as in --kernel bzImage, or with a name of your choice: --kernel "
+            "mine=linux/bzImage",
+            text=text,
+        )
     return name, Path(path).expanduser(), parameters
 
 
@@ -168,17 +140,37 @@ def split_parameters(text: str) -> tuple[str, tuple[str, ...]]:
 
 def _check_version(text: str, series: str, version: str) -> None:
     if _VERSION.fullmatch(version) is None:
-        raise UsageError(NOT_A_VERSION(version=version, text=text))
+        raise UsageError(
+            '"{version}" in "{text}" is not a version of a package',
+            remedy='pin one as in "6.1=6.1.192-2"',
+            version=version,
+            text=text,
+        )
     if re.match(rf"{re.escape(series)}(?![0-9])", version) is None:
-        raise UsageError(VERSION_OF_OTHER_SERIES(text=text, version=version, series=series))
+        raise UsageError(
+            '"{text}" pins the version {version}, which is not of the series {series}',
+            remedy="`howlate lab kernels --all` lists the available versions",
+            text=text,
+            version=version,
+            series=series,
+        )
 
 
 def _check_parameters(text: str, parameters: tuple[str, ...]) -> None:
     if not parameters:
-        raise UsageError(EMPTY_BRACKETS(text=text))
+        raise UsageError(
+            'the brackets of "{text}" are empty',
+            remedy="leave them out, or write a parameter, as in [preempt=none]",
+            text=text,
+        )
     for word in parameters:
         if re.fullmatch(r"[!-Z\\^-~]+", word) is None or '"' in word or word == "--":
-            raise UsageError(NO_PARAMETER(word=word, text=text))
+            raise UsageError(
+                '"{word}" in "{text}" cannot be a kernel parameter',
+                remedy="write it as in [preempt=none]",
+                word=word,
+                text=text,
+            )
         _check_commas(text, word)
 
 
@@ -206,7 +198,13 @@ def _check_commas(text: str, word: str) -> None:
     for piece in pieces:
         joined |= piece in FLAGS or re.fullmatch(r"[a-z][a-z0-9_.-]*=.*", piece) is not None
     if joined:
-        raise UsageError(ONE_PARAMETER(word=word, text=text, parameters=" ".join(word.split(","))))
+        raise UsageError(
+            '"{word}" in "{text}" is one parameter to the kernel, with a comma in it',
+            remedy="separate parameters by spaces, as in [{parameters}]",
+            word=word,
+            text=text,
+            parameters=" ".join(word.split(",")),
+        )
 
 
 def _hint(text: str) -> str:

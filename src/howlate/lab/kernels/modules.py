@@ -14,22 +14,6 @@ from howlate.errors import DamagedError, UnfitKernelError
 from howlate.lab.archive.deb import MOST_FILE, UNPACKS_TOO_MUCH, TooMuchError, decompressed
 from howlate.model.capabilities import LoadKind
 from howlate.store.files import read_json, write_json
-from howlate.words.statement import rule
-
-NO_MODULE = rule(
-    "lab.no-module", "this kernel has no module {module}", remedy="use another kernel, or build the module"
-)
-NO_MODULE_LIST = rule(
-    "lab.no-module-list",
-    "{file} is not a list of modules",
-    remedy="remove {folder} and fetch the kernel again",
-)
-NOT_A_MODULE = rule(
-    "lab.not-a-module", "{module} is not a module of a 64-bit kernel", remedy="fetch it again"
-)
-DAMAGED_MODULE = rule(
-    "lab.damaged-module", "{module} is damaged: it has no {section}", remedy="fetch it again"
-)
 
 INDEX = "modules.json"
 MOST_MODULES = 1 << 30
@@ -54,7 +38,11 @@ class Modules:
         if wanted in self.builtin:
             return ()
         if wanted not in self.files:
-            raise UnfitKernelError(NO_MODULE(module=name))
+            raise UnfitKernelError(
+                "this kernel has no module {module}",
+                remedy="use another kernel, or build the module",
+                module=name,
+            )
         done: dict[str, None] = {}
         begun = {wanted}
         ahead = [(wanted, iter(self.files[wanted]))]
@@ -86,7 +74,12 @@ class Modules:
             files = {name: tuple(needs) for name, needs in values["modules"].items()}
             return cls(files, frozenset(values["builtin"]), frozenset(values["absent"]))
         except (KeyError, TypeError, AttributeError):
-            raise DamagedError(NO_MODULE_LIST(file=file, folder=file.parent)) from None
+            raise DamagedError(
+                "{file} is not a list of modules",
+                remedy="remove {folder} and fetch the kernel again",
+                file=file,
+                folder=file.parent,
+            ) from None
 
     def write(self, folder: Path) -> None:
         write_json(folder / INDEX, self.to_json())
@@ -135,7 +128,9 @@ def dependencies(info: Mapping[str, list[str]]) -> tuple[list[str], list[str]]:
 def _section(module: bytes, name: bytes, whence: str) -> bytes:
     try:
         if module[:6] != b"\x7fELF\x02\x01":
-            raise DamagedError(NOT_A_MODULE(module=whence))
+            raise DamagedError(
+                "{module} is not a module of a 64-bit kernel", remedy="fetch it again", module=whence
+            )
         (table,) = struct.unpack_from("<Q", module, 0x28)
         size, count, names = struct.unpack_from("<HHH", module, 0x3A)
         rows = [struct.unpack_from("<IIQQQQ", module, table + number * size) for number in range(count)]
@@ -146,7 +141,12 @@ def _section(module: bytes, name: bytes, whence: str) -> bytes:
                 return module[start : start + length]
     except (struct.error, IndexError, ValueError):
         pass
-    raise DamagedError(DAMAGED_MODULE(module=whence, section=name.decode()))
+    raise DamagedError(
+        "{module} is damaged: it has no {section}",
+        remedy="fetch it again",
+        module=whence,
+        section=name.decode(),
+    )
 
 
 def plain_module(packed: bytes, path: str) -> bytes:

@@ -31,12 +31,6 @@ KNOB_NEEDS = rule(
     "the kernel {kernel} has no {options:all}, which every knob needs",
     remedy="{remedy}",
 )
-CPUS_OF_COBALT = rule(
-    "lab.cpus-of-cobalt",
-    "the kernel {kernel} has Cobalt, which cannot use a CPU that comes online after its start, "
-    "as those of a guest do",
-    remedy="measure on one CPU; docs/cores.md says what a guest that starts with several (maxcpus=) is good for",
-)
 
 PAGE = "docs/lab/own-kernels.md"
 TSC = "tsc=reliable"
@@ -105,7 +99,13 @@ def check_cpus(label: Label, kernel: Kernel, cpus: int) -> None:
     """UnfitKernelError if the kernel, with these boot parameters, would die of the CPUs of its guest."""
     has_cobalt = kernel.config_path is not None and kernel.config.get("CONFIG_XENOMAI") == "y"
     if has_cobalt and cpus > _cpus_at_start(label):
-        raise UnfitKernelError(CPUS_OF_COBALT(kernel=label))
+        raise UnfitKernelError(
+            "the kernel {kernel} has Cobalt, which cannot use a CPU that comes online after its start, as "
+            "those of a guest do",
+            remedy="measure on one CPU; docs/cores.md says what a guest that starts with several (maxcpus=) "
+            "is good for",
+            kernel=label,
+        )
 
 
 def remedy_of_hang(kernel: Kernel, command_line: str) -> str:

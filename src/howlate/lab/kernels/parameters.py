@@ -36,16 +36,6 @@ IMPLIED = rule("lab.parameter-implied", NOT_KNOWN, remedy="{reason}: leave it ou
 UNKNOWN_PARAMETER = rule("lab.unknown-parameter", NOT_KNOWN, remedy="leave it out")
 NEAR_PARAMETER = rule("lab.near-parameter", NOT_KNOWN, remedy='did you mean "{near}"? Else leave it out')
 
-ON_NO_CPU = rule(
-    "lab.parameter-on-no-cpu",
-    "{parameter} is in force on no CPU in a guest of {label}",
-    remedy="name CPUs that the guest has (--cpus N); one must remain for everything else",
-)
-ON_OTHER_CPUS = rule(
-    "lab.parameter-on-other-cpus",
-    "{parameter} is in force only on CPU {cpus} in a guest of {label}",
-    remedy="name CPUs that the guest has (--cpus N); one must remain for everything else",
-)
 SETS_ASIDE: Mapping[str, str] = {"isolcpus": ISOLATED, "nohz_full": NOHZ_FULL}
 """Parameters that name CPUs, and the facts that list the CPUs on which they are in force."""
 HANDED, OF_MODULES = "kernel.handed_to_init", "kernel.parameters_of_modules"
@@ -101,8 +91,19 @@ def _check_cpus(label: Label, facts: Mapping[str, Any]) -> None:
         if wanted is None or listed is None or wanted <= listed:
             continue
         if not wanted & listed:
-            raise UsageError(ON_NO_CPU(parameter=word, label=label))
-        raise UsageError(ON_OTHER_CPUS(parameter=word, cpus=format_cpus(wanted & listed), label=label))
+            raise UsageError(
+                "{parameter} is in force on no CPU in a guest of {label}",
+                remedy="name CPUs that the guest has (--cpus N); one must remain for everything else",
+                parameter=word,
+                label=label,
+            )
+        raise UsageError(
+            "{parameter} is in force only on CPU {cpus} in a guest of {label}",
+            remedy="name CPUs that the guest has (--cpus N); one must remain for everything else",
+            parameter=word,
+            cpus=format_cpus(wanted & listed),
+            label=label,
+        )
 
 
 def _set_aside(word: str) -> frozenset[int] | None:

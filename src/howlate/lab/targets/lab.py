@@ -62,29 +62,7 @@ from howlate.system.scratch import MEMORY, remove_stale
 from howlate.targets._lab_options import LabOptions
 from howlate.targets._target import Outcome, Progress, outcome_of, sentence_of
 from howlate.targets.local import LocalTarget
-from howlate.words.statement import rule
 
-NO_CLOCK = rule("target.no-clock", 'there is no clock "{clock}"', remedy="choose virtual or real")
-TOO_FEW_JOBS = rule(
-    "target.too-few-jobs",
-    "--jobs must be at least 1, not {jobs}",
-    remedy="leave out --jobs for one guest per CPU",
-)
-LABEL_TWICE = rule(
-    "target.label-twice",
-    "two kernels are called {label}",
-    remedy="give one of them another name: --kernel other={path}",
-)
-NO_STREAM = rule("target.no-stream", "the guest {guest} left no stream")
-GUEST_COMMAND_FAILED = rule(
-    "target.guest-command-failed", "`howlate-probe {command}` failed in the guest {guest}: {reason}"
-)
-NOT_OF_THIS_LAB = rule("target.not-of-this-lab", "{kernel} is not one of this lab's kernels ({known:all})")
-CPUS_OFFLINE = rule(
-    "target.cpus-offline",
-    "the guest {guest} has {online} of its {cpus} CPUs online",
-    remedy="leave out the boot parameter that keeps the others offline, or ask for fewer with --cpus",
-)
 NO_OPTIONS = LabOptions()
 
 SUMMARY = "kernels as guests on this machine, in virtual time"
@@ -116,9 +94,13 @@ def open_lab(
     """The lab with these kernels: labels separated by commas (`all`: one of every series), and files of the
     user's own."""
     if options.clock not in CLOCKS:
-        raise UsageError(NO_CLOCK(clock=options.clock))
+        raise UsageError('there is no clock "{clock}"', remedy="choose virtual or real", clock=options.clock)
     if options.jobs < 0:
-        raise UsageError(TOO_FEW_JOBS(jobs=options.jobs))
+        raise UsageError(
+            "--jobs must be at least 1, not {jobs}",
+            remedy="leave out --jobs for one guest per CPU",
+            jobs=options.jobs,
+        )
     if options.probe is not None:
         check_probe(options.probe, host_architecture())  # this machine asks it what it can do
     cache = cache or cache_folder()
@@ -157,7 +139,12 @@ class LabTarget:
         for path in options.own:
             label, kernel = own_kernel(str(path), cache, say)
             if str(label) in self._labels:
-                raise UsageError(LABEL_TWICE(label=label, path=split_own(str(path))[1]))
+                raise UsageError(
+                    "two kernels are called {label}",
+                    remedy="give one of them another name: --kernel other={path}",
+                    label=label,
+                    path=split_own(str(path))[1],
+                )
             check_own(kernel, say)
             check_cpus(label, kernel, self._cpus if self._clock == VIRTUAL else 1)
             self._make_ready(label.arch)
@@ -242,7 +229,7 @@ class LabTarget:
             outcome = replace(outcome, message="\n".join([outcome.message, *modules.absent]))
         data = measured.files.get("stream")
         if data is None and outcome.measured:
-            raise TargetError(NO_STREAM(guest=cell.machine))
+            raise TargetError("the guest {guest} left no stream", guest=cell.machine)
         if data is not None:
             with storing(stream):
                 stream.write_bytes(data)
@@ -327,7 +314,12 @@ class LabTarget:
         line = self._answers[name][number]
         if line.status != "0":
             reason = sentence_of(line.stderr, line.code)
-            raise GuestError(GUEST_COMMAND_FAILED(command=what, guest=bench.label, reason=reason))
+            raise GuestError(
+                "`howlate-probe {command}` failed in the guest {guest}: {reason}",
+                command=what,
+                guest=bench.label,
+                reason=reason,
+            )
         text = line.stdout.decode("utf-8", "replace")
         return dict(parse_json(text, f"`howlate-probe {what} --json`", TargetError).values)
 
@@ -335,7 +327,11 @@ class LabTarget:
         """The bench of a machine; its kernel is fetched if it is not in the cache."""
         name = machine or next(iter(self._labels))
         if name not in self._labels:
-            raise UsageError(NOT_OF_THIS_LAB(kernel=name, known=tuple(self._labels)))
+            raise UsageError(
+                "{kernel} is not one of this lab's kernels ({known:all})",
+                kernel=name,
+                known=tuple(self._labels),
+            )
         with self._hold:
             if self._stopped.is_set():  # perhaps while another kernel was fetched
                 raise KeyboardInterrupt
@@ -447,7 +443,13 @@ def _check_online(bench: Bench, values: Mapping[str, Any]) -> None:
     """With a CPU offline the others would have its share of the machine's instructions."""
     online = parse_cpus(str(values.get("cpu.online", ""))) or frozenset()
     if bench.machine.clock == VIRTUAL and online and len(online) != bench.machine.cpus:
-        raise UnfitKernelError(CPUS_OFFLINE(guest=bench.label, online=len(online), cpus=bench.machine.cpus))
+        raise UnfitKernelError(
+            "the guest {guest} has {online} of its {cpus} CPUs online",
+            remedy="leave out the boot parameter that keeps the others offline, or ask for fewer with --cpus",
+            guest=bench.label,
+            online=len(online),
+            cpus=bench.machine.cpus,
+        )
 
 
 def _argv(cell: Cell) -> list[str]:

@@ -27,19 +27,8 @@ if TYPE_CHECKING:
     from howlate.prove.proof import Proof
     from howlate.store.run_folder import RunFolder
 
-ONE_RANGE = rule(
-    "cli.bisect-one-range",
-    "what is searched is not said, or said twice",
-    remedy="write --good and --bad with two kernels, or --revisions and --build",
-)
 SKIPPED_BY_BUILD = rule("bisect.skipped-by-build", "its build says that it cannot be tested")
 NOT_MEASURED = rule("bisect.not-measured", "it was not measured: {reason}")
-SET_BESIDE_WINDOW = rule(
-    "cli.bisect-set-beside-window",
-    "--window measures single releases, which have nothing of a study but its loads: --set {name} would change "
-    "nothing",
-    remedy="leave out --set {name}, or --window",
-)
 BEGIN_NS = 100_000_000
 """Where the first window of a step begins, after the cell's start."""
 APART_NS = 37_000_000
@@ -77,7 +66,12 @@ class BisectOptions:
         window_ns(self.window)
         for name, _ in map(parse_change, self.changes):
             if name != LOAD:
-                raise UsageError(SET_BESIDE_WINDOW(name=name))
+                raise UsageError(
+                    "--window measures single releases, which have nothing of a study but its loads: --set "
+                    "{name} would change nothing",
+                    remedy="leave out --set {name}, or --window",
+                    name=name,
+                )
 
 
 bisect_options = together(
@@ -147,7 +141,10 @@ def command(
 
     limit_ns = limit_ns_of("--limit", limit)
     if not options.is_one_range:
-        raise UsageError(ONE_RANGE())
+        raise UsageError(
+            "what is searched is not said, or said twice",
+            remedy="write --good and --bad with two kernels, or --revisions and --build",
+        )
     options.check()
     if options.revisions is not None:
         steps = of_revisions(options.revisions)

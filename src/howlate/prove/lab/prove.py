@@ -16,7 +16,6 @@ from howlate.cli._options import OutputPath
 from howlate.cli._say import say
 from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 from howlate.lab.cli.lab._built import BuiltOptions, built_options
-from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.lab.targets.lab import LabTarget
@@ -24,23 +23,6 @@ if TYPE_CHECKING:
     from howlate.prove.proof import Proof
     from howlate.prove.worst_releases import LateRelease
 
-TWO_GOALS = rule("cli.two-goals", "--within and --deadline are two questions", remedy="ask one of them")
-NO_SHARE = rule(
-    "cli.no-share",
-    "--within must be a share between 0% and 100%, or a time, not {text}",
-    remedy="write it like 5% or 2us",
-)
-FROM_TOO_EARLY = rule(
-    "cli.from-too-early",
-    "--from must be more than 5ms: the guest stops there before the window",
-    remedy="leave it out, or write --from 100ms",
-)
-PROVE_NEEDS_KERNELS = rule(
-    "cli.prove-needs-kernels", "no kernels are named", remedy="write --kernels 6.1,6.1-rt"
-)
-LOADS_TWICE = rule(
-    "cli.loads-twice", "the loads are the study's, or those of --load", remedy="leave out STUDY or --load"
-)
 LONGEST_NS = 60_000_000_000
 """A search of it takes days, and 1,500 forks."""
 LEAD_NS = 5_000_000
@@ -160,12 +142,14 @@ def _landscapes(
 
     if study is not None:
         if loads:
-            raise UsageError(LOADS_TWICE())
+            raise UsageError(
+                "the loads are the study's, or those of --load", remedy="leave out STUDY or --load"
+            )
         asked = Asked(find_study(study))
         loads = loads_of(asked.study)
         kernels = kernels or ("" if has_own else ",".join(kernels_asked(asked)))
     if not kernels and not has_own:
-        raise UsageError(PROVE_NEEDS_KERNELS())
+        raise UsageError("no kernels are named", remedy="write --kernels 6.1,6.1-rt")
     return LandscapesAsked(kernels, tuple(dict.fromkeys(loads)) or ("none",))
 
 
@@ -193,7 +177,10 @@ class ProofAsked:
         goal = _goal(within, deadline)
         first_ns = duration_ns("--from", begin)
         if first_ns <= LEAD_NS:
-            raise UsageError(FROM_TOO_EARLY())
+            raise UsageError(
+                "--from must be more than 5ms: the guest stops there before the window",
+                remedy="leave it out, or write --from 100ms",
+            )
         return cls(goal, first_ns, window_ns(window), **others)
 
 
@@ -210,14 +197,18 @@ def _goal(within: str, deadline: str) -> Goal:
     from howlate.prove.landscape import Goal
 
     if within and deadline:
-        raise UsageError(TWO_GOALS())
+        raise UsageError("--within and --deadline are two questions", remedy="ask one of them")
     if deadline:
         return Goal(deadline_ns=limit_ns_of("--deadline", deadline))
     share = _share(within or "5%")
     if share is None and _has_unit(within) and (within_ns := duration_ns("--within", within)):
         return Goal(within_ns=within_ns)
     if share is None or not 0 < share <= 1:
-        raise UsageError(NO_SHARE(text=within))
+        raise UsageError(
+            "--within must be a share between 0% and 100%, or a time, not {text}",
+            remedy="write it like 5% or 2us",
+            text=within,
+        )
     return Goal(within=share)
 
 

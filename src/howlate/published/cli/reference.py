@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from howlate.words.language import as_called
-from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from howlate.published.audit import Audit
     from howlate.published.reference import PublishedTable, Reference
-
-NO_TABLE = rule("reference.no-table", '{study} has no table "{table}"', remedy="{hint}")
 
 
 @click.group(
@@ -118,7 +115,13 @@ def _chosen(reference: Reference, name: str) -> tuple[PublishedTable, ...]:
     found = (one,) if one else tuple(t for t in reference.tables if t.id.startswith(f"{name}-"))
     if not found:
         names = [t.id for t in reference.tables]
-        raise UsageError(NO_TABLE(study=reference.study, table=name, hint=suggestion(name, names)))
+        raise UsageError(
+            '{study} has no table "{table}"',
+            remedy="{hint}",
+            study=reference.study,
+            table=name,
+            hint=suggestion(name, names),
+        )
     return found
 
 

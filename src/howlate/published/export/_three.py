@@ -21,13 +21,6 @@ from howlate.store.export._marks import mark
 from howlate.store.export._rows import chosen, columns_of, copy, scratch, shape_of, threads_of
 from howlate.store.files import OUTPUT, storing, written_output
 from howlate.store.run_folder import SAMPLES, RunFolder
-from howlate.words.statement import rule
-
-COLUMN_MISSING = rule(
-    "export.column-missing",
-    "cell {cell} has no {column}, so these three columns cannot be written",
-    remedy="use --format csv, which writes every column of any test",
-)
 
 HANDLER = "irq_latency_ns"
 """The latency of an interrupt's handler, if a test has it."""
@@ -46,7 +39,12 @@ def write_three(run: RunFolder, out: Path, cells: Sequence[str], *, handler: boo
             wanted = [cell for cell in wanted if not missing[cell]] or wanted
         for cell in wanted:
             if missing[cell]:
-                raise UsageError(COLUMN_MISSING(cell=cell, column=missing[cell]))
+                raise UsageError(
+                    "cell {cell} has no {column}, so these three columns cannot be written",
+                    remedy="use --format csv, which writes every column of any test",
+                    cell=cell,
+                    column=missing[cell],
+                )
         blocks = [(cell, thread) for cell in wanted for thread in threads_of(database, run, cell)]
         rows = 0
         with (

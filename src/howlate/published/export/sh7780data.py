@@ -20,18 +20,6 @@ from howlate.store.export._marks import loaded
 from howlate.store.export._rows import chosen
 from howlate.store.files import OUTPUT, storing, write_output
 from howlate.store.run_folder import RunFolder
-from howlate.words.statement import rule
-
-SEVERAL_FILES = rule(
-    "export.several-files",
-    "{out} is no folder, and these are several files",
-    remedy="name a folder: -o FOLDER",
-)
-NO_PAIR = rule(
-    "export.no-pair",
-    "{run} has no valid cell of {unmeasured} or {measured} under {load}",
-    remedy="use --format csv, which writes every column of any test",
-)
 
 LOAD = "hackbench"
 RUN_TIME = "run_ns_mean"
@@ -58,14 +46,23 @@ class Lines:
 def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
     """`out` is a folder, which is made. Returns the number of lines."""
     if out.exists() and not out.is_dir():
-        raise UsageError(SEVERAL_FILES(out=out))
+        raise UsageError(
+            "{out} is no folder, and these are several files", remedy="name a folder: -o FOLDER", out=out
+        )
     files: dict[tuple[str, str], Lines] = {}
     for cell in chosen(run, cells):
         summary = run.summary(cell)
         if summary.valid:
             _add(files, summary)
     if not files:
-        raise UsageError(NO_PAIR(run=run.path, unmeasured=UNMEASURED, measured=MEASURED, load=LOAD))
+        raise UsageError(
+            "{run} has no valid cell of {unmeasured} or {measured} under {load}",
+            remedy="use --format csv, which writes every column of any test",
+            run=run.path,
+            unmeasured=UNMEASURED,
+            measured=MEASURED,
+            load=LOAD,
+        )
     with storing(out, OUTPUT):
         out.mkdir(parents=True, exist_ok=True)
     for (what, kernel), lines in files.items():

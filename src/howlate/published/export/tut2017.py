@@ -21,13 +21,6 @@ from howlate.store.files import OUTPUT, storing, written_output
 from howlate.store.run_folder import RunFolder
 from howlate.words.quantities import percent
 from howlate.words.say import english
-from howlate.words.statement import rule
-
-NO_LISTING = rule(
-    "export.no-listing",
-    "{run} has no cell of a test of tut-2017's listings ({tests:all})",
-    remedy="use --format csv, which writes every column of any test",
-)
 
 HEAD = "    Column        Min        Avg        Max      StDev"
 TIMERS = {"clock_nanosleep": "TimerAccuracyTestAbs", "clock_nanosleep-relative": "TimerAccuracyTestRel"}
@@ -50,7 +43,12 @@ def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
             labels = summary.labels
             listings.setdefault((labels.get("kernel", ""), labels.get("load", "none")), []).append(summary)
     if not listings:
-        raise UsageError(NO_LISTING(run=run.path, tests=tuple(_NAMES)))
+        raise UsageError(
+            "{run} has no cell of a test of tut-2017's listings ({tests:all})",
+            remedy="use --format csv, which writes every column of any test",
+            run=run.path,
+            tests=tuple(_NAMES),
+        )
     texts = []
     for (kernel, load), found in listings.items():
         texts.append(f"Listing: {f'{kernel}, ' if kernel else ''}load {load}")

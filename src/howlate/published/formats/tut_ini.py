@@ -11,12 +11,6 @@ from howlate.errors import UsageError
 from howlate.imports.formats._importer import Imported, Importer
 from howlate.model.decode import suggestion
 from howlate.model.units import format_duration, parse_count
-from howlate.words.statement import rule
-
-NOT_INI = rule("import.not-ini", "{file} is not INI: {reason}")
-UNKNOWN_SECTION = rule("import.unknown-section", '{file}: unknown section "{section}"', remedy="{hint}")
-UNKNOWN_INI_KEY = rule("import.unknown-ini-key", '{file}, {place}: unknown key "{key}"', remedy="{hint}")
-BAD_INI_VALUE = rule("import.bad-ini-value", "{file}, {place}: {key}: {reason}")
 
 Spell = Callable[[int], str]
 
@@ -111,12 +105,18 @@ def _parse(text: str, file: str) -> tuple[dict[str, int], dict[str, dict[str, in
     try:
         parser.read_string(f"[{GENERAL}]\n{text}", file)
     except configparser.Error as problem:
-        raise UsageError(NOT_INI(file=file, reason=_first_line(problem))) from None
+        raise UsageError("{file} is not INI: {reason}", file=file, reason=_first_line(problem)) from None
     found = {name: dict(parser[name]) for name in parser.sections()}
     general = _numbers(found.pop(GENERAL), {"iterations": ITERATIONS, "priority": PRIORITY}, file, GENERAL)
     for name in found:
         if name not in SECTIONS:
-            raise UsageError(UNKNOWN_SECTION(file=file, section=name, hint=suggestion(name, SECTIONS)))
+            raise UsageError(
+                '{file}: unknown section "{section}"',
+                remedy="{hint}",
+                file=file,
+                section=name,
+                hint=suggestion(name, SECTIONS),
+            )
     return general, {name: _numbers(values, SECTIONS[name][1], file, name) for name, values in found.items()}
 
 
@@ -128,11 +128,20 @@ def _numbers(values: Mapping[str, str], known: Mapping[str, Option], file: str, 
     found = {}
     for key, value in values.items():
         if key not in known:
-            raise UsageError(UNKNOWN_INI_KEY(file=file, place=place, key=key, hint=suggestion(key, known)))
+            raise UsageError(
+                '{file}, {place}: unknown key "{key}"',
+                remedy="{hint}",
+                file=file,
+                place=place,
+                key=key,
+                hint=suggestion(key, known),
+            )
         try:
             found[key] = parse_count(value)
         except ValueError as problem:
-            raise UsageError(BAD_INI_VALUE(file=file, place=place, key=key, reason=problem)) from None
+            raise UsageError(
+                "{file}, {place}: {key}: {reason}", file=file, place=place, key=key, reason=problem
+            ) from None
     return found
 
 

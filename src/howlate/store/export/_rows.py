@@ -22,15 +22,6 @@ from howlate.store.files import OUTPUT, measure_again, storing, written_output
 from howlate.store.run_folder import SAMPLES, RunFolder
 from howlate.store.shape import Shape
 from howlate.words.printable import no_formula
-from howlate.words.statement import rule
-
-NO_SUCH_CELL = rule(
-    "export.no-such-cell", '{run} has no whole cell "{cell}"', remedy="its whole cells: {whole}"
-)
-NO_WHOLE_CELL = rule(
-    "export.no-whole-cell", "{run} has no whole cell", remedy="go on with `howlate run` and the same --out"
-)
-NO_COLUMN = rule("export.no-column", "{path} has no column {missing:all}", remedy="{hint}")
 
 
 def shape_of(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str) -> Shape:
@@ -118,9 +109,17 @@ def chosen(run: RunFolder, cells: Sequence[str]) -> list[str]:
     whole = run.whole_cells()
     for cell in cells:
         if cell not in whole:
-            raise UsageError(NO_SUCH_CELL(run=run.path, cell=cell[:80], whole=", ".join(whole) or "none"))
+            raise UsageError(
+                '{run} has no whole cell "{cell}"',
+                remedy="its whole cells: {whole}",
+                run=run.path,
+                cell=cell[:80],
+                whole=", ".join(whole) or "none",
+            )
     if not whole:
-        raise UsageError(NO_WHOLE_CELL(run=run.path))
+        raise UsageError(
+            "{run} has no whole cell", remedy="go on with `howlate run` and the same --out", run=run.path
+        )
     wanted = list(dict.fromkeys(cells)) or whole
     for cell in wanted:
         run.check_samples(cell)
@@ -131,7 +130,13 @@ def columns_of(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str) -
     found = [str(row[0]) for row in fetch(database, run, cell, "DESCRIBE SELECT * FROM {}")]
     if missing := [name for name in ("thread",) if name not in found]:
         path = run.cell_path(cell) / SAMPLES
-        raise DamagedError(NO_COLUMN(path=path, missing=tuple(missing), hint=measure_again(path.parent)))
+        raise DamagedError(
+            "{path} has no column {missing:all}",
+            remedy="{hint}",
+            path=path,
+            missing=tuple(missing),
+            hint=measure_again(path.parent),
+        )
     return found
 
 

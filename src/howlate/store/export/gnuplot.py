@@ -30,13 +30,6 @@ from howlate.store.export._rows import (
 from howlate.store.files import OUTPUT, storing, write_output, written_output
 from howlate.store.run_folder import SAMPLES, RunFolder
 from howlate.store.shape import Shape
-from howlate.words.statement import rule
-
-SCRIPT_IS_DATA = rule(
-    "export.script-is-data",
-    "{out} cannot be the script: its data stand beside it, in a file .dat",
-    remedy="name it NAME.gp",
-)
 
 OVERLAID: Mapping[str, tuple[str, ...]] = {"timer": ("timer", "part")}
 """Of a test the labels whose values are drawn in one panel, each in a colour of its own."""
@@ -88,7 +81,11 @@ def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
     """`out` is the script; the data stand beside it. Returns the rows written."""
     data = out.with_suffix(".dat")
     if data == out or (out.exists() and not out.is_file() and not out.is_dir()):
-        raise UsageError(SCRIPT_IS_DATA(out=out))
+        raise UsageError(
+            "{out} cannot be the script: its data stand beside it, in a file .dat",
+            remedy="name it NAME.gp",
+            out=out,
+        )
     with connection(run.path) as database:
         wanted = chosen(run, cells)
         shapes = {cell: shape_of(database, run, cell) for cell in wanted}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import click
 
 from howlate.verdict.cli._until import ROUNDS
-from howlate.words.statement import rule
+from howlate.words.statement import Statement
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,13 +17,6 @@ if TYPE_CHECKING:
     from howlate.measure.execute import Tally
     from howlate.measure.prepare import Asked, Prepared
     from howlate.measure.session import Session
-
-NOT_IN_VIRTUAL_TIME = rule(
-    "cli.apart-in-virtual-time",
-    "--every has no meaning in virtual time, where a seed comes out the same each time",
-    remedy="run it with --seeds N, and judge it: howlate verdict RUN",
-)
-WAITS = rule("cli.waits-for-round", "waiting for round {number} of {of}, which begins in {left_s:seconds}")
 
 
 @dataclass(frozen=True)
@@ -46,7 +39,10 @@ class Apart:
         from howlate.errors import UsageError
 
         if prepared.run.virtual:
-            raise UsageError(NOT_IN_VIRTUAL_TIME())
+            raise UsageError(
+                "--every has no meaning in virtual time, where a seed comes out the same each time",
+                remedy="run it with --seeds N, and judge it: howlate verdict RUN",
+            )
         return None
 
     def rounds(self, asked: Asked, _: Prepared, whole: int = 0) -> Asked:
@@ -80,5 +76,15 @@ class Apart:
 
         left_s = due_s - time.monotonic()
         if left_s > 0:
-            click.echo(english(WAITS(number=number, of=last, left_s=left_s)), err=True)
+            click.echo(
+                english(
+                    Statement.of(
+                        "waiting for round {number} of {of}, which begins in {left_s:seconds}",
+                        number=number,
+                        of=last,
+                        left_s=left_s,
+                    )
+                ),
+                err=True,
+            )
             time.sleep(left_s)

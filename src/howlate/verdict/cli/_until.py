@@ -10,7 +10,7 @@ import click
 
 from howlate.cli._options import together
 from howlate.errors import ExitCode
-from howlate.words.statement import rule
+from howlate.words.statement import Statement
 
 if TYPE_CHECKING:
     from howlate.measure.execute import Tally
@@ -19,46 +19,6 @@ if TYPE_CHECKING:
     from howlate.verdict.cli._apart import Apart
     from howlate.verdict.ruling import Question
 
-NEEDS_UNTIL = rule(
-    "cli.needs-until-decided",
-    "{option} is for --until-decided",
-    remedy="add --until-decided, or judge the run later: howlate verdict RUN {option} ...",
-)
-NEEDS_QUESTION = rule(
-    "cli.until-needs-question",
-    "--until-decided needs --miss-rate or --horizon",
-    remedy="say what is to be shown: --miss-rate 1e-6, or --horizon 30min",
-)
-NEEDS_DEADLINE = rule(
-    "cli.until-needs-deadline",
-    "the study states no deadline, so there is nothing to decide",
-    remedy="state one: `howlate check --deadline 200us`, or `howlate run STUDY --set deadline=200us`",
-)
-NEEDS_PERIOD = rule(
-    "cli.until-needs-period",
-    "--miss-rate needs a study whose cells have a period and a duration",
-    remedy="ask for a --horizon alone, or give the study a period and a duration",
-)
-NOT_IN_VIRTUAL_TIME = rule(
-    "cli.until-in-virtual-time",
-    "--until-decided has no meaning in virtual time, where a seed comes out the same each time",
-    remedy="run it with --seeds N, and judge it: howlate verdict RUN",
-)
-ROUNDS_AND_EVERY = rule(
-    "cli.rounds-and-every",
-    "--rounds and --every belong together",
-    remedy="give both, such as --rounds 20 --every 5min",
-)
-ROUNDS_OR_UNTIL = rule(
-    "cli.rounds-or-until",
-    "--until-decided measures as many rounds as it takes, without a pause",
-    remedy="leave out --rounds and --every, or --until-decided",
-)
-OUT_OF_REACH = rule(
-    "cli.out-of-reach",
-    "INCONCLUSIVE: this needs {needed_s:seconds} of measuring at least, and --at-most allows {at_most_s:seconds}. "
-    "Nothing was measured.",
-)
 MOST_ROUNDS = 1_000
 ROUNDS = ("order.kind", "order.repetitions")
 """What --until-decided sets of the study."""
@@ -89,9 +49,14 @@ class UntilOptions:
         if self.rounds is None and self.every is None:
             return None
         if self.until_decided:
-            raise UsageError(ROUNDS_OR_UNTIL())
+            raise UsageError(
+                "--until-decided measures as many rounds as it takes, without a pause",
+                remedy="leave out --rounds and --every, or --until-decided",
+            )
         if self.rounds is None or self.every is None:
-            raise UsageError(ROUNDS_AND_EVERY())
+            raise UsageError(
+                "--rounds and --every belong together", remedy="give both, such as --rounds 20 --every 5min"
+            )
         every_ns = limit_ns_of("--every", self.every)
         return Apart(self.rounds, every_ns / 1e9, (f"--rounds={self.rounds}", f"--every={self.every}"))
 
@@ -105,11 +70,19 @@ class UntilOptions:
         if not self.until_decided:
             for option, value in given.items():
                 if value:
-                    raise UsageError(NEEDS_UNTIL(option=option))
+                    raise UsageError(
+                        "{option} is for --until-decided",
+                        remedy="add --until-decided, or judge the run later: howlate verdict RUN {option} "
+                        "...",
+                        option=option,
+                    )
             return None
         question = asked(None, self.miss_rate, self.horizon, 0.95, self.cluster)
         if not question.miss_rate and question.horizon_s is None:
-            raise UsageError(NEEDS_QUESTION())
+            raise UsageError(
+                "--until-decided needs --miss-rate or --horizon",
+                remedy="say what is to be shown: --miss-rate 1e-6, or --horizon 30min",
+            )
         words = tuple(f"{option}={value}" for option, value in given.items() if value)
         at_most_s = duration_ns("--at-most", self.at_most or "2h") / 1e9
         return Until(question, at_most_s, ("--until-decided", *words))
@@ -192,7 +165,16 @@ class Until:
 
         if not (missing_s := self.missing_s(prepared, whole)):
             return None
-        click.echo(english(OUT_OF_REACH(needed_s=missing_s, at_most_s=self.at_most_s)))
+        click.echo(
+            english(
+                Statement.of(
+                    "INCONCLUSIVE: this needs {needed_s:seconds} of measuring at least, and --at-most "
+                    "allows {at_most_s:seconds}. Nothing was measured.",
+                    needed_s=missing_s,
+                    at_most_s=self.at_most_s,
+                )
+            )
+        )
         return ExitCode.INCONCLUSIVE
 
     def missing_s(self, prepared: Prepared, whole: int = 0) -> float:
@@ -204,11 +186,21 @@ class Until:
 
         cells = possible(prepared)
         if prepared.run.virtual:
-            raise UsageError(NOT_IN_VIRTUAL_TIME())
+            raise UsageError(
+                "--until-decided has no meaning in virtual time, where a seed comes out the same each time",
+                remedy="run it with --seeds N, and judge it: howlate verdict RUN",
+            )
         if not all(cell.parameters.get("deadline") for cell in cells):
-            raise UsageError(NEEDS_DEADLINE())
+            raise UsageError(
+                "the study states no deadline, so there is nothing to decide",
+                remedy="state one: `howlate check --deadline 200us`, or `howlate run STUDY --set "
+                "deadline=200us`",
+            )
         if self.question.miss_rate and any(period_ns_of(cell.labels) is None for cell in cells):
-            raise UsageError(NEEDS_PERIOD())
+            raise UsageError(
+                "--miss-rate needs a study whose cells have a period and a duration",
+                remedy="ask for a --horizon alone, or give the study a period and a duration",
+            )
         missing_s = needed_s(self.question, cells, whole)
         return missing_s if missing_s > self.at_most_s else 0.0
 

@@ -13,34 +13,12 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._options import OutputPath, brief_option, together
-from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.model.loaded import RunContent
     from howlate.verdict.judge import Judged
     from howlate.verdict.ruling import Question, Ruling, Verdict
     from howlate.words.statement import Statement
-
-RATE_RANGE = rule(
-    "cli.rate-range",
-    "--miss-rate must be at least 0 and below 1, not {rate}",
-    remedy="write it like 1e-6; 0 tolerates no miss",
-)
-CONFIDENCE_RANGE = rule(
-    "cli.confidence-range",
-    "--confidence must be between 0.5 and 1, not {confidence}",
-    remedy="write it like 0.95",
-)
-NOTHING_ASKED = rule(
-    "cli.nothing-asked",
-    "--horizon 0 asks for the rate alone, and without --miss-rate no rate is tolerated",
-    remedy="give --miss-rate, or leave out --horizon",
-)
-CLUSTER_RANGE = rule(
-    "cli.cluster-range",
-    "--cluster must be at least 1, not {size}",
-    remedy="write it like 1 (they come singly) or 4",
-)
 
 
 @dataclass(frozen=True)
@@ -181,14 +159,29 @@ def asked(
     from howlate.verdict.ruling import Question
 
     if not 0 <= miss_rate < 1:
-        raise UsageError(RATE_RANGE(rate=miss_rate))
+        raise UsageError(
+            "--miss-rate must be at least 0 and below 1, not {rate}",
+            remedy="write it like 1e-6; 0 tolerates no miss",
+            rate=miss_rate,
+        )
     if not 0.5 <= confidence < 1:
-        raise UsageError(CONFIDENCE_RANGE(confidence=confidence))
+        raise UsageError(
+            "--confidence must be between 0.5 and 1, not {confidence}",
+            remedy="write it like 0.95",
+            confidence=confidence,
+        )
     if not 1 <= cluster < math.inf:
-        raise UsageError(CLUSTER_RANGE(size=cluster))
+        raise UsageError(
+            "--cluster must be at least 1, not {size}",
+            remedy="write it like 1 (they come singly) or 4",
+            size=cluster,
+        )
     horizon_ns = None if horizon is None else duration_ns("--horizon", horizon)
     if horizon_ns == 0 and not miss_rate:
-        raise UsageError(NOTHING_ASKED())
+        raise UsageError(
+            "--horizon 0 asks for the rate alone, and without --miss-rate no rate is tolerated",
+            remedy="give --miss-rate, or leave out --horizon",
+        )
     deadline_ns = 0 if deadline is None else limit_ns_of("--deadline", deadline)
     horizon_s = None if horizon_ns is None else horizon_ns / 1e9
     return Question(deadline_ns, miss_rate, horizon_s, confidence, cluster)

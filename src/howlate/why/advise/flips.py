@@ -23,9 +23,6 @@ from howlate.words.statement import Statement, rule
 NOT_TRIED = rule("flip.not-tried", "the knob {knob} was not tried: {reason}")
 NO_VALUE = rule("flip.no-value", "howlate knows no value to try; name one with --knobs {knob}=VALUE")
 IN_FORCE = rule("flip.in-force", "{value} is in force already")
-UNKNOWN_KNOB = rule("flip.unknown-knob", '"{name}" is not a knob', remedy="{hint}")
-NO_KNOB = rule("flip.no-knob", '"{text}" names no knob', remedy="write --knobs thp,irq_affinity or thp=never")
-TWICE = rule("flip.twice", "--knobs names {knob} twice", remedy="name each value once")
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,9 @@ def flips_of(can: Capabilities, facts: Facts, aim: Aim, named: str = "") -> Flip
     tried, not_tried = [], []
     for flip in wanted:
         if flip.knob not in kinds:
-            raise UsageError(UNKNOWN_KNOB(name=flip.knob, hint=suggestion(flip.knob, kinds)))
+            raise UsageError(
+                '"{name}" is not a knob', remedy="{hint}", name=flip.knob, hint=suggestion(flip.knob, kinds)
+            )
         value, why = _value(kinds[flip.knob], flip.value, facts, aim)
         only_named = settings()[flip.knob].only_named if flip.knob in settings() else None
         if why is None and not named and only_named is not None:
@@ -79,10 +78,12 @@ def parse_knobs(text: str) -> list[Flip]:
     for piece in pieces:
         knob, equals, value = piece.partition("=")
         if not knob or (equals and not value):
-            raise UsageError(NO_KNOB(text=piece))
+            raise UsageError(
+                '"{text}" names no knob', remedy="write --knobs thp,irq_affinity or thp=never", text=piece
+            )
         flip = Flip(knob, value)
         if flip in flips:
-            raise UsageError(TWICE(knob=piece))
+            raise UsageError("--knobs names {knob} twice", remedy="name each value once", knob=piece)
         flips.append(flip)
     return flips
 

@@ -40,26 +40,6 @@ FEW_PAIRS = rule(
 )
 NO_INTERVAL = rule("advise.no-interval", "fewer have no interval of 95 %")
 CANNOT_SHOW = rule("advise.cannot-show", "fewer cannot show anything among {comparisons} comparisons")
-MANY_PAIRS = rule(
-    "advise.many-pairs",
-    "--pairs must be at most {most}, not {pairs}",
-    remedy="write --pairs 12, or leave it out",
-)
-NOTHING_TO_FLIP = rule(
-    "advise.nothing-to-flip",
-    "no knob can be flipped here: {reasons:items}",
-    remedy="`howlate probe list` says what each knob needs; or flip a guest's: `howlate advise --kernels 6.1-rt`",
-)
-NO_FIGURE = rule(
-    "advise.no-figure",
-    '"{figure}" is not a figure that pairs are compared by',
-    remedy="write --quantile 0.5, 0.99, 0.999 or max",
-)
-FEW_SAMPLES = rule(
-    "advise.few-samples",
-    "cells of {samples} samples do not state the {figure} quantile, which needs {needed}",
-    remedy="measure longer cells (--seconds), or name another --quantile",
-)
 BEYOND = 11
 """Samples beyond a quantile: one more than it takes, as some turn may have an overrun."""
 OF_FIGURES = ("0.5", "0.99", "0.999", "0.9999", "max")
@@ -88,7 +68,11 @@ class AdviceAsked:
         """UsageError for what no machine could do."""
         for figure in self.figures:
             if figure not in OF_FIGURES:
-                raise UsageError(NO_FIGURE(figure=figure))
+                raise UsageError(
+                    '"{figure}" is not a figure that pairs are compared by',
+                    remedy="write --quantile 0.5, 0.99, 0.999 or max",
+                    figure=figure,
+                )
         must_be_pairs(self.pairs)
 
     def check_shows(self, flips: int) -> None:
@@ -106,7 +90,12 @@ def must_be_pairs(pairs: int) -> None:
     if pairs < needed:
         raise UsageError(FEW_PAIRS(needed=needed, pairs=pairs, why=NO_INTERVAL()))
     if pairs > MOST_PAIRS:
-        raise UsageError(MANY_PAIRS(most=MOST_PAIRS, pairs=pairs))
+        raise UsageError(
+            "--pairs must be at most {most}, not {pairs}",
+            remedy="write --pairs 12, or leave it out",
+            most=MOST_PAIRS,
+            pairs=pairs,
+        )
 
 
 @dataclass(frozen=True)
@@ -145,7 +134,12 @@ def first_stage(asked: AdviceAsked, target: Target) -> FirstStage:
     flips = flips_of(target.capabilities(machine), facts, _aim(asked), asked.knobs)
     if not flips.tried:
         reasons = tuple(each.statement for each in flips.not_tried)
-        raise NotPossibleError(NOTHING_TO_FLIP(reasons=reasons))
+        raise NotPossibleError(
+            "no knob can be flipped here: {reasons:items}",
+            remedy="`howlate probe list` says what each knob needs; or flip a guest's: `howlate advise "
+            "--kernels 6.1-rt`",
+            reasons=reasons,
+        )
     asked.check_shows(len(flips.tried))
     prepared = _prepared(asked, flips, target)
     _check_samples(asked, prepared.run.plan)
@@ -158,7 +152,13 @@ def _check_samples(asked: AdviceAsked, plan: Plan) -> None:
     for figure in (name for name in asked.figures if name != "max"):
         needed = math.ceil(BEYOND / (1 - float(figure)))
         if counts and min(counts) < needed:
-            raise UsageError(FEW_SAMPLES(samples=min(counts), figure=figure, needed=needed))
+            raise UsageError(
+                "cells of {samples} samples do not state the {figure} quantile, which needs {needed}",
+                remedy="measure longer cells (--seconds), or name another --quantile",
+                samples=min(counts),
+                figure=figure,
+                needed=needed,
+            )
 
 
 def _samples(cell: Cell) -> int:

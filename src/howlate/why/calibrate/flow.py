@@ -19,27 +19,11 @@ from howlate.why.calibrate.injected import InjectedCell
 from howlate.why.calibrate.study import ABOVE, INJECTED, calibration_study
 from howlate.why.explained_cells import ExplainedCell, explained_cells, machine_facts
 from howlate.why.machine_facts import MachineFacts
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement
 
 MOST_DELAYS = 2_000
 """Of one kind; so many late samples are kept."""
 FEWEST_DELAYS = 10
-UNKNOWN_KIND = rule("calibrate.unknown-kind", '"{kind}" is not a kind of delay', remedy="{hint}")
-COUNT_RANGE = rule(
-    "calibrate.count-range",
-    "--count must be between {fewest} and {most}, not {count}",
-    remedy="leave it out for 1000",
-)
-ABOVE_RANGE = rule(
-    "calibrate.above-range",
-    "--above must be a time from 1us to 1ms, not {above}",
-    remedy="write --above 20us",
-)
-NOTHING_TO_INJECT = rule(
-    "calibrate.nothing-to-inject",
-    "no delay can be made and explained here: {reasons:items}",
-    remedy="provide what a kind lacks, or measure in the lab: `howlate calibrate --kernels 6.1-rt`",
-)
 OF_A_CPU = "20us"
 """In virtual time: above the latency of an idle guest with one CPU, and at most the size of the least delay."""
 ON_A_MACHINE = "100us"
@@ -63,15 +47,30 @@ class CalibrationAsked:
         """UsageError for what no machine could do."""
         for kind in self.kinds:
             if kind not in EXPECTED:
-                raise UsageError(UNKNOWN_KIND(kind=kind, hint=suggestion(kind, EXPECTED)))
+                raise UsageError(
+                    '"{kind}" is not a kind of delay',
+                    remedy="{hint}",
+                    kind=kind,
+                    hint=suggestion(kind, EXPECTED),
+                )
         if not FEWEST_DELAYS <= self.count <= MOST_DELAYS:
-            raise UsageError(COUNT_RANGE(fewest=FEWEST_DELAYS, most=MOST_DELAYS, count=self.count))
+            raise UsageError(
+                "--count must be between {fewest} and {most}, not {count}",
+                remedy="leave it out for 1000",
+                fewest=FEWEST_DELAYS,
+                most=MOST_DELAYS,
+                count=self.count,
+            )
         try:
             is_above = not self.above or 1_000 <= parse_duration_ns(self.above) <= 1_000_000
         except ValueError:
             is_above = False
         if not is_above:
-            raise UsageError(ABOVE_RANGE(above=self.above))
+            raise UsageError(
+                "--above must be a time from 1us to 1ms, not {above}",
+                remedy="write --above 20us",
+                above=self.above,
+            )
 
     def asked(self, cpus: int, round_ns: int = 0) -> Asked:
         """The study. `cpus`: of a guest in virtual time, with a round of their turns; 0 on a machine."""
@@ -88,7 +87,11 @@ def check_possible(prepared: Prepared) -> None:
     delayed = [cell for cell in prepared.run.plan.cells if cell.labels.get(PART) == INJECTED]
     if all(cell.impossible for cell in delayed):
         reasons = dict.fromkeys(cell.impossible.rstrip(".") for cell in delayed)
-        raise NotPossibleError(NOTHING_TO_INJECT(reasons=tuple(map(Statement.verbatim, reasons))))
+        raise NotPossibleError(
+            "no delay can be made and explained here: {reasons:items}",
+            remedy="provide what a kind lacks, or measure in the lab: `howlate calibrate --kernels 6.1-rt`",
+            reasons=tuple(map(Statement.verbatim, reasons)),
+        )
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from howlate.cli._options import OutputPath, together
 from howlate.errors import ExitCode
 from howlate.words.language import as_called
 from howlate.words.printable import printable
-from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.measure.execute import Tally
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from howlate.targets import Target
     from howlate.why.advise.flow import AdviceAsked, Advised, FirstStage
 
-PAGE_AND_JSON = rule("cli.advise-page-and-json", "-o is for a page", remedy="leave out -o or --json")
 
 SHORTEST_NS, LONGEST_NS = 10**8, 3600 * 10**9
 
@@ -108,7 +106,7 @@ def advise(asked: AdviceAsked, target: Target, options: AdviseOptions) -> int:
     from howlate.why.advise.flow import first_stage, measured
 
     if options.as_json and options.page is not None:
-        raise UsageError(PAGE_AND_JSON())
+        raise UsageError("-o is for a page", remedy="leave out -o or --json")
     session = None
     with contextlib.closing(target):
         stage = first_stage(asked, target)

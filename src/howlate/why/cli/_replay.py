@@ -23,19 +23,12 @@ if TYPE_CHECKING:
     from howlate.why.explained_cells import CellCase, ExplainedCell
     from howlate.why.replayed.pair import LatenessPair
 
-WORST_AGAINST = rule("cli.worst-against", "--against puts one sample beside one", remedy="leave out --worst")
 MOST_WORST = 1_000
 """Each has its stretch and that of a neighbour, and the plugin has room for 4,096 (probe/emulator/trace.cpp)."""
 OWN_NOT_NAMED = rule(
     "cli.own-not-named",
     "{kernel} is a kernel of your own, and its file is not named",
     remedy="name it as when it was measured, --kernel {kernel}=PATH; or --from events",
-)
-TOO_FEW_WORST = rule("cli.too-few-worst", "--worst must be from 1 to {most:count}, not {worst}")
-OF_REPLAYS = rule(
-    "cli.why-of-replays",
-    "only samples of the lab that are played again have {options:list}",
-    remedy="leave that out",
 )
 EVENTS, REPLAY = "events", "replay"
 STACKS, SPEEDSCOPE = "--stacks", "--speedscope"
@@ -122,7 +115,11 @@ def must_be_replayed(replay: ReplayOptions, built: BuiltOptions, archive: Archiv
         "--refresh": archive.refresh,
     }
     if given := tuple(name for name, value in options.items() if value):
-        raise UsageError(OF_REPLAYS(options=given))
+        raise UsageError(
+            "only samples of the lab that are played again have {options:list}",
+            remedy="leave that out",
+            options=given,
+        )
 
 
 @dataclass(frozen=True)
@@ -170,9 +167,9 @@ def played_again(
     from howlate.why.replayed.pair import LatenessPair
 
     if worst is not None and not 1 <= worst <= MOST_WORST:
-        raise UsageError(TOO_FEW_WORST(worst=worst, most=MOST_WORST))
+        raise UsageError("--worst must be from 1 to {most:count}, not {worst}", worst=worst, most=MOST_WORST)
     if options.against and worst is not None and worst > 1:
-        raise UsageError(WORST_AGAINST())
+        raise UsageError("--against puts one sample beside one", remedy="leave out --worst")
     folder = RunFolder.at(path)
     chosen = choose(folder, content.run, cell, worst or 1, without=options.against)
     if options.against:

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._options import OutputPath, together
-from howlate.words.statement import rule
+from howlate.words.statement import Statement
 
 if TYPE_CHECKING:
     from howlate.why.flow import ExplainedRun
 
 PAIRS = 12
-TRIED = rule("trial.tried", "Tried against {cause}: {knobs:all}")
-OF_CELL = rule("trial.of-cell", "Measured again: {cell}, {pairs} times with each knob and without")
 
 
 @dataclass(frozen=True)
@@ -75,6 +73,16 @@ def try_remedies(found: ExplainedRun, options: TrialOptions) -> int:
     asked = with_length(trial.asked, options.seconds) if options.seconds else trial.asked
     asked.check()
     for cause, knobs in trial.causes.items():
-        click.echo(said(TRIED(cause=cause_text(cause, ""), knobs=knobs)))
-    click.echo(said(OF_CELL(cell=trial.cell.point, pairs=asked.pairs)))
+        click.echo(
+            said(Statement.of("Tried against {cause}: {knobs:all}", cause=cause_text(cause, ""), knobs=knobs))
+        )
+    click.echo(
+        said(
+            Statement.of(
+                "Measured again: {cell}, {pairs} times with each knob and without",
+                cell=trial.cell.point,
+                pairs=asked.pairs,
+            )
+        )
+    )
     return advise(asked, target_of(trial, say), AdviseOptions(pairs=asked.pairs, out=options.out))

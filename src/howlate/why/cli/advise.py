@@ -7,22 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.why.cli._advise import AdviseOptions, advise_options
-from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.targets import Target
     from howlate.why.advise.flow import AdviceAsked
 
 LOADS = ("none", "memory-alloc:100")
-ONE_KERNEL = rule(
-    "cli.advise-one-kernel",
-    "the knobs of one guest are flipped, and --kernels names {count}",
-    remedy="name one kernel, as in --kernels 6.1-rt",
-)
-CPUS_OF_GUEST = rule(
-    "cli.advise-cpus-of-guest", "--cpus is about a guest", remedy="write --kernels too, or --set cpus=1"
-)
-LOAD_TWICE = rule("cli.advise-load-twice", "--load names {load} twice", remedy="name each load once")
 
 
 @click.command(epilog="Example: howlate advise --load none --knobs c_states,thp --pairs 8")
@@ -89,7 +79,7 @@ def _asked(
 
     twice = [load for load in loads if loads.count(load) > 1]
     if twice:
-        raise UsageError(LOAD_TWICE(load=twice[0]))
+        raise UsageError("--load names {load} twice", remedy="name each load once", load=twice[0])
     check = find_study("check")
     settings = {name: value for name, value in check.settings.items() if name != "deadline"}
     asked = AdviceAsked(
@@ -117,9 +107,13 @@ def _target(kernels: str, cpus: int | None) -> Target:
 
     if not kernels:
         if cpus is not None:
-            raise UsageError(CPUS_OF_GUEST())
+            raise UsageError("--cpus is about a guest", remedy="write --kernels too, or --set cpus=1")
         return LocalTarget(probe_path(), restores_first=True)
     count = len(split_labels(kernels))
     if count != 1:
-        raise UsageError(ONE_KERNEL(count=count))
+        raise UsageError(
+            "the knobs of one guest are flipped, and --kernels names {count}",
+            remedy="name one kernel, as in --kernels 6.1-rt",
+            count=count,
+        )
     return open_lab(kernels, LabOptions(cpus=cpus), say=say)

@@ -9,15 +9,10 @@ import click
 
 from howlate.cli._options import OutputPath
 from howlate.words.printable import printable
-from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.targets import Target
     from howlate.why.calibrate.flow import Calibration
-
-CPUS_OF_GUEST = rule(
-    "cli.calibrate-cpus", "--cpus is about a guest", remedy="write --kernels too, or leave --cpus out"
-)
 
 
 @click.command(epilog="Example: howlate calibrate --kernels '6.1[preempt=none],6.1-rt' --count 100")
@@ -122,7 +117,7 @@ def _target(kernels: str, cpus: int | None) -> Target:
 
     if not kernels:
         if cpus is not None:
-            raise UsageError(CPUS_OF_GUEST())
+            raise UsageError("--cpus is about a guest", remedy="write --kernels too, or leave --cpus out")
         return open_target("local")
     return open_lab(kernels, LabOptions(cpus=cpus), say=say)
 

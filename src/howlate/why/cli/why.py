@@ -20,7 +20,6 @@ from howlate.why.cli._replay import (
     replay_options,
 )
 from howlate.why.cli._trial import TrialOptions, trial_options, try_remedies
-from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.document.document import Document
@@ -28,17 +27,6 @@ if TYPE_CHECKING:
     from howlate.why.flow import ExplainedRun
 
 MOST_WORST, DEFAULT_WORST = 100_000, 3
-TRY_ALONE = rule(
-    "cli.why-try-alone",
-    "--pairs, --seconds and --out are about --try",
-    remedy="write --try too, or leave them out",
-)
-TRY_AND_OUTPUT = rule(
-    "cli.why-try-and-output",
-    "--try makes a run folder with a report of its own, so -o and --json do not apply",
-    remedy="leave them out; `howlate show` prints that run, also with --json",
-)
-NO_SUCH_NUMBER = rule("cli.why-worst", "--worst must be from 0 to {most:count}, not {worst}")
 
 
 @click.command(epilog="Example: howlate why runs/20260102T030405-check --worst 5")
@@ -77,7 +65,7 @@ def command(
     from howlate.why.late_json import recorded_json
 
     if worst is not None and not 0 <= worst <= MOST_WORST:
-        raise UsageError(NO_SUCH_NUMBER(worst=worst, most=MOST_WORST))
+        raise UsageError("--worst must be from 0 to {most:count}, not {worst}", worst=worst, most=MOST_WORST)
     _check_trial(trial, is_written=as_json or output is not None)
     check_place(output, OUTPUT)
     replay.check()
@@ -113,9 +101,14 @@ def _check_trial(trial: TrialOptions, *, is_written: bool) -> None:
     from howlate.errors import UsageError
 
     if not trial.wanted and trial.given:
-        raise UsageError(TRY_ALONE())
+        raise UsageError(
+            "--pairs, --seconds and --out are about --try", remedy="write --try too, or leave them out"
+        )
     if trial.wanted and is_written:
-        raise UsageError(TRY_AND_OUTPUT())
+        raise UsageError(
+            "--try makes a run folder with a report of its own, so -o and --json do not apply",
+            remedy="leave them out; `howlate show` prints that run, also with --json",
+        )
     if trial.wanted:
         trial.check()
 

@@ -22,19 +22,6 @@ from howlate.store.run_folder import RunFolder
 from howlate.why.cpu_spans import HandlerFrame, Span, spans_of
 from howlate.why.explained_cells import ExplainedCell, explained_cells
 from howlate.why.sparse_events import completed
-from howlate.words.statement import rule
-
-NO_EVENTS = rule(
-    "export.no-events",
-    "no events were recorded in these cells of {run}",
-    remedy="measure with --set explain=true",
-)
-
-NO_CASES = rule(
-    "export.no-cases",
-    "no cell of these in {run} has a late sample whose events were kept",
-    remedy="`howlate why {run:shell}` says why",
-)
 
 _OF_A_CPU = ("tasks", "interrupts", "softirqs")
 """The tracks of a CPU."""
@@ -51,9 +38,17 @@ def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
     marks = {cell.summary.id: mark(cell.summary) for cell in content.cells}
     explained = [cell for cell in explained_cells(content) if cell.id in wanted]
     if not explained:
-        raise UsageError(NO_EVENTS(run=run.path))
+        raise UsageError(
+            "no events were recorded in these cells of {run}",
+            remedy="measure with --set explain=true",
+            run=run.path,
+        )
     if not any(cell.cases for cell in explained):
-        raise UsageError(NO_CASES(run=run.path))
+        raise UsageError(
+            "no cell of these in {run} has a late sample whose events were kept",
+            remedy="`howlate why {run:shell}` says why",
+            run=run.path,
+        )
     shift_ns = _before_ns(traces[cell.id] for cell in explained)
     with written_output(out) as place, place.open("w", encoding="utf-8") as file:
         file.write('{"displayTimeUnit": "ns", "traceEvents": [\n')

@@ -27,39 +27,7 @@ from howlate.words.statement import Statement, rule
 
 RELEASES = "cyclic"
 """The test whose samples are latencies of releases."""
-NOT_IN_THE_LAB = rule(
-    "why.not-in-the-lab",
-    "{run} was not measured in the lab's virtual time, and cannot be played again",
-    remedy="`howlate why {run:shell} --from events`",
-)
-NO_MACHINE = rule(
-    "why.no-machine",
-    'run.json has cells of "{machine}", and no facts of it',
-    remedy="restore run.json from a copy, or measure again into another folder",
-)
-NO_SUCH_CELL = rule(
-    "why.no-such-cell",
-    "{run} has no whole cell {cell}",
-    remedy="{hint}",
-)
-NOT_MEASURED_ON = rule(
-    "why.not-measured-on",
-    "{run} has no whole cell on {kernel} that is otherwise as {cell}",
-    remedy="{hint}",
-)
 LISTS_CELLS = rule("why.lists-cells", "`howlate show --cells {run:shell}` lists the cells")
-OTHER_GUEST = rule(
-    "why.other-guest",
-    "{run} was measured in another guest of {kernel}: by another build of the probe, of QEMU or of the kernel, or "
-    "with other modules",
-    remedy="name the modules of your own that it was measured with (--module DIR); measure it again; or "
-    "`howlate why {run:shell} --from events`",
-)
-OTHER_KERNEL = rule(
-    "why.other-kernel",
-    "{path} is of another kernel than {kernels:list}: its build id is {build_id}",
-    remedy="name the debug package of the same version",
-)
 
 
 @dataclass(frozen=True)
@@ -97,14 +65,20 @@ def choose(folder: RunFolder, run: Run, wanted: str, worst: int, without: str = 
     """The worst activations of the cells that are named by their id or a part of it; of all cells for "". Those
     of the kernel `without` are left out."""
     if not _is_of_the_lab(run):
-        raise UsageError(NOT_IN_THE_LAB(run=folder.path))
+        raise UsageError(
+            "{run} was not measured in the lab's virtual time, and cannot be played again",
+            remedy="`howlate why {run:shell} --from events`",
+            run=folder.path,
+        )
     cells = [cell for cell in _whole_cells(folder, run) if not without or _kernel(cell) != without]
     named = _named(cells, wanted)
     if not named:
         raise UsageError(
-            NO_SUCH_CELL(
-                run=folder.path, cell=wanted, hint=_hint(folder, wanted, {cell.id for cell in cells})
-            )
+            "{run} has no whole cell {cell}",
+            remedy="{hint}",
+            run=folder.path,
+            cell=wanted,
+            hint=_hint(folder, wanted, {cell.id for cell in cells}),
         )
     return _worst_of(folder, _with_releases(named) or named, worst)
 
@@ -115,7 +89,14 @@ def choose_against(folder: RunFolder, run: Run, one: Cell, kernel: str) -> Chose
     alike = [cell for cell in cells if _kernel(cell) == kernel and _other_labels(cell) == _other_labels(one)]
     if not alike:
         hint = _hint(folder, kernel, {_kernel(cell) for cell in cells} - {_kernel(one)})
-        raise UsageError(NOT_MEASURED_ON(run=folder.path, kernel=kernel, cell=one.id, hint=hint))
+        raise UsageError(
+            "{run} has no whole cell on {kernel} that is otherwise as {cell}",
+            remedy="{hint}",
+            run=folder.path,
+            kernel=kernel,
+            cell=one.id,
+            hint=hint,
+        )
     return _worst_of(folder, alike, 1)[0]
 
 
@@ -130,7 +111,11 @@ def _whole_cells(folder: RunFolder, run: Run) -> list[Cell]:
     cells = [cell for cell in run.plan.cells if cell.id in whole]
     for cell in cells:
         if cell.machine not in run.machines:
-            raise DamagedError(NO_MACHINE(machine=cell.machine))
+            raise DamagedError(
+                'run.json has cells of "{machine}", and no facts of it',
+                remedy="restore run.json from a copy, or measure again into another folder",
+                machine=cell.machine,
+            )
     return cells
 
 
@@ -236,7 +221,13 @@ def _sources(
         found.update((label, each) for each in debug if each.is_of(image))
     for each in debug:
         if each not in found.values():
-            raise UsageError(OTHER_KERNEL(path=each.path, kernels=tuple(machines), build_id=each.build_id))
+            raise UsageError(
+                "{path} is of another kernel than {kernels:list}: its build id is {build_id}",
+                remedy="name the debug package of the same version",
+                path=each.path,
+                kernels=tuple(machines),
+                build_id=each.build_id,
+            )
     return found
 
 
@@ -252,4 +243,11 @@ def _names(run: Run) -> dict[str, str]:
 def _check_guest(path: Path, run: Run, machine: str, target: LabTarget, label: str) -> None:
     measured = Facts.from_json(dict(run.machines[machine])).text("lab.guest")
     if measured and measured != target.guest_key(label):
-        raise NotPossibleError(OTHER_GUEST(run=path, kernel=machine))
+        raise NotPossibleError(
+            "{run} was measured in another guest of {kernel}: by another build of the probe, of QEMU or of "
+            "the kernel, or with other modules",
+            remedy="name the modules of your own that it was measured with (--module DIR); measure it "
+            "again; or `howlate why {run:shell} --from events`",
+            run=path,
+            kernel=machine,
+        )

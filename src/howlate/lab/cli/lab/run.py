@@ -16,16 +16,9 @@ from howlate.lab.cli.lab._built import kernel_option, modules_option
 from howlate.model.guest_cpus import MOST_MIPS
 from howlate.model.units import format_duration
 from howlate.targets import LabOptions
-from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.measure.prepare import Asked
-
-NO_KERNELS = rule(
-    "cli.no-kernels",
-    "{study} names no kernels",
-    remedy="write --kernels 6.1,6.1-rt; `howlate lab kernels` lists them",
-)
 
 
 def _turn_ns(text: str | None) -> int:
@@ -140,7 +133,11 @@ def _kernels(asked: Asked, kernels: str, own: tuple[Path, ...]) -> str:
 
     wanted = kernels or ("" if own else ",".join(kernels_asked(asked)))
     if not wanted and not own:
-        raise UsageError(NO_KERNELS(study=asked.study.id))
+        raise UsageError(
+            "{study} names no kernels",
+            remedy="write --kernels 6.1,6.1-rt; `howlate lab kernels` lists them",
+            study=asked.study.id,
+        )
     return wanted
 
 
