@@ -131,6 +131,35 @@ def test_the_measuring_task_has_no_fault_and_loses_no_sample(probe: Path, tmp_pa
     assert table(stream, "trace_cases")["release"].size == 20
 
 
+@pytest.mark.parametrize(
+    "words", [(), ("--cpus=all",), ("--work=50us",), ("--cpus=all", "--record=memory")], ids=" ".join
+)
+def test_the_recording_ends_with_the_sample_above_the_threshold(
+    probe: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    delays = ("--inject=fifo-task", "--inject-size=4ms", "--inject-every=50", "--period=4ms")
+    done = run(
+        *(*ALL, *delays, *words, "--threshold=2ms", "--duration=30s"),
+        *("--stream", tmp_path / "stream"),
+    )
+    assert done.returncode == 1, done.stderr
+    stream = read_stream(tmp_path / "stream")
+    cases, events = table(stream, "trace_cases"), table(stream, "trace_events")
+    names, threads = stream.raw_header["in_force"]["trace"]["events"], trace(stream)["threads"]
+    first = min(np.flatnonzero(cases["latency_ns"] > 2_000_000), key=lambda at: stamps(cases)[at])
+    assert cases["state"][first] == 0
+    assert cases["events"][first] > 0
+    # Before the task left its CPU nobody recorded any more, so that nothing could be overwritten.
+    pid = threads[int(cases["thread"][first])]["pid"]
+    left = (events["event"] == names.index("sched_switch")) & (events["pid"] == pid)
+    assert not (left & (events["time_ns"] > stamps(cases)[first])).any()
+
+
+def stamps(cases: Mapping[str, Any]) -> Any:
+    """When each case had its time stamp."""
+    return cases["release_ns"] + cases["latency_ns"]
+
+
 def test_without_it_nothing_of_it_is_in_the_stream(probe: Path, tmp_path: Path) -> None:
     done = run("cyclic", "--activations=10", "--quiet", "--stream", tmp_path / "stream")
     assert done.returncode == 0, done.stderr

@@ -31,14 +31,17 @@ std::vector<int> measuring_cpus(const CellPlan& plan, const std::vector<int>& al
   return cpus;
 }
 
-// What a lane's mark needs when its threshold is passed.
-struct TraceMark {
-  const Trace* trace;
+// What is stopped when a lane's threshold is passed, at once: what led there must not be overwritten.
+struct Traces {
+  const std::unique_ptr<Explain>* explain;  // made after it; null without --explain
+  const Trace* trace;                       // the kernel's, with --break-trace; else null
   std::int64_t stagger_ns;
 };
 
-void mark_trace(void* context, const Sample& sample) {
-  const TraceMark& lane = *static_cast<const TraceMark*>(context);
+void stop_traces(void* context, const Sample& sample) {
+  const Traces& lane = *static_cast<const Traces*>(context);
+  if (*lane.explain) (*lane.explain)->stop();
+  if (lane.trace == nullptr) return;
   char mark[128];
   const int length =
       std::snprintf(mark, sizeof mark, "howlate: latency %lld ns at release %lld, %lld ns after t0\n",
@@ -100,10 +103,10 @@ class RingCell : public CellFrame {
 
   CellPlan& plan_;
   std::optional<Trace> trace_;
-  std::vector<TraceMark> marks_;      // of the lanes
+  std::vector<Traces> traces_;        // of the lanes
   std::optional<Injected> injected_;  // the lanes call it
+  std::unique_ptr<Explain> explain_;  // as they do at their threshold
   std::optional<Lanes> lanes_;
-  std::unique_ptr<Explain> explain_;
   std::optional<Recorder> recorder_;
   RecorderPlace place_;
   std::size_t ring_samples_ = 0;
@@ -146,14 +149,13 @@ Status RingCell::open_trace() {
 }
 
 Status RingCell::prepare() {
-  marks_.reserve(plan_.lanes.size());  // the lanes keep pointers to them
+  traces_.reserve(plan_.lanes.size());  // the lanes keep pointers to them
   for (auto& lane : plan_.lanes) {
     if (plan_.threshold_ns != 0) lane->loop.threshold_ns = plan_.threshold_ns;
     lane->loop.stop_at_threshold = plan_.threshold_ns != 0;
-    if (!trace_) continue;
-    marks_.push_back({&*trace_, lane->stagger_ns});
-    lane->loop.on_threshold = mark_trace;
-    lane->loop.on_threshold_context = &marks_.back();
+    traces_.push_back({&explain_, trace_ ? &*trace_ : nullptr, lane->stagger_ns});
+    lane->loop.on_threshold = stop_traces;
+    lane->loop.on_threshold_context = &traces_.back();
   }
   lanes_.emplace(cell_.root(), *bell_);
   lanes_->when_over([this] { around_.loads().close(); });

@@ -2,6 +2,7 @@
 // activations are kept. docs/explain.md describes it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -41,8 +42,10 @@ class Explain {
   ~Explain() { end(); }
 
   [[nodiscard]] TraceWatch& watch() { return *watch_; }
-  // Nothing is recorded afterwards.
-  void stop() { source_->stop(); }
+  // Nothing is recorded afterwards. From any thread: a measuring thread calls it at its threshold.
+  void stop() {
+    if (!stopped_.exchange(true, std::memory_order_acq_rel)) source_->stop();
+  }
   // Reads the rest, gives the tracing back and writes both tables. Call it after stop() and the recorder's end.
   void finish(Sink& sink, std::uint16_t first_table, std::int64_t t0_ns);
 
@@ -68,6 +71,7 @@ class Explain {
   Root root_;
   ExplainOptions options_;
   std::unique_ptr<EventSource> source_;
+  std::atomic<bool> stopped_{false};
   ExplainEvents events_;
   std::string no_bpf_;
   std::optional<TraceWatch> watch_;
