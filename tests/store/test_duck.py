@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import duckdb
@@ -9,7 +10,7 @@ import pytest
 
 from howlate.errors import DamagedError, StorageError
 from howlate.store import duck
-from howlate.store.duck import connection, reading, scan, writing
+from howlate.store.duck import connection, disbelieve, reading, scan, writing
 
 
 def test_long_queries_draw_nothing_and_load_nothing(tmp_path: Path) -> None:
@@ -51,3 +52,35 @@ def test_what_does_not_fit_is_spilled_and_removed(tmp_path: Path, monkeypatch: p
         assert database.execute(f"{numbers} ORDER BY n LIMIT 1 OFFSET 5999999").fetchone() is not None
         assert list(tmp_path.glob(".spill-*"))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_next_block_has_the_database_and_nothing_of_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It opens none, optimises again, and reads what the file holds now, though its size and times are as before."""
+    table = tmp_path / "table"
+    with connection(tmp_path) as database:
+        disbelieve(database)
+        for number in (1, 2):
+            query = f"COPY (SELECT {number} AS n) TO '{tmp_path / str(number)}' (FORMAT parquet)"
+            database.execute(query)
+        table.write_bytes((tmp_path / "1").read_bytes())
+        assert database.execute(f"SELECT n FROM {scan(database, table)}").fetchone() == (1,)
+    before = table.stat()
+    table.write_bytes((tmp_path / "2").read_bytes())
+    os.utime(table, ns=(before.st_atime_ns, before.st_mtime_ns))
+    monkeypatch.setattr(duck, "_opened", lambda: pytest.fail("a database was opened"))
+    with connection(tmp_path) as database:
+        assert database.execute("SELECT current_setting('disabled_optimizers')").fetchone() == ("",)
+        assert database.execute(f"SELECT n FROM {scan(database, table)}").fetchone() == (2,)
+
+
+def test_after_an_error_the_next_block_has_another_database(tmp_path: Path) -> None:
+    with pytest.raises(KeyError), connection(tmp_path):
+        raise KeyError
+    assert duck._idle == []
+    with connection(tmp_path) as outer, connection(tmp_path) as inner:
+        outer.execute("CREATE TABLE there (n INTEGER)")
+        with pytest.raises(duckdb.CatalogException):
+            inner.execute("SELECT * FROM there")
+    assert len(duck._idle) == 1

@@ -107,7 +107,7 @@ def ask(sql: str, runs: Sequence[KnownRun]) -> SqlAnswer:
     with (
         tempfile.TemporaryDirectory(prefix="howlate-query-") as spill,
         ended_in_time(lambda: shutil.rmtree(spill, ignore_errors=True)),
-        connection(Path(spill)) as database,
+        connection(Path(spill), kept=False) as database,
     ):
         _must_be_a_query(database, sql)
         names = names_of(runs)

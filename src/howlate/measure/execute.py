@@ -421,6 +421,7 @@ class NotTakenError(HowlateError):
 
 
 def _summarised(folder: RunFolder, part: Path, cell: Cell, *, stopped: bool = False) -> CellSummary:
+    from howlate.store.duck import close_idle
     from howlate.store.summarise import summarise
 
     try:
@@ -430,6 +431,8 @@ def _summarised(folder: RunFolder, part: Path, cell: Cell, *, stopped: bool = Fa
         )
     except DamagedError as problem:
         raise _NotWhole(_failure(cell, problem)) from None
+    finally:
+        close_idle()  # its threads have no place beside the next measurement
     if summary.stop_reason in ("failed", "") or (summary.stop_reason == "stopped" and not stopped):
         raise _NotWhole(Failure(cell, ExitCode.BROKEN, ENDED_EARLY(reason=summary.stop_reason or "none")))
     folder.finish_cell(cell.id)

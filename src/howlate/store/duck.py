@@ -8,7 +8,7 @@ import os
 import re
 import secrets
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,28 +35,54 @@ _seen: set[tuple[str | int, ...]] = set()
 """The tables whose footers this process has looked at."""
 
 
+_idle: list[duckdb.DuckDBPyConnection] = []
+"""The database of the block before, for the next one: opening one takes longer than most blocks."""
+
+
 @contextmanager
-def connection(spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database in memory; what does not fit goes to files in a folder of random name in `spill`, which is removed
-    at the end. An interrupt is one, wherever in the block DuckDB is."""
+def connection(spill: Path, *, kept: bool = True) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to a database in memory; what does not fit goes to files in a folder of random name in `spill`,
+    which is removed at the end. An interrupt is one, wherever in the block DuckDB is. `kept`: the block leaves
+    nothing in the database, which serves the next one unless there was an error."""
     with ExitStack() as held:
         with looking(spill):
             folder = held.enter_context(opened_folder(spill))
-        config: dict[str, str | bool | int | float | list[str]] = {
-            "threads": THREADS,
-            "memory_limit": MEMORY_LIMIT,
-            "temp_directory": f"/proc/self/fd/{folder}/.spill-{secrets.token_hex(8)}",
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-        }
+        spilled = f"/proc/self/fd/{folder}/.spill-{secrets.token_hex(8)}"
         try:
-            database = duckdb.connect(":memory:", config=config)
-            held.callback(database.close)
-            # A bar would be drawn on standard output, into --json.
-            database.execute("SET enable_progress_bar = false")
-            yield database
+            database = (kept and _idle_one()) or _opened()
+            closing = held.enter_context(ExitStack())
+            closing.callback(database.close)
+            database.execute(f"SET memory_limit = '{MEMORY_LIMIT}'; SET temp_directory = '{spilled}'")
+            with database.cursor() as connected:
+                # A bar would be drawn on standard output, into --json.
+                connected.execute("SET enable_progress_bar = false")
+                yield connected
+            if kept and not _idle and not Path(spilled).exists():
+                # What it keeps of files is forgotten: they may be others when it is used again.
+                database.execute("SET enable_external_file_cache = false; RESET enable_external_file_cache")
+                database.execute("RESET disabled_optimizers; SET temp_directory = ''")
+                closing.pop_all()
+                _idle.append(database)
         except RuntimeError as error:
             raise _told_of_interrupt(error) from None
+
+
+def close_idle() -> None:
+    """Its threads end."""
+    while database := _idle_one():
+        database.close()
+
+
+def _idle_one() -> duckdb.DuckDBPyConnection | None:
+    with suppress(IndexError):  # as another thread may take it
+        return _idle.pop()
+    return None
+
+
+def _opened() -> duckdb.DuckDBPyConnection:
+    extensions = dict.fromkeys(("autoinstall_known_extensions", "autoload_known_extensions"), False)
+    config: dict[str, str | bool | int | float | list[str]] = {"threads": THREADS, **extensions}
+    return duckdb.connect(":memory:", config=config)
 
 
 def disbelieve(database: duckdb.DuckDBPyConnection) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
+import numpy as np
 
 from howlate.model.columns import FLAGS, INDICES, RELEASE, SAMPLES, TIMES
 from howlate.system.opening import open_file
@@ -30,7 +31,7 @@ _TAIL = 8
 _CHUNKS = (
     "SELECT row_group_id, row_group_num_rows, num_values, total_uncompressed_size, "
     "least(data_page_offset, coalesce(nullif(dictionary_page_offset, 0), data_page_offset)) AS begin, "
-    "total_compressed_size FROM parquet_metadata(?)"
+    "total_compressed_size FROM parquet_metadata(?) ORDER BY begin"
 )
 
 
@@ -65,23 +66,17 @@ def _chunks_problem(database: duckdb.DuckDBPyConnection, name: str, size: int) -
     rows = int((database.execute(query, [name]).fetchone() or (0,))[0])
     if not 0 <= rows <= ROWS_FREE + ROWS_PER_BYTE * size:
         return f"its footer says {rows:,} rows, and the file has {size:,} bytes"
-    query = (
-        "SELECT coalesce(sum(rows), 0) FROM (SELECT row_group_id, any_value(row_group_num_rows) AS "
-        f"rows FROM ({_CHUNKS}) GROUP BY row_group_id)"
-    )
-    counted = int((database.execute(query, [name]).fetchone() or (0,))[0])
+    chunks = database.execute(_CHUNKS, [name]).fetchnumpy().values()
+    group, group_rows, values, unpacked, begin, packed = (np.ma.filled(chunk, -1) for chunk in chunks)
+    counted = sum(group_rows[np.unique(group, return_index=True)[1]].tolist())
     if counted != rows:
         return f"its footer says {rows:,} rows, and its row groups have {counted:,}"
-    wrong = (
-        f"SELECT row_group_id FROM (SELECT *, lag(begin + total_compressed_size, 1, 0) OVER (ORDER BY begin) AS "
-        f"before FROM ({_CHUNKS})) WHERE row_group_num_rows NOT BETWEEN 0 AND {GROUP_ROWS_MAX} "
-        "OR num_values <> row_group_num_rows "
-        f"OR total_uncompressed_size NOT BETWEEN 0 AND {CHUNK_BYTES_MAX} "
-        f"OR begin < before OR total_compressed_size NOT BETWEEN 0 AND {size} "
-        f"OR begin NOT BETWEEN 0 AND {size} - total_compressed_size LIMIT 1"
-    )
-    found = database.execute(wrong, [name]).fetchone()
-    return "" if found is None else f"its row group {int(found[0]) + 1:,} is not one of howlate's"
+    wrong = (group_rows < 0) | (group_rows > GROUP_ROWS_MAX) | (values != group_rows)
+    wrong |= (unpacked < 0) | (unpacked > CHUNK_BYTES_MAX) | (packed < 0) | (packed > size)
+    wrong |= (begin < 0) | (begin > size - packed)
+    if not wrong.any():
+        wrong[1:] = begin[1:] < (begin + packed)[:-1]
+    return f"its row group {int(group[wrong][0]) + 1:,} is not one of howlate's" if wrong.any() else ""
 
 
 def rows_problem(database: duckdb.DuckDBPyConnection, source: str, columns: Sequence[str]) -> str:
