@@ -104,7 +104,7 @@ def test_what_the_page_explains_is_explained_on_the_page_of_why() -> None:
     one, other = explained("6.1"), explained("6.1-rt")
     shown = Document((pair_section(LatenessPair(one, other)), *document(one, other).sections))
     text = replayed_page(shown, [one, other])
-    assert set(re.findall(r'href="docs/([^"#]*)', text)) == {"why.md", "lab/why.md"}
+    assert set(re.findall(r'href="docs/([^"#]*)', text)) == {"why.md"}
 
 
 def test_lines_of_source_stand_beside_parts_and_functions_and_in_all_files() -> None:

@@ -18,7 +18,7 @@ SITE = "HOWLATE_DOCS"
 DOCS = "docs"
 
 _STATISTICS, _ACCOUNT = "statistics.md#in-the-summary", "statistics.md#the-account"
-_PROOF, _WHY = "lab/prove.md#the-argument-if-the-premises-hold", "lab/why.md#"
+_PROOF = "lab/prove.md#the-argument-if-the-premises-hold"
 _LATE = "why.md#"
 _GRAVITY = "cores.md#gravity-what-anticipation-does-to-numbers"
 _MISSES, _REPEATED = "statistics.md#deadline-misses", "report.md#repetitions-and-kernels"
@@ -35,9 +35,9 @@ SHEETS = {
     "differences": "lab/kernels.md",
     "proofs": _PROOF,
     "advice": "advise.md#the-table",
-    "late-functions": f"{_WHY}functions-and-files-for-other-tools",
-    "why-pair": f"{_WHY}two-kernels-side-by-side",
-    "late-causes": f"{_LATE}the-table-of-causes",
+    "late-functions": f"{_LATE}functions-lines-and-two-kernels",
+    "why-pair": f"{_LATE}functions-lines-and-two-kernels",
+    "late-causes": f"{_LATE}read-it",
     "late-parts": f"{_LATE}the-causes",
     "late-counters": f"{_LATE}without-events",
     "findings": "doctor.md",

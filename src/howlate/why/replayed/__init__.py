@@ -1,1 +1,1 @@
-"""Why samples of the lab were late, by every instruction (docs/lab/why.md)."""
+"""Why samples of the lab were late, by every instruction (docs/why.md)."""

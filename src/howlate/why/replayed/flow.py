@@ -1,4 +1,4 @@
-"""The worst samples of a lab run, played again and explained (docs/lab/why.md)."""
+"""The worst samples of a lab run, played again and explained (docs/why.md)."""
 
 from __future__ import annotations
 
