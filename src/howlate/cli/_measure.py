@@ -284,15 +284,11 @@ def material_of(
 
 def print_screen(material: Material, page: str = "", *, brief: bool = False) -> None:
     """The first screen, and for programs the line that `brief` prints alone. `page`: where the report is."""
-    from rich.console import Console
-    from rich.text import Text
-
+    from howlate.cli._screen import print_lines
     from howlate.document.first_screen.screen import screen
 
-    console = Console(highlight=False)
-    letters = not console.encoding.lower().startswith("utf")
-    for line in () if brief else screen(material, console.width, page, letters=letters):
-        console.print(Text.assemble(*line), soft_wrap=True)
+    if not brief:
+        print_lines(lambda width, letters: screen(material, width, page, letters=letters))
     print_brief(material, asked=brief)
 
 

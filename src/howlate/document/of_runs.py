@@ -131,6 +131,11 @@ class Material:
         made: T = self._once[make]
         return made
 
+    def made_before(self, make: Callable[[Material], T], made: T) -> Material:
+        """With what `once` would make of it."""
+        self._once[make] = made
+        return self
+
     @cached_property
     def labels(self) -> list[dict[str, str]]:
         return labels_of(self.runs, self.joined)

@@ -49,8 +49,13 @@ def opening(verdicts: Sequence[Verdict], content: RunContent | None = None) -> t
     first = tuple(run_sentence(verdicts))
     if content is not None and missing and outcome_of(verdicts) is Ruling.PASS:
         first = (no_pass(content),)
+    return (*first, *missing, *beside(verdicts, content))
+
+
+def beside(verdicts: Sequence[Verdict], content: RunContent | None) -> tuple[Statement, ...]:
+    """What no verdict is about, and what a deadline means where a core is ahead of the release."""
     left_out = () if content is None else (*_left_out(content), *_unasked(verdicts, content))
-    return (*first, *missing, *left_out, *_anticipated(verdicts))
+    return (*left_out, *_anticipated(verdicts))
 
 
 def _left_out(content: RunContent) -> tuple[Statement, ...]:

@@ -29,6 +29,7 @@ def modules_of_results() -> tuple[str, ...]:
         "howlate.verdict.promise_facts",
         "howlate.verdict.promise_sentence",
         "howlate.verdict.rate",
+        "howlate.verdict.screen",
         "howlate.verdict.stretch",
         "howlate.verdict.verdict",
         "howlate.verdict.whole",
@@ -66,8 +67,9 @@ def ruled(material: Material) -> Ruled | None:
 def rulings(content: RunContent) -> dict[str, str]:
     """For document/results.py: PASS, FAIL or INCONCLUSIVE by the id of a point or cell."""
     from howlate.verdict.judge import stated
+    from howlate.verdict.on_screen import by_id
 
-    return {name: row.verdict.outcome for row in stated(content) for name in (row.point, *row.cells)}
+    return by_id(stated(content))
 
 
 def json_members(material: Material) -> dict[str, Any]:

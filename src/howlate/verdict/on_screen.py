@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from howlate.document.first_screen.on_screen import Ruled
+from howlate.document.first_screen.on_screen import Ruled, ScreenNote
 from howlate.document.of_runs import Material
+from howlate.verdict.document import beside
 from howlate.verdict.in_report import rows
+from howlate.verdict.judge import Judged
 from howlate.verdict.promise import remaining
 from howlate.verdict.promise_bounds import rate_line
 from howlate.verdict.ruling import Ruling, Verdict
@@ -17,6 +19,8 @@ from howlate.words.quantities import level_text, rate_bound, seconds_text
 from howlate.words.say import Text
 
 HOUR_S = 3600
+RANK = 25
+"""Of what no verdict is about, among notes."""
 
 
 def ruled(material: Material) -> Ruled | None:
@@ -24,17 +28,25 @@ def ruled(material: Material) -> Ruled | None:
     verdicts = [row.verdict for row in material.once(rows)]
     if not verdicts:
         return None
+    content = material.runs[0]
     seen = outcome_of(verdicts)
-    outcome = ruling_of(seen, material.runs[0])
-    if outcome is not seen:
-        told = Caption("of {count} cells nothing is known: they are missing", count=lacking(material.runs[0]))
-        return Ruled(outcome, (told,))
+    outcome = ruling_of(seen, content)
     said: Sequence[Text] = ()
-    if outcome is Ruling.PASS:
+    if outcome is not seen:
+        said = (Caption("of {count} cells nothing is known: they are missing", count=lacking(content)),)
+    elif outcome is Ruling.FAIL and verdicts[0].asked.miss_rate:
+        said = (rate_line(next(verdict for verdict in verdicts if verdict.outcome is outcome)),)
+    elif outcome is Ruling.PASS:
         said = promised(verdicts)
     elif outcome is Ruling.INCONCLUSIVE:
         said = _open([verdict for verdict in verdicts if verdict.outcome is outcome])
-    return Ruled(outcome, tuple(said))
+    told = (ScreenNote(RANK, text) for text in beside(verdicts, content))
+    return Ruled(outcome, tuple(said), by_id(material.once(rows)), tuple(told))
+
+
+def by_id(judged: Sequence[Judged]) -> dict[str, str]:
+    """The outcomes by point and by cell."""
+    return {name: row.verdict.outcome for row in judged for name in (row.point, *row.cells)}
 
 
 def promised(verdicts: Sequence[Verdict]) -> list[Text]:

@@ -42,8 +42,8 @@ class Answer:
 
     @classmethod
     def of(cls, material: Material) -> Answer:
-        found = screen_rows(material.runs[0])
         ruled = _ruled(material)
+        found = screen_rows(material.runs[0], ruled.rows if ruled is not None else None)
         why: Reasons | None = next((told for room in hooks("reasons") if (told := room(material))), None)
         word = ""
         said: Text = ""
@@ -62,7 +62,7 @@ class Answer:
             said,
             tuple(more),
             why if was_late else None,
-            notes.notes(material, found.rows, why.notes if why is not None else ()),
+            notes.notes(material, found.rows, [note for room in (why, ruled) if room for note in room.notes]),
         )
 
 

@@ -5,13 +5,8 @@ MEASURED max=9098.7us p99=455.8us load=none runs/20260102T030405-check"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
-
-from howlate.document.first_screen.answer import outcome_of
-from howlate.document.first_screen.rows import screen_rows
+from howlate.document.first_screen.answer import Answer
 from howlate.document.of_runs import Material
-from howlate.model.summary import DeadlineSummary
 from howlate.statistics.labels import axes_that_vary
 from howlate.words.printable import shell_word
 
@@ -20,33 +15,21 @@ MEASURED = "MEASURED"
 NOTHING = "-"
 
 
-class BriefRow(NamedTuple):
-    """The figures of one row."""
-
-    labels: Mapping[str, str]
-    max_ns: float | None
-    p99_ns: float | None
-    counts: DeadlineSummary | None
-
-
-def brief(outcome: str, row: BriefRow | None, every: Sequence[Mapping[str, str]], folder: str) -> str:
-    """`row`: the worst; `every`: the labels of all rows; `folder`: as a command takes it."""
-    if row is None:
-        row = BriefRow({}, None, None, None)
-    counts = row.counts
-    missed = [f"missed={counts.misses}/{counts.releases}"] if outcome and counts is not None else []
-    axes = axes_that_vary(every) if every else ()
-    where = [f"{axis}={shell_word(row.labels[axis])}" for axis in axes if row.labels.get(axis)]
-    return " ".join(
-        [outcome or MEASURED, f"max={_us(row.max_ns)}", f"p99={_us(row.p99_ns)}", *missed, *where, folder]
-    )
-
-
 def brief_of(material: Material) -> str:
-    """Of the first run of the material."""
-    found = screen_rows(material.runs[0])
-    worst = next((BriefRow(r.group.labels, r.max_ns, r.p99_ns, r.counts) for r in found.rows), None)
-    return brief(outcome_of(material), worst, [row.group.labels for row in found.rows], material.folder)
+    """Of the first run of the material: the first row of its screen. The folder is as a command takes it."""
+    answer = Answer.of(material)
+    rows = answer.rows.rows
+    axes = axes_that_vary([row.group.labels for row in rows]) if rows else ()
+    figures = [f"max={NOTHING}", f"p99={NOTHING}"]
+    for worst in rows[:1]:
+        counts = worst.counts
+        figures = [f"max={_us(worst.max_ns)}", f"p99={_us(worst.p99_ns)}"]
+        figures += (
+            [f"missed={counts.misses}/{counts.releases}"] if answer.outcome and counts is not None else []
+        )
+        labels = worst.group.labels
+        figures += [f"{axis}={shell_word(labels[axis])}" for axis in axes if labels.get(axis)]
+    return " ".join([answer.outcome or MEASURED, *figures, material.folder])
 
 
 def _us(ns: float | None) -> str:

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from howlate.words.say import Text
+
+
+@dataclass(frozen=True)
+class ScreenNote:
+    """What must be known before a number is used."""
+
+    rank: int
+    """The smallest first."""
+    text: Text
+    count: int = 1
+    """So many sentences of the whole report it stands for."""
 
 
 @dataclass(frozen=True)
@@ -16,8 +27,9 @@ class Ruled:
     """PASS, FAIL or INCONCLUSIVE."""
     said: tuple[Text, ...] = ()
     """What may be promised, or why nothing may, and what to do. There may be no room for the last ones."""
-    rows: Mapping[str, str] = field(default_factory=dict)
-    """The same of each row, by the id of a point."""
+    rows: Mapping[str, str] | None = None
+    """The outcomes by cell and by point; None: those on the deadlines that were stated."""
+    notes: tuple[ScreenNote, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -40,17 +52,6 @@ class ScreenAdvice:
     text: str
     share: float
     """Of the time that the samples were late, what it could buy at most."""
-
-
-@dataclass(frozen=True)
-class ScreenNote:
-    """What must be known before a number is used."""
-
-    rank: int
-    """The smallest first."""
-    text: Text
-    count: int = 1
-    """So many sentences of the whole report it stands for."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from howlate.document.results import rulings_of
@@ -101,9 +101,9 @@ class ScreenRows:
         return tuple(row for row in self.rows if row.outcome)
 
 
-def screen_rows(content: RunContent) -> ScreenRows:
-    """Of a run."""
-    found = list(_rows(content))
+def screen_rows(content: RunContent, rulings: Mapping[str, str] | None = None) -> ScreenRows:
+    """Of a run. `rulings`: by cell and by point, else those on the deadlines that were stated."""
+    found = list(_rows(content, rulings_of(content) if rulings is None else rulings))
     deadlines = {counts.deadline_ns for row in found if (counts := row.counts) is not None}
     step_ns = 0 if deadlines else _step_ns(found)
     told = [replace(row, later=_later(row, step_ns)) for row in found]
@@ -112,9 +112,8 @@ def screen_rows(content: RunContent) -> ScreenRows:
     return ScreenRows(tuple(told), deadlines.pop() if len(deadlines) == 1 else 0, step_ns)
 
 
-def _rows(content: RunContent) -> Iterator[ScreenRow]:
+def _rows(content: RunContent, rulings: Mapping[str, str]) -> Iterator[ScreenRow]:
     groups = groups_of(content.summaries, content.run)
-    rulings = rulings_of(content)
     names = row_names([group.labels for group in groups]) if len(groups) > 1 else [""] * len(groups)
     for group, name in zip(groups, map(printable, names), strict=True):
         cells = group.counted or group.cells

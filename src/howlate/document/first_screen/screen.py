@@ -34,6 +34,7 @@ from howlate.document.first_screen.lines import (
 )
 from howlate.document.first_screen.on_screen import Reasons, ScreenNote
 from howlate.document.first_screen.rows import ScreenRow, ScreenRows
+from howlate.document.first_screen.table import LETTERS
 from howlate.document.of_runs import NO_CELL, Material
 from howlate.document.sheet import NOTHING
 from howlate.statistics.labels import axes_that_vary, heading
@@ -44,7 +45,6 @@ from howlate.words.say import count_text, text_of
 
 FEWEST_ROWS, LEAST_STRIP, LEAST_NAME = 4, 8, 6
 CAUSES, ADVICE, MOST_FAILURES = 3, 2, 3
-LETTERS = {"F": "bold red", "P": "bold green", "?": "bold yellow", "!": "bold yellow"}
 STRIPS = {"in time": "", "late": "red", "deadline": "bold", "max": "bold"}
 
 
@@ -88,19 +88,19 @@ def screen(material: Material, width: int = COLUMNS, page: str = "", *, letters:
     drawn = DrawnRows(width, letters, answer.rows)
     axis, rows = drawn.lines()
     parts = Parts(
-        head=list(_head(material, answer, width)),
+        head=list(head_lines(material, answer, width)),
         rows=rows,
         axis=axis,
         why=list(_why(answer.why, width)) if answer.why is not None else [],
         advice=list(advice_lines(answer.why.advice[:ADVICE], width)) if answer.why is not None else [],
         trust=list(note_lines(list(map(screen_notes.said, answer.notes)), width)),
         page=[((page, COPIED),)] if page else [],
-        last=list(_last(material, answer.notes, width)),
+        last=list(last_lines(material, _more(material, answer.notes), "show --all", width)),
     )
     return typed(parts.fitted(width), letters=letters)
 
 
-def _head(material: Material, answer: Answer, width: int) -> Iterator[Line]:
+def head_lines(material: Material, answer: Answer, width: int) -> Iterator[Line]:
     """The verdict; without a deadline the largest value, and how often what was later."""
     if not answer.rows.rows:
         yield from under("", [NO_CELL()], width, 2)
@@ -198,13 +198,16 @@ def _why(why: Reasons, width: int) -> Iterator[Line]:
         yield from reason_lines(why.reasons[:CAUSES], width)
 
 
-def _last(material: Material, notes: Sequence[ScreenNote], width: int) -> Iterator[Line]:
+def last_lines(material: Material, words: str, command: str, width: int) -> Iterator[Line]:
     """The circumstances, and where the rest is."""
-    content = material.runs[0]
-    if told := text_of(screen_notes.circumstances(content)):
+    if told := text_of(screen_notes.circumstances(material.runs[0])):
         yield ((cut(told, width), FAINT),)
     if material.folder:
-        count = screen_notes.others(material, notes)
-        notes_ = ngettext("{count} more note", "{count} more notes", count).format(count=count)
-        words = ", ".join([*([notes_] if count else []), _("all tables")])
-        yield from copied(words, f"{called()} show --all {material.folder}", width)
+        yield from copied(words, f"{called()} {command} {material.folder}", width)
+
+
+def _more(material: Material, notes: Sequence[ScreenNote]) -> str:
+    """What the rest is."""
+    count = screen_notes.others(material, notes)
+    told = ngettext("{count} more note", "{count} more notes", count).format(count=count)
+    return ", ".join([*([told] if count else []), _("all tables")])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +12,12 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._options import OutputPath, brief_option, together
+from howlate.words.printable import shell_line, shell_path
 
 if TYPE_CHECKING:
     from howlate.model.loaded import RunContent
     from howlate.verdict.judge import Judged
-    from howlate.verdict.ruling import Question, Ruling, Verdict
+    from howlate.verdict.ruling import Question
     from howlate.words.statement import Statement
 
 
@@ -53,6 +53,16 @@ class _Asked:
     horizon: str | None
     cluster: float
     confidence: float
+
+    @property
+    def again(self) -> str:
+        """The command that prints all, but for the run."""
+        usual = vars(_Asked(None, 0.0, None, 1.0, 0.95))
+        given = {name: value for name, value in vars(self).items() if value != usual[name]}
+        options = [
+            word for name, value in given.items() for word in (f"--{name.replace('_', '-')}", str(value))
+        ]
+        return shell_line(["verdict", "--all", *options])
 
 
 _asked = together(
@@ -102,7 +112,9 @@ _asked = together(
 )
 @_outputs
 @brief_option
-@click.option("--all", "every", is_flag=True, help="Show each CPU, and each column that is judged.")
+@click.option(
+    "--all", "every", is_flag=True, help="Show it in sentences, with each CPU and each column that is judged."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/verdict.md).")
 def command(
     run: Path,
@@ -116,25 +128,34 @@ def command(
 ) -> int:
     """Decide whether the machine that RUN was measured on keeps a deadline. Exit code 0: PASS, 1: FAIL,
     5: INCONCLUSIVE."""
+    from howlate.cli._measure import print_brief
+    from howlate.cli._screen import print_lines
     from howlate.document.missing import missing_of
+    from howlate.document.of_runs import Material
+    from howlate.document.sheet import TERMINAL
     from howlate.store.files import write_output
     from howlate.store.loaded import load_run
     from howlate.verdict.document import junit as as_junit
     from howlate.verdict.document import markdown
-    from howlate.verdict.of_run import case_names, doubts_of, json_of, verdicts_of
+    from howlate.verdict.in_report import rows as judged_rows
+    from howlate.verdict.of_run import case_names, doubts_of, json_of, on_deadline, verdicts_of
+    from howlate.verdict.screen import screen
     from howlate.verdict.whole import EXIT_CODES, code_of, outcome_of, ruling_of
 
     question = asked(about.deadline, about.miss_rate, about.horizon, about.confidence, about.cluster)
     content = load_run(run, bins=False, kernels=False)
+    if question.deadline_ns:
+        content = on_deadline(run, content, question.deadline_ns)
     rows = verdicts_of(run, content, question, extrapolate=extrapolate)
     verdicts = [row.verdict for row in rows]
     slower = doubts_of(run, content, rows)
+    material = Material([content], TERMINAL, folder=shell_path(run)).made_before(judged_rows, rows)
     if as_json:
         click.echo(json.dumps(json_of(run, content, rows, slower), indent=1, ensure_ascii=False))
+    elif every and not brief:
+        _print(rows, content, slower)
     elif not brief:
-        _print(verdicts, content, slower)
-        if every:
-            _print_each(rows)
+        print_lines(lambda width, letters: screen(material, slower, about.again, width, letters=letters))
     if outputs.junit is not None:
         names = case_names(content.run, rows)
         write_output(
@@ -145,8 +166,8 @@ def command(
     if outputs.summary is not None:
         write_output(outputs.summary, markdown(content.run.id, verdicts, slower, content), "--summary")
     ruling = ruling_of(outcome_of(verdicts), content)
-    if brief or not (as_json or sys.stdout.isatty()):
-        click.echo(_brief(run, content, rows, ruling))
+    if brief or not as_json:
+        print_brief(material, asked=brief)
     return code_of(ruling, EXIT_CODES[ruling], [content])
 
 
@@ -187,37 +208,14 @@ def asked(
     return Question(deadline_ns, miss_rate, horizon_s, confidence, cluster)
 
 
-def _print_each(rows: Sequence[Judged]) -> None:
-    """Of each row the columns beside the worst, and the CPUs."""
-    from rich.console import Console
-
-    from howlate.document.document_terminal import print_items
-    from howlate.verdict.document import each
-
-    print_items(Console(highlight=False), each([(row.verdict, *row.others) for row in rows]))
-
-
-def _brief(run: Path, content: RunContent, rows: Sequence[Judged], ruling: Ruling) -> str:
-    """The worst row in one line."""
-    from howlate.document.first_screen.brief import BriefRow
-    from howlate.document.first_screen.brief import brief as one_line
-    from howlate.verdict.ruling import severity
-    from howlate.words.printable import shell_path
-
-    worst = max(rows, key=lambda row: (severity(row.verdict.outcome), row.verdict.evidence.max_ns or 0))
-    evidence = worst.verdict.evidence
-    columns = [cell.columns.get(evidence.column) for cell in content.summaries if cell.id in worst.cells]
-    p99 = [held.quantiles.get("0.99") for held in columns if held is not None]
-    p99_ns = max((ns for ns in p99 if ns is not None), default=None)
-    row = BriefRow(worst.labels, evidence.max_ns, p99_ns, evidence.deadline)
-    return one_line(ruling, row, [each.labels for each in rows], shell_path(run))
-
-
-def _print(verdicts: Sequence[Verdict], content: RunContent, slower: Sequence[Statement]) -> None:
+def _print(rows: Sequence[Judged], content: RunContent, slower: Sequence[Statement]) -> None:
+    """In sentences; of each row the columns beside the worst, and the CPUs."""
     from rich.console import Console
 
     from howlate.document.document import texts
     from howlate.document.document_terminal import print_items
-    from howlate.verdict.document import items
+    from howlate.verdict.document import each, items
 
-    print_items(Console(highlight=False), (*items(verdicts, content), *texts("more", slower)))
+    verdicts = [row.verdict for row in rows]
+    told = (*items(verdicts, content), *texts("more", slower), *each([(r.verdict, *r.others) for r in rows]))
+    print_items(Console(highlight=False), told)

@@ -1,0 +1,90 @@
+"""A table of a screen: one line a row. Where it is too wide, the least important columns go; it is never cut into
+blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len, set_cell_size
+
+from howlate.charts._strip import plain
+from howlate.document.first_screen.lines import FAINT, Line, cut, middle, right
+from howlate.document.sheet import NOTHING
+
+LEAST_NAME = 6
+GAP = "  "
+LETTERS = {"F": "bold red", "P": "bold green", "?": "bold yellow", "!": "bold yellow"}
+
+
+@dataclass(frozen=True)
+class ScreenColumn:
+    heading: str
+    texts: Sequence[str]
+    rank: int = 0
+    """Of those that may go, the largest goes first; 0: it stays."""
+    words: bool = False
+    """From the left; numbers are from the right."""
+    styles: Sequence[str] = ()
+    """Of each text, if any."""
+
+    @property
+    def width(self) -> int:
+        return max(map(cell_len, (self.heading, *self.texts)), default=0)
+
+    @property
+    def has_some(self) -> bool:
+        return any(text not in ("", NOTHING, "-") for text in self.texts)
+
+    def cell(self, text: str) -> str:
+        return set_cell_size(text, self.width) if self.words else right(text, self.width)
+
+
+@dataclass(frozen=True)
+class ScreenTable:
+    """Rows have names, and before them letters such as F and P, if any."""
+
+    heading: str
+    names: Sequence[str]
+    columns: Sequence[ScreenColumn]
+    letters: Sequence[str] = ()
+
+    def lines(self, width: int) -> tuple[Line, list[Line]]:
+        """The headings, and a line for each row."""
+        mark = 2 if any(letter.strip() for letter in self.letters) else 0
+        longest = max(map(cell_len, (self.heading, *self.names)), default=0) if any(self.names) else 0
+        least = max(LEAST_NAME, width // 4)
+        while least < min(longest, width // 2) and len({middle(n, least) for n in self.names}) < len(
+            {*self.names}
+        ):
+            least += 1
+        least = min(longest, least)
+        shown = [_plain(column) for column in self.columns if column.has_some]
+        while any(column.rank for column in shown) and mark + least + _width(shown) > width:
+            shown.remove(max(shown, key=lambda column: column.rank))
+        room = max(1, min(longest, width - mark - _width(shown)))
+        lead = " " * mark + (set_cell_size(cut(self.heading, room), room) if longest else "")
+        gap = GAP if longest else ""
+        head = f"{lead}{gap}{GAP.join(column.cell(column.heading) for column in shown)}"
+        rows: list[Line] = []
+        for place, name in enumerate(self.names):
+            letter = self.letters[place] if mark else ""
+            named = set_cell_size(middle(name, room), room) + gap if longest else ""
+            line = [*([(f"{letter or ' '} ", LETTERS.get(letter, ""))] if mark else []), (named, "")]
+            for number, column in enumerate(shown):
+                style = column.styles[place] if column.styles else ""
+                line.append(
+                    (column.cell(column.texts[place]) + (GAP if number < len(shown) - 1 else ""), style)
+                )
+            rows.append(tuple(line))
+        return ((head, FAINT),), rows
+
+
+def _plain(column: ScreenColumn) -> ScreenColumn:
+    """As a terminal has it, so that widths are those that are shown."""
+    texts = [plain(text) for text in column.texts]
+    return ScreenColumn(plain(column.heading), texts, column.rank, column.words, column.styles)
+
+
+def _width(columns: Sequence[ScreenColumn]) -> int:
+    return sum(len(GAP) + column.width for column in columns)

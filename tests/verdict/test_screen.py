@@ -1,0 +1,95 @@
+"""The screen of a verdict: the answer first, and each row on one line of 80 columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+import made_inventory
+from howlate.document.first_screen.answer import Answer
+from howlate.document.first_screen.brief import brief_of
+from howlate.document.first_screen.lines import LINES
+from howlate.document.of_runs import Material
+from howlate.document.sheet import TERMINAL
+from howlate.store.loaded import load_run
+from howlate.verdict.cli.verdict import asked
+from howlate.verdict.in_report import rows
+from howlate.verdict.of_run import on_deadline, verdicts_of
+from howlate.verdict.screen import screen
+from howlate.words.language import speak
+
+DEADLINE_NS = 20_000
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Material]:
+    """The runs of the inventory, held against a deadline that some rows keep."""
+    place = tmp_path_factory.mktemp("inventory") / "runs"
+    made_inventory.make_runs(place)
+    return {name: material_of(place / name) for name in made_inventory.RUNS}
+
+
+def material_of(run: Path) -> Material:
+    content = on_deadline(run, load_run(run, bins=False, kernels=False), DEADLINE_NS)
+    question = asked(f"{DEADLINE_NS}ns", 0.0, None, 0.95)
+    found = verdicts_of(run, content, question)
+    return Material([content], TERMINAL, folder=f"runs/{run.name}").made_before(rows, found)
+
+
+def shown(material: Material, width: int = 80) -> list[str]:
+    lines = screen(material, (), "verdict --all --deadline 20us", width)
+    return ["".join(text for text, _ in line) for line in lines]
+
+
+@pytest.mark.parametrize("language", ["en", "de", "ja"])
+@pytest.mark.parametrize("width", [80, 60, 40])
+@pytest.mark.parametrize("name", made_inventory.RUNS)
+def test_it_is_one_screen_with_the_answer_first(
+    judged: dict[str, Material], name: str, width: int, language: str
+) -> None:
+    material = judged[name]
+    try:
+        speak(language)
+        lines = shown(material, width)
+        outcome = Answer.of(material).outcome
+    finally:
+        speak("en")
+    assert len(lines) <= LINES
+    assert lines[0].startswith(outcome)
+    assert lines[-1].endswith(f"howlate verdict --all --deadline 20us runs/{name}")
+    assert all(cell_len(line) <= width for line in lines if f"runs/{name}" not in line)
+
+
+@pytest.mark.parametrize("name", made_inventory.RUNS)
+def test_each_row_has_its_largest_value_and_its_misses_on_one_line(
+    judged: dict[str, Material], name: str
+) -> None:
+    """As they are judged, the worst first."""
+    answer = Answer.of(judged[name])
+    lines = [line for line in shown(judged[name]) if line[:2] in ("F ", "? ", "P ")]
+    assert [line[0] for line in lines] == [row.letter for row in answer.rows.rows if row.outcome]
+    for line, row in zip(lines, answer.rows.judged, strict=True):
+        words = line.split()
+        assert row.counts is not None
+        if row.name:
+            assert words[1][:3] == row.name[:3]
+        assert f"{row.counts.misses:,}" in words
+    verdicts = {cell: each.verdict for each in judged[name].once(rows) for cell in each.cells}
+    for row in answer.rows.judged:
+        assert row.outcome == verdicts[row.group.cells[0].id].outcome
+
+
+@pytest.mark.parametrize("name", made_inventory.RUNS)
+def test_the_line_for_programs_is_of_its_first_row(judged: dict[str, Material], name: str) -> None:
+    first = Answer.of(judged[name]).rows.rows[0]
+    outcome, largest, *_ = brief_of(judged[name]).split()
+    assert outcome == Answer.of(judged[name]).outcome
+    assert largest == f"max={(first.max_ns or 0) / 1000:.1f}us"
+
+
+def test_a_row_without_misses_says_for_how_long_its_largest_value_holds(judged: dict[str, Material]) -> None:
+    """A nineteenth of its second; and how many late events come an hour: 3.0 / 1 s."""
+    (calm,) = [line for line in shown(judged["passed"]) if line.startswith("P none")]
+    assert calm.split()[2:] == ["13.0", "us", "0", "20,000", "10785", "0.053", "s"]
