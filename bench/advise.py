@@ -149,7 +149,7 @@ def leave(folder: Path) -> None:
 def advised(scene: Scene, repetition: int, folder: Path) -> dict[str, Any]:
     """What one call of the command finds."""
     length_ms = scene.length_ms + repetition * scene.step_ms
-    command = [str(ROOT / "howlate"), "advise", *scene.options, f"--seconds={length_ms}ms", "--json"]
+    command = [str(ROOT / "howlate"), "advise", *scene.options, f"--cell-duration={length_ms}ms", "--json"]
     command += [f"--seed={repetition + 1}", f"--out={folder / str(repetition)}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:

@@ -36,7 +36,7 @@ def seconds_before_measuring(folder: Path, probe: str) -> float:
     wrapper.chmod(0o755)
     started = time.time()
     subprocess.run(
-        [ROOT / "howlate", "check", "--seconds", "5", "--out", folder / f"run-{started}"],
+        [ROOT / "howlate", "check", "--duration", "5", "--out", folder / f"run-{started}"],
         env={**os.environ, "HOWLATE_PROBE": str(wrapper)},
         capture_output=True,
         check=False,

@@ -121,11 +121,11 @@ def test_a_run_is_measured_and_shown_without_a_room(room: str, tmp_path: Path) -
     stand_in.put(tmp_path / "probe")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "HOWLATE_PROBE": str(tmp_path / "probe")}
     calls = {
-        "check --seconds 1 --no-wait --out run": 0,
+        "check --duration 1 --no-wait --out run": 0,
         "show run --json": 0,
         "report run --lang de": 0,
         "report run --by load": 2 if "compare" in gone else 0,
-        "check --seconds 1 --no-wait --deadline 1h --out judged": 5 if "verdict" in gone else 0,
+        "check --duration 1 --no-wait --deadline 1h --out judged": 5 if "verdict" in gone else 0,
     }
     for words, code in calls.items():
         done = subprocess.run(

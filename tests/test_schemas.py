@@ -87,11 +87,11 @@ def failing(place: Path) -> dict[str, str]:
 
 
 RUNS = {
-    "check": ("check --seconds 1 --no-wait --deadline 100us --out run", {"cell.json", "bins.json"}),
+    "check": ("check --duration 1 --no-wait --deadline 100us --out run", {"cell.json", "bins.json"}),
     "published": ("run tut-2017 --scale 0.0001 --set load=none --out run", {"cell.json", "bins.json"}),
     "histogram": (f"import {FOREIGN / 'timerlat-hist.txt'} --out run", {"cell.json", "bins.json"}),
     "samples": (f"import {FOREIGN / 'cyclictest-raw.txt'} --out run", {"cell.json", "bins.json"}),
-    "failed": ("check --seconds 1 --no-wait --out run", {"error.json"}),
+    "failed": ("check --duration 1 --no-wait --out run", {"error.json"}),
 }
 """By what they are: the command, and files that each of them has beside run.json. Of `failed` the probe dies."""
 

@@ -450,7 +450,7 @@ def test_hints_name_howlate_as_it_was_called(clone: Clone) -> None:
 @pytest.mark.parametrize(
     ("argv", "expected"),
     [
-        ("check --help", "Example: ./howlate check --seconds 30"),
+        ("check --help", "Example: ./howlate check --period 500us --policy fifo:90 --deadline 300us"),
         ("check --help", "Usage: ./howlate check"),
         ("check --no-such", "`./howlate check --help`"),
         ("show /none", "`./howlate check` makes one"),

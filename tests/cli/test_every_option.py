@@ -40,7 +40,7 @@ CALLS: dict[str, Sequence[Call]] = {
     "advise": (
         ("advise --dry-run --json --load none --set timer=timerfd --quantile max --seed 3 --no-wait", (0, 3)),
         (
-            "advise --knobs stat_interval --pairs 8 --seconds 100ms --quantile 0.5 --no-wait --out a -o a.html",
+            "advise --knobs stat_interval --pairs 8 --cell-duration 100ms --quantile 0.5 --no-wait --out a -o a.html",
             (0, 3, 5),
         ),
     ),
@@ -51,8 +51,17 @@ CALLS: dict[str, Sequence[Call]] = {
         ),
     ),
     "check": (
-        ("check --seconds 1s --deadline 200us --cpus 0 --out c --no-wait --histogram --brief", JUDGED),
-        ("check --long --no-wait --json", (*JUDGED,)),
+        (
+            "check --duration 1s --period 500us --priority 80 --warm-up 10ms --load none,cpu:5 --deadline 200us "
+            "--cpus 0 --out c --no-wait --histogram --brief",
+            JUDGED,
+        ),
+        (
+            "check --long --no-wait --json --policy other --target local --set timer=timerfd --load none",
+            JUDGED,
+        ),
+        ("check --cell-duration 100ms --scale 0.5 --most-cells 9 --dry-run --policy other", (0,)),
+        ("check --resume --seeds 2 --policy other", (2,)),
         (
             "check -D 1s --no-wait --deadline 200us --miss-rate 0.5 --until-decided --horizon 1ms --at-most 20s "
             "--cluster 2",
@@ -86,8 +95,8 @@ CALLS: dict[str, Sequence[Call]] = {
     ),
     "plan": (
         (
-            "plan --miss-rate 1e-3 --true-rate 1e-4 --period 1ms --horizon 1s --ratio 1.5 --seconds 1s --cluster 2 "
-            "--deadline 200us --confidence 0.9 --json",
+            "plan --miss-rate 1e-3 --true-rate 1e-4 --period 1ms --horizon 1s --ratio 1.5 --cell-duration 1s "
+            "--cluster 2 --deadline 200us --confidence 0.9 --json",
             (0,),
         ),
     ),
@@ -115,6 +124,12 @@ CALLS: dict[str, Sequence[Call]] = {
         ),
         ("run mine.toml --emit-job job --target-arch x86_64", (0,)),
         ("run mine.toml --seeds 2", (2,)),
+        (
+            "run mine.toml --dry-run --period 2ms --policy rr --priority 9 --load none --cpus 0 --deadline 1ms "
+            "--warm-up 10ms -D 1s",
+            (0, 3),
+        ),
+        ("run mine.toml --dry-run --cell-duration 1s", (0,)),
     ),
     "settings": (("settings cyclic --json", (0,)), ("settings --defaults", (0,))),
     "show": (
@@ -142,7 +157,7 @@ CALLS: dict[str, Sequence[Call]] = {
             "--module . --mirror http://localhost --keyring mine.toml --refresh",
             (2,),
         ),
-        ("why r --try --pairs 6 --seconds 100ms --out w", (0, 2, 3, 5)),
+        ("why r --try --pairs 6 --cell-duration 100ms --out w", (0, 2, 3, 5)),
     ),
 }
 """By command; the words are those that a user types. Options that are refused here on purpose are those of the lab

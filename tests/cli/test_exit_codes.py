@@ -38,7 +38,7 @@ SITUATIONS = {
 CODES = {"pass": 0, "fail": 1, "open": 5, "usage": 2, "impossible": 3, "broken": 4}
 OUTPUTS = {"pipe": "pipe closed", "full": "output unwritable"}
 
-CHECK = "check --seconds 1s --no-wait"
+CHECK = "check --duration 1s --no-wait"
 RUN = "run mine.toml --no-wait"
 ADVISE = "advise --load none --pairs 7 --no-wait --out NEW"
 LAB_RUN = "lab run mine.toml --kernels 6.1 --seeds 2 --out NEW"
@@ -56,7 +56,7 @@ CALLS: dict[str, dict[str, str]] = {
         "pass": f"steady: {CHECK} --deadline 200us",
         "fail": f"{CHECK} --deadline 1us",
         "open": f"{CHECK} --deadline 1100ns",
-        "usage": "check --seconds 0",
+        "usage": "check --duration 0",
         "broken": f"broken: {CHECK} --deadline 1ms",
     },
     "compare": {

@@ -108,7 +108,7 @@ def test_the_answer_is_on_the_screen_when_the_prompt_is_back(terminal: Terminal)
 
 
 def test_check_ends_with_its_answer(terminal: Terminal) -> None:
-    rows = terminal.typed(command("check", "--seconds", "1", "--no-wait", "--deadline", "1us"))
+    rows = terminal.typed(command("check", "--duration", "1", "--no-wait", "--deadline", "1us"))
     assert answer_of(rows).startswith("FAIL  deadline 1 us")
     assert sum(row.startswith("F ") for row in rows) == 5
 

@@ -27,7 +27,7 @@ WORDS = {
             "--load=none",
             "--pairs=7",
             "--no-wait",
-            "--seconds=2",
+            "--duration=2",
             "--set=policy=other",
         ),
         "--knob=",

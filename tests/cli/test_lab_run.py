@@ -100,8 +100,8 @@ def test_a_study_says_how_many_cpus_its_guests_have_and_the_user_overrides_it(
     Path("mine.toml").write_text(STUDY + "[lab]\ncpus = 2\n")
     for words, cpus in (
         (("lab", "run", "mine.toml", "--kernels", "6.1"), 2),
-        (("lab", "run", "mine.toml", "--kernels", "6.1", "--cpus", "1"), 1),
-        (("lab", "run", "mine.toml", "--kernels", "6.1", "--cpus", "4"), 4),
+        (("lab", "run", "mine.toml", "--kernels", "6.1", "--guest-cpus", "1"), 1),
+        (("lab", "run", "mine.toml", "--kernels", "6.1", "--guest-cpus", "4"), 4),
         (("run", "mine.toml", "--target", "lab:6.1"), 2),
         (("run", "mine.toml", "--target", "lab:6.1", "--set", "load=none"), 2),
     ):
@@ -125,14 +125,14 @@ def test_a_study_says_how_many_cpus_its_guests_have_and_the_user_overrides_it(
 def test_a_turn_that_cannot_be_is_refused_before_the_lab_is_opened(
     howlate: Run, opened: dict[str, Any], turn: str, reason: str
 ) -> None:
-    said = howlate(*RUN, "--cpus", "2", f"--turn={turn}")
+    said = howlate(*RUN, "--guest-cpus", "2", f"--turn={turn}")
     assert said.code == 2, said.err
     assert reason in said.err and "us" in said.err
     assert "turn_ns" not in opened
 
 
 def test_a_turn_that_can_be_is_what_the_lab_is_opened_with(howlate: Run, opened: dict[str, Any]) -> None:
-    assert howlate(*RUN, "--cpus", "2", "--turn", "20us", "--dry-run").code == 0
+    assert howlate(*RUN, "--guest-cpus", "2", "--turn", "20us", "--dry-run").code == 0
     assert opened["turn_ns"] == 20_000
 
 

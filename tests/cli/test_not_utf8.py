@@ -30,7 +30,7 @@ def test_a_run_below_such_a_name_is_refused_and_read_from_within(howlate: Run, c
 
 
 @pytest.mark.parametrize(
-    "words", [("run", "mine.toml", "--no-wait", "--out", NAME), ("check", "--seconds", "1s", "--out", NAME)]
+    "words", [("run", "mine.toml", "--no-wait", "--out", NAME), ("check", "--duration", "1s", "--out", NAME)]
 )
 def test_nothing_is_measured_into_such_a_name(howlate: Run, words: tuple[str, ...]) -> None:
     Path("mine.toml").write_text(STUDY)

@@ -19,22 +19,22 @@ def test_a_time_is_taken_between_its_limits_and_refused_outside(one: int, other:
     least, most = sorted((one, other))
     text = format_duration(ns)
     if least <= ns <= most:
-        assert within_ns("--seconds", text, least, most) == ns
+        assert within_ns("--duration", text, least, most) == ns
         return
     with pytest.raises(UsageError) as refused:
-        within_ns("--seconds", text, least, most)
+        within_ns("--duration", text, least, most)
     said = str(refused.value)
     assert said.startswith(
-        f"--seconds must be between {format_duration(least)} and {format_duration(most)}, "
+        f"--duration must be between {format_duration(least)} and {format_duration(most)}, "
     )
 
 
 @given(st.text(max_size=12))
 def test_any_text_is_a_time_or_an_error_that_names_the_option(text: str) -> None:
     try:
-        within_ns("--seconds", text, 0, 2**63)
+        within_ns("--duration", text, 0, 2**63)
     except UsageError as refused:
-        assert str(refused).startswith("--seconds: ")
+        assert str(refused).startswith("--duration: ")
 
 
 def test_no_other_command_reads_a_time() -> None:

@@ -19,8 +19,8 @@ from processes import until
 
 MIGRATION = Path("/proc/sys/kernel/timer_migration")
 ADVISE = (
-    "advise", "--knobs=timer_migration", "--load=none", "--pairs=6", "--quantile=max", "--seconds=1", "--no-wait",
-    "--set=policy=other", "--out=r",
+    "advise", "--knobs=timer_migration", "--load=none", "--pairs=6", "--quantile=max", "--cell-duration=1",
+    "--no-wait", "--set=policy=other", "--out=r",
 )  # fmt: skip
 SIDES = 2 * 6
 KNOB = "--knob=timer_migration"

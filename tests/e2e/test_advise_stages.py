@@ -39,9 +39,9 @@ KNOBS = {"advise": "thp", "why --try": ",".join(knobs_of(Cause.PAGE_FAULT))}
 COMMANDS = {
     "advise": (
         "advise", "--knobs=thp", "--load=none", "--no-wait", "--set=policy=fifo:80", "--set=period=400us",
-        "--set=late-policy=backlog", "--quantile=0.5", "--seconds=250ms", *CELLS,
+        "--set=late-policy=backlog", "--quantile=0.5", "--cell-duration=250ms", *CELLS,
     ),
-    "why --try": ("why", "late", "--try", "--seconds=500ms", *CELLS),
+    "why --try": ("why", "late", "--try", "--cell-duration=500ms", *CELLS),
 }  # fmt: skip
 PROGRAM = """#!/bin/sh
 if [ "$1" = cyclic ]; then

@@ -28,7 +28,7 @@ def test_a_closed_terminal_ends_with_5(tmp_path: Path) -> None:
     master, slave = pty.openpty()
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "HOWLATE_PROBE": str(probe_path())}
     process = subprocess.Popen(
-        [sys.executable, "-m", "howlate", "check", "--seconds", "60", "--no-wait"],
+        [sys.executable, "-m", "howlate", "check", "--duration", "60", "--no-wait"],
         stdin=slave,
         stdout=slave,
         stderr=slave,

@@ -23,7 +23,7 @@ OPTIONS = ("--load=none", "--quantile=max", f"--knobs={KNOBS}", "--pairs=8")
 
 def advised(cache: Path, folder: Path, kernel: str, length_ms: int) -> dict[str, Any]:
     """What the command prints; its run is the folder's "r"."""
-    words = ["advise", f"--kernels={kernel}", f"--seconds={length_ms}ms", *OPTIONS, "--json", "--out=r"]
+    words = ["advise", f"--kernels={kernel}", f"--cell-duration={length_ms}ms", *OPTIONS, "--json", "--out=r"]
     done = subprocess.run(
         [sys.executable, "-m", "howlate", *words],
         cwd=folder,

@@ -55,11 +55,17 @@ QUICK: dict[str, Sequence[Call]] = {
     "lab prove": ((f"lab prove --kernels 6.12 {FROM} --refresh", (2, 3, 4)),),
     "lab run": (
         (
-            f"lab run mine.toml {GUEST} --clock virtual --mips 500 --cpus 1 --set period=2ms "
+            f"lab run mine.toml {GUEST} --clock virtual --mips 500 --guest-cpus 1 --set period=2ms "
             "--seeds 1 --scale 0.5 --out r --most-cells 9 --histogram --jobs 1 --no-cache",
             (0,),
         ),
         (f"lab run mine.toml {GUEST} --mips 500 --seeds 1 --dry-run --json", (0,)),
+        (
+            f"lab run mine.toml {GUEST} --dry-run --period 2ms --policy rr --priority 9 --load none --deadline 1ms "
+            "--warm-up 10ms -D 1s",
+            (0,),
+        ),
+        (f"lab run mine.toml {GUEST} --dry-run --cell-duration 1s", (0,)),
         ("lab run mine.toml --resume --brief", (2,)),
         (f"lab run mine.toml --kernels 6.12 {FROM} --refresh", (2, 3, 4)),
         ("lab run mine.toml --kernel absent --probe /bin/ls", (2,)),
@@ -69,11 +75,12 @@ QUICK: dict[str, Sequence[Call]] = {
 DEAR: dict[str, Sequence[Call]] = {
     "advise": (
         (
-            f"advise {GUEST} --cpus 1 --knobs thp --load none --seconds 100ms --pairs 8 --quantile 0.5 --out a",
+            f"advise {GUEST} --guest-cpus 1 --knobs thp --load none --cell-duration 100ms --pairs 8 "
+            "--quantile 0.5 --out a",
             (0, 3),
         ),
     ),
-    "calibrate": ((f"calibrate {GUEST} --cpus 1 --kinds irqs-off --count 10 --out c", (0, 1, 3)),),
+    "calibrate": ((f"calibrate {GUEST} --guest-cpus 1 --kinds irqs-off --count 10 --out c", (0, 1, 3)),),
     "lab bisect": (
         (
             f"lab bisect mine.toml --good 6.1[preempt=full] --bad {STANDARD} --limit 1s --set activations=20 "
@@ -96,7 +103,7 @@ DEAR: dict[str, Sequence[Call]] = {
         (f"lab prove --load none {GUEST} --window 5ms --checks 0 --within 1ms --module MODULE", (5,)),
     ),
     "lab run": (
-        (f"lab run mine.toml {GUEST} --cpus 2 --turn 20us --seeds 1 --out two", (0,)),
+        (f"lab run mine.toml {GUEST} --guest-cpus 2 --turn 20us --seeds 1 --out two", (0,)),
         ("lab run mine.toml --kernel mine=VMLINUZ --probe PROBE --seeds 1 --out own", (0,)),
         (f"lab run mine.toml {GUEST} --module MODULE --seeds 1 --out module", (0,)),
     ),

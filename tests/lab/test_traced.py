@@ -50,7 +50,7 @@ IN_THE_CACHE = (
 COMMANDS = {
     "kernels": ["kernels"],
     "fetch": ["fetch", "6.1"],
-    "run": ["run", "study.toml", "--kernels", "99.9", "--cpus", "2"],
+    "run": ["run", "study.toml", "--kernels", "99.9", "--guest-cpus", "2"],
     "prove": ["prove", "--kernels", "99.9", "--load", "none"],
     "why": ["why", "run"],
     "bisect": ["bisect", "study.toml", "--good", "99.8", "--bad", "99.9", "--limit", "1ms"],

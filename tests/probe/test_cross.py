@@ -74,7 +74,7 @@ def test_a_migration_is_the_kernels_too(probe: Path) -> None:
 def test_one_cpu_has_no_other_to_ask(probe: Path, kind: str) -> None:
     done = run("cross", "--kind", kind, before=("taskset", "-c", str(ASKING)))
     assert done.returncode == 3
-    assert "one CPU only" in done.stderr and "lab run --cpus 2" in done.stderr
+    assert "one CPU only" in done.stderr and "lab run --guest-cpus 2" in done.stderr
 
 
 class _Filter(ctypes.Structure):

@@ -33,7 +33,7 @@ def test_one_that_is_set_decides(howlate: Run) -> None:
     assert howlate("run", "mine.toml", "--set", f"deadline={LATE}", "--out", "r").code == 1
     assert howlate("run", "mine.toml", "--set", f"deadline={LATE}", "--json").code == 1
     assert howlate("run", "mine.toml", "--out", "s").code == 0
-    assert howlate("check", "--seconds", "1s", "--deadline", LATE, "--no-wait").code == 1
+    assert howlate("check", "--duration", "1s", "--deadline", LATE, "--no-wait").code == 1
 
 
 def test_what_can_be_shown_passes(howlate: Run) -> None:

@@ -13,8 +13,8 @@ from cli.commands import Run, is_a_sentence
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--seconds", "soon"], "--seconds"),
-        (["--seconds", "10ms"], "between 100ms and 1h"),
+        (["--cell-duration", "soon"], "--cell-duration"),
+        (["--cell-duration", "10ms"], "between 100ms and 1h"),
         (["--pairs", "5"], "at least 6"),
         (["--pairs", "100000"], "at most"),
         (["--quantile", "0.7"], "0.7"),
@@ -24,10 +24,10 @@ from cli.commands import Run, is_a_sentence
         (["--load", "none", "--load", "none"], "twice"),
         (["--load", "foo"], "foo"),
         (["--kernels", "6.1,6.1-rt"], "one kernel"),
-        (["--cpus", "2"], "--kernels"),
+        (["--guest-cpus", "2"], "--kernels"),
         (["--json", "-o", "x.html"], "-o"),
         (["--set", "colour=red"], "colour"),
-        (["--seconds", "200ms"], "200 samples"),
+        (["--cell-duration", "200ms"], "200 samples"),
     ],
 )
 def test_wrong_words_are_a_sentence_with_a_remedy_and_code_2(

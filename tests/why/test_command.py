@@ -95,8 +95,8 @@ def test_a_place_where_no_page_can_be_is_told_with_its_option(howlate: Run, run:
     [
         (("--pairs", "0"), "at least 6"),
         (("--pairs", "100000"), "at most"),
-        (("--seconds", "0"), "between"),
-        (("--seconds", "soon"), "not a time"),
+        (("--cell-duration", "0"), "between"),
+        (("--cell-duration", "soon"), "not a time"),
     ],
 )
 def test_what_cannot_be_tried_is_refused_before_the_run_is_told(

@@ -255,7 +255,7 @@ Result<std::vector<int>> choose_asked(const Cell& cell, Params& in, int asking) 
   std::erase(nameable, asking);
   if (nameable.empty())
     return not_possible("this process may use one CPU only, so there is no other to ask",
-                        "Measure where it may use several; `howlate lab run --cpus 2` makes such a machine");
+                        "Measure where it may use several; `howlate lab run --guest-cpus 2` makes such a machine");
   std::vector<int> asked = read_affinity();
   std::erase(asked, asking);
   if (in.is_set("asked") && in.text("asked") != "all") {

@@ -8,6 +8,8 @@ from typing import Any
 import click
 
 from howlate.cli._language import as_typed, ready
+from howlate.cli._of_others import answer, program
+from howlate.cli._renamed import renamed
 from howlate.rooms import docstring, plugin, plugins
 
 
@@ -53,7 +55,7 @@ class Folder(click.Group):
                     '"{command}" is not a command',
                     remedy="{hint}",
                     command=name,
-                    hint=suggestion(name, known),
+                    hint=program(name) or suggestion(name, known),
                 )
             raise UsageError(
                 '"{command}" is not a command of {group}',
@@ -62,7 +64,13 @@ class Folder(click.Group):
                 group=ctx.command_path,
                 hint=suggestion(name, known),
             )
-        return super().resolve_command(ctx, args)
+        _, command, words = super().resolve_command(ctx, args)
+        assert command is not None
+        full = name if ctx.parent is None else f"{ctx.info_name} {name}"
+        words = renamed(full, words)
+        options = command.get_params(click.Context(command, parent=ctx))
+        answer(full, [option for param in options for option in param.opts], words)
+        return name, command, words
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Read the files' first lines, so that help imports none of them."""

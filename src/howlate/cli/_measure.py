@@ -116,6 +116,16 @@ def measure(
     return exit_code_of(tally.exit_code, content)
 
 
+def opened_target(asked: Asked, target: str | None) -> Target:
+    """The target that --target names, else the settings."""
+    from howlate.cli._say import say
+    from howlate.measure.prepare import kernels_asked
+    from howlate.targets import LabOptions, open_target
+
+    lab = LabOptions(cpus=asked.study.cpus or None)
+    return open_target(target or asked.settings.target(), kernels_asked(asked), say, lab)
+
+
 def exit_code_of(measured: ExitCode, content: RunContent) -> ExitCode:
     """What rooms make of the exit code of a run that was measured."""
     decides = hooks("exit_code")

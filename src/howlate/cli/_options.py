@@ -14,6 +14,7 @@ import click
 from howlate.rooms import hooks
 
 if TYPE_CHECKING:
+    from howlate.cli._job import Job
     from howlate.measure.prepare import Asked
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -70,24 +71,12 @@ brief_option = click.option(
 )
 
 
-@dataclass(frozen=True)
-class Shown:
-    """How a result is printed."""
-
-    histogram: bool
-    brief: bool
-    as_json: bool
-
-
-shown_options = together(
-    "shown",
-    Shown,
-    [
-        histogram_option,
-        brief_option,
-        click.option("--json", "as_json", is_flag=True, help="Print the tables as JSON."),
-    ],
+target_option = click.option(
+    "--target",
+    metavar="TARGET",
+    help="The machine that measures: local, ssh:HOST, lab:KERNELS (default: docs/settings.md, else local).",
 )
+no_wait_option = click.option("--no-wait", is_flag=True, help="Do not wait until this machine is quiet.")
 
 
 @dataclass(frozen=True)
@@ -107,15 +96,18 @@ class RunOptions:
     tables: bool = True
     """All tables before the first screen."""
 
-    def asked(self, study: str, command: str, own: tuple[str, ...] = ()) -> Asked:
-        """The study with these changes. `own`: the command's own options, for the sentence that says how to
-        continue."""
+    def asked(
+        self, study: str, command: str, job: Job, own: tuple[str, ...] = (), long_ns: int | None = None
+    ) -> Asked:
+        """The study with these changes, and the task that is asked for. `own`: the command's own options, for the
+        sentence that says how to continue; `long_ns`: see `Job.changes`."""
         from howlate.measure.prepare import Asked, settings_in_force
         from howlate.studies import find_study
 
+        found = find_study(study)
         return Asked(
-            find_study(study),
-            self.changes,
+            found,
+            job.changes(found, self.changes, long_ns),
             self.scale,
             self.most_cells,
             given=study,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+WEEK_NS = 7 * 24 * 3600 * 10**9
+
 
 def deadline_text(text: str) -> str:
     """A deadline, checked, as a study's setting."""

@@ -2,85 +2,45 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
-from howlate.cli._options import OutputPath, RunOptions, Shown, rounds_options, shown_options
+from howlate.cli._job import Job, job_options
+from howlate.cli._options import RunOptions, no_wait_option, rounds_options, run_options, target_option
 
 if TYPE_CHECKING:
     from howlate.cli._measure import RoundsOptions
 
-
 LONG_NS = 3600 * 10**9
-WEEK_NS = 7 * 24 * LONG_NS
 
 
-@click.command(epilog="Example: howlate check --seconds 30")
-@click.option(
-    "-D",
-    "--duration",
-    "--seconds",
-    "seconds",
-    metavar="TIME",
-    help="How long to measure in total: seconds, or a time with a unit such as 5m (default: a minute).",
-)
+@click.command(epilog="Example: howlate check --period 500us --policy fifo:90 --deadline 300us")
+@job_options
 @click.option("--long", "long_", is_flag=True, help="Measure for an hour.")
-@click.option(
-    "--deadline",
-    metavar="TIME",
-    help="Judge this deadline, such as 200us (default: none, and no verdict).",
-)
-@click.option(
-    "--cpus",
-    metavar="LIST",
-    default="",
-    help="The CPUs to measure on, all at once: 2, 0-3, or all (default: the highest).",
-)
-@click.option(
-    "--out",
-    type=OutputPath(),
-    metavar="DIR",
-    help="The run folder (default: a new one in runs/).",
-)
-@click.option("--no-wait", is_flag=True, help="Do not wait until the machine is quiet.")
+@target_option
+@no_wait_option
 @rounds_options
-@shown_options
+@run_options
 def command(
-    seconds: str | None,
+    job: Job,
     *,
     long_: bool,
-    deadline: str | None,
-    cpus: str,
-    out: Path | None,
+    target: str | None,
     no_wait: bool,
-    shown: Shown,
+    options: RunOptions,
     until: RoundsOptions | None = None,
 ) -> int:
-    """How late can this Linux be? Measure the wake-up latency of a periodic task without load and under four
-    loads, then show on one screen what was seen, why it was late, what to try, and where the rest is."""
-    from howlate.cli._measure import measure
-    from howlate.cli._times import deadline_text, within_ns
-    from howlate.errors import UsageError
-    from howlate.measure.prepare import Asked, settings_in_force
-    from howlate.model.units import format_duration
-    from howlate.studies import find_study
-    from howlate.targets import open_target
+    """How late can this Linux be? Measure the wake-up latency of a periodic task, for about a minute without load
+    and under four loads unless the options say otherwise, then show on one screen what was seen, why it was late,
+    what to try, and where the rest is.
 
-    if seconds is not None and long_:
-        raise UsageError("--seconds and --long exclude each other", remedy="give one of them")
-    study = find_study("check")
-    changes: tuple[str, ...] = (f"cpus=[{json.dumps(cpus)}]",) if cpus else ()
-    if deadline is not None:
-        changes += (f"deadline={deadline_text(deadline)}",)
-    total_ns = LONG_NS if long_ else None
-    if seconds is not None:
-        total_ns = within_ns("--seconds", seconds, 10**9, WEEK_NS)
-    if total_ns is not None:
-        cells = len(study.axes.get("load", ("",)))
-        changes += (f"duration={format_duration(total_ns // cells // 1_000_000 * 1_000_000)}",)
-    asked = Asked(study, changes, without_rights=True, explain=True, settings=settings_in_force())
-    options = RunOptions(out=out, tables=False, **vars(shown))
-    return measure(asked, open_target("local"), options, wait=not no_wait, rounds=until)
+    The task is that of the study `check`; --set changes what has no option of its own."""
+    from howlate.cli._measure import measure, opened_target
+
+    asked = options.asked("check", "run", job, long_ns=LONG_NS if long_ else None)
+    own_policy = any(name == "policy" for name, _ in asked.parsed)
+    asked = replace(asked, without_rights=not own_policy, explain=True)
+    options = replace(options, tables=False)
+    return measure(asked, opened_target(asked, target), options, wait=not no_wait, rounds=until)

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._complete import studies as complete_studies
-from howlate.cli._options import OutputPath, RunOptions, rounds_options, run_options
+from howlate.cli._job import Job, job_options
+from howlate.cli._options import (
+    OutputPath,
+    RunOptions,
+    no_wait_option,
+    rounds_options,
+    run_options,
+    target_option,
+)
 
 if TYPE_CHECKING:
     from howlate.cli._measure import RoundsOptions
@@ -16,10 +24,10 @@ if TYPE_CHECKING:
 
 @click.command(epilog="Example: howlate run timers --set load=none --scale 0.1 --out /tmp/timers")
 @click.argument("study", metavar="STUDY", shell_complete=complete_studies)
-@click.option("--target", metavar="T", help="The machine that measures (default: local; docs/settings.md).")
+@target_option
 @click.option(
     "--emit-job",
-    "job",
+    "folder",
     type=OutputPath(),
     metavar="DIR",
     help="Measure nothing: write a folder with which a machine's probe measures by itself.",
@@ -31,15 +39,17 @@ if TYPE_CHECKING:
     help="With --emit-job, the machine's architecture: x86_64, aarch64, armv7, riscv64 (default: this "
     "machine's).",
 )
-@click.option("--no-wait", is_flag=True, help="Do not wait until this machine is quiet.")
+@no_wait_option
+@job_options
 @rounds_options
 @run_options
 def command(
     study: str,
     target: str | None,
-    job: Path | None,
+    folder: Path | None,
     arch: str | None,
     *,
+    job: Job,
     no_wait: bool,
     options: RunOptions,
     until: RoundsOptions | None = None,
@@ -58,14 +68,11 @@ def command(
     import` turns the folder into the run when it comes back. With --out as well, only the cells that are
     missing there are written.
     """
-    from howlate.cli._measure import measure
-    from howlate.cli._say import say
+    from howlate.cli._measure import measure, opened_target
     from howlate.errors import UsageError
-    from howlate.measure.prepare import kernels_asked
-    from howlate.targets import LabOptions, open_target
 
-    asked = options.asked(study, "run")
-    if job is not None:
+    asked = options.asked(study, "run", job)
+    if folder is not None:
         from howlate.cli._emit import emit
 
         if target or options.resume or options.as_json or options.dry_run:
@@ -73,9 +80,7 @@ def command(
                 "--emit-job measures nothing, so --target, --resume, --dry-run and --json do not apply",
                 remedy="leave them out",
             )
-        return emit(asked, job, arch, options.out)
+        return emit(asked, folder, arch, options.out)
     if arch is not None:
         raise UsageError("--target-arch is for --emit-job only", remedy="leave it out")
-    lab = LabOptions(cpus=asked.study.cpus or None)
-    opened = open_target(target or asked.settings.target(), kernels_asked(asked), say, lab)
-    return measure(asked, opened, options, wait=not no_wait, rounds=until)
+    return measure(asked, opened_target(asked, target), options, wait=not no_wait, rounds=until)

@@ -30,7 +30,8 @@ _compared = together(
             help="Which difference a comparison is to find, such as 1.5 or 2.",
         ),
         click.option(
-            "--seconds",
+            "--cell-duration",
+            "seconds",
             default="12s",
             show_default=True,
             metavar="TIME",
@@ -84,7 +85,7 @@ def command(
     misses, for a bound on the next stretch of time, for a difference between two kernels or settings."""
     import json
 
-    from howlate.cli._times import limit_ns_of
+    from howlate.cli._times import WEEK_NS, limit_ns_of, within_ns
     from howlate.compare.effort import horizon_json, pairs_json, rate_json
     from howlate.errors import UsageError
     from howlate.verdict.cli.verdict import asked
@@ -136,7 +137,7 @@ def command(
     if horizon is not None:
         value["horizon"] = horizon_json(limit_ns_of("--horizon", horizon) / 1e9, question.confidence)
     if ratio is not None:
-        releases = limit_ns_of("--seconds", compared.seconds) / 1e9 / period_s
+        releases = within_ns("--cell-duration", compared.seconds, 1, WEEK_NS) / 1e9 / period_s
         misses = None if miss_rate is None else (miss_rate * releases, cluster)
         value["pairs"] = pairs_json(
             ratio, has_deadline=miss_rate is not None or deadline is not None, misses=misses

@@ -151,7 +151,8 @@ class Machine:
         elif self.cpus == 1:
             if self.turn_ns:
                 raise UsageError(
-                    "one CPU takes no turns", remedy="leave out --turn, or ask for several CPUs with --cpus"
+                    "one CPU takes no turns",
+                    remedy="leave out --turn, or ask for several CPUs with --guest-cpus",
                 )
         elif not self.architecture.further_cpu:
             raise NotPossibleError(

@@ -93,13 +93,13 @@ def _check_cpus(label: Label, facts: Mapping[str, Any]) -> None:
         if not wanted & listed:
             raise UsageError(
                 "{parameter} is in force on no CPU in a guest of {label}",
-                remedy="name CPUs that the guest has (--cpus N); one must remain for everything else",
+                remedy="name CPUs that the guest has (--guest-cpus N); one must remain for everything else",
                 parameter=word,
                 label=label,
             )
         raise UsageError(
             "{parameter} is in force only on CPU {cpus} in a guest of {label}",
-            remedy="name CPUs that the guest has (--cpus N); one must remain for everything else",
+            remedy="name CPUs that the guest has (--guest-cpus N); one must remain for everything else",
             parameter=word,
             cpus=format_cpus(wanted & listed),
             label=label,

@@ -445,7 +445,7 @@ def _check_online(bench: Bench, values: Mapping[str, Any]) -> None:
     if bench.machine.clock == VIRTUAL and online and len(online) != bench.machine.cpus:
         raise UnfitKernelError(
             "the guest {guest} has {online} of its {cpus} CPUs online",
-            remedy="leave out the boot parameter that keeps the others offline, or ask for fewer with --cpus",
+            remedy="leave out the boot parameter that keeps the others offline, or ask for fewer with --guest-cpus",
             guest=bench.label,
             online=len(online),
             cpus=bench.machine.cpus,

@@ -154,7 +154,7 @@ def _check_samples(asked: AdviceAsked, plan: Plan) -> None:
         if counts and min(counts) < needed:
             raise UsageError(
                 "cells of {samples} samples do not state the {figure} quantile, which needs {needed}",
-                remedy="measure longer cells (--seconds), or name another --quantile",
+                remedy="measure longer cells (--cell-duration), or name another --quantile",
                 samples=min(counts),
                 figure=figure,
                 needed=needed,

@@ -136,10 +136,10 @@ def with_length(asked: AdviceAsked, seconds: str) -> AdviceAsked:
 
 
 def length_ns(seconds: str) -> int:
-    """Of a cell, as --seconds spells it; UsageError if it is no time for one."""
+    """Of a cell, as --cell-duration spells it; UsageError if it is no time for one."""
     from howlate.cli._times import within_ns
 
-    return within_ns("--seconds", seconds, SHORTEST_NS, LONGEST_NS)
+    return within_ns("--cell-duration", seconds, SHORTEST_NS, LONGEST_NS)
 
 
 def _when_quiet(session: Session, options: AdviseOptions, target: Target) -> Session:

@@ -54,7 +54,11 @@ trial_options = together(
         ),
         click.option("--pairs", type=int, metavar="N", help=f"With --try: how often (default: {PAIRS})."),
         click.option(
-            "--seconds", default="", metavar="TIME", help="With --try: length of a cell (default: the run's)."
+            "--cell-duration",
+            "seconds",
+            default="",
+            metavar="TIME",
+            help="With --try: length of a cell (default: the run's).",
         ),
         click.option("--out", type=OutputPath(), metavar="DIR", help="With --try: the run folder."),
     ],

@@ -24,7 +24,8 @@ LOADS = ("none", "memory-alloc:100")
     help="Measure beside this load; may be repeated (default: none, and memory-alloc:100).",
 )
 @click.option(
-    "--seconds",
+    "--cell-duration",
+    "seconds",
     default="3",
     show_default=True,
     metavar="TIME",
@@ -43,7 +44,9 @@ LOADS = ("none", "memory-alloc:100")
     metavar="K",
     help="Flip the knobs of a guest with this kernel, in virtual time, instead of this machine's.",
 )
-@click.option("--cpus", type=int, metavar="N", help="With --kernels: CPUs of the guest (default: 1).")
+@click.option(
+    "--guest-cpus", "cpus", type=int, metavar="N", help="With --kernels: CPUs of the guest (default: 1)."
+)
 @advise_options
 def command(
     loads: tuple[str, ...],
@@ -107,7 +110,7 @@ def _target(kernels: str, cpus: int | None) -> Target:
 
     if not kernels:
         if cpus is not None:
-            raise UsageError("--cpus is about a guest", remedy="write --kernels too, or --set cpus=1")
+            raise UsageError("--guest-cpus is about a guest", remedy="write --kernels too, or --set cpus=1")
         return LocalTarget(probe_path(), restores_first=True)
     count = len(split_labels(kernels))
     if count != 1:

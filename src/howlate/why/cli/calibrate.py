@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     metavar="A,B,...",
     help="In guests of the lab with these kernels, in virtual time (default: on this machine).",
 )
-@click.option("--cpus", type=int, metavar="N", help="With --kernels: CPUs of each guest (default: 1).")
+@click.option(
+    "--guest-cpus", "cpus", type=int, metavar="N", help="With --kernels: CPUs of each guest (default: 1)."
+)
 @click.option("--kinds", default="", metavar="A,B,...", help="The kinds of delays (default: all).")
 @click.option(
     "--count", type=int, default=1000, show_default=True, metavar="N", help="How many delays of each kind."
@@ -117,7 +119,9 @@ def _target(kernels: str, cpus: int | None) -> Target:
 
     if not kernels:
         if cpus is not None:
-            raise UsageError("--cpus is about a guest", remedy="write --kernels too, or leave --cpus out")
+            raise UsageError(
+                "--guest-cpus is about a guest", remedy="write --kernels too, or leave --guest-cpus out"
+            )
         return open_target("local")
     return open_lab(kernels, LabOptions(cpus=cpus), say=say)
 

@@ -102,7 +102,7 @@ def _check_trial(trial: TrialOptions, *, is_written: bool) -> None:
 
     if not trial.wanted and trial.given:
         raise UsageError(
-            "--pairs, --seconds and --out are about --try", remedy="write --try too, or leave them out"
+            "--pairs, --cell-duration and --out are about --try", remedy="write --try too, or leave them out"
         )
     if trial.wanted and is_written:
         raise UsageError(

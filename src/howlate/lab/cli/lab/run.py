@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._complete import studies as complete_studies
+from howlate.cli._job import Job, guest_job_options
 from howlate.cli._options import RunOptions, run_options, together
 from howlate.cli._say import say
 from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
@@ -71,7 +72,8 @@ lab_options = together(
             help="How many guests run at once (default: the host's CPUs).",
         ),
         click.option(
-            "--cpus",
+            "--guest-cpus",
+            "cpus",
             type=int,
             metavar="N",
             help="CPUs of a guest, all busy while a cell is measured (virtual time: 2 to 4, amd64 alone; default: "
@@ -108,9 +110,12 @@ lab_options = together(
     help='The kernels; "all", "all@arm64": one of every series (default: those of the study).',
 )
 @lab_options
+@guest_job_options
 @run_options
 @archive_options
-def command(study: str, kernels: str, lab: LabOptions, options: RunOptions, archive: ArchiveOptions) -> int:
+def command(
+    study: str, kernels: str, lab: LabOptions, options: RunOptions, archive: ArchiveOptions, job: Job
+) -> int:
     """Run STUDY (its id or a TOML file) on each of the kernels, in guests that contain only the kernel and
     the probe. Each point is measured with several seeds: the result is their spread, never a single value.
 
@@ -119,7 +124,7 @@ def command(study: str, kernels: str, lab: LabOptions, options: RunOptions, arch
     from howlate.cli._measure import measure
     from howlate.lab.targets.lab import open_lab
 
-    asked = options.asked(study, "lab run", _own_options(kernels, lab))
+    asked = options.asked(study, "lab run", job, _own_options(kernels, lab))
     wanted = _kernels(asked, kernels, lab.own)
     cpus = lab.cpus if lab.cpus is not None else asked.study.cpus or None
     lab = replace(lab, jobs=lab.jobs or asked.settings.count("jobs"), cpus=cpus)
@@ -149,7 +154,7 @@ def _own_options(kernels: str, lab: LabOptions) -> tuple[str, ...]:
         *([f"--probe={lab.probe}"] if lab.probe is not None else []),
         *([f"--clock={lab.clock}"] if lab.clock != "virtual" else []),
         *(f"--module={path}" for path in lab.modules),
-        *([f"--cpus={lab.cpus}"] if lab.cpus is not None else []),
+        *([f"--guest-cpus={lab.cpus}"] if lab.cpus is not None else []),
         *([f"--mips={lab.mips}"] if lab.mips != MOST_MIPS else []),
         *([f"--turn={format_duration(lab.turn_ns)}"] if lab.turn_ns else []),
     )

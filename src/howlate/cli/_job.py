@@ -1,0 +1,135 @@
+"""The task that `check` measures, in the words in which people ask for one."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from howlate.cli._options import together
+
+if TYPE_CHECKING:
+    from howlate.model.study import Study
+
+SECOND_NS = 10**9
+LEAST_CELL_NS = 10**8
+
+load_option = click.option(
+    "--load",
+    "loads",
+    multiple=True,
+    metavar="LOAD[,LOAD...]",
+    help="Measure beside these loads, one after the other, such as none,cpu:50,disk; may be repeated.",
+)
+cell_duration_option = click.option("--cell-duration", metavar="TIME", help="How long to measure each cell.")
+deadline_option = click.option("--deadline", metavar="TIME", help="Judge this deadline, such as 200us.")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is measured, and for how long; None and () where the study decides."""
+
+    period: str | None = None
+    policy: str | None = None
+    priority: str | None = None
+    loads: tuple[str, ...] = ()
+    cpus: str | None = None
+    deadline: str | None = None
+    warm_up: str | None = None
+    duration: str | None = None
+    cell_duration: str | None = None
+
+    def changes(self, study: Study, changed: tuple[str, ...], long_ns: int | None = None) -> tuple[str, ...]:
+        """As values of `--set`. `changed`: those that were given; `long_ns`: how long --long measures."""
+        from howlate.errors import UsageError
+        from howlate.plan import apply_changes, parse_change
+
+        for name, value in vars(self).items():
+            for text in value if isinstance(value, tuple) else (value,):
+                if text is not None and not text.strip():
+                    raise UsageError(
+                        "--{name} is empty",
+                        remedy="give it a value, or leave it out",
+                        name={"loads": "load"}.get(name, name.replace("_", "-")),
+                    )
+        own = {"period": self.period, "policy": self._policy(), "load": ",".join(self.loads) or None}
+        own |= {"warm-up": self.warm_up, "cpus": self.cpus and json.dumps([self.cpus])}
+        own |= {"deadline": self._deadline()}
+        asked = (*changed, *(f"{name}={value}" for name, value in own.items() if value is not None))
+        changed_study = apply_changes(study, map(parse_change, asked))
+        points = sum(math.prod(map(len, piece.axes.values())) for piece in changed_study.pieces())
+        return (*asked, *self._length(points * changed_study.order.repetitions, long_ns))
+
+    def _policy(self) -> str | None:
+        """--priority 90 is fifo:90, of the kind that --policy says."""
+        from howlate.errors import UsageError
+
+        if self.priority is None:
+            return self.policy
+        kind, colon, _ = (self.policy or "fifo").partition(":")
+        if colon:
+            raise UsageError(
+                "--policy {policy} has a priority, and --priority gives another",
+                remedy="write --policy {kind}:{priority}, or --priority {priority} alone",
+                policy=self.policy,
+                kind=kind,
+                priority=self.priority,
+            )
+        return ",".join(f"{kind}:{priority}" for priority in self.priority.split(","))
+
+    def _deadline(self) -> str | None:
+        from howlate.cli._times import deadline_text
+
+        return None if self.deadline is None else deadline_text(self.deadline)
+
+    def _length(self, cells: int, long_ns: int | None) -> tuple[str, ...]:
+        from howlate.cli._times import WEEK_NS, within_ns
+        from howlate.errors import UsageError
+        from howlate.model.units import format_duration
+
+        given = {"--duration": self.duration, "--cell-duration": self.cell_duration, "--long": long_ns}
+        named = tuple(name for name, value in given.items() if value is not None)
+        if len(named) > 1:
+            raise UsageError(
+                "{options} exclude each other", remedy="give one of them", options=" and ".join(named)
+            )
+        if self.cell_duration is not None:
+            cell_ns = within_ns("--cell-duration", self.cell_duration, LEAST_CELL_NS, WEEK_NS)
+        elif self.duration is not None:
+            cell_ns = within_ns("--duration", self.duration, SECOND_NS, WEEK_NS) // cells
+        elif long_ns is not None:
+            cell_ns = long_ns // cells
+        else:
+            return ()
+        return (f"duration={format_duration(cell_ns // 1_000_000 * 1_000_000)}",)
+
+
+_OPTIONS = (
+    click.option("--period", metavar="TIME", help="How often the task is woken, such as 500us."),
+    click.option(
+        "--policy", metavar="POLICY", help="other, fifo:P, rr:P or deadline:RUNTIME:DEADLINE:PERIOD."
+    ),
+    click.option("--priority", metavar="P", help="The priority of a fifo task, or of --policy rr."),
+    load_option,
+    deadline_option,
+    click.option("--warm-up", metavar="TIME", help="Measure for so long first, in no sample."),
+    click.option(
+        "-D",
+        "--duration",
+        metavar="TIME",
+        help="How long to measure in total: seconds, or a time with a unit such as 5m.",
+    ),
+    cell_duration_option,
+)
+_CPUS = click.option(
+    "--cpus",
+    metavar="LIST",
+    help="The CPUs to measure on, all at once: 2, 0-3, or all (default: the highest).",
+)
+job_options = together("job", Job, [*_OPTIONS, _CPUS])
+"""--period, --policy, --priority, --load, --deadline, --warm-up, --duration, --cell-duration, --cpus, as `job`."""
+guest_job_options = together("job", Job, _OPTIONS)
+"""The same of guests, which have no CPUs beside the measuring ones."""

@@ -1,0 +1,136 @@
+"""One way to say each thing: the task that `check` measures, other programs' options, and old names."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+from cli.commands import Run, is_a_sentence
+from howlate.cli._job import Job
+from howlate.cli._of_others import PROGRAMS
+from howlate.cli._renamed import RENAMED
+from howlate.errors import UsageError
+from howlate.plan import parse_change
+from howlate.studies import find_study
+from howlate.system import paths as places
+from tree_of_commands import leaves, parsed
+
+OPTIONS = Path(__file__).parents[1] / "fixtures" / "options"
+LISTED = [
+    line
+    for name in ("cyclictest.txt", "rtla-timerlat.txt")
+    for line in (OPTIONS / name).read_text().splitlines()
+    if not line.startswith("#")
+]
+OWN = {"--period", "--policy", "--priority", "--cpus", "--warm-up", "-D", "--duration"}
+"""Those that `check` has itself, with units and policies spelt its way."""
+PROBE = places.probe_path()
+PLANNED: set[str] = set()
+"""Lines of answers that were planned already."""
+SHORT = ("--duration", "1s", "--no-wait", "--load", "none", "--dry-run")
+
+
+@pytest.mark.parametrize("words", LISTED)
+def test_an_option_of_another_program_is_taken_or_answered(
+    words: str, howlate: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lines of the answer are calls; those of `check` can be planned by the real probe."""
+    monkeypatch.setenv("HOWLATE_PROBE", str(PROBE))
+    done = howlate("check", *words.split(), "--dry-run")
+    if re.split("[ =]", words)[0] in OWN and done.code in (0, 3):
+        return
+    assert done.code == 2 and is_a_sentence(done.err), done
+    if re.split("[ =]", words)[0] in OWN:  # without a unit, say: the sentence shows how it is spelt
+        return
+    lines = re.findall(r"`howlate ([^`]*)`", done.err)
+    assert lines, done.err
+    for line in set(lines) - PLANNED:
+        argv = shlex.split(line)
+        parsed(argv)
+        if argv[0] == "check":
+            planned = howlate(*argv, *([] if "--duration" in argv else SHORT[:2]), *SHORT[2:])
+            assert planned.code in (0, 3), (line, planned)
+        PLANNED.add(line)
+
+
+def test_help_is_help_and_an_unknown_option_stays_unknown(howlate: Run) -> None:
+    assert howlate("check", "-h").code == 0
+    assert "there is no option" in howlate("check", "--frobnicate").err
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_another_program_is_answered_with_a_call(name: str, howlate: Run) -> None:
+    done = howlate(name, "-p", "80")
+    line = re.search(r"`howlate ([^`]*)`", done.err)
+    assert done.code == 2 and line is not None
+    assert line[1].split()[0] in {words.split()[0] for words in leaves()}
+
+
+@pytest.mark.parametrize(
+    ("command", "old"), [(command, old) for command, own in RENAMED.items() for old in own]
+)
+def test_an_old_name_is_taken_with_a_hint(command: str, old: str, howlate: Run) -> None:
+    """The new name is the command's, and the old one is not any more."""
+    options = {name: param for param in leaves()[command].params for name in param.opts}
+    new = RENAMED[command][old]
+    assert new in options and old not in options
+    found = options[new]
+    assert isinstance(found, click.Option)
+    done = howlate(*command.split(), old, *([] if found.is_flag else ["?"]), "--", "--nothing")
+    assert done.err.startswith(f"howlate: {old} of {command} is called {new} now")
+
+
+@pytest.mark.parametrize(
+    ("job", "changes"),
+    [
+        (Job(), {}),
+        (Job(period="500us", policy="fifo:90"), {"period": "500us", "policy": "fifo:90"}),
+        (Job(priority="90"), {"policy": "fifo:90"}),
+        (Job(policy="rr", priority="9,10"), {"policy": ("rr:9", "rr:10")}),
+        (Job(cpus="2-3,5"), {"cpus": "2-3,5"}),
+        (Job(loads=("none,cpu:50,cpus=1", "disk")), {"load": ("none", "cpu:50,cpus=1", "disk")}),
+        (Job(deadline="300us", warm_up="1s"), {"deadline": "300us", "warm-up": "1s"}),
+        (Job(duration="10"), {"duration": "2s"}),
+        (Job(duration="10s", loads=("none",)), {"duration": "10s"}),
+        (
+            Job(duration="10s", loads=("none",), period="1ms,2ms"),
+            {"period": ("1ms", "2ms"), "duration": "5s"},
+        ),
+        (Job(cell_duration="10s"), {"duration": "10s"}),
+    ],
+)
+def test_a_job_is_settings_of_the_study(job: Job, changes: dict[str, str | tuple[str, ...]]) -> None:
+    """--duration is the whole measurement's, and --cell-duration one cell's."""
+    set_ = dict(map(parse_change, job.changes(find_study("check"), ())))
+    own = {name: values if isinstance(values, tuple) else (values,) for name, values in changes.items()}
+    assert {name: value for name, value in set_.items() if name in own} == {**own} and set(own) <= set(set_)
+    assert set_.keys() - own.keys() <= {"load"}
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        Job(period=""),
+        Job(policy="fifo:90", priority="80"),
+        Job(duration="10s", cell_duration="1s"),
+        Job(duration="1ms"),
+        Job(cell_duration="8d"),
+        Job(deadline="0"),
+    ],
+)
+def test_a_job_that_contradicts_itself_is_refused(job: Job) -> None:
+    with pytest.raises(UsageError):
+        job.changes(find_study("check"), ())
+
+
+def test_check_plans_the_job(howlate: Run) -> None:
+    words = "--period 500us --policy other --load none,disk --cpus 0 --deadline 300us --cell-duration 2s"
+    done = howlate("check", *words.split(), "--target", "local", "--dry-run", "--json")
+    assert done.code == 0
+    cells = json.loads(done.out)["cells"]
+    assert [cell["labels"]["load"] for cell in cells] == ["none", "disk"]
