@@ -1,5 +1,5 @@
 """A document in the terminal: readable at 80 columns, piped as well as on a screen. Where a console is too narrow for
-a table, it goes on below with the columns that were left, so that no number is cut off.
+a table, its less important columns are left out, so that no number is cut off.
 
 Nothing here prints by itself: the command gives its console."""
 
@@ -55,7 +55,8 @@ def print_sheet(console: Console, sheet: Sheet) -> None:
             names[0][1][i] = f"  {names[0][1][i]}"
         names[0][1][i] += "".join(f" ({mark})" for mark in row.marks)
     figures = [_texts(column) for column in sheet.columns if not column.label]
-    print_table(console, names, figures, [row.valid for row in sheet.rows])
+    kept = [column.is_kept for column in sheet.columns if not column.label]
+    print_table(console, names, figures, [row.valid for row in sheet.rows], kept)
     for note in sheet.notes:
         print_note(console, note, "")
     if sheet.caution:

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Any
 
 from howlate.document.units import Unit
+from howlate.model.summary import MISSES
 from howlate.words.quantities import NARROW_SPACE
 from howlate.words.say import Text, text_of
 
@@ -62,6 +63,11 @@ class Column:
     """Its cells are words, which are aligned to the left."""
     short: str = ""
     """The heading divided into lines, for a narrow table; "" if it is divided at its spaces."""
+
+    @property
+    def is_kept(self) -> bool:
+        """Where a terminal has no room for all columns, it is left out last."""
+        return self.key in (MISSES, "verdict") or any(cell.strong or cell.state for cell in self.cells)
 
 
 @dataclass(frozen=True)

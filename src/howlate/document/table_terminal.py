@@ -1,4 +1,4 @@
-"""A table in the terminal: as many tables as the width needs, so that no number is cut off."""
+"""A table in the terminal. Where the width is not enough the less important columns are left out, and named."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from howlate.document.text import folded
+from howlate.document.sheet import NOTHING
+from howlate.document.text import folded, wrapped
+from howlate.words.language import _
 from howlate.words.printable import without_controls
 
-LABEL_AT_LEAST = 12
-"""A label column is never folded narrower than this."""
+LABEL_WIDTH, LEAST_LABEL = 12, 6
+"""A label column is folded narrower than the first only where it must be, and never narrower than the second."""
 
 Column = tuple[str, list[str]]
 """Heading and texts."""
@@ -23,18 +24,62 @@ BAR_LEAST, BAR_MOST = 6, 40
 
 
 def print_table(
-    console: Console, labels: Sequence[Column], numbers: Sequence[Column], valid: Sequence[bool]
+    console: Console,
+    labels: Sequence[Column],
+    numbers: Sequence[Column],
+    valid: Sequence[bool],
+    kept: Sequence[bool] = (),
 ) -> None:
-    """In as many tables as the width needs; rows that are not valid are dimmed."""
+    """Rows that are not valid are dimmed. `kept`: the columns that are left out last, of `numbers`."""
+    for line, style in table_lines(console.width, labels, numbers, valid, kept):
+        console.print(Text(line, style=style), soft_wrap=True)
+
+
+def table_lines(
+    width: int,
+    labels: Sequence[Column],
+    numbers: Sequence[Column],
+    valid: Sequence[bool],
+    kept: Sequence[bool] = (),
+) -> list[tuple[str, str]]:
+    """Its lines, each with a style."""
     labels, numbers = (
         [(without_controls(head), [*map(without_controls, texts)]) for head, texts in columns]
         for columns in (labels, numbers)
     )
-    gap = fitting_gap(console.width, [*labels, *numbers])
-    for i, part in enumerate(parts(console.width, labels, numbers, gap)):
-        if i:
-            console.print()
-        console.print(_table(console.width, labels, part, valid, gap))
+    gap = 2 if sum(_width(c) + 2 for c in (*labels, *numbers)) - 2 <= width else 1
+    left_out = _left_out(width, labels, numbers, kept, gap)
+    shown = [column for i, column in enumerate(numbers) if i not in left_out]
+    room = width - sum(_width(c) + gap for c in shown) + gap
+    widths = [share - gap for share in _share_out(room, [_width(c) + gap for c in labels], gap)]
+    sides = [*widths, *(-_width(c) for c in shown)]
+    heads = [folded(head, share) for share, (head, _texts) in zip(widths, labels, strict=True)]
+    heads += [head.split("\n") for head, _texts in shown]
+    tallest = max((len(head) for head in heads), default=0)
+    lines = [(line, "") for line in _row([[""] * (tallest - len(h)) + h for h in heads], sides, gap)]
+    for i, ok in enumerate(valid):
+        names = [folded(texts[i], share) for share, (_head, texts) in zip(widths, labels, strict=True)]
+        row = _row([*names, *([texts[i]] for _head, texts in shown)], sides, gap)
+        lines += [(line, "" if ok else "dim") for line in row]
+    if left_out:
+        names_ = ", ".join(" ".join(numbers[i][0].replace("-\n", "").split()) for i in sorted(left_out))
+        text = _("no room for: {columns}").format(columns=names_)
+        lines += [(f"  {line}", "dim") for line in wrapped(text, max(LABEL_WIDTH, width - 2))]
+    return lines
+
+
+def _row(cells: Sequence[Sequence[str]], sides: Sequence[int], gap: int) -> list[str]:
+    """Cells of several lines, which begin on the first. A negative width: its texts stand to the right."""
+    lines = []
+    for number in range(max(map(len, cells), default=0)):
+        texts = [cell[number] if number < len(cell) else "" for cell in cells]
+        spaces = [" " * (abs(side) - cell_len(text)) for text, side in zip(texts, sides, strict=True)]
+        padded = [
+            text + space if side > 0 else space + text
+            for text, space, side in zip(texts, spaces, sides, strict=True)
+        ]
+        lines.append((" " * gap).join(padded).rstrip())
+    return lines
 
 
 def _width(column: Column) -> int:
@@ -42,54 +87,30 @@ def _width(column: Column) -> int:
     return max(cell_len(t) for t in (*head.split("\n"), *texts))
 
 
-def fitting_gap(width: int, columns: Sequence[Column]) -> int:
-    """Two spaces between columns, one where that makes the table fit."""
-    return 2 if sum(_width(c) + 2 for c in columns) - 2 <= width else 1
-
-
-def parts(width: int, labels: Sequence[Column], numbers: Sequence[Column], gap: int) -> list[list[Column]]:
-    """The number columns in as many tables as the width needs. A table is split before a label is folded, unless the
-    labels need more than half of the width."""
+def _left_out(
+    width: int, labels: Sequence[Column], numbers: Sequence[Column], kept: Sequence[bool], gap: int
+) -> set[int]:
+    """First the columns in which nothing stands, then those behind the others, at last those that are kept. A label
+    is folded only where the labels need more than half of the width."""
     whole = sum(_width(c) + gap for c in labels)
-    least = whole if 2 * whole <= width else sum(min(_width(c), LABEL_AT_LEAST) + gap for c in labels)
-    out: list[list[Column]] = [[]]
-    used = least
-    for column in numbers:
-        needed = _width(column) + gap
-        if out[-1] and used + needed - gap > width:
-            out.append([])
-            used = least
-        out[-1].append(column)
-        used += needed
-    return out
-
-
-def _table(
-    width: int, labels: Sequence[Column], numbers: Sequence[Column], valid: Sequence[bool], gap: int
-) -> Table:
-    table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, show_edge=False, header_style="")
-    room = width - sum(_width(c) + gap for c in numbers) + gap
-    widths = [share - gap for share in _share_out(room, [_width(c) + gap for c in labels], gap)]
-    for share, column in zip(widths, labels, strict=True):
-        table.add_column(column[0], width=share, overflow="fold", vertical="bottom")
-    for column in numbers:
-        table.add_column(
-            column[0], justify="right", no_wrap=True, min_width=_width(column), vertical="bottom"
-        )
-    for i, ok in enumerate(valid):
-        names = [folded(texts[i], share) for share, (_, texts) in zip(widths, labels, strict=True)]
-        most = max((len(lines) for lines in names), default=1)
-        cells = [*names, *([texts[i]] for _, texts in numbers)]
-        # everything begins on the row's first line: the numbers stand beside the label that they are of
-        row = [Text("\n".join(lines + [""] * (most - len(lines)))) for lines in cells]
-        table.add_row(*row, style="" if ok else "dim")
-    return table
+    used = whole if 2 * whole <= width else sum(min(_width(c), LABEL_WIDTH) + gap for c in labels)
+    used += sum(_width(c) + gap for c in numbers) - gap
+    empty = [all(text in ("", "-", NOTHING) for text in texts) for _head, texts in numbers]
+    is_kept = [*kept, *[False] * (len(numbers) - len(kept))]
+    order = sorted(range(len(numbers)), key=lambda i: (not empty[i], is_kept[i], -i))
+    found: set[int] = set()
+    for i in order[:-1]:
+        if used <= width:
+            break
+        found.add(i)
+        used -= _width(numbers[i]) + gap
+    return found
 
 
 def _share_out(room: int, wanted: Sequence[int], gap: int) -> list[int]:
     """Widths of the label columns: what each wants, less where there is not enough, widest first."""
     given = list(wanted)
-    while sum(given) > room and max(given) > LABEL_AT_LEAST + gap:
+    while sum(given) > room and max(given) > LEAST_LABEL + gap:
         given[given.index(max(given))] -= 1
     return given
 
