@@ -150,7 +150,7 @@ CALLS: dict[str, Sequence[Call]] = {
         ("verdict r --deadline 1ms --brief", JUDGED),
     ),
     "why": (
-        ("why r --worst 1 -o why.html", (0,)),
+        ("why r --all --worst 1 -o why.html", (0,)),
         ("why r --json --from events", (0,)),
         (
             "why r --against 6.1 --stacks s.txt --speedscope s.json --debuginfo . --kernel mine=mine.toml "

@@ -23,7 +23,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def test_causes_come_first_then_the_worst_and_then_what_counters_tell(howlate: Run, run: Path) -> None:
-    done = howlate("why", run, "--worst", "2")
+    done = howlate("why", run, "--all", "--worst", "2")
     assert done.code == 0
     places = [
         done.out.index(text)

@@ -11,9 +11,10 @@ from rich.console import Console
 from rich.text import Text
 
 from howlate.document.document import Document, Drawn, Item, Texts
+from howlate.document.first_screen.lines import Line, cut
 from howlate.document.sheet import Column, Sheet
 from howlate.document.table_terminal import Column as ColumnTexts
-from howlate.document.table_terminal import print_bars, print_table
+from howlate.document.table_terminal import print_bars, table_lines
 from howlate.document.text import wrapped
 from howlate.words.printable import without_controls
 from howlate.words.say import Text as SayText
@@ -49,6 +50,22 @@ def print_sheet(console: Console, sheet: Sheet) -> None:
     if sheet.title:
         print_bold(console, sheet.title)
         console.print()
+    for line, style in _lines_of(sheet, console.width):
+        console.print(Text(line, style=style), soft_wrap=True)
+    for note in sheet.notes:
+        print_note(console, note, "")
+    if sheet.caution:
+        print_note(console, _shown(sheet.caution))
+
+
+def sheet_lines(sheet: Sheet, width: int) -> list[Line]:
+    """Its title and its table, for a screen of lines."""
+    plain = sheet.plain()
+    title = [((cut(plain.title, width), "bold"),)] if plain.title else []
+    return [*title, *(((line, style),) for line, style in _lines_of(plain, width))]
+
+
+def _lines_of(sheet: Sheet, width: int) -> list[tuple[str, str]]:
     names = [_texts(column) for column in sheet.columns if column.label]
     for i, row in enumerate(sheet.rows):
         if row.kind == "published" and len(names) == 1:
@@ -56,11 +73,7 @@ def print_sheet(console: Console, sheet: Sheet) -> None:
         names[0][1][i] += "".join(f" ({mark})" for mark in row.marks)
     figures = [_texts(column) for column in sheet.columns if not column.label]
     kept = [column.is_kept for column in sheet.columns if not column.label]
-    print_table(console, names, figures, [row.valid for row in sheet.rows], kept)
-    for note in sheet.notes:
-        print_note(console, note, "")
-    if sheet.caution:
-        print_note(console, _shown(sheet.caution))
+    return table_lines(width, names, figures, [row.valid for row in sheet.rows], kept)
 
 
 def _print_rows(console: Console, sheet: Sheet) -> None:

@@ -113,6 +113,20 @@ class Sheet:
         """For each row, its texts by the keys of their columns."""
         return [{column.key: column.cells[i].text for column in self.columns} for i in range(len(self.rows))]
 
+    def first(self, most: int) -> Sheet:
+        """So many rows."""
+        columns = tuple(replace(column, cells=column.cells[:most]) for column in self.columns)
+        return replace(self, columns=columns, rows=self.rows[:most])
+
+    def largest(self, key: str, most: int) -> Sheet:
+        """The rows with the largest values in a column, the largest first."""
+        values = next(column for column in self.columns if column.key == key).cells
+        order = sorted(range(len(self.rows)), key=lambda i: -(values[i].value or 0))
+        columns = tuple(
+            replace(column, cells=tuple(column.cells[i] for i in order)) for column in self.columns
+        )
+        return replace(self, columns=columns, rows=tuple(self.rows[i] for i in order)).first(most)
+
     def to_json(self) -> dict[str, Any]:
         """Headings, and for each row its values: exact ones where there are any, else their texts."""
         plain = self.plain()

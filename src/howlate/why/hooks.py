@@ -34,6 +34,7 @@ def modules_of_results() -> tuple[str, ...]:
         "howlate.why.recorded",
         "howlate.why.remedies",
         "howlate.why.replayed.pair_document",
+        "howlate.why.screen",
     )
 
 

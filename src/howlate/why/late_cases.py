@@ -182,6 +182,12 @@ def _notes(cells: Sequence[ExplainedCell], sums: Sequence[CauseSum]) -> list[Tex
         without_ns = dearest.median_ns - dearest.own_cost_ns
         share, own_ns = dearest.own_share, dearest.own_cost_ns
         found.append(RECORDING_TOOK(cell=dearest.name, own_ns=own_ns, share=share, without_ns=without_ns))
+    return [*found, *cautions(cells)]
+
+
+def cautions(cells: Sequence[ExplainedCell]) -> list[Text]:
+    """What must be known before the causes are believed."""
+    found: list[Text] = []
     if much := [cell for cell in cells if cell.is_own_cost_much]:
         names, most_ns = tuple(cell.name for cell in much), max(cell.own_most_ns for cell in much)
         found.append(RECORDING_TOO_MUCH(most_ns=most_ns, share=OWN_SHARE, cells=names))
@@ -211,7 +217,8 @@ def case_sections(cells: Sequence[ExplainedCell], most: int) -> tuple[Section, .
     return tuple(_case_section(one, number) for number, one in enumerate(worst_cases(cells, most)))
 
 
-def _case_section(one: CellCase, number: int) -> Section:
+def case_said(one: CellCase) -> tuple[Statement, ...]:
+    """Which sample it is, how late, and what is known beside its parts."""
     cell, explained, case = one.cell, one.case, one.case.case
     told = [
         SAMPLE(cell=cell.name, release=case.release, latency_ns=case.latency_ns, at_s=case.release_ns / 1e9)
@@ -223,9 +230,14 @@ def _case_section(one: CellCase, number: int) -> Section:
         told.append(STEAL(share=explained.steal_permille / 1000))
     if case.state & LOSSY:
         told.append(EVENTS_MISSING())
+    return tuple(told)
+
+
+def _case_section(one: CellCase, number: int) -> Section:
+    replayed = one.case.replayed
     items: tuple[Item, ...] = (
-        *texts("paragraph", (tuple(told),)),
-        parts_sheet(explained.parts, f"late-parts-{number}"),
+        *texts("paragraph", (case_said(one),)),
+        parts_sheet(one.case.parts, f"late-parts-{number}"),
         *([functions_sheet(replayed, f"functions-{number}")] if replayed is not None else []),
     )
     return Section(f"{OF_CASE}{number}", items)

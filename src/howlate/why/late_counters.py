@@ -69,18 +69,21 @@ def counters_section(cells: Sequence[CellContent]) -> tuple[Section, ...]:
     """What was counted over each cell, and in the second of its largest sample."""
     if not cells:
         return ()
-    names = row_names([dict(cell.summary.labels) for cell in cells])
     items: tuple[Item, ...] = (
         *texts("paragraph", (COUNTERS(),)),
-        disturbances_sheet(cells, names, "why"),
-        _second_sheet(cells, names),
-        *_interrupts_sheet(cells, names),
-        *texts("paragraph", tuple(_notes(cells, names))),
+        disturbances_sheet(cells, _names(cells), "why"),
+        second_sheet(cells),
+        *interrupts_sheet(cells),
+        *texts("paragraph", tuple(_notes(cells, _names(cells)))),
     )
     return (Section("counters", items),)
 
 
-def _second_sheet(cells: Sequence[CellContent], names: Sequence[str]) -> Sheet:
+def _names(cells: Sequence[CellContent]) -> list[str]:
+    return row_names([dict(cell.summary.labels) for cell in cells])
+
+
+def second_sheet(cells: Sequence[CellContent]) -> Sheet:
     """What the measuring CPU did in the second of the largest sample, and what others took over the cell."""
     columns = [cell.column for cell in cells]
     at_s = [column.max_at_s if column is not None else None for column in columns]
@@ -88,7 +91,7 @@ def _second_sheet(cells: Sequence[CellContent], names: Sequence[str]) -> Sheet:
         "late-counters",
         _("The second of the largest sample"),
         (
-            labels("cell", _("cell"), names),
+            labels("cell", _("cell"), _names(cells)),
             times("largest", _("largest [µs]"), [c.max if c is not None else None for c in columns], UNIT),
             numbers("at_s", _("after"), at_s, seconds_text),
             *(
@@ -114,11 +117,11 @@ def _second_sheet(cells: Sequence[CellContent], names: Sequence[str]) -> Sheet:
     )
 
 
-def _interrupts_sheet(cells: Sequence[CellContent], names: Sequence[str]) -> Iterator[Sheet]:
+def interrupts_sheet(cells: Sequence[CellContent]) -> Iterator[Sheet]:
     """Interrupts and softirqs of the largest sample's CPU, first those of which its second had unusually many."""
     rows = [
         (cell, name, counted)
-        for cell, name in zip(cells, names, strict=True)
+        for cell, name in zip(cells, _names(cells), strict=True)
         for counted in sorted(_summed(_of_kinds(cell, (INTERRUPT, SOFTIRQ))), key=_unusual)[:MOST_KINDS]
     ]
     if not rows:

@@ -101,7 +101,7 @@ def _idle(part: CausePart) -> Iterator[Text]:
 def parts_sheet(parts: Sequence[CausePart], key: str = "parts") -> Sheet:
     """The parts of one latency, in few lines: the largest first, then the others in the order of time, then their
     sum, which is the latency."""
-    lines = _largest_first(timeline(parts))
+    lines = largest_first(parts)
     latency_ns = sum(part.ns for part in parts)
     own = [line.part for line in lines]
     places = sheets.labels("place", _("mostly at"), [*(part.place for part in own), ""])
@@ -128,6 +128,8 @@ def share_column(shares: Sequence[float]) -> Column:
     return sheets.numbers("share", _("share [%]"), shares, lambda share: f"{100 * share:.1f}")
 
 
-def _largest_first(lines: Sequence[TimelineLine]) -> list[TimelineLine]:
+def largest_first(parts: Sequence[CausePart]) -> list[TimelineLine]:
+    """In few lines."""
+    lines = timeline(parts)
     largest = sorted(lines, key=lambda line: -line.part.ns)[:LARGEST]
     return [*largest, *(line for line in lines if line not in largest)]

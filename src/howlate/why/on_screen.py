@@ -45,14 +45,15 @@ def reasons(material: Material) -> Reasons | None:
         return None
     findings = [finding for content in material.runs for finding in content.findings]
     kept = sum(not case.case.state & NOTHING_KEPT for cell in cells for case in cell.cases)
-    return Reasons(kept, _kinds(sums, whole_ns), advice(sums, findings, whole_ns), _notes(cells))
+    return Reasons(kept, kinds(sums, whole_ns), advice(sums, findings, whole_ns), of_recording(cells))
 
 
-def _kinds(sums: Sequence[CauseSum], whole_ns: int) -> tuple[ScreenReason, ...]:
-    """Each kind with the task that it is most about. What every wake-up has is no cause."""
+def kinds(sums: Sequence[CauseSum], whole_ns: int, *, ordinary: bool = False) -> tuple[ScreenReason, ...]:
+    """Each kind with the task that it is most about. What every wake-up has is no cause, and left out unless it is
+    asked for."""
     kinds: dict[Cause, CauseSum] = {}
     for each in sums:  # the largest of a kind comes first
-        if each.cause in ORDINARY:
+        if each.cause in ORDINARY and not ordinary:
             continue
         before = kinds.setdefault(each.cause, replace(each, total_ns=0, worst_ns=-1))
         worst = max(before, each, key=lambda one: one.worst_ns)
@@ -63,7 +64,7 @@ def _kinds(sums: Sequence[CauseSum], whole_ns: int) -> tuple[ScreenReason, ...]:
     found = sorted(kinds.values(), key=lambda each: -each.total_ns)
     return tuple(
         ScreenReason(
-            NAMES[each.cause], each.total_ns / whole_ns, each.worst_ns, each.worst_in.name, each.name
+            NAMES[each.cause], each.total_ns / max(1, whole_ns), each.worst_ns, each.worst_in.name, each.name
         )
         for each in found
     )
@@ -77,7 +78,7 @@ def advice(sums: Sequence[CauseSum], findings: Sequence[Finding], whole_ns: int)
         remedy = remedy_of(each.example, has_idle_states=each.has_idle_states)
         if remedy is not None and remedy.text.id in weighty and (said := advised(remedy, findings)):
             gains[said] += each.total_ns
-    return tuple(ScreenAdvice(as_called(text), ns / whole_ns) for text, ns in gains.most_common())
+    return tuple(ScreenAdvice(as_called(text), ns / max(1, whole_ns)) for text, ns in gains.most_common())
 
 
 def advised(remedy: Remedy, findings: Sequence[Finding]) -> str:
@@ -98,7 +99,7 @@ def _briefly(change: str) -> str:
     return re.split(r"[;:] |\. |, or ", change)[0].removeprefix("permanently ").strip().rstrip(".")
 
 
-def _notes(cells: Sequence[ExplainedCell]) -> tuple[ScreenNote, ...]:
+def of_recording(cells: Sequence[ExplainedCell]) -> tuple[ScreenNote, ...]:
     dearest = max(cells, key=lambda cell: cell.own_share)
     if not dearest.own_share:
         return ()

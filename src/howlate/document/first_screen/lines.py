@@ -4,7 +4,7 @@ lines between them as there is room for."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rich.cells import cell_len, set_cell_size
 
@@ -21,6 +21,8 @@ from howlate.words.say import Text, text_of
 Line = tuple[tuple[str, str], ...]
 """Texts, each with its style."""
 LINES, COLUMNS, LEAST_COLUMNS = 22, 80, 40
+FEW = 3
+"""So many rows are worth more than empty lines."""
 COLOURS = {"FAIL": "bold red", "PASS": "bold green", "INCONCLUSIVE": "bold yellow", "": "bold"}
 FAINT = "dim"
 COPIED = "none"
@@ -40,6 +42,17 @@ def spaced(blocks: Sequence[Sequence[Line]], width: int, most: int = LINES) -> l
     for number, block in enumerate(blocks):
         lines += [(), *block] if 0 < number <= gaps else block
     return lines
+
+
+def fitting(make: Callable[[int], Sequence[Sequence[Line]]], most: int, width: int) -> list[Line]:
+    """Blocks with at most so many rows: fewer where they have no room, or empty lines between blocks have none."""
+    blocks: Sequence[Sequence[Line]] = ()
+    for rows in range(most, 0, -1):
+        blocks = [block for block in make(rows) if block]
+        gaps = len(blocks) - 1 if rows > FEW else 0
+        if sum(height(block, width) for block in blocks) + gaps <= LINES:
+            break
+    return spaced(blocks, width)
 
 
 def typed(lines: Sequence[Line], *, letters: bool) -> list[Line]:

@@ -66,7 +66,7 @@ def _notes(material: Material, rows: Sequence[ScreenRow]) -> Iterator[ScreenNote
         yield ScreenNote(
             INVALID, Caption("not valid: {rows} ({why})", rows=Listed(names), why=why), len(names)
         )
-    yield from _of_machine(content)
+    yield from of_machine(content)
     yield from _of_loads(rows)
     yield from _of_others(rows)
     counted = [row for row in rows if row.group.counted] or rows
@@ -89,7 +89,7 @@ def _lacking(content: RunContent) -> set[str]:
     return {cell.id for cell in content.run.plan.cells} - there
 
 
-def _of_machine(content: RunContent) -> Iterator[ScreenNote]:
+def of_machine(content: RunContent) -> Iterator[ScreenNote]:
     if content.run.virtual:
         yield ScreenNote(CLOCK, virtual_note(virtual=True))
         return

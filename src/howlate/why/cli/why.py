@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from howlate.cli._options import OutputPath
+from howlate.cli._options import OutputPath, together
 from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 from howlate.lab.cli.lab._built import BuiltOptions, built_options
 from howlate.why.cli._replay import (
@@ -20,21 +21,55 @@ from howlate.why.cli._replay import (
     replay_options,
 )
 from howlate.why.cli._trial import TrialOptions, trial_options, try_remedies
+from howlate.words.language import called
+from howlate.words.printable import shell_line
 
 if TYPE_CHECKING:
     from howlate.document.document import Document
     from howlate.model.loaded import RunContent
     from howlate.why.flow import ExplainedRun
+    from howlate.why.screen import WhyScreen
 
 MOST_WORST, DEFAULT_WORST = 100_000, 3
+
+
+@dataclass(frozen=True)
+class WhyAmount:
+    """How much is shown."""
+
+    worst: int | None = None
+    all_: bool = False
+
+    def check(self) -> None:
+        from howlate.errors import UsageError
+
+        if self.worst is not None and not 0 <= self.worst <= MOST_WORST:
+            raise UsageError(
+                "--worst must be from 0 to {most:count}, not {worst}", worst=self.worst, most=MOST_WORST
+            )
+
+
+amount_options = together(
+    "amount",
+    WhyAmount,
+    [
+        click.option(
+            "--worst",
+            type=int,
+            metavar="K",
+            help="With --all, -o: how many samples one by one (default: 3; 1 of a replay).",
+        ),
+        click.option(
+            "--all", "all_", is_flag=True, help="Show all causes, remedies and counters, not one screen."
+        ),
+    ],
+)
 
 
 @click.command(epilog="Example: howlate why runs/20260102T030405-check --worst 5")
 @click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
 @click.argument("cell", default="", metavar="[CELL]")
-@click.option(
-    "--worst", type=int, metavar="K", help="How many samples to show one by one (default: 3; 1 of a replay)."
-)
+@amount_options
 @click.option("-o", "--output", type=OutputPath(), metavar="FILE", help="Write a page with charts too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/why.md).")
 @trial_options
@@ -44,9 +79,9 @@ MOST_WORST, DEFAULT_WORST = 100_000, 3
 def command(
     run: Path,
     cell: str,
-    worst: int | None,
     output: Path | None,
     *,
+    amount: WhyAmount,
     as_json: bool,
     trial: TrialOptions,
     replay: ReplayOptions,
@@ -58,14 +93,13 @@ def command(
     the lab, the worst samples are played again with every instruction logged: they are the same to the nanosecond,
     or the command fails."""
     from howlate.cli._named import damaged_where, tell_missing
-    from howlate.errors import UsageError
     from howlate.store.files import OUTPUT, check_place
     from howlate.store.loaded import load_run
     from howlate.why.flow import explained_run
     from howlate.why.late_json import recorded_json
+    from howlate.why.screen import WhyScreen
 
-    if worst is not None and not 0 <= worst <= MOST_WORST:
-        raise UsageError("--worst must be from 0 to {most:count}, not {worst}", worst=worst, most=MOST_WORST)
+    amount.check()
     _check_trial(trial, is_written=as_json or output is not None)
     check_place(output, OUTPUT)
     replay.check()
@@ -77,12 +111,14 @@ def command(
                 run,
                 content,
                 cell,
-                worst,
+                amount.worst,
                 replay,
                 lambda labels, guest: opened_lab(labels, guest, built, archive),
             )
+        shown = _replayed_document(samples, content)
+        screen = WhyScreen(content, samples.cells, _every(run, cell, replay), pair=samples.pair)
         _print(
-            _replayed_document(samples, content), lambda: _replayed_json(samples, content), as_json=as_json
+            screen, shown if amount.all_ else None, lambda: _replayed_json(samples, content), as_json=as_json
         )
         _write_replayed(samples, content, output)
         samples.write(replay)
@@ -90,8 +126,9 @@ def command(
     must_be_replayed(replay, built, archive)
     with damaged_where(missing):
         found = explained_run(run, content, cell)
-    shown = _document(found, DEFAULT_WORST if worst is None else worst)
-    _print(shown, lambda: recorded_json(found), as_json=as_json)
+    shown = _document(found, DEFAULT_WORST if amount.worst is None else amount.worst)
+    screen = WhyScreen(found.content, found.cells, _every(run, cell, replay), _trial(found, run, cell))
+    _print(screen, shown if amount.all_ else None, lambda: recorded_json(found), as_json=as_json)
     if output is not None:
         _write(found, shown, output)
     return try_remedies(found, trial) if trial.wanted else missing
@@ -113,15 +150,38 @@ def _check_trial(trial: TrialOptions, *, is_written: bool) -> None:
         trial.check()
 
 
-def _print(shown: Document, made_json: Callable[[], dict[str, Any]], *, as_json: bool) -> None:
+def _every(run: Path, cell: str, replay: ReplayOptions) -> str:
+    """The command that shows all."""
+    source = [f"--from={replay.source}"] if replay.source else []
+    against = [f"--against={replay.against}"] if replay.against else []
+    return f"{called()} {shell_line(filter(None, ['why', '--all', *source, *against, str(run), cell]))}"
+
+
+def _trial(found: ExplainedRun, run: Path, cell: str) -> str:
+    """The command that measures what the remedies buy; "" where none is of a knob."""
+    from howlate.why.explained_cells import cause_sums
+    from howlate.why.remedies import remedies_of
+
+    if not any(remedy.knobs for _cause, remedy in remedies_of(cause_sums(found.cells))):
+        return ""
+    return f"{called()} {shell_line(filter(None, ['why', '--try', str(run), cell]))}"
+
+
+def _print(
+    screen: WhyScreen, shown: Document | None, made_json: Callable[[], dict[str, Any]], *, as_json: bool
+) -> None:
+    """The screen, unless all is to be shown."""
     import json
 
     from rich.console import Console
 
+    from howlate.cli._screen import print_lines
     from howlate.document.document_terminal import print_document
 
     if as_json:
         click.echo(json.dumps(made_json(), indent=1, ensure_ascii=False))
+    elif shown is None:
+        print_lines(lambda width, letters: screen.lines(width, letters=letters))
     else:
         print_document(Console(highlight=False, markup=False), shown)
 

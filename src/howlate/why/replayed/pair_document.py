@@ -28,16 +28,17 @@ NONE_ONLY_IN = rule("why.none-only-in", "Every function of {name} is in the othe
 
 def pair_section(pair: LatenessPair) -> Section:
     """What is in one sample and not in the other."""
-    said = (_sentence(pair), *_only(pair))
-    items = (Texts("paragraph", (said,)), causes_sheet(pair), functions_sheet(pair))
+    items = (Texts("paragraph", (pair_said(pair),)), causes_sheet(pair), functions_sheet(pair))
     return Section("why-pair", items, _("Side by side"), "part")
 
 
-def _sentence(pair: LatenessPair) -> Statement:
+def pair_said(pair: LatenessPair) -> tuple[Text, ...]:
+    """How late each was, and which functions one alone has."""
     latency = pair.latency
-    return PAIR(
+    both = PAIR(
         one=pair.one.cell.name, one_ns=latency.one_ns, other=pair.other.cell.name, other_ns=latency.other_ns
     )
+    return (both, *_only(pair))
 
 
 def _only(pair: LatenessPair) -> tuple[Text, ...]:
@@ -59,10 +60,17 @@ def _kernel(one: CellCase) -> str:
     return one.cell.labels.get("kernel", one.cell.name)
 
 
-def causes_sheet(pair: LatenessPair) -> Sheet:
+def causes_sheet(pair: LatenessPair, most: int | None = None) -> Sheet:
     """The time by causes, and the latencies."""
-    texts = [*(text_of(NAMES[cause]) for cause, _both in pair.causes), _("total")]
-    times = [*(both for _cause, both in pair.causes), pair.latency]
+    causes, rest = pair.causes[:most], pair.causes[len(pair.causes) if most is None else most :]
+    texts, times = [text_of(NAMES[cause]) for cause, _both in causes], [both for _cause, both in causes]
+    if rest:
+        texts.append(_("all others"))
+        times.append(
+            Both(sum(both.one_ns for _cause, both in rest), sum(both.other_ns for _cause, both in rest))
+        )
+    texts.append(_("total"))
+    times.append(pair.latency)
     return Sheet(
         "why-pair-causes",
         _("Where the time went"),

@@ -1,0 +1,169 @@
+"""What `howlate why` shows on one screen: the causes of a run's late samples, the worst of them as a short timeline,
+what to try, and what to know first (docs/first-screen.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+
+from howlate.document.document_terminal import sheet_lines
+from howlate.document.first_screen import notes as screen_notes
+from howlate.document.first_screen.lines import (
+    COLUMNS,
+    LEAST_COLUMNS,
+    Line,
+    advice_lines,
+    copied,
+    cut,
+    fitting,
+    lines_of,
+    note_lines,
+    reason_lines,
+    right,
+    typed,
+    under,
+)
+from howlate.model.loaded import RunContent
+from howlate.model.trace import NOTHING_KEPT
+from howlate.why.explained_cells import CellCase, ExplainedCell, cause_sums, worst_cases
+from howlate.why.late_cases import case_said, cautions, no_cases_statement
+from howlate.why.late_counters import COUNTERS, interrupts_sheet, second_sheet
+from howlate.why.late_parts import LARGEST, UNIT, largest_first, part_text
+from howlate.why.on_screen import advice, kinds, of_recording
+from howlate.why.replayed.pair import LatenessPair
+from howlate.why.replayed.pair_document import FUNCTION_TOOK, causes_sheet, functions_sheet, pair_said
+from howlate.words.caption import Caption, Listed
+from howlate.words.language import _, ngettext
+from howlate.words.quantities import percent
+from howlate.words.say import count_text, text_of
+
+MOST_CAUSES, MOST_ROWS, ADVICE, NOTES = 6, 8, 2, 3
+FROM_COLUMNS = 60
+"""From this width on the parts say when they began."""
+
+
+@dataclass(frozen=True)
+class WhyScreen:
+    """What is shown, and which commands show more."""
+
+    content: RunContent
+    """Of the explained cells, and of those whose events were not recorded."""
+    cells: Sequence[ExplainedCell]
+    every: str
+    """The command that shows all."""
+    trial: str = ""
+    """The one that measures what remedies buy; "" where it cannot."""
+    pair: LatenessPair | None = None
+
+    def lines(self, width: int = COLUMNS, *, letters: bool = False) -> list[Line]:
+        """`letters`: the terminal has no UTF-8."""
+        width = max(LEAST_COLUMNS, min(width, COLUMNS))
+        most = MOST_ROWS
+        if self.pair is not None:
+            blocks = _of_pair
+        elif any(cell.cases for cell in self.cells):
+            blocks, most = _of_cases, MOST_CAUSES
+        else:
+            blocks = _of_counters
+        return typed(fitting(lambda rows: blocks(self, rows, width), most, width), letters=letters)
+
+    def last(self, words: str, width: int) -> list[Line]:
+        return list(copied(words, self.every, width))
+
+
+def _of_cases(shown: WhyScreen, rows: int, width: int) -> list[list[Line]]:
+    """The causes, the worst sample, what to try, what to know."""
+    sums = cause_sums(shown.cells)
+    whole_ns = sum(each.total_ns for each in sums)
+    reasons = kinds(sums, whole_ns, ordinary=True)
+    kept = sum(not case.case.state & NOTHING_KEPT for cell in shown.cells for case in cell.cases)
+    samples = sum(cell.samples for cell in shown.cells)
+    title = Caption(
+        "Why late (the {count} worst of {samples} samples, share of their time)",
+        count=kept,
+        samples=count_text(samples),
+    )
+    causes: list[Line] = [((line, "bold"),) for line in lines_of(text_of(title), width, 2)]
+    causes += reason_lines(reasons[:rows], width)
+    if rest := reasons[rows:]:
+        text = ngettext("{count} smaller one", "{count} smaller ones", len(rest)).format(count=len(rest))
+        causes.append(((f"{right(percent(sum(each.share for each in rest)), 6)}  {text}", ""),))
+    tried = list(advice_lines(advice(sums, shown.content.findings, whole_ns)[:ADVICE], width))
+    if shown.trial:
+        tried += copied(_("What these buy"), shown.trial, width)
+    more = ngettext("{count} more sample", "{count} more samples", kept - 1).format(count=kept - 1)
+    last = shown.last(", ".join([*([more] if kept > 1 else []), _("all parts")]), width)
+    worst = worst_cases(shown.cells, 1)[0]
+    return [causes, list(_worst(worst, width)), tried, [*_trust(shown, min(rows, NOTES), width), *last]]
+
+
+def _worst(one: CellCase, width: int) -> Iterator[Line]:
+    """Its longest parts, what the others took, and their sum."""
+    said = text_of(case_said(one))
+    for number, line in enumerate(lines_of(said, width, 2)):
+        yield ((line, "" if number else "bold"),)
+    lines = largest_first(one.case.parts)
+    latency_ns = sum(line.part.ns for line in lines)
+    times = [UNIT.text(line.part.ns) for line in lines]
+    long = len(UNIT.text(latency_ns))
+    after, total = _("after"), _("total")
+    for each, took in list(zip(lines, times, strict=True))[:LARGEST]:
+        share = right(percent(each.part.ns / max(1, latency_ns)), 6)
+        since = f" {after} {UNIT.text(each.part.from_ns):>{long}}" if width >= FROM_COLUMNS else ""
+        lead = f"{share}  {took:>{long}} us{since}  "
+        for text in lines_of(text_of(part_text(each.part)), width - cell_len(lead), 2):
+            yield ((f"{lead}{text}", ""),)
+            lead = " " * cell_len(lead)
+    if rest := lines[LARGEST:]:
+        ns = sum(line.part.ns for line in rest)
+        count = sum(line.count for line in rest)
+        text = ngettext("{count} other part", "{count} other parts", count).format(count=count)
+        yield ((f"{right(percent(ns / max(1, latency_ns)), 6)}  {UNIT.text(ns):>{long}} us  {text}", ""),)
+    yield ((f"        {UNIT.text(latency_ns)} us  {total}", ""),)
+    if one.case.replayed is not None:
+        longest = one.case.replayed.functions[:LARGEST]
+        functions = tuple(FUNCTION_TOOK(function=each.name, ns=each.self_ns) for each in longest)
+        told = text_of(Caption("Most in: {functions}", functions=Listed(functions)))
+        yield ((cut(told, width), ""),)
+
+
+def _trust(shown: WhyScreen, most: int, width: int) -> Iterator[Line]:
+    """The machine, what recording cost, what was lost, and the rows that only counters tell of."""
+    ranked = [*screen_notes.of_machine(shown.content), *of_recording(shown.cells)]
+    told = [screen_notes.said(note) for note in ranked]
+    told += [text_of(text) for text in cautions(shown.cells)]
+    traced = {cell.id for cell in shown.cells}
+    if count := sum(cell.summary.id not in traced for cell in shown.content.cells):
+        told.append(
+            ngettext("{count} row without events", "{count} rows without events", count).format(count=count)
+        )
+    told += [text_of(no_cases_statement(cell)) for cell in shown.cells if not cell.cases]
+    return note_lines(told[:most], width)
+
+
+def _of_counters(shown: WhyScreen, rows: int, width: int) -> list[list[Line]]:
+    """What was counted in the second of the largest sample."""
+    cells = shown.content.cells
+    none = [line for cell in shown.cells for line in under("", [no_cases_statement(cell)], width, 2)]
+    traced = {cell.id for cell in shown.cells}
+    cells = tuple(cell for cell in cells if cell.summary.id not in traced)
+    blocks: list[list[Line]] = [none[:6]]
+    if cells:
+        blocks.append(list(under("", [COUNTERS()], width, 5)))
+        sheet = second_sheet(cells).largest("largest", rows)
+        blocks.append(sheet_lines(sheet, width))
+        blocks += [sheet_lines(each.first(rows), width) for each in interrupts_sheet(cells)]
+    return [*blocks, shown.last(_("All counters"), width)]
+
+
+def _of_pair(shown: WhyScreen, rows: int, width: int) -> list[list[Line]]:
+    """Two samples side by side."""
+    assert shown.pair is not None
+    return [
+        [line for text in pair_said(shown.pair) for line in under("", [text], width, 2)],
+        sheet_lines(causes_sheet(shown.pair, rows), width),
+        sheet_lines(functions_sheet(shown.pair, rows), width),
+        shown.last(_("all parts"), width),
+    ]

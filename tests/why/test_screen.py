@@ -1,0 +1,166 @@
+"""The screen of `howlate why`, over runs of every kind: causes, the worst sample, and what to try."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+import made_inventory
+from howlate.model.cause import ORDINARY
+from howlate.model.loaded import RunContent
+from howlate.store.loaded import load_run
+from howlate.why.explained_cells import ExplainedCell, cause_sums, explained_cells, worst_cases
+from howlate.why.on_screen import kinds
+from howlate.why.screen import WhyScreen
+from howlate.words.language import speak
+from howlate.words.quantities import percent
+from howlate.words.say import text_of
+from made_runs import FINDINGS, five_cells, made_run
+from made_trace import late_samples
+from screens import fits
+from why.test_replayed_document import LATENESS, explained
+from why.test_replayed_pair import PAIR
+
+EVERY = "howlate why --all runs/20260102T030405-check"
+TRIAL = "howlate why --try runs/20260102T030405-check"
+
+
+def of(content: RunContent, cells: Sequence[ExplainedCell] | None = None, trial: str = TRIAL) -> WhyScreen:
+    return WhyScreen(content, explained_cells(content) if cells is None else cells, EVERY, trial)
+
+
+def made() -> dict[str, WhyScreen]:
+    five = made_run(five_cells(2_000))
+    found = replace(five.run, findings=tuple(FINDINGS))
+    traced = replace(five, cells=tuple(replace(cell, trace=late_samples(12)) for cell in five.cells))
+    lost = replace(
+        late_samples(12), cases_lost=3, events_lost=7, events_missed=2, absent=("nmi", "ipi_entry")
+    )
+    empty = replace(late_samples(12), cases=(), events=())
+    cells = tuple(replace(cell, trace=lost) for cell in five.cells)
+    calm = tuple(replace(cell, trace=empty) for cell in five.cells)
+    name = "a-load-whose-name-is-as-long-as-any-name-may-be-and-then-some-more-of-it:100"
+    named = [replace(cell, name=name) for cell in explained_cells(traced)]
+    one = explained("6.1[preempt=none], memory-alloc:100")
+    return {
+        "traced": of(traced),
+        "with findings": of(replace(traced, run=found)),
+        "lost": of(replace(five, cells=cells)),
+        "calm": of(replace(five, cells=calm)),
+        "half calm": of(replace(five, cells=(*cells[:2], *calm[2:]))),
+        "half traced": of(replace(five, cells=(*cells[:2], *five.cells[2:]))),
+        "untraced": of(five),
+        "long name": of(traced, named),
+        "no trial": of(traced, trial=""),
+        "replayed": of(replace(five, cells=()), [one.cell]),
+        "pair": replace(of(replace(five, cells=()), [PAIR.one.cell, PAIR.other.cell]), pair=PAIR),
+    }
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunContent]:
+    place = tmp_path_factory.mktemp("why") / "runs"
+    made_inventory.make_runs(place)
+    return {name: load_run(place / name) for name in made_inventory.RUNS}
+
+
+@pytest.mark.parametrize("letters", [False, True])
+@pytest.mark.parametrize("width", [200, 80, 60, 40, 10])
+@pytest.mark.parametrize("kind", made())
+def test_every_kind_of_run_fits(kind: str, width: int, letters: bool) -> None:
+    lines = fits(made()[kind].lines(width, letters=letters), min(80, max(40, width)))
+    assert EVERY in "\n".join(lines)
+    assert not letters or all(line.isascii() for line in lines)
+
+
+@pytest.mark.parametrize("width", [80, 60, 40])
+@pytest.mark.parametrize("name", made_inventory.RUNS)
+def test_a_stored_run_fits(stored: dict[str, RunContent], name: str, width: int) -> None:
+    fits(of(stored[name]).lines(width), width)
+
+
+@pytest.mark.parametrize("language", ["de", "ja"])
+def test_a_translated_screen_fits_too(language: str) -> None:
+    plain = {kind: screen.lines() for kind, screen in made().items()}
+    try:
+        speak(language)
+        for kind, screen in made().items():
+            lines = screen.lines()
+            fits(lines, 80)
+            assert lines != plain[kind], kind
+    finally:
+        speak("en")
+
+
+def shares(lines: Sequence[str]) -> list[float]:
+    """What the lines say in percent, those of the causes first."""
+    found = [re.match(r" *([\d.e-]+) %  \S", line) for line in lines]
+    return [float(match[1]) for match in found if match]
+
+
+@pytest.mark.parametrize("width", [80, 60, 40])
+def test_the_causes_are_sorted_and_add_up(width: int) -> None:
+    screen = made()["traced"]
+    lines = fits(screen.lines(width), width)
+    sums = cause_sums(screen.cells)
+    every = kinds(sums, sum(each.total_ns for each in sums), ordinary=True)
+    assert {each.name for each in every} >= {each.name for each in kinds(sums, 1)}
+    assert len(every) == len({each.cause for each in sums}) > len({each.cause for each in sums} - ORDINARY)
+    end = next(i for i, line in enumerate(lines) if "smaller one" in line)
+    told = shares(lines[: end + 1])
+    assert told[:-1] == [float(percent(each.share).split()[0]) for each in every[: len(told) - 1]]
+    assert told[:-1] == sorted(told[:-1], reverse=True) and 98 < sum(told) < 102
+    assert text_of(every[0].name)[:10] in next(line for line in lines if re.match(r" *\d+ %", line))
+
+
+@pytest.mark.parametrize("kind", ["traced", "lost", "replayed"])
+@pytest.mark.parametrize("width", [80, 60, 40])
+def test_the_worst_sample_adds_up_to_the_nanosecond(kind: str, width: int) -> None:
+    screen = made()[kind]
+    lines = fits(screen.lines(width), width)
+    latency_ns = worst_cases(screen.cells, 1)[0].case.case.latency_ns
+    took = [float(match[1]) for line in lines if (match := re.match(r" *[\d.e-]+ % +(\d+\.\d+) us", line))]
+    total = next(float(m[1]) for line in lines if (m := re.match(r" {8} *(\d+\.\d+) us  total", line)))
+    assert round(1000 * total) == round(1000 * sum(took)) == latency_ns
+    assert took[:3] == sorted(took[:3], reverse=True)
+
+
+def test_a_sample_that_was_played_again_names_its_functions() -> None:
+    lines = fits(made()["replayed"].lines(), 80)
+    assert f"Most in: work ({LATENESS.functions[0].self_ns} ns), lock;it (30 ns), main (10 ns)" in lines
+
+
+def test_what_to_try_has_the_command_that_measures_it() -> None:
+    assert f"What these buy: {TRIAL}" in fits(made()["traced"].lines(), 80)
+    assert not any("--try" in line for line in fits(made()["no trial"].lines(), 80))
+
+
+def test_rows_without_events_and_events_that_were_lost_are_told() -> None:
+    half = replace(made()["half traced"], cells=made()["half traced"].cells[:2])
+    plain = [replace(cell, events_lost=0, events_missed=0, cases_lost=0, absent=()) for cell in half.cells]
+    assert any("3 rows without events" in line for line in fits(replace(half, cells=plain).lines(), 80))
+    lost = [replace(cell, absent=(), cases_lost=0) for cell in half.cells]
+    assert any("the kernel lost 7 events" in line for line in fits(replace(half, cells=lost).lines(), 80))
+
+
+def test_without_events_the_largest_second_comes_first() -> None:
+    screen = made()["untraced"]
+    lines = fits(screen.lines(), 80)
+    names = [cell.summary.labels["load"] for cell in screen.content.cells]
+    told = [line.split(" ")[0] for line in lines if line.split(" ")[0] in names]
+    by_size = sorted(screen.content.cells, key=lambda cell: -((cell.column and cell.column.max) or 0))
+    assert told[: len(names)] == [cell.summary.labels["load"] for cell in by_size]
+
+
+def test_two_samples_side_by_side_have_their_difference() -> None:
+    lines = fits(made()["pair"].lines(), 80)
+    assert lines[:2] == ["none: 100 ns late. rt: 37 ns late.", "Functions only in none: free (80 ns)."]
+    assert next(line for line in lines if line.startswith("total ")).split() == [
+        "total",
+        "0.100",
+        "0.037",
+        "+0.063",
+    ]
