@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from unittest.mock import patch
 
 import click
 from click.core import ParameterSource
@@ -39,7 +41,13 @@ def options_of(command: click.Command) -> set[str]:
 
 
 def parsed(argv: Sequence[str]) -> click.Context:
-    """The innermost command's context; click.ClickException if these words are no call."""
+    """The innermost command's context; click.ClickException if these words are no call. RUN may be left out, also
+    where there is none."""
+    with patch("howlate.cli._newest.newest_run", return_value=Path("runs/newest")):
+        return _parsed(argv)
+
+
+def _parsed(argv: Sequence[str]) -> click.Context:
     context = click.Context(howlate, info_name="howlate")
     command: click.Command = howlate
     words = list(argv)

@@ -98,7 +98,7 @@ def test_a_run_measures_before_it_imports_what_only_statistics_need(howlate: Run
         (["show", "absent"], 2, "absent does not exist"),
         (["show", "r", "r", "--brief"], 2, "Call it once for each run"),
         (["show", "."], 2, "has no run.json"),
-        (["report"], 2, "missing argument"),
+        (["report"], 2, "there is no run below runs/"),
         (["report", "absent"], 2, "absent does not exist"),
         (["report", "mine="], 2, '"mine=" names no run folder'),
         (["compare", "a=.", "a=.."], 2, 'two runs are called "a"'),

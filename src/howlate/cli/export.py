@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._listed import ListedOption
+from howlate.cli._newest import run_argument
 from howlate.cli._options import OutputPath
 from howlate.rooms import plugins
 from howlate.words.printable import printable
@@ -32,7 +33,7 @@ def _summaries() -> dict[str, str]:
 
 
 @click.command(epilog="Example: howlate export runs/20260102T030405-check --format csv -o check.csv")
-@click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
+@run_argument()
 @click.option(
     "--format",
     "form",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from howlate.cli._newest import run_argument
 from howlate.cli._options import OutputPath
 from howlate.words.printable import printable
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog="Example: howlate report runs/20260102T030405-check -o check.html")
-@click.argument("runs", nargs=-1, required=True, metavar="[NAME=]RUN...")
+@run_argument(several=True, named=True)
 @click.option(
     "-o",
     "--output",

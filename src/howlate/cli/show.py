@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from howlate.cli._newest import run_argument
 from howlate.cli._options import brief_option, histogram_option
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog="Example: howlate show runs/20260102T030405-check --json")
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@run_argument(several=True)
 @click.option(
     "--cells", "every", is_flag=True, help="Show every cell, also where the tables show repeated points."
 )

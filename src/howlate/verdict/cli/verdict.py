@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from howlate.cli._newest import run_argument
 from howlate.cli._options import OutputPath, brief_option, together
 from howlate.words.printable import shell_line, shell_path
 
@@ -103,7 +104,7 @@ _asked = together(
 
 
 @click.command(epilog="Example: howlate verdict runs/20260102T030405-check --deadline 200us")
-@click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
+@run_argument()
 @_asked
 @click.option(
     "--extrapolate",

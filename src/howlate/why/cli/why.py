@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from howlate.cli._newest import run_argument
 from howlate.cli._options import OutputPath, together
 from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 from howlate.lab.cli.lab._built import BuiltOptions, built_options
@@ -67,7 +68,7 @@ amount_options = together(
 
 
 @click.command(epilog="Example: howlate why runs/20260102T030405-check --worst 5")
-@click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
+@run_argument()
 @click.argument("cell", default="", metavar="[CELL]")
 @amount_options
 @click.option("-o", "--output", type=OutputPath(), metavar="FILE", help="Write a page with charts too.")
