@@ -40,7 +40,7 @@ def _alone(given: list[str]) -> None:
     "--all",
     "everything",
     is_flag=True,
-    help="Show every check in full, including those that are in order or inconclusive.",
+    help="Show every check in full with its reason, not one screen.",
 )
 @click.option(
     "--restore", is_flag=True, help="Undo the knobs that a killed probe left changed (in this boot)."
@@ -66,7 +66,7 @@ def command(
         value = {"schema": 1, "findings": [f.to_json() for f in findings]}
         click.echo(json.dumps(value, indent=1, ensure_ascii=False))
         return 0
-    _print(findings, everything=everything)
+    _print(findings, run, target, everything=everything)
     return 0
 
 
@@ -100,24 +100,20 @@ def _findings(run: Path | None, target: str) -> Sequence[Finding]:
         return doctor.examine(Facts.from_json(opened.facts()), here=opened.name == "local")
 
 
-def _print(findings: Sequence[Finding], *, everything: bool) -> None:
+def _print(findings: Sequence[Finding], run: Path | None, target: str, *, everything: bool) -> None:
     from rich.console import Console
 
+    from howlate.cli._screen import print_lines
     from howlate.document.document_terminal import print_items
     from howlate.document.findings import sheet
-    from howlate.model.finding import LEVELS
+    from howlate.document.first_screen.findings import findings_screen
     from howlate.words.language import called, english
+    from howlate.words.printable import shell_line
 
-    levels = LEVELS if everything else ("late", "note")
-    brief = () if everything else ("note",)
-    shown = [finding for finding in findings if finding.level in levels]
+    asked = ["--run", str(run)] if run is not None else ["--target", target] if target != "local" else []
+    every = f"{called()} {shell_line(['doctor', '--all', *asked])}"
     with english(called()):  # as the findings are, whatever language is spoken
-        print_items(Console(highlight=False), [sheet(shown, levels=True, brief=brief)])
-    rest = len(findings) - len(shown)
-    if not shown:
-        click.echo("Nothing was found that makes this machine late.")
-    if rest:
-        click.echo(
-            f"\n{rest} of {len(findings)} checks have nothing to report or could not look: --all shows them, and why "
-            "each one matters."
-        )
+        if everything:
+            print_items(Console(highlight=False), [sheet(findings, levels=True)])
+        else:
+            print_lines(lambda width, letters: findings_screen(findings, every, width, letters=letters))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from howlate.document.document import Folded, Item, Section, Texts, texts
@@ -26,20 +27,18 @@ FOLDED = {"note": N_("worth knowing"), "unknown": N_("could not be found out"), 
 MORE = rule("findings.more", "({count} more: `howlate doctor`)")
 
 
-def sheet(
-    findings: Sequence[Finding], *, levels: bool = False, brief: Sequence[str] = (), kind: str = "findings"
-) -> Sheet:
-    """A row a finding. `levels`: each says its own; `brief`: those of these levels say neither why nor remedy."""
+def sheet(findings: Sequence[Finding], *, levels: bool = False, kind: str = "findings") -> Sheet:
+    """A row a finding. `levels`: each says its own."""
 
     fields: list[tuple[str, str, list[str]]] = [
         ("about", "", [", ".join(finding.machines) for finding in findings]),
         ("level", "", [_(LEVEL_NAMES[finding.level]) if levels else "" for finding in findings]),
         ("found", "", [finding.found for finding in findings]),
-        ("why", "", ["" if finding.level in brief else finding.why for finding in findings]),
+        ("why", "", [finding.why for finding in findings]),
         (
             "change",
             _("To change it"),
-            ["" if finding.level in brief else finding.change for finding in findings],
+            [finding.change for finding in findings],
         ),
     ]
     return Sheet(
@@ -52,6 +51,13 @@ def sheet(
         tuple(Row(kind=finding.level) for finding in findings),
         kind=kind,
     )
+
+
+def briefly(change: str) -> str:
+    """The first way, without what stands in brackets."""
+    while (without := re.sub(r" ?\([^()]*\)", "", change)) != change:
+        change = without
+    return re.split(r"[;:] |\. |, or ", change)[0].removeprefix("permanently ").strip().rstrip(".")
 
 
 def heading(runs: Sequence[RunContent]) -> tuple[str, str]:
@@ -99,13 +105,11 @@ def weightiest(runs: Sequence[RunContent]) -> tuple[Section, ...]:
     return (Section("findings", (Texts("opening", (f"{title}:", where)), *shown(found, MOST_CAUSES))),)
 
 
-def shown(
-    findings: Sequence[Finding], most: int | None = None, *, levels: bool = False, brief: Sequence[str] = ()
-) -> tuple[Item, ...]:
+def shown(findings: Sequence[Finding], most: int) -> tuple[Item, ...]:
     """The first of them, and how many were left out."""
-    rest = 0 if most is None else max(0, len(findings) - most)
+    rest = max(0, len(findings) - most)
     return (
-        sheet(findings[:most], levels=levels, brief=brief),
+        sheet(findings[:most]),
         *texts("more", [MORE(count=rest)] if rest else []),
     )
 

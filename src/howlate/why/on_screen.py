@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from howlate.document.findings import briefly
 from howlate.document.first_screen.on_screen import Reasons, ScreenAdvice, ScreenNote, ScreenReason
 from howlate.document.of_runs import Material
 from howlate.model.cause import ORDINARY, Cause
@@ -84,19 +85,10 @@ def advice(sums: Sequence[CauseSum], findings: Sequence[Finding], whole_ns: int)
 def advised(remedy: Remedy, findings: Sequence[Finding]) -> str:
     """The change of what the doctor found, else the last sentence of the remedy; "" where that is no advice."""
     if found := findings_for(remedy, findings):
-        return _briefly(found[0].change)
+        return briefly(found[0].change)
     return (
-        ""
-        if remedy.text in NO_ADVICE
-        else _briefly(re.split(r"\. |。", say(remedy.text()).rstrip(".。"))[-1])
+        "" if remedy.text in NO_ADVICE else briefly(re.split(r"\. |。", say(remedy.text()).rstrip(".。"))[-1])
     )
-
-
-def _briefly(change: str) -> str:
-    """The first way, without what stands in brackets."""
-    while (without := re.sub(r" ?\([^()]*\)", "", change)) != change:
-        change = without
-    return re.split(r"[;:] |\. |, or ", change)[0].removeprefix("permanently ").strip().rstrip(".")
 
 
 def of_recording(cells: Sequence[ExplainedCell]) -> tuple[ScreenNote, ...]:

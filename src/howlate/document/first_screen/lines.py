@@ -44,15 +44,17 @@ def spaced(blocks: Sequence[Sequence[Line]], width: int, most: int = LINES) -> l
     return lines
 
 
-def fitting(make: Callable[[int], Sequence[Sequence[Line]]], most: int, width: int) -> list[Line]:
+def fitting(
+    make: Callable[[int], Sequence[Sequence[Line]]], most: int, width: int, high: int = LINES
+) -> list[Line]:
     """Blocks with at most so many rows: fewer where they have no room, or empty lines between blocks have none."""
     blocks: Sequence[Sequence[Line]] = ()
     for rows in range(most, 0, -1):
         blocks = [block for block in make(rows) if block]
         gaps = len(blocks) - 1 if rows > FEW else 0
-        if sum(height(block, width) for block in blocks) + gaps <= LINES:
+        if sum(height(block, width) for block in blocks) + gaps <= high:
             break
-    return spaced(blocks, width)
+    return spaced(blocks, width, high)
 
 
 def typed(lines: Sequence[Line], *, letters: bool) -> list[Line]:
