@@ -6,8 +6,10 @@ import math
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from howlate.measure.pace import Pace
+from howlate.measure.pace import KEPT_S, Pace
 from howlate.model.guest_cpus import GuestCpus
 from howlate.model.plan import Cell, Length
 from howlate.plan.cost import (
@@ -172,9 +174,42 @@ def test_a_kind_that_was_mistaken_is_corrected_by_its_own_cells() -> None:
         assert truth / 1.5 <= left <= truth * 1.5 + 2.0
 
 
-def test_what_is_in_the_cache_takes_nothing() -> None:
-    pace = Pace({"a": ("none", 0.0), "b": ("none", 0.0)}, 2)
-    assert pace.left_s() == 0.0
+@given(
+    st.integers(1, 80),
+    st.lists(st.floats(0.001, 3.0), min_size=3, max_size=3),
+    st.floats(0.0, 2.0),
+    st.sampled_from([1, 2, 4]),
+)
+def test_of_cells_from_the_cache_the_time_left_is_known_at_half_of_them(
+    each: int, took_s: list[float], first_s: float, parallel: int
+) -> None:
+    """They are read at once, and become whole one by one. Each kind takes a time of its own, the first one more: it
+    loads libraries."""
+    clock = Clock()
+    kinds = ("none", "cpu", "disk")
+    names = [(f"{kind} {n}", kind) for n in range(each) for kind in kinds]
+    pace = Pace({name: (kind, 0.0) for name, kind in names}, parallel, clock)
+    assert pace.left_s() > 0
+    said = []
+    for number, (name, kind) in enumerate(names):
+        pace.begin(name)
+        took = took_s[kinds.index(kind)] + (first_s if number == 0 else 0.0)
+        clock.now += 0.001
+        pace.done(name)
+        clock.now += took
+        pace.finished(name, took)
+        said.append((clock.now, pace.left_s()))
+    for at, left in said[len(names) // 2 : -1]:
+        if each > 3:
+            assert (clock.now - at) / 2 - KEPT_S <= left <= 2 * (clock.now - at) + KEPT_S
+    assert said[-1][1] == 0.0
+
+
+@pytest.mark.parametrize("true_s", [0.002, 0.05, 0.6])
+def test_cells_from_the_cache_are_no_measure_of_the_others(true_s: float) -> None:
+    plan = [("none", 0.0, true_s)] * 20 + [("disk", 10.0, 10.0)] * 5
+    for left, truth in simulated(plan, 1)[1:]:
+        assert truth / 1.5 <= left <= truth * 1.5 + 2.0
 
 
 def test_within_one_long_cell_the_share_tells() -> None:

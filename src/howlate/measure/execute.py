@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -315,11 +316,13 @@ class _Work:
             self._busy -= 1
             self._fill()  # before the stream is decoded, so that no core is idle meanwhile
             begun, future = self._running.pop(cell.id)
+            began = time.monotonic()
             try:
                 self._listener.whole(cell, begun.finish(future.result))
             except _NotWhole as problem:
                 failures.append(problem.failure)
                 self._listener.failed(problem.failure)
+            self._pace.finished(cell.id, time.monotonic() - began)
         return failures
 
     def _fill(self) -> None:
