@@ -19,7 +19,6 @@ from howlate.document.sheet import TERMINAL
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.run import Run
 from howlate.model.summary import CellSummary
-from howlate.words.statement import Statement
 from made_runs import made_run
 
 
@@ -52,8 +51,9 @@ def show_json(summaries: Sequence[CellSummary], run: Run | None = None) -> str:
     return summary_json.show_json(material_of(summaries, run))
 
 
-def print_comparison(console: Console, found: Comparison, equal: Sequence[Statement] = ()) -> None:
-    print_document(console, comparison.document(found, equal))
+def print_comparison(console: Console, found: Comparison) -> None:
+    """Its tables and sentences."""
+    print_document(console, Document((comparison.section(found, len(found.blocks)),)))
 
 
 def compared_html(found: Comparison, most: int) -> str:

@@ -381,7 +381,7 @@ def test_the_command_that_compare_gives_for_a_page_makes_the_page_of_that_compar
     said = howlate("compare", "Tuesday=two ways", "--by", "timer")
     assert said.code == 0, said.err
     last = said.out.splitlines()[-1]
-    assert last == "As a page: ./howlate report 'Tuesday=two ways' --by timer"
+    assert last == "as a page: ./howlate report 'Tuesday=two ways' --by timer"
     assert howlate(*shlex.split(last.partition("./howlate ")[2]), "-o", "page.html").code == 0
     page = Path("page.html").read_text()
     assert 'id="compare"' in page and "Tuesday: " in page

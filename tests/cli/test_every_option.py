@@ -70,7 +70,10 @@ CALLS: dict[str, Sequence[Call]] = {
         ("check -D 1s --no-wait --deadline 1us --until-decided --miss-rate 1e-2", JUDGED),
         ("check -D 1s --no-wait --rounds 2 --every 1s", (0,)),
     ),
-    "compare": (("compare r s=s --by load --deadline 1ms --json", (0,)),),
+    "compare": (
+        ("compare r s=s --by load --deadline 1ms --json", (0,)),
+        ("compare r s=s --by load --all", (0,)),
+    ),
     "completion": (("completion bash", (0,)),),
     "doctor": (
         ("doctor --run r --all", (0,)),

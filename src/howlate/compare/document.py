@@ -1,6 +1,6 @@
-"""What a comparison shows, made once for terminal, page and Markdown: the tables in the published layout (sides
-as rows; minimum, mean, maximum, deviation, overruns, period exceeded), the ratios of sides, and the sentences around
-them (docs/compare.md)."""
+"""What a comparison shows beside its screen, made once for page, JSON and Markdown: the tables in the published
+layout (sides as rows; minimum, mean, maximum, deviation, overruns, period exceeded), the ratios of sides, and the
+sentences around them (docs/compare.md)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from howlate.compare.compare import Block, Comparison, Pair
 from howlate.compare.conclusions import conclusions
 from howlate.document import cautions
 from howlate.document import sheet as sheets
-from howlate.document.document import Document, Folded, Item, Section, Texts, texts
+from howlate.document.document import Folded, Item, Section, Texts, texts
 from howlate.document.kernels import differences
 from howlate.document.sheet import NOTHING, Column, Sheet, SheetCell
 from howlate.document.text import every_note
 from howlate.document.units import Unit, unit_for
 from howlate.model.columns import LATENCY, RESPONSE
-from howlate.model.preemption import spelt
 from howlate.model.summary import MISSES
 from howlate.rooms import hooks
 from howlate.sides.gravity import stated
@@ -71,7 +70,6 @@ STARVED = rule("comparison.starved", "{side}, starved (expected)")
 RUN_OF = rule("comparison.run-of", "{load} run (ms)")
 RATIO = rule("comparison.ratio", "{first} to {second}")
 INTERVAL = rule("comparison.interval", "{confidence} interval of {pairs} pairs")
-SAME_KERNEL = rule("comparison.same-kernel", "Every side: kernel {kernel}.")
 ONE_SIDE = rule(
     "comparison.one-side", "{side} in the layout of the published study, with its figures below ours."
 )
@@ -90,7 +88,9 @@ OPTIONS = rule(
     "{count} options of the kernels that differ and are known to matter for lateness",
     by="count",
 )
-NO_ROOM = rule("comparison.no-room", "{count} more tables have no room here: `howlate compare` prints them.")
+NO_ROOM = rule(
+    "comparison.no-room", "{count} more tables have no room here: `howlate compare --json` has them."
+)
 OPEN = 12
 """Of more tables than these the page folds the rest away."""
 
@@ -105,33 +105,14 @@ def heading(figure: str) -> str:
 # --- The whole of it ------------------------------------------------------------------------------------------
 
 
-def document(found: Comparison, equal: Sequence[Statement] = ()) -> Document:
-    """For the terminal: what is equal to the last digit first; tables, what does not match, which times the lab
-    cannot resolve, and the conclusions last. A page says of its rows what the lab cannot resolve
-    (document/of_runs.py)."""
-    options = _("Options that differ and are known to matter for lateness")
-    section = Section(
-        "compare",
-        (
-            *(Texts("said", (text,)) for text in _first(found, equal)),
-            *layouts(found),
-            *(sheet for i, block in enumerate(found.blocks) for sheet in _sheets(found, block, i)),
-            *texts("warnings", [*found.joined.warnings, *_doubtful(found)]),
-            *([differences(found.differences, found.names, options)] if found.differences else []),
-            *(Texts("listed", tuple(said), say(title)) for title, said in conclusions(found)),
-        ),
-    )
-    return Document((section,))
-
-
 def section(found: Comparison, most: int) -> Section:
-    """For the page: the conclusions first; so many tables at most, of which the first are open."""
+    """For the page and for programs: the conclusions first; so many tables at most, of which the first are open."""
     tables = [_sheets(found, block, i) for i, block in enumerate(found.blocks[:most])]
     left = len(found.blocks) - len(tables)
     groups = conclusions(found)
     items: list[Item] = [
         Texts("reading", (_reading(found),)),
-        *texts("caution", [*filter(None, [_caution(found)])]),
+        *texts("caution", [*filter(None, [every_caution(found)])]),
     ]
     for title, said in groups:
         items += [*texts("heading", [title] if len(groups) > 1 else []), Texts("said", tuple(said))]
@@ -161,12 +142,12 @@ def _sheets(found: Comparison, block: Block, number: int) -> list[Sheet]:
     return [of_block(found, block, number), *([] if ratios_ is None else [ratios_])]
 
 
-def _caution(found: Comparison, gravity: Statement | None = None) -> Text:
+def every_caution(found: Comparison, gravity: Statement | None = None) -> Text:
     """What must be known at every table, and the gravity of the sides of one."""
     return every_note(virtual=found.joined.virtual, labels=found.joined.modes, gravity=gravity)
 
 
-def _doubtful(found: Comparison) -> list[Statement]:
+def doubtful(found: Comparison) -> list[Statement]:
     """Of the places' valid repetitions, each by side and place."""
     places = found.joined.places
     labels = labels_that_vary(places)
@@ -185,16 +166,6 @@ def _reading(found: Comparison) -> Statement:
     if len(found.sides) == 1:
         return ONE_SIDE(side=found.sides[0])
     return SIDES(count=len(found.sides), sides=", ".join(found.sides))
-
-
-def _first(found: Comparison, equal: Sequence[Statement]) -> list[Statement]:
-    """What is known before any table: sides that are equal, and the kernel that all sides share."""
-    kernels = {(side.kernel, side.preemption) for side in found.joined.sides}
-    if len(kernels) > 1 or len(found.sides) == 1:
-        return list(equal)
-    kernel, preemption = kernels.pop()
-    named = f"{kernel} ({spelt(preemption)})" if preemption else kernel
-    return [*equal, SAME_KERNEL(kernel=named)]
 
 
 # --- The table of a block -------------------------------------------------------------------------------------
@@ -235,7 +206,7 @@ def of_block(found: Comparison, block: Block, number: int) -> Sheet:
         (*names, *(_column(figure, i, lines, unit) for i, figure in enumerate(figures))),
         tuple(sheets.Row(kind=line.kind) for line in lines),
         tuple(_notes(block)),
-        _caution(found, stated(block.gravities(found.sides))),
+        every_caution(found, stated(block.gravities(found.sides))),
         "sides",
         block.column,
     )

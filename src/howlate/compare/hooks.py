@@ -23,6 +23,7 @@ def modules_of_results() -> tuple[str, ...]:
         "howlate.compare.in_report",
         "howlate.compare.least_late",
         "howlate.compare.relations",
+        "howlate.compare.screen",
         "howlate.compare.trends",
     )
 

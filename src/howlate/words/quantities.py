@@ -35,6 +35,15 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{value:.{max(0, digits - whole)}f}"
 
 
+def ratio_text(value: float, rounds: Callable[[float], int] = round) -> str:
+    """Two digits, of those between 1 and 2 three: 0.013, 0.95, 1.02, 4.0. `rounds`: math.floor or math.ceil for what
+    bounds it."""
+    if not value or not math.isfinite(value):
+        return f"{value:g}"
+    step = 10.0 ** (math.floor(math.log10(value)) - (2 if 1 <= value < 2 else 1))
+    return significant(rounds(round(value / step, 6)) * step, 3 if 1 <= value < 1.995 else 2)
+
+
 def grouped(value: int, space: str = NARROW_SPACE) -> str:
     """An integer with its thousands separated."""
     return f"{value:,}".replace(",", space)

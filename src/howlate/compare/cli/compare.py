@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from howlate.words.language import called
 from howlate.words.printable import shell_line
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command(epilog="Example: howlate compare runs/none runs/rt --json")
@@ -26,23 +20,24 @@ if TYPE_CHECKING:
     metavar="TIME",
     help="Compare how many releases missed it (default: the one that the runs were measured with).",
 )
+@click.option("--all", "every", is_flag=True, help="Show every figure of every row, and all notes.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/compare.md).")
-def command(runs: tuple[str, ...], by: str, deadline: str | None, *, as_json: bool) -> int:
-    """Compare the points that the run folders RUN... share: a table for each point, the differences, and a
-    summary in words. A single RUN is enough if it has several kernels (or values of LABEL). NAME=RUN gives a
-    run that name. `howlate report RUN RUN` writes the same as a page."""
+def command(runs: tuple[str, ...], by: str, deadline: str | None, *, every: bool, as_json: bool) -> int:
+    """Compare the points that the run folders RUN... share: a row for each, the largest difference first. A single
+    RUN is enough if it has several kernels (or values of LABEL). NAME=RUN gives a run that name. `howlate report RUN
+    RUN` writes a page with all tables and what they say in words."""
     import json
 
-    from rich.console import Console
-
     from howlate.cli._named import named_runs, read_named, tell_missing
+    from howlate.cli._screen import print_lines
     from howlate.cli._times import limit_ns_of
     from howlate.compare.compare import compare, to_json
     from howlate.compare.conclusions import conclusions, conclusions_json
-    from howlate.compare.document import document, layouts_json
+    from howlate.compare.document import doubtful, layouts_json, section
     from howlate.compare.equal import SAMPLES_HEADING, equal_sides
+    from howlate.compare.screen import screen
+    from howlate.document.document import Document, Section, texts
     from howlate.document.document import to_json as shown
-    from howlate.document.document_terminal import print_document
     from howlate.errors import DamagedError, ExitCode, UsageError
     from howlate.store.files import file_hash
     from howlate.store.run_folder import SAMPLES, RunFolder
@@ -69,7 +64,8 @@ def command(runs: tuple[str, ...], by: str, deadline: str | None, *, as_json: bo
     if as_json:
         with english():
             printed = layouts_json(comparison)
-            sections = shown(document(comparison, equal))
+            doubts = Section("doubts", texts("warnings", doubtful(comparison)))
+            sections = shown(Document((section(comparison, len(comparison.blocks)), doubts)))
         value = {
             **to_json(comparison),
             "equal": [dict(statement.values) for statement in equal],
@@ -79,7 +75,6 @@ def command(runs: tuple[str, ...], by: str, deadline: str | None, *, as_json: bo
         }
         click.echo(json.dumps(value, indent=1, ensure_ascii=False))
         return missing
-    print_document(Console(highlight=False, markup=False), document(comparison, equal))
-    words = shell_line(["report", *runs, *(["--by", by] if by != "kernel" else [])])
-    click.echo(f"\nAs a page: {called()} {words}")
+    words = shell_line([*runs, *([] if by == "kernel" else ["--by", by])])
+    print_lines(lambda width, letters: screen(comparison, equal, words, width, every=every, letters=letters))
     return missing

@@ -64,20 +64,19 @@ class ScreenTable:
             shown.remove(max(shown, key=lambda column: column.rank))
         room = max(1, min(longest, width - mark - _width(shown)))
         lead = " " * mark + (set_cell_size(cut(self.heading, room), room) if longest else "")
-        gap = GAP if longest else ""
-        head = f"{lead}{gap}{GAP.join(column.cell(column.heading) for column in shown)}"
+        between = GAP if longest else ""
+        head = f"{lead}{between}{GAP.join(column.cell(column.heading) for column in shown)}"
         rows: list[Line] = []
         for place, name in enumerate(self.names):
             letter = self.letters[place] if mark else ""
-            named = set_cell_size(middle(name, room), room) + gap if longest else ""
+            named = set_cell_size(middle(name, room), room) + between if longest else ""
             line = [*([(f"{letter or ' '} ", LETTERS.get(letter, ""))] if mark else []), (named, "")]
-            for number, column in enumerate(shown):
-                style = column.styles[place] if column.styles else ""
-                line.append(
-                    (column.cell(column.texts[place]) + (GAP if number < len(shown) - 1 else ""), style)
-                )
+            for column in shown:
+                gap = GAP if column is not shown[-1] else ""
+                text = column.texts[place] if column.words and not gap else column.cell(column.texts[place])
+                line.append((text + gap, column.styles[place] if column.styles else ""))
             rows.append(tuple(line))
-        return ((head, FAINT),), rows
+        return ((head.rstrip(), FAINT),), rows
 
 
 def _plain(column: ScreenColumn) -> ScreenColumn:

@@ -1,0 +1,268 @@
+"""The screen of a comparison: how many rows differ, and one table of them, the largest difference first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+
+from howlate.charts._words import title_of_column
+from howlate.compare.compare import NOT_INTERLEAVED, Block, Comparison, Pair
+from howlate.compare.conclusions import without_starved
+from howlate.compare.document import HEADINGS, doubtful, every_caution
+from howlate.document.first_screen.lines import (
+    COLUMNS,
+    FAINT,
+    LEAST_COLUMNS,
+    LINES,
+    Line,
+    copied,
+    height,
+    note_lines,
+    spaced,
+    typed,
+    under,
+)
+from howlate.document.first_screen.table import ScreenColumn, ScreenTable
+from howlate.document.sheet import NOTHING
+from howlate.model.summary import MISSES
+from howlate.sides.join_warnings import SETTING
+from howlate.sides.sides import RUN, Decision, SideRow
+from howlate.statistics.labels import axes_that_vary, row_names
+from howlate.statistics.labels import heading as named
+from howlate.words.caption import Caption, Listed
+from howlate.words.language import N_, _, called
+from howlate.words.printable import printable
+from howlate.words.quantities import ratio_text, time_text
+from howlate.words.say import Text, count_text, text_of
+from howlate.words.statement import Statement
+
+FEW, FEW_LINES = 5, 15
+"""So many rows take so many lines at most."""
+MOST_NOTES, LONGEST_SIDE, MOST_LINES = 3, 12, 12
+MEANINGS = {
+    "larger": N_("larger"),
+    "smaller": N_("smaller"),
+    "equal": N_("equal"),
+    "indistinct": N_("not shown"),
+    "unstated": N_("not shown"),
+}
+STYLES = {"larger": "bold red", "smaller": "bold green"}
+FIGURES = ("max", "0.999", MISSES, "0.5", "stddev")
+"""The first of what differs alike, and of what does not differ."""
+MACHINES = "join.machine-"
+PUBLISHED = ("maximum", "mean", "minimum")
+
+
+@dataclass(frozen=True)
+class CompareRow:
+    """A figure of one place on two sides."""
+
+    name: str
+    side: str
+    """The second one."""
+    figure: str
+    values: tuple[float | None, float | None]
+    """Medians over the repetitions."""
+    told: Decision
+    """Of the second relative to the first."""
+
+    @property
+    def differs(self) -> bool:
+        return self.told.direction in STYLES
+
+    @property
+    def size(self) -> float:
+        """How far the ratio is from 1."""
+        interval = self.told.interval
+        ratio = interval.ratio if interval is not None else self.told.seen
+        return abs(math.log(ratio)) if ratio else 0.0
+
+    @property
+    def ratio(self) -> str:
+        interval = self.told.interval
+        if interval is None:
+            return ratio_text(self.told.seen) if self.told.seen else NOTHING
+        low, high = ratio_text(interval.low, rounds=math.floor), ratio_text(interval.high, rounds=math.ceil)
+        return f"{ratio_text(interval.ratio)} [{low}, {high}]"
+
+    def text(self, value: float | None) -> str:
+        if value is None:
+            return NOTHING
+        return count_text(round(value)) if self.figure == MISSES else time_text(value, space=" ")
+
+
+def screen(
+    found: Comparison,
+    equal: Sequence[Statement],
+    runs: str,
+    width: int = COLUMNS,
+    *,
+    every: bool = False,
+    letters: bool = False,
+) -> list[Line]:
+    """`equal`: sides whose samples are the same; `runs`: as a command takes them; `every` figure, on so many lines as
+    it takes."""
+    width = max(LEAST_COLUMNS, min(width, COLUMNS))
+    compared, _left_out = without_starved(found)
+    chosen, rows = (_sorted(_rows(compared, every=each)) for each in (False, every))
+    head = [line for text in equal for line in under("", [text], width, 2)]
+    head += _head(chosen, width)
+    legend, sides = _sides(found)
+    head += [line for text in legend for line in under("", [text], width, 2)]
+    heading, lines = _table(compared, rows, sides).lines(width)
+    said = list(_notes(found))
+    notes = list(note_lines(list(map(text_of, said[:MOST_NOTES])), width))
+    if every:
+        notes = [line for text in said for line in under("", [text], width, MOST_LINES, indent=2)]
+    page = list(copied(_("as a page"), f"{called()} report {runs}", width))
+    rest = list(copied(_("all figures"), f"{called()} compare --all {runs}", width)) if not every else []
+    most = FEW_LINES if len(rows) <= FEW and width == COLUMNS else LINES
+    room = most - height([*head, heading, *notes, *rest, *page], width)
+    kept = max(FEW, room - 1)
+    if not every and len(lines) > max(kept, room):
+        more = _("and {count} more: --all").format(count=len(lines) - kept)
+        lines = [*lines[:kept], ((f"  {more}", FAINT),)]
+    blocks = [head, [heading, *lines] if rows else [], notes, [*rest, *page]]
+    return typed(spaced(blocks, width, 10**9 if every else most), letters=letters)
+
+
+def _sorted(rows: Iterable[CompareRow]) -> list[CompareRow]:
+    return sorted(rows, key=lambda row: (not row.differs, -row.size))
+
+
+def _head(rows: Sequence[CompareRow], width: int) -> Iterator[Line]:
+    """How many rows differ, and by which test; else why none can be shown to."""
+    if not rows:
+        yield from under("", [Caption("no row has a figure on both sides")], width, 2)
+        return
+    differ = sum(row.differs for row in rows)
+    if len(rows) == 1:
+        word = _(MEANINGS[rows[0].told.direction])
+    else:
+        word = text_of(Caption("{count} of {rows} rows differ", count=differ, rows=len(rows)))
+    pairs = sorted({row.told.interval.pairs for row in rows if row.told.interval is not None})
+    margin: Text = ""
+    tested: Text = ""
+    if pairs:
+        span = f"{pairs[0]}" if len(pairs) == 1 else f"{pairs[0]}–{pairs[-1]}"
+        tested = Caption("{pairs} pairs each, 95 %", pairs=span)
+    if differ:
+        margin = Caption("by more than 10 %")
+    if len(rows) == 1 and rows[0].told.direction == "equal":
+        margin = Caption("within 10 %")
+    untold = [row.told.why for row in rows if row.told.direction == "unstated" and row.told.why is not None]
+    reasons = [
+        Caption("one run each: not shown to be the change") if why.rule == NOT_INTERLEAVED.id else why
+        for why in {why.rule: why for why in untold}.values()
+    ]
+    yield from under(word, [Listed((margin, tested, *reasons), "; ")], width, 3, style="bold")
+
+
+def _sides(found: Comparison) -> tuple[list[Text], tuple[str, str]]:
+    """The headings of their columns, and where their names are too long what these stand for."""
+    first, *others = found.sides
+    if len(others) != 1:
+        return [Caption("against {side}", side=first)] if others else [], (_("old"), _("new"))
+    names = (first, others[0])
+    if max(map(cell_len, names)) <= LONGEST_SIDE:
+        return [], names
+    return [Caption("old: {old}; new: {new}", old=names[0], new=names[1])], (_("old"), _("new"))
+
+
+def _table(found: Comparison, rows: Sequence[CompareRow], sides: tuple[str, str]) -> ScreenTable:
+    axes = axes_that_vary([block.labels for block in found.blocks]) if found.blocks else ()
+    several = len(found.sides) > 2
+    columns = [
+        ScreenColumn(_("side"), [row.side if several else "" for row in rows], 0, words=True),
+        ScreenColumn(_("figure"), [_figure(row.figure) for row in rows], 3, words=True),
+        ScreenColumn(sides[0], [row.text(row.values[0]) for row in rows], 5),
+        ScreenColumn(sides[1], [row.text(row.values[1]) for row in rows], 4),
+        ScreenColumn(_("ratio"), [row.ratio for row in rows], 0, words=True),
+        ScreenColumn(
+            "",
+            [_(MEANINGS[row.told.direction]) for row in rows],
+            0,
+            words=True,
+            styles=[STYLES.get(row.told.direction, "") for row in rows],
+        ),
+    ]
+    return ScreenTable(named(axes[0]) if len(axes) == 1 else "", [row.name for row in rows], columns)
+
+
+def _figure(figure: str) -> str:
+    if figure.startswith(RUN):
+        return figure.removeprefix(RUN).rpartition(".")[0]
+    return _("misses") if figure == MISSES else _(HEADINGS[figure])
+
+
+def _rows(found: Comparison, *, every: bool) -> Iterator[CompareRow]:
+    """Of each pair the figure that differs most, or `every` one. Of several sides each beside the first."""
+    names = _names(found.blocks)
+    for name, block in zip(names, found.blocks, strict=True):
+        for pair in block.pairs:
+            if every or len(found.sides) < 3 or pair.first == block.rows[0].side:
+                told = [decision.turned() for decision in pair.decisions if decision.seen]
+                told.sort(key=lambda one: _rank(one.figure))
+                rows = [_row(found, block, pair, name, decision) for decision in told]
+                rows.sort(key=lambda row: -row.size if row.differs else math.inf)
+                yield from rows if every else rows[:1]
+        if not block.pairs:
+            yield from _beside_published(found, block, name)
+
+
+def _rank(figure: str) -> int:
+    return FIGURES.index(figure) if figure in FIGURES else len(FIGURES)
+
+
+def _row(found: Comparison, block: Block, pair: Pair, name: str, told: Decision) -> CompareRow:
+    values = [_median(block.row(side), told.figure) for side in (pair.first, pair.second)]
+    return CompareRow(name, found.sides[pair.second], told.figure, (values[0], values[1]), told)
+
+
+def _median(row: SideRow | None, figure: str) -> float | None:
+    spread = None if row is None else row.spread(figure)
+    return None if spread is None else float(spread.median)
+
+
+def _beside_published(found: Comparison, block: Block, name: str) -> Iterator[CompareRow]:
+    """The figures that a study's document prints, of a side that stands alone."""
+    for line, sides in zip(block.published, block.stand, strict=True):
+        for row in (row for row in block.rows if row.side in sides):
+            figure = next((name for name in PUBLISHED if line.values.get(name)), "")
+            ours, printed = _median(row, figure) if figure else None, line.values.get(figure)
+            if ours and printed:
+                told = Decision(figure, "unstated", seen=ours / printed)
+                yield CompareRow(name, found.sides[row.side], figure, (printed, ours), told)
+
+
+def _names(blocks: Sequence[Block]) -> list[str]:
+    """By the labels that vary, of several columns with that."""
+    columns = len({block.column for block in blocks}) > 1
+    tests = len({block.test for block in blocks}) > 1
+    told = [
+        {
+            **({"test": block.test} if tests else {}),
+            **block.labels,
+            **({"column": text_of(title_of_column(block.column))} if columns and block.column else {}),
+        }
+        for block in blocks
+    ]
+    return list(map(printable, row_names(told))) if len(blocks) > 1 else ["" for _block in blocks]
+
+
+def _notes(found: Comparison) -> Iterator[Text]:
+    """Of warnings of one kind the first."""
+    if caution := every_caution(found):
+        yield caution
+    kinds: dict[str, Statement] = {}
+    for warning in (*found.joined.warnings, *doubtful(found)):
+        is_compared = warning.rule == SETTING.id and warning.values["name"] == found.joined.by
+        if not is_compared:
+            kinds.setdefault(MACHINES if warning.rule.startswith(MACHINES) else warning.rule, warning)
+    yield from kinds.values()
+    if found.differences:
+        options = tuple(each.option for each in found.differences)
+        yield Caption("options that differ and matter for lateness: {options}", options=Listed(options))

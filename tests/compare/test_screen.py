@@ -1,0 +1,166 @@
+"""The screen of a comparison: one table on one screen, the largest difference first, with the values of the JSON."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+import made_inventory
+from howlate.compare.compare import Comparison, compare, to_json
+from howlate.compare.screen import FEW_LINES, screen
+from howlate.document.first_screen.lines import LINES
+from howlate.errors import UsageError
+from howlate.store.loaded import load_run
+from howlate.words.language import speak
+from howlate.words.quantities import ratio_text
+from made_sides import RT, Made, at, lab_run, real_run
+
+LOADS = {"none": (3.9, 3.7), "disk": (4.6, 4.5), "memory-alloc:100": (651, 8.7), "cpu:100": (4.2, 3.4)}
+FACTORS = [0.80, 0.85, 0.9, 0.95, 0.98, 1, 1.02, 1.05, 1.1, 1.15, 1.2, 1.25]
+"""Of the twelve seeds; where it is not the same on both sides nothing is shown."""
+
+
+def side(maximum: float, shuffled: bool = False) -> list[Made]:
+    factors = [*FACTORS[5:], *FACTORS[:5]] if shuffled else FACTORS
+    return [Made(maximum=maximum * factor) for factor in factors]
+
+
+def five() -> Comparison:
+    """The rows of a study on two kernels, of which two differ."""
+    return compare(
+        [
+            lab_run(
+                {
+                    kernel: {
+                        **{at(load=load): side(both[which]) for load, both in LOADS.items()},
+                        at(load="hackbench"): side(40, shuffled=bool(which)),
+                    }
+                    for which, kernel in enumerate(("6.1", "6.1-rt"))
+                }
+            )
+        ]
+    )
+
+
+def many(sides: int, loads: int) -> Comparison:
+    kernels = [f"6.{number}" for number in range(sides)]
+    return compare(
+        [
+            lab_run(
+                {
+                    kernel: {at(load=f"cpu:{n}"): side(10 * (1 + which * n)) for n in range(1, loads + 1)}
+                    for which, kernel in enumerate(kernels)
+                }
+            )
+        ]
+    )
+
+
+def shown(found: Comparison, width: int = 80, *, every: bool = False) -> list[str]:
+    lines = screen(found, (), "a b", width, every=every)
+    return ["".join(text for text, _ in line) for line in lines]
+
+
+def table(lines: list[str]) -> list[list[str]]:
+    """Its rows, by cells."""
+    if lines[0] == "no row has a figure on both sides":
+        return []
+    (head,) = [place for place, line in enumerate(lines) if re.search(r"  ratio\b|^ratio\b", line)]
+    rows = lines[head + 1 :]
+    end = next((place for place, line in enumerate(rows) if not line or line.startswith("  ")), len(rows))
+    return [re.split(r"  +", line) for line in rows[:end]]
+
+
+def test_it_is_one_table_sorted_by_size_with_what_each_ratio_means() -> None:
+    lines = shown(five())
+    assert lines[0] == "2 of 5 rows differ  by more than 10 %; 12 pairs each, 95 %"
+    assert table(lines) == [
+        ["memory-alloc:100", "max", "658 us", "8.79 us", "0.013 [0.013, 0.014]", "smaller"],
+        ["cpu:100", "max", "4.24 us", "3.43 us", "0.81 [0.80, 0.81]", "smaller"],
+        ["none", "max", "3.94 us", "3.74 us", "0.95 [0.94, 0.95]", "equal"],
+        ["hackbench", "max", "40.4 us", "40.4 us", "0.97 [0.78, 1.20]", "not shown"],
+        ["disk", "max", "4.65 us", "4.54 us", "0.98 [0.97, 0.98]", "equal"],
+    ]
+    assert len(lines) <= FEW_LINES
+
+
+def test_its_ratios_are_those_of_the_json_turned_round_and_its_interval_no_narrower() -> None:
+    found = five()
+    told = {
+        (each["labels"]["load"], one["figure"]): one
+        for each in to_json(found)["tables"]
+        for one in each["differences"]
+    }
+    rows = table(shown(found, every=True))
+    assert len(rows) == len(told) == 15
+    figures = {"median": "0.5", "std dev": "stddev"}
+    for load, figure, *_values, ratio, meaning in rows:
+        one = told[load, figures.get(figure, figure)]
+        seen, low, high = (float(text) for text in re.findall(r"[\d.]+", ratio))
+        assert seen == float(ratio_text(1 / one["ratio"]))
+        assert low <= 1 / one["high"] + 1e-9 and high >= 1 / one["low"] - 1e-9
+        turned = {"smaller": "larger", "larger": "smaller", "equal": "equal"}
+        assert meaning == turned.get(one["direction"], "not shown")
+
+
+@pytest.mark.parametrize("width", [80, 60, 40])
+@pytest.mark.parametrize(("sides", "loads"), [(2, 1), (2, 5), (2, 12), (2, 40), (4, 3), (6, 10)])
+def test_of_more_rows_than_have_room_the_largest_stay(sides: int, loads: int, width: int) -> None:
+    found = many(sides, loads)
+    lines, every = shown(found, width), table(shown(found, width, every=True))
+    assert len(lines) <= (FEW_LINES if (sides - 1) * loads <= 5 and width == 80 else LINES), "\n".join(lines)
+    rows = table(lines)
+    ratios = [float(row[-2].partition(" ")[0]) for row in rows]
+    assert ratios == sorted(ratios, reverse=True)
+    assert ratios[0] == max(float(row[-2].partition(" ")[0]) for row in every)
+    left = [int(each[1]) for line in lines if (each := re.fullmatch(r"  and (\d+) more: --all", line))]
+    assert len(rows) + sum(left) == (sides - 1) * loads
+    assert len(rows) >= min(5, (sides - 1) * loads)
+    assert all(cell_len(line) <= width for line in lines)
+
+
+def test_one_run_each_shows_no_change() -> None:
+    """Not interleaved: what differs may be the day."""
+    found = compare(
+        [
+            real_run({at(load=load): side(10) for load in ("none", "disk")}),
+            real_run({at(load=load): side(90) for load in ("none", "disk")}, RT, "run-b"),
+        ]
+    )
+    lines = shown(found)
+    assert lines[0] == "0 of 2 rows differ  one run each: not shown to be the change"
+    assert [row[-2:] for row in table(lines)] == [["9.0", "not shown"]] * 2
+
+
+@pytest.mark.parametrize("language", ["en", "de", "ja"])
+@pytest.mark.parametrize("width", [80, 60, 40])
+def test_any_two_runs_fit_on_one_screen(stored: Path, width: int, language: str) -> None:
+    contents = {name: load_run(stored / name, bins=False) for name in made_inventory.RUNS}
+    seen = 0
+    for one, other in combinations(made_inventory.RUNS, 2):
+        try:
+            found = compare([contents[one], contents[other]])
+        except UsageError:
+            continue
+        try:
+            speak(language)
+            lines = shown(found, width)
+        finally:
+            speak("en")
+        seen += 1
+        assert len(lines) <= LINES, "\n".join(lines)
+        assert all(cell_len(line) <= width for line in lines), "\n".join(lines)
+        if width == 80 and language == "en" and len(table(lines)) <= 5:
+            assert len(lines) <= FEW_LINES, "\n".join(lines)
+    assert seen > 5
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("inventory") / "runs"
+    made_inventory.make_runs(place)
+    return place
