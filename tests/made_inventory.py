@@ -323,7 +323,7 @@ OF_RUNS: Mapping[str, Sequence[str]] = {
         "compare timers --by timer --json",
         "report timers --by timer -o out.html",
     ),
-    "lab": ("compare lab --json", "show lab --kernels --all"),
+    "lab": ("compare lab --json", "show lab --configs --all"),
     "points": (
         "export points --format sh7780 --cell irq -o out",
         "export points --format text3 --cell irq -o -",

@@ -86,7 +86,7 @@ CALLS: dict[str, Sequence[Call]] = {
     ),
     "history": (
         (
-            "history r s --label load=none --statistic max --margin 0.2 --fail-on worse --out h.html --index",
+            "history r s --label load=none --statistic max --margin 0.2 --fail-on worse -o h.html --index",
             (0,),
         ),
         ("history --machine 1 --json --no-index", (0, 2)),
@@ -140,7 +140,7 @@ CALLS: dict[str, Sequence[Call]] = {
         ("show r --verify", (0,)),
         ("show r --json", (0,)),
         ("show r --brief", (0,)),
-        ("show r --kernels --all", (2,)),
+        ("show r --configs --all", (2,)),
     ),
     "studies": (("studies --json", (0,)),),
     "studies show": (("studies show check --json", (0,)),),
@@ -156,7 +156,7 @@ CALLS: dict[str, Sequence[Call]] = {
         ("why r --all --worst 1 -o why.html", (0,)),
         ("why r --json --from events", (0,)),
         (
-            "why r --against 6.1 --stacks s.txt --speedscope s.json --debuginfo . --kernel mine=mine.toml "
+            "why r --against 6.1 --stacks s.txt --speedscope s.json --debuginfo . --own-kernel mine=mine.toml "
             "--module . --mirror http://localhost --keyring mine.toml --refresh",
             (2,),
         ),

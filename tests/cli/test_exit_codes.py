@@ -176,7 +176,7 @@ GUESTS: dict[str, dict[str, str]] = {
         "open": "lab bisect mine.toml --good 6.1[preempt=full] --bad 6.1[preempt=none] --limit 1s",
     },
     "lab prove": {
-        "pass": "lab prove --load cpu:100 --kernels 6.1-rt --window 60us --from 100ms --within 1us --checks 0 "
+        "pass": "lab prove --load cpu:100 --kernels 6.1-rt --window 60us --begin 100ms --within 1us --checks 0 "
         "--accept-sampled-premises",
         "fail": "lab prove --load cpu:100 --kernels 6.1-rt --window 60us --deadline 1us --checks 0",
         "open": "lab prove --load cpu:5,policy=fifo:90 --kernels 6.1-rt --window 60us --within 1us --checks 0",

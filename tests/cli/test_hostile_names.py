@@ -47,7 +47,7 @@ CALLS: dict[str, tuple[str, ...]] = {
         "export RUN --format csv --cell NAME",
         "export RUN --format sh7780 -o NAME",
     ),
-    "history": ("history NAME", "history RUN", "history RUN --out NAME.html", "history --label NAME=x"),
+    "history": ("history NAME", "history RUN", "history RUN -o NAME.html", "history --label NAME=x"),
     "import": (
         "import NAME",
         "import FILE",
@@ -67,14 +67,14 @@ CALLS: dict[str, tuple[str, ...]] = {
     "lab fetch": ("lab fetch NAME", "lab fetch 6.1 --mirror NAME", "lab fetch 6.1 --keyring NAME"),
     "lab kernels": ("lab kernels --mirror NAME", "lab kernels --keyring NAME"),
     "lab prove": (
-        "lab prove STUDY --kernel NAME",
+        "lab prove STUDY --own-kernel NAME",
         "lab prove NAME",
-        "lab prove STUDY --kernel FILE --module NAME --keyring NAME --out NAME",
+        "lab prove STUDY --own-kernel FILE --module NAME --keyring NAME -o NAME",
     ),
     "lab run": (
         "lab run NAME",
-        "lab run STUDY --kernel NAME",
-        "lab run STUDY --kernel FILE --out NAME",
+        "lab run STUDY --own-kernel NAME",
+        "lab run STUDY --own-kernel FILE --out NAME",
         "lab run STUDY --probe NAME",
         "lab run STUDY --module NAME --keyring NAME",
     ),
@@ -82,7 +82,7 @@ CALLS: dict[str, tuple[str, ...]] = {
         "lab why NAME",
         "lab why RUN",
         "lab why RUN none -o NAME",
-        "lab why RUN NAME --kernel NAME --module NAME --stacks NAME --speedscope NAME "
+        "lab why RUN NAME --own-kernel NAME --module NAME --stacks NAME --speedscope NAME "
         "--debuginfo NAME --keyring NAME",
     ),
     "plan": ("plan --deadline NAME",),
@@ -117,7 +117,7 @@ CALLS: dict[str, tuple[str, ...]] = {
         "show RUN",
         "show RUN --json",
         "show RUN --verify",
-        "show RUN --kernels",
+        "show RUN --configs",
         "show RUN RUN",
     ),
     "studies": ("studies",),
@@ -131,7 +131,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     ),
     "why": (
         *("why NAME", "why RUN", "why RUN NAME", "why RUN -o NAME/x/y", "why RUN --try --out NAME"),
-        "why RUN NAME --kernel NAME --module NAME --stacks NAME --speedscope NAME "
+        "why RUN NAME --own-kernel NAME --module NAME --stacks NAME --speedscope NAME "
         "--debuginfo NAME --keyring NAME",
     ),
 }

@@ -331,7 +331,7 @@ def test_why_asks_for_the_file_of_a_kernel_of_ones_own(
     assert howlate(*run, "--set", "load=none", "--out", "r").code == 0
     opened["lab"] = FakeLab(("other",))
     done = howlate("lab", "why", "r", *named)
-    assert done.code == 2 and "--kernel mine[preempt=none]=PATH" in done.err, done.err
+    assert done.code == 2 and "--own-kernel mine[preempt=none]=PATH" in done.err, done.err
 
 
 def test_prove_opens_the_lab_with_kernels_and_modules_of_ones_own(

@@ -33,7 +33,7 @@ WRITES = {
     ("verdict", "--summary"): (1, "verdict {run} --deadline 1s --summary {out}"),
     ("report", "-o"): (0, "report {run} -o {out}"),
     ("why", "-o"): (0, "why {run} -o {out}"),
-    ("history", "--out"): (0, "history {run} --out {out}"),
+    ("history", "-o"): (0, "history {run} -o {out}"),
     ("import", "-o"): (0, "import {ini} -o {out}"),
     ("export", "-o"): (0, "export {run} --format csv -o {out}"),
     ("export parquet", "-o"): (0, "export {run} --format parquet -o {out}"),

@@ -71,6 +71,35 @@ def test_another_program_is_answered_with_a_call(name: str, howlate: Run) -> Non
     assert line[1].split()[0] in {words.split()[0] for words in leaves()}
 
 
+DIFFER = {"--format"}
+"""What is read and what is written have formats of their own."""
+
+
+def _meaning(option: click.Option) -> tuple[object, ...]:
+    """What may be given: a value of which kind, how often."""
+    kind = "choice" if isinstance(option.type, click.Choice) else option.type.name.removesuffix(" range")
+    return (option.metavar or "").split("[")[0], option.is_flag, option.multiple, kind
+
+
+def test_an_option_means_the_same_in_all_commands() -> None:
+    found: dict[str, dict[tuple[object, ...], list[str]]] = {}
+    for command, leaf in leaves().items():
+        for option in (param for param in leaf.params if isinstance(param, click.Option)):
+            for name in option.opts:
+                found.setdefault(name, {}).setdefault(_meaning(option), []).append(command)
+    assert {name: kinds for name, kinds in found.items() if len(kinds) > 1 and name not in DIFFER} == {}
+
+
+def test_a_folder_of_a_run_and_a_file_for_a_result_are_told_apart() -> None:
+    """--out is a run folder, and -o and --output are two names of one option."""
+    for command, leaf in leaves().items():
+        for option in (param for param in leaf.params if isinstance(param, click.Option)):
+            if "--out" in option.opts:
+                assert option.metavar == "DIR" and "run folder" in (option.help or "").lower(), command
+            if {"-o", "--output"} & set(option.opts):
+                assert option.opts == ["-o", "--output"] and option.metavar == "FILE", command
+
+
 @pytest.mark.parametrize(
     ("command", "old"), [(command, old) for command, own in RENAMED.items() for old in own]
 )

@@ -63,7 +63,7 @@ def test_json_has_every_value(howlate: Run, runs: Path) -> None:
 
 
 def test_the_page_holds_the_chart_and_loads_nothing(howlate: Run, runs: Path) -> None:
-    answered = howlate("history", "--out", "history.html")
+    answered = howlate("history", "-o", "history.html")
     assert (answered.code, answered.out) == (0, "history.html\n")
     page = Path("history.html").read_text()
     assert 'data-chart="history"' in page and "is worse since run r6" in page
@@ -72,7 +72,7 @@ def test_the_page_holds_the_chart_and_loads_nothing(howlate: Run, runs: Path) ->
 
 def test_a_name_from_a_run_is_escaped(howlate: Run) -> None:
     a_folder(Path("runs") / "a", {"none": stream([1])}, {"none": {"load": "<b>&"}})
-    howlate("history", "--out", "history.html")
+    howlate("history", "-o", "history.html")
     page = Path("history.html").read_text()
     assert "<b>&" not in page and "&lt;b&gt;&amp;" in page
 
@@ -84,7 +84,6 @@ def test_a_name_from_a_run_is_escaped(howlate: Run) -> None:
         (["--label", "load"], "is not a label"),
         (["--label", "load=gone"], "no valid cell"),
         (["--machine", "gone"], "no valid cell"),
-        (["--json", "--out", "x.html"], "--out is for a page"),
         (["--margin", "-0.1"], "--margin must be"),
         (["--margin", "nan"], "--margin must be"),
         (["--fail-on", "better"], "is not"),

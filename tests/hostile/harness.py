@@ -31,7 +31,7 @@ COMMANDS = {
     "show": "show run",
     "show --json": "show run --json",
     "show --histogram": "show run --histogram",
-    "show --kernels": "show run --kernels --all",
+    "show --configs": "show run --configs --all",
     "show --verify": "show run --verify",
     "verdict": "verdict run --json",
     "verdict --all": "verdict run --all --deadline 100us --junit out --summary out2",
@@ -49,7 +49,7 @@ COMMANDS = {
 }
 """Every command that reads a run, by the key that says which; `load` is howlate.load."""
 COMMAND_LINES = tuple(command for command in COMMANDS if command != "load")
-OF_THE_LAB = ("show --kernels", "lab why")
+OF_THE_LAB = ("show --configs", "lab why")
 """Those that read what only a run of the lab has."""
 
 

@@ -47,7 +47,7 @@ QUICK: dict[str, Sequence[Call]] = {
         ("lab bisect mine.toml --limit 1ms --revisions names --build false", (4, 5)),
     ),
     "lab clean": (("lab clean", (0,)),),
-    "lab fetch": ((f"lab fetch 6.1 {FROM} --refresh --module ext4", (0,)),),
+    "lab fetch": ((f"lab fetch 6.1 {FROM} --refresh --with-module ext4", (0,)),),
     "lab kernels": (
         (f"lab kernels --arch amd64 --all --json {FROM} --refresh", (0,)),
         ("lab kernels --mirror http://127.0.0.1:1", (4,)),
@@ -68,7 +68,7 @@ QUICK: dict[str, Sequence[Call]] = {
         (f"lab run mine.toml {GUEST} --dry-run --cell-duration 1s", (0,)),
         ("lab run mine.toml --resume --brief", (2,)),
         (f"lab run mine.toml --kernels 6.12 {FROM} --refresh", (2, 3, 4)),
-        ("lab run mine.toml --kernel absent --probe /bin/ls", (2,)),
+        ("lab run mine.toml --own-kernel absent --probe /bin/ls", (2,)),
     ),
     "lab why": ((f"lab why absent --refresh {FROM}", (2,)),),
 }
@@ -94,17 +94,17 @@ DEAR: dict[str, Sequence[Call]] = {
     ),
     "lab prove": (
         (
-            f"lab prove --load none {GUEST} --window 5ms --from 10ms --within 50% --checks 2 --jobs 1 --no-cache "
-            "--worst 1 --out p.html --json --accept-sampled-premises",
+            f"lab prove --load none {GUEST} --window 5ms --begin 10ms --within 50% --checks 2 --jobs 1 --no-cache "
+            "--worst 1 -o p.html --json --accept-sampled-premises",
             (0, 5),
         ),
         (f"lab prove mine.toml {GUEST} --window 5ms --deadline 1us --checks 0 --json", (1,)),
-        ("lab prove --load none --kernel mine=VMLINUZ --window 5ms --checks 0 --within 1ms", (4, 5)),
+        ("lab prove --load none --own-kernel mine=VMLINUZ --window 5ms --checks 0 --within 1ms", (4, 5)),
         (f"lab prove --load none {GUEST} --window 5ms --checks 0 --within 1ms --module MODULE", (5,)),
     ),
     "lab run": (
         (f"lab run mine.toml {GUEST} --guest-cpus 2 --turn 20us --seeds 1 --out two", (0,)),
-        ("lab run mine.toml --kernel mine=VMLINUZ --probe PROBE --seeds 1 --out own", (0,)),
+        ("lab run mine.toml --own-kernel mine=VMLINUZ --probe PROBE --seeds 1 --out own", (0,)),
         (f"lab run mine.toml {GUEST} --module MODULE --seeds 1 --out module", (0,)),
     ),
     "lab why": (
@@ -113,7 +113,7 @@ DEAR: dict[str, Sequence[Call]] = {
             (0, 2),
         ),
         ("lab why r --debuginfo MODULE", (2, 3, 4)),
-        ("lab why r --kernel mine=VMLINUZ", (0, 2)),
+        ("lab why r --own-kernel mine=VMLINUZ", (0, 2)),
         ("lab why r --module MODULE", (0, 2)),
     ),
 }

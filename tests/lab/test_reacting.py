@@ -81,5 +81,5 @@ def test_no_bound_is_claimed_beside_a_module_that_breaks_a_premise_unseen(
     code, _, close = proved(at_ns - 300, 600)
     assert code == 5 and close["bound_ns"] is None
     assert close["found_ns"] > late_ns
-    deadline = f"lab prove --load {LOAD} --kernels {RT} --module {REACTING / module} --from {at_ns - 300}ns"
+    deadline = f"lab prove --load {LOAD} --kernels {RT} --module {REACTING / module} --begin {at_ns - 300}ns"
     assert called(f"{deadline} --window 600ns --deadline {late_ns}ns {ACCEPTS}") == 1

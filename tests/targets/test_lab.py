@@ -60,10 +60,10 @@ def test_two_files_of_one_name_get_names(tmp_path: Path) -> None:
 
     with pytest.raises(UsageError, match="two kernels are called bzImage") as caught:
         lab(*map(str, files))
-    assert f"--kernel other={files[1]}" in caught.value.remedy
+    assert f"--own-kernel other={files[1]}" in caught.value.remedy
     with pytest.raises(UsageError, match="two kernels are called same") as caught:
         lab(f"same={files[0]}", f"same={files[1]}")
-    assert caught.value.remedy.endswith(f"--kernel other={files[1]}")
+    assert caught.value.remedy.endswith(f"--own-kernel other={files[1]}")
     named = (f"old={files[0]}", f"new={files[1]}[quiet]")
     assert lab(*named).machines == ("old", "new[quiet]")
 

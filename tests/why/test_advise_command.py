@@ -25,7 +25,6 @@ from cli.commands import Run, is_a_sentence
         (["--load", "foo"], "foo"),
         (["--kernels", "6.1,6.1-rt"], "one kernel"),
         (["--guest-cpus", "2"], "--kernels"),
-        (["--json", "-o", "x.html"], "-o"),
         (["--set", "colour=red"], "colour"),
         (["--cell-duration", "200ms"], "200 samples"),
     ],

@@ -17,10 +17,20 @@ if TYPE_CHECKING:
 SECOND_NS = 10**9
 LEAST_CELL_NS = 10**8
 
+
+def _each_load(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """none,cpu:50,cpus=1 are two loads."""
+    from howlate.plan import parse_change
+
+    parsed = (parse_change(f"load={text}")[1] if text.strip() else ("",) for text in texts)
+    return tuple(str(load) for loads in parsed for load in loads)
+
+
 load_option = click.option(
     "--load",
     "loads",
     multiple=True,
+    callback=_each_load,
     metavar="LOAD[,LOAD...]",
     help="Measure beside these loads, one after the other, such as none,cpu:50,disk; may be repeated.",
 )

@@ -71,6 +71,15 @@ brief_option = click.option(
 )
 
 
+def output_option(help_: str, *, dash: bool = False) -> Decorator:
+    """Where a result is written: a file, or a folder for a format that makes several."""
+    return click.option("-o", "--output", type=OutputPath(allow_dash=dash), metavar="FILE", help=help_)
+
+
+def out_option(help_: str = "The run folder: a new one, or one to continue.") -> Decorator:
+    return click.option("--out", type=OutputPath(), metavar="DIR", help=help_)
+
+
 target_option = click.option(
     "--target",
     metavar="TARGET",
@@ -138,12 +147,7 @@ run_options = together(
         click.option(
             "--scale", type=float, default=1.0, metavar="F", help="Multiply activations and durations."
         ),
-        click.option(
-            "--out",
-            type=OutputPath(),
-            metavar="DIR",
-            help="The run folder: a new one, or one to continue.",
-        ),
+        out_option(),
         click.option(
             "--resume", is_flag=True, help="Continue the newest unfinished run of this study below runs/."
         ),

@@ -9,10 +9,16 @@ import click
 RENAMED: Mapping[str, Mapping[str, str]] = {
     "advise": {"--cpus": "--guest-cpus", "--seconds": "--cell-duration"},
     "calibrate": {"--cpus": "--guest-cpus"},
+    "history": {"--out": "--output"},
+    "import": {"--set": "--map"},
+    "lab fetch": {"--module": "--with-module"},
+    "lab prove": {"--from": "--begin", "--kernel": "--own-kernel", "--out": "--output"},
+    "lab why": {"--kernel": "--own-kernel"},
     "check": {"--seconds": "--duration"},
-    "lab run": {"--cpus": "--guest-cpus"},
+    "lab run": {"--cpus": "--guest-cpus", "--kernel": "--own-kernel"},
     "plan": {"--seconds": "--cell-duration"},
-    "why": {"--seconds": "--cell-duration"},
+    "show": {"--kernels": "--configs"},
+    "why": {"--kernel": "--own-kernel", "--seconds": "--cell-duration"},
 }
 """By command: the old name and the one that it has now."""
 

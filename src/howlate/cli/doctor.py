@@ -35,7 +35,9 @@ def _alone(given: list[str]) -> None:
     metavar="RUN",
     help="Examine the machine of this run, as it was then.",
 )
-@click.option("--target", default="local", show_default=True, metavar="T", help="The machine to examine.")
+@click.option(
+    "--target", default="local", show_default=True, metavar="TARGET", help="The machine to examine."
+)
 @click.option(
     "--all",
     "everything",

@@ -10,7 +10,7 @@ import click
 
 from howlate.cli._listed import ListedOption
 from howlate.cli._newest import run_argument
-from howlate.cli._options import OutputPath
+from howlate.cli._options import output_option
 from howlate.rooms import plugins
 from howlate.words.printable import printable
 
@@ -43,13 +43,10 @@ def _summaries() -> dict[str, str]:
     listed=_summaries,
     help="The formats of the published studies write the cells of the tests that they name.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=OutputPath(allow_dash=True),
-    metavar="FILE",
-    help="Default: RUN with the format's ending (.csv, .parquet, .gp, .txt), in this folder. `-`: standard "
-    "output, for formats that are one text file.",
+@output_option(
+    "Default: RUN with the format's ending (.csv, .parquet, .gp, .txt), in this folder. `-`: standard output, for "
+    "formats that are one text file.",
+    dash=True,
 )
 @click.option(
     "--with-parameters",

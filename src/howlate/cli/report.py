@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._newest import run_argument
-from howlate.cli._options import OutputPath
+from howlate.cli._options import output_option
 from howlate.words.printable import printable
 
 if TYPE_CHECKING:
@@ -18,13 +18,7 @@ if TYPE_CHECKING:
 
 @click.command(epilog="Example: howlate report runs/20260102T030405-check -o check.html")
 @run_argument(several=True, named=True)
-@click.option(
-    "-o",
-    "--output",
-    type=OutputPath(),
-    metavar="FILE",
-    help="Default: report.html in the first RUN; for pictures, its folder `pictures`.",
-)
+@output_option("Default: report.html in the first RUN; for pictures, its folder `pictures`.")
 @click.option(
     "--format",
     "form",

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 )
 @histogram_option
 @click.option(
-    "--kernels",
+    "--configs",
+    "kernels",
     is_flag=True,
     help="Show the kernels of a run in the lab, and how their configurations differ.",
 )
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     "--all",
     "all_",
     is_flag=True,
-    help="Show all tables, causes and notes, not the first screen. With --kernels: every option that differs.",
+    help="Show all tables, causes and notes, not the first screen. With --configs: every option that differs.",
 )
 @brief_option
 @click.option(
@@ -56,7 +57,7 @@ def command(
         return max([_verify(RunFolder.open(run)) for run in runs])
     if kernels and len(runs) > 1:
         raise UsageError(
-            "--kernels takes one run", remedy="`howlate compare RUN RUN` shows how kernels differ"
+            "--configs takes one run", remedy="`howlate compare RUN RUN` shows how kernels differ"
         )
     if brief and len(runs) > 1:
         raise UsageError("--brief takes one run", remedy="call it once for each run")

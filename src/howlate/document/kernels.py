@@ -52,8 +52,8 @@ FOLDED = rule(
 )
 NO_ROOM = rule(
     "kernels.no-room",
-    "{count} more is listed by `howlate show --kernels --all` with this run's folder.",
-    "{count} more are listed by `howlate show --kernels --all` with this run's folder.",
+    "{count} more is listed by `howlate show --configs --all` with this run's folder.",
+    "{count} more are listed by `howlate show --configs --all` with this run's folder.",
     by="count",
 )
 

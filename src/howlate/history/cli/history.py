@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from howlate.cli._options import OutputPath
+from howlate.cli._options import output_option
 from howlate.history.cli._runs import no_index_option, runs_argument
 from howlate.words.printable import printable
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from howlate.history.history import History
 
 
-@click.command(epilog="Example: howlate history --label load=none --out history.html")
+@click.command(epilog="Example: howlate history --label load=none -o history.html")
 @runs_argument
 @click.option("--machine", default="", metavar="TEXT", help="Only machines whose name has TEXT in it.")
 @click.option("--label", "labels", multiple=True, metavar="NAME=TEXT", help="Only cells with this label.")
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     type=click.Choice(["worse"]),
     help="End with exit code 1 where some value is worse than it was: after its newest change, or rising.",
 )
-@click.option("--out", type=OutputPath(), metavar="FILE", help="Write a page (HTML).")
+@output_option("Write a page (HTML).")
 @no_index_option
 @click.option(
     "--json", "as_json", is_flag=True, help="Every value, change and bound as JSON (docs/history.md)."
@@ -52,7 +52,7 @@ def command(
     statistics: Sequence[str],
     margin: float,
     fail_on: str | None,
-    out: Path | None,
+    output: Path | None,
     *,
     index: bool,
     as_json: bool,
@@ -63,8 +63,6 @@ def command(
     from howlate.errors import ExitCode, UsageError
     from howlate.history.cli._runs import code_of, read_runs
 
-    if as_json and out is not None:
-        raise UsageError("--out is for a page", remedy="leave out --out or --json")
     if not 0 <= margin < 10:
         raise UsageError(
             "--margin must be from 0 to below 10, not {margin}",
@@ -84,10 +82,11 @@ def command(
         )
     if as_json:
         _print_json(made)
-    elif out is not None:
-        _write_page(made, out)
-    else:
+    elif output is None:
         _print(made)
+    if output is not None:
+        _write_page(made, output)
+        click.echo(printable(str(output)), err=as_json)
     code = code_of(catalogue)
     return ExitCode.FAILED if fail_on and made.is_worse and code != ExitCode.BROKEN else code
 
@@ -144,7 +143,6 @@ def _write_page(made: History, out: Path) -> None:
     from howlate.document.html import page
     from howlate.document.sheet import PAGE
     from howlate.history.document import document
-    from howlate.store.files import OUT, write_output
+    from howlate.store.files import OUTPUT, write_output
 
-    write_output(out, linked(page(document(made, PAGE)), out), OUT)
-    click.echo(printable(str(out)))
+    write_output(out, linked(page(document(made, PAGE)), out), OUTPUT)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._listed import ListedOption
-from howlate.cli._options import OutputPath, RunOptions
+from howlate.cli._options import RunOptions, out_option, output_option
 from howlate.words.language import as_called
 from howlate.words.printable import is_text, printable
 from howlate.words.statement import rule
@@ -47,7 +47,7 @@ def _summaries() -> dict[str, str]:
     listed=_summaries,
     help="Default: found by the content.",
 )
-@click.option("--out", type=OutputPath(), metavar="DIR", help="The run folder: new, or one to go on with.")
+@out_option()
 @click.option(
     "--label",
     "labels",
@@ -57,20 +57,15 @@ def _summaries() -> dict[str, str]:
 )
 @click.option(
     "--map",
-    "--set",
     "maps",
     multiple=True,
     metavar="NAME=VALUE",
     help="What the file does not say: a column of a CSV file (latency_us=COLUMN), the unit of a histogram (unit=ns).",
 )
 @click.option("--json", "as_json", is_flag=True, help="The run's tables as JSON.")
-@click.option(
-    "-o",
-    "--output",
-    type=OutputPath(),
-    metavar="OUT",
-    help="Of settings. Default: FILE with the ending .toml, here. Settings that are to hold here are called "
-    "howlate.toml.",
+@output_option(
+    "Settings alone. Default: FILE with the ending .toml, here. Settings that are to hold here are called "
+    "howlate.toml."
 )
 def command(
     files: tuple[Path, ...],

@@ -67,7 +67,7 @@ class Label:
         if _OWN.fullmatch(name) is None or is_of_the_archive(name):
             raise UsageError(
                 'the name "{name}" cannot be a kernel\'s label',
-                remedy="name it with letters, digits and ._+-, and not as one of the archive's: --kernel "
+                remedy="name it with letters, digits and ._+-, and not as one of the archive's: --own-kernel "
                 "mine=PATH",
                 name=name,
             )
@@ -121,7 +121,7 @@ def split_own(text: str) -> tuple[str, Path, tuple[str, ...]]:
     if not name or not path:
         raise UsageError(
             '"{text}" does not name a kernel of your own',
-            remedy="write it as in --kernel bzImage, or with a name of your choice: --kernel "
+            remedy="write it as in --own-kernel bzImage, or with a name of your choice: --own-kernel "
             "mine=linux/bzImage",
             text=text,
         )

@@ -36,7 +36,7 @@ PAGE = "docs/lab/own-kernels.md"
 TSC = "tsc=reliable"
 NO_TSC = (
     f"a kernel with Dovetail waits in virtual time for a clock that does not come: give it {TSC}, as "
-    f"`--kernel PATH[{TSC}]` (docs/cores.md)"
+    f"`--own-kernel PATH[{TSC}]` (docs/cores.md)"
 )
 WHAT_IT_NEEDS = f"a kernel of your own must have what {PAGE} lists"
 

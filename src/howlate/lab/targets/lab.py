@@ -141,7 +141,7 @@ class LabTarget:
             if str(label) in self._labels:
                 raise UsageError(
                     "two kernels are called {label}",
-                    remedy="give one of them another name: --kernel other={path}",
+                    remedy="give one of them another name: --own-kernel other={path}",
                     label=label,
                     path=split_own(str(path))[1],
                 )

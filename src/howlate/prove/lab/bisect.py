@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._complete import studies as complete_studies
-from howlate.cli._options import OutputPath, together
+from howlate.cli._options import out_option, together
 from howlate.cli._say import say
 from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 from howlate.lab.cli.lab._built import modules_option
@@ -115,7 +115,7 @@ bisect_options = together(
 @click.argument("study", metavar="STUDY", shell_complete=complete_studies)
 @click.option("--limit", required=True, metavar="TIME", help="What the largest latency crosses.")
 @bisect_options
-@click.option("--out", type=OutputPath(), metavar="DIR", help="Where the runs of the steps are kept.")
+@out_option("The run folders of the steps: a new folder, or one to continue.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/lab/bisect.md).")
 @archive_options
 def command(

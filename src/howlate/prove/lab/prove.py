@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from howlate.cli._complete import studies as complete_studies
-from howlate.cli._options import OutputPath
+from howlate.cli._job import load_option
+from howlate.cli._options import output_option
 from howlate.cli._say import say
 from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 from howlate.lab.cli.lab._built import BuiltOptions, built_options
@@ -39,7 +40,7 @@ _UNDECIDED = 5
     epilog="Example: howlate lab prove --load memory-alloc:100 --kernels '6.1[preempt=none],6.1-rt' --window 200ms"
 )
 @click.argument("study", metavar="[STUDY]", required=False, shell_complete=complete_studies)
-@click.option("--load", "loads", multiple=True, metavar="LOAD", help="Beside this load; may be repeated.")
+@load_option
 @click.option(
     "--kernels",
     default="",
@@ -49,7 +50,7 @@ _UNDECIDED = 5
 @built_options
 @click.option("--window", default="200ms", show_default=True, metavar="TIME", help="How long the window is.")
 @click.option(
-    "--from",
+    "--begin",
     "begin",
     default="100ms",
     show_default=True,
@@ -81,7 +82,7 @@ _UNDECIDED = 5
     help="Show where the time of the latest K went (as lab why does), each kept by something else; the page and JSON "
     "always have the latest.",
 )
-@click.option("-o", "--out", type=OutputPath(), metavar="FILE", help="Write a page (HTML) too.")
+@output_option("Write a page (HTML) too.")
 @click.option(
     "--accept-sampled-premises",
     "accepted",
@@ -96,7 +97,7 @@ def command(
     kernels: str,
     built: BuiltOptions,
     archive: ArchiveOptions,
-    out: Path | None,
+    output: Path | None,
     *,
     as_json: bool,
     **others: Any,
@@ -110,7 +111,7 @@ def command(
     from howlate.store.files import check_place
     from howlate.targets import LabOptions
 
-    check_place(out)
+    check_place(output)
     landscapes = _landscapes(study, loads, kernels, has_own=bool(built.own))
     asked = ProofAsked.of(**others)
     lab = LabOptions(own=built.own, modules=built.modules, jobs=asked.jobs)
@@ -119,7 +120,7 @@ def command(
         _search(target, machine, load, asked) for machine in target.machines for load in landscapes.loads
     ]
     proofs = [proof for proof, _ in found]
-    _tell(proofs, [others for _, others in found] if asked.worst else None, out, as_json=as_json)
+    _tell(proofs, [others for _, others in found] if asked.worst else None, output, as_json=as_json)
     return exit_code(proofs)
 
 
@@ -175,11 +176,11 @@ class ProofAsked:
         from howlate.errors import UsageError
 
         goal = _goal(within, deadline)
-        first_ns = duration_ns("--from", begin)
+        first_ns = duration_ns("--begin", begin)
         if first_ns <= LEAD_NS:
             raise UsageError(
                 "--from must be more than 5ms: the guest stops there before the window",
-                remedy="leave it out, or write --from 100ms",
+                remedy="leave it out, or write --begin 100ms",
             )
         return cls(goal, first_ns, window_ns(window), **others)
 
@@ -337,14 +338,14 @@ def _tell(
     from howlate.document.document_terminal import print_document
     from howlate.document.sheet import TERMINAL
     from howlate.prove.document import document, page, to_json_value
-    from howlate.store.files import OUT, write_output
+    from howlate.store.files import OUTPUT, write_output
 
     if as_json:
         click.echo(json.dumps(to_json_value(proofs, others or ()), indent=1, ensure_ascii=False))
     else:
         print_document(Console(highlight=False, markup=False), document(proofs, TERMINAL, others))
     if out is not None:
-        write_output(out, linked(page(proofs, others or ()), out), OUT)
+        write_output(out, linked(page(proofs, others or ()), out), OUTPUT)
         click.echo(out, err=as_json)
 
 

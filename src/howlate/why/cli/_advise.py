@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._interrupted import same_command, shown_by, tell_interrupted
-from howlate.cli._options import OutputPath, together
+from howlate.cli._options import out_option, output_option, together
 from howlate.errors import ExitCode
 from howlate.words.language import as_called
 from howlate.words.printable import printable
@@ -36,7 +36,7 @@ class AdviseOptions:
     figures: tuple[str, ...] = ()
     seed: int = 1
     out: Path | None = None
-    page: Path | None = None
+    output: Path | None = None
     no_wait: bool = False
     dry_run: bool = False
     as_json: bool = False
@@ -84,13 +84,8 @@ advise_options = together(
             metavar="N",
             help="Of the random order of the cells.",
         ),
-        click.option(
-            "--out",
-            type=OutputPath(),
-            metavar="DIR",
-            help="The run folder: a new one, or one to continue.",
-        ),
-        click.option("-o", "page", type=OutputPath(), metavar="FILE", help="Write the page here as well."),
+        out_option(),
+        output_option("Write the page here as well."),
         click.option("--no-wait", is_flag=True, help="Do not wait until this machine is quiet."),
         click.option("--dry-run", is_flag=True, help="Show the plan and its time; measure nothing."),
         click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/advise.md)."),
@@ -101,12 +96,9 @@ advise_options = together(
 def advise(asked: AdviceAsked, target: Target, options: AdviseOptions) -> int:
     """Measure as asked, tell what each knob buys, and return an exit code."""
     from howlate.cli._measure import show_plan
-    from howlate.errors import UsageError
     from howlate.measure.session import begin
     from howlate.why.advise.flow import first_stage, measured
 
-    if options.as_json and options.page is not None:
-        raise UsageError("-o is for a page", remedy="leave out -o or --json")
     session = None
     with contextlib.closing(target):
         stage = first_stage(asked, target)
@@ -168,7 +160,6 @@ def _tell(advised: Advised, stage: FirstStage, options: AdviseOptions) -> None:
     from howlate.cli._measure import failure_lines, naming_what_is_kept
     from howlate.document.document import Document
     from howlate.document.document_terminal import print_document
-    from howlate.document.html import write_report
     from howlate.document.sheet import TERMINAL
     from howlate.why.advise.document import remedies, sections
     from howlate.words.say import say, to_json
@@ -186,7 +177,7 @@ def _tell(advised: Advised, stage: FirstStage, options: AdviseOptions) -> None:
         value["for_good"] = list(remedies(advised.advice.helping, advised.content))
         click.echo(json.dumps(value, indent=1, ensure_ascii=False))
         with naming_what_is_kept(path):
-            write_report([advised.content], path / "report.html")
+            _write(advised, path, options.output)
         return
     shown = Document(tuple(sections(advised.content, TERMINAL, advised.advice)))
     print_document(Console(highlight=False, markup=False), shown)
@@ -196,9 +187,14 @@ def _tell(advised: Advised, stage: FirstStage, options: AdviseOptions) -> None:
         click.echo(as_called(f"! {line.removeprefix('! ')}"))
     try:
         with naming_what_is_kept(path):
-            report = write_report([advised.content], path / "report.html")
-            if options.page is not None:
-                report = write_report([advised.content], options.page, "-o")
-            click.echo(f"report: {report}")
+            click.echo(f"report: {_write(advised, path, options.output)}")
     finally:
         click.echo(printable(str(path)))
+
+
+def _write(advised: Advised, path: Path, output: Path | None) -> Path:
+    """The run's page, and where one was asked for that one; the path of the last."""
+    from howlate.document.html import write_report
+
+    report = write_report([advised.content], path / "report.html")
+    return report if output is None else write_report([advised.content], output, "-o")

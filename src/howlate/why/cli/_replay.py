@@ -28,7 +28,7 @@ MOST_WORST = 1_000
 OWN_NOT_NAMED = rule(
     "cli.own-not-named",
     "{kernel} is a kernel of your own, and its file is not named",
-    remedy="name it as when it was measured, --kernel {kernel}=PATH; or --from events",
+    remedy="name it as when it was measured, --own-kernel {kernel}=PATH; or --from events",
 )
 EVENTS, REPLAY = "events", "replay"
 STACKS, SPEEDSCOPE = "--stacks", "--speedscope"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from howlate.cli._options import OutputPath, together
+from howlate.cli._options import out_option, together
 from howlate.words.statement import Statement
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ trial_options = together(
             metavar="TIME",
             help="With --try: length of a cell (default: the run's).",
         ),
-        click.option("--out", type=OutputPath(), metavar="DIR", help="With --try: the run folder."),
+        out_option("With --try: the run folder."),
     ],
 )
 

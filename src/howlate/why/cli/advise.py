@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from howlate.cli._job import load_option
 from howlate.why.cli._advise import AdviseOptions, advise_options
 
 if TYPE_CHECKING:
@@ -16,13 +17,7 @@ LOADS = ("none", "memory-alloc:100")
 
 
 @click.command(epilog="Example: howlate advise --load none --knobs c_states,thp --pairs 8")
-@click.option(
-    "--load",
-    "loads",
-    multiple=True,
-    metavar="LOAD",
-    help="Measure beside this load; may be repeated (default: none, and memory-alloc:100).",
-)
+@load_option
 @click.option(
     "--cell-duration",
     "seconds",
@@ -35,13 +30,13 @@ LOADS = ("none", "memory-alloc:100")
     "--set",
     "changes",
     multiple=True,
-    metavar="K=V",
+    metavar="K=V[,V...]",
     help="Another setting of the measuring task, such as period=250us.",
 )
 @click.option(
     "--kernels",
     default="",
-    metavar="K",
+    metavar="A,B,...",
     help="Flip the knobs of a guest with this kernel, in virtual time, instead of this machine's.",
 )
 @click.option(

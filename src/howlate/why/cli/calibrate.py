@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from howlate.cli._options import OutputPath
+from howlate.cli._options import out_option
 from howlate.words.printable import printable
 
 if TYPE_CHECKING:
@@ -50,12 +50,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Which of the kernel's events are recorded, as of --explain-events.",
 )
-@click.option(
-    "--out",
-    type=OutputPath(),
-    metavar="DIR",
-    help="The run folder, which the same call continues.",
-)
+@out_option()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/calibrate.md).")
 def command(
     kernels: str,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from howlate.cli._newest import run_argument
-from howlate.cli._options import OutputPath, together
+from howlate.cli._options import output_option, together
 from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 from howlate.lab.cli.lab._built import BuiltOptions, built_options
 from howlate.why.cli._replay import (
@@ -71,7 +71,7 @@ amount_options = together(
 @run_argument()
 @click.argument("cell", default="", metavar="[CELL]")
 @amount_options
-@click.option("-o", "--output", type=OutputPath(), metavar="FILE", help="Write a page with charts too.")
+@output_option("Write a page with charts too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/why.md).")
 @trial_options
 @replay_options

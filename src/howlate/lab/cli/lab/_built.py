@@ -10,7 +10,7 @@ import click
 from howlate.cli._options import together
 
 kernel_option = click.option(
-    "--kernel",
+    "--own-kernel",
     "own",
     multiple=True,
     type=click.Path(path_type=Path),
@@ -37,4 +37,4 @@ class BuiltOptions:
 
 
 built_options = together("built", BuiltOptions, [kernel_option, modules_option])
-"""--kernel, --module, passed as `built`."""
+"""--own-kernel, --module, passed as `built`."""

@@ -11,7 +11,7 @@ from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 @click.command(epilog="Example: howlate lab fetch 6.1 6.1-rt 6.12-rt@arm64")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @click.option(
-    "--module",
+    "--with-module",
     "modules",
     multiple=True,
     metavar="NAME",

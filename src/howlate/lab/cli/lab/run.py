@@ -150,7 +150,7 @@ def _own_options(kernels: str, lab: LabOptions) -> tuple[str, ...]:
     """This command's own options, for the sentence that says how to continue."""
     return (
         *([f"--kernels={kernels}"] if kernels else []),
-        *(f"--kernel={path}" for path in lab.own),
+        *(f"--own-kernel={path}" for path in lab.own),
         *([f"--probe={lab.probe}"] if lab.probe is not None else []),
         *([f"--clock={lab.clock}"] if lab.clock != "virtual" else []),
         *(f"--module={path}" for path in lab.modules),
