@@ -184,9 +184,9 @@ def test_a_dry_run_shows_kernels_and_seeds(howlate: Run, opened: dict[str, Any])
     said = howlate(*RUN, "--dry-run")
     assert said.code == 0
     assert "8 of 8 cells" in said.out and "with 2 at once" in said.out
-    assert VIRTUAL_TIME in said.out
-    rows = [line.split() for line in said.out.splitlines() if "6.1-rt" in line]
-    assert [row[3] for row in rows] == ["1", "2", "1", "2"]
+    assert VIRTUAL_TIME in " ".join(said.out.split())
+    rows = [line.split()[-3:-1] for line in said.out.splitlines() if line.startswith("6.1-rt")]
+    assert [cells for cells, _each in rows] == ["2", "2"]
     cells = json.loads(howlate(*RUN, "--dry-run", "--json").out)["cells"]
     assert {c["machine"] for c in cells} == {"6.1", "6.1-rt"}
     assert not list(Path().glob("runs/*"))

@@ -14,9 +14,10 @@ import pytest
 import stand_in
 from cli.commands import STUDY, environment, is_a_sentence
 from fakes import capabilities, make_plan, study
-from howlate.cli._progress import CPU_HEADING, ProgressLine, clock, cpu_rows, latency
+from howlate.cli._progress import CPU_HEADING, ProgressLine, cpu_rows, latency
 from howlate.model.plan import Cell
 from howlate.targets import CpuProgress, Progress
+from howlate.words.quantities import clock
 from lacks import needs_root
 from made_evidence import quiet
 from store.runs import a_folder

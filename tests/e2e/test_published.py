@@ -106,7 +106,7 @@ def test_a_plan_of_parts_says_the_time_of_each_and_of_all(tmp_path: Path) -> Non
     assert code == 0, err
     for text in (
         "preemption: PreemptionTest",
-        "smi: 1 of 1 cells, about 3:01",
+        "smi: SMITest",
         "preemption: points 10000 for 100000",
     ):
         assert text in out

@@ -30,13 +30,13 @@ README = (
 
 def emit(asked: Asked, job: Path, arch: str | None, out: Path | None) -> int:
     """Write the folder and say what to do with it; print its path last."""
-    from howlate.cli._progress import clock
     from howlate.measure.prepare import defaults_of, prepare
     from howlate.plan.options import arguments, default_values
     from howlate.store.elsewhere import JOB
     from howlate.store.job_folder import PROBE, RESULTS, JobFolder
     from howlate.system.paths import built_probe, probe_path
     from howlate.targets import open_by_hand
+    from howlate.words.quantities import clock
 
     machine = _machine(arch)
     prepared = prepare(asked, open_by_hand(probe_path()))

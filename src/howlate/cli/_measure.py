@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,14 +17,12 @@ from howlate.cli._interrupted import tell_interrupted
 from howlate.errors import ExitCode
 from howlate.model.study import PART
 from howlate.rooms import hooks
-from howlate.words.language import as_called, called
+from howlate.words.language import called
 from howlate.words.printable import printable, shell_line, shell_path
 from howlate.words.say import text_of
 from howlate.words.statement import Statement
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from howlate.cli._options import RunOptions
     from howlate.document.of_runs import Material
     from howlate.measure.execute import Failure, Tally
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
     from howlate.measure.quiet import Look
     from howlate.measure.session import Session
     from howlate.model.loaded import RunContent
-    from howlate.model.plan import Cell
     from howlate.model.run import Run
     from howlate.targets import Target
 
@@ -350,84 +346,15 @@ def alike(failures: Iterable[Failure]) -> list[list[Failure]]:
 
 
 def show_plan(prepared: Prepared, *, as_json: bool) -> None:
-    """`--dry-run`: the cells in order, and the time that each part and all parts take."""
-    from howlate.measure.planned import costs_of, left_s, parts_json, plan_json
-
-    run, plan = prepared.run, prepared.run.plan
-    broken = {machine: problem.message for machine, problem in prepared.broken.items()}
+    """`--dry-run`."""
     if as_json:
         import json
 
+        from howlate.measure.planned import plan_json
+
         click.echo(json.dumps(plan_json(prepared), indent=1, ensure_ascii=False))
         return
-    from rich.console import Console
+    from howlate.cli._screen import print_lines
+    from howlate.measure.plan_screen import plan_screen
 
-    from howlate.cli._progress import clock
-    from howlate.statistics.groups import VIRTUAL_TIME
-    from howlate.words.say import english
-
-    console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 200)
-    costs = costs_of(prepared)
-    _print_plan(console, run, broken, costs)
-    for times in parts_json(prepared):
-        time = clock(times["expected_s"])
-        click.echo(f"{times['id']}: {times['possible']} of {times['cells']} cells, about {time}")
-    parallel = prepared.target.parallel
-    at_once = f" with {parallel} at once" if parallel > 1 else ""
-    time = clock(left_s(prepared))
-    cached = " (less where the cache has them)" if run.virtual else ""
-    click.echo(
-        f"\n{len(costs)} of {len(plan.cells)} cells, about {time} in all{at_once}{cached}; nothing was measured."
-    )
-    for warning in (*map(english, run.warnings), *prepared.notes):
-        click.echo(f"! {as_called(warning)}")
-    if run.virtual:
-        click.echo(f"{english(VIRTUAL_TIME())}.")
-
-
-def _print_plan(console: Console, run: Run, broken: dict[str, str], costs: dict[str, float]) -> None:
-    """Print a table for each part as it comes, or one table for all if the parts are mixed."""
-    from howlate.plan import KERNEL
-    from howlate.statistics.labels import title_of
-
-    numbered = list(enumerate(run.plan.cells, 1))
-    if not run.study.parts or run.study.order.kind == "random":
-        _print_cells_of_plan(console, numbered, run.axes, run, broken, costs)
-        return
-    pieces = {piece.part: tuple(piece.axes) for piece in run.study.pieces()}
-    for part, cells in itertools.groupby(numbered, key=lambda row: row[1].labels[PART]):
-        click.echo(f"{part}: {title_of(part, run.study)}")
-        axes = ((KERNEL,) if run.machines else ()) + pieces[part]
-        _print_cells_of_plan(console, list(cells), axes, run, broken, costs)
-        click.echo()
-
-
-def _print_cells_of_plan(
-    console: Console,
-    cells: list[tuple[int, Cell]],
-    axes: tuple[str, ...],
-    run: Run,
-    broken: dict[str, str],
-    costs: dict[str, float],
-) -> None:
-    from rich.table import Table
-
-    from howlate.cli._progress import clock
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    repeated = ["seed" if run.virtual else "turn"] if any(c.repetition > 1 for c in run.plan.cells) else []
-    for column in ("", *axes, *repeated, "time", "cell"):
-        table.add_column(column, overflow="fold")
-    for number, cell in cells:
-        time = (
-            f"not possible here: {as_called(cell.impossible)}"
-            if cell.impossible
-            else "in the cache"
-            if costs.get(cell.id) == 0
-            else clock(costs[cell.id])
-        )
-        if cell.machine in broken:
-            time = f"fails: {as_called(broken[cell.machine].splitlines()[0])}"
-        turn = [str(cell.repetition)] if repeated else []
-        table.add_row(str(number), *(cell.labels.get(axis, "") for axis in axes), *turn, time, cell.id)
-    console.print(table)
+    print_lines(lambda width, letters: plan_screen(prepared, width, letters=letters))

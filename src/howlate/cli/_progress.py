@@ -22,16 +22,10 @@ from howlate.system.outputs import drawn
 from howlate.targets import CpuProgress, Progress
 from howlate.words.language import as_called
 from howlate.words.printable import printable
+from howlate.words.quantities import clock
 from howlate.words.say import advice, english
 
 CPU_HEADING = f"{'CPU':>5}  {'activations':>15}  {'largest seen':>12}"
-
-
-def clock(seconds: float) -> str:
-    """Remaining time for people: "0:34", "1:02:03"."""
-    whole = max(0, round(seconds))
-    hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def latency(ns: int) -> str:

@@ -72,6 +72,13 @@ def seconds_text(seconds: float, space: str = NARROW_SPACE) -> str:
     return f"{hours}{space}h" + (f" {rest}{space}min" if rest else "")
 
 
+def clock(seconds: float) -> str:
+    """Remaining time for people: "0:34", "1:02:03"."""
+    whole = max(0, round(seconds))
+    hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
 def percent(share: float) -> str:
     """ "33 %", "0.005 %"."""
     value = 100 * share

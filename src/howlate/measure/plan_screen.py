@@ -1,0 +1,113 @@
+"""What `--dry-run` shows on one screen: how many cells and how long, the points by the time that they take, and what
+cannot be measured (docs/first-screen.md). Each cell in its order is in JSON. English, as errors are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from howlate.document.first_screen.lines import (
+    COLUMNS,
+    FAINT,
+    LEAST_COLUMNS,
+    Line,
+    cut,
+    fitting,
+    typed,
+    under,
+)
+from howlate.document.first_screen.table import ScreenColumn, ScreenTable
+from howlate.measure.planned import costs_of, left_s
+from howlate.measure.prepare import Prepared
+from howlate.model.plan import Cell
+from howlate.model.study import PART
+from howlate.plan.cost import makespan
+from howlate.statistics.groups import VIRTUAL_TIME
+from howlate.statistics.labels import row_names, title_of
+from howlate.words.language import as_called
+from howlate.words.printable import printable
+from howlate.words.quantities import clock
+from howlate.words.say import english
+
+MOST_ROWS, MOST_REASONS, MOST_NOTES = 16, 4, 3
+
+
+def plan_screen(prepared: Prepared, width: int = COLUMNS, *, letters: bool = False) -> list[Line]:
+    """`letters`: the terminal has no UTF-8."""
+    width = max(LEAST_COLUMNS, min(width, COLUMNS))
+    run = prepared.run
+    costs = costs_of(prepared)
+    parallel = prepared.target.parallel
+    at_once = f" with {parallel} at once" if parallel > 1 else ""
+    cached = " (less where the cache has them)" if run.virtual else ""
+    time = clock(left_s(prepared))
+    head = f"{len(costs)} of {len(run.plan.cells)} cells, about {time} in all{at_once}{cached}; nothing was measured."
+    notes = [*map(english, run.warnings), *prepared.notes]
+    shown = list(map(as_called, notes[:MOST_NOTES]))
+    if len(notes) > MOST_NOTES:
+        shown.append(f"{len(notes) - MOST_NOTES} more notes: --json")
+    if run.virtual:
+        shown.append(f"{english(VIRTUAL_TIME())}.")
+    told = [line for note in shown for line in under("", [f"! {note}"], width, 2)]
+    reasons = list(_reasons(prepared, width))
+    table = _rows(prepared, costs, width)
+
+    def blocks(rows: int) -> list[list[Line]]:
+        left = len(table) - 1 - rows
+        more: list[Line] = [((f"  {left} more rows: --json", FAINT),)] if left > 0 else []
+        return [list(under("", [head], width, 2, style="bold")), [*table[: rows + 1], *more], reasons, told]
+
+    return typed(fitting(blocks, MOST_ROWS, width), letters=letters)
+
+
+def _rows(prepared: Prepared, costs: dict[str, float], width: int) -> list[Line]:
+    """The headings, and a row for each part of the study, or for each point, those first that take most."""
+    run, parallel = prepared.run, prepared.target.parallel
+    groups: dict[str, list[Cell]] = {}
+    for cell in run.plan.cells:
+        if cell.id in costs:
+            groups.setdefault(cell.labels[PART] if run.study.parts else cell.point, []).append(cell)
+    if not groups:
+        return []
+    takes = {name: makespan([costs[cell.id] for cell in cells], parallel) for name, cells in groups.items()}
+    order = sorted(groups, key=lambda name: -takes[name])
+    if run.study.parts:
+        names = [f"{part}: {title_of(part, run.study)}" for part in order]
+    else:
+        axes = [{axis: groups[name][0].labels.get(axis, "") for axis in run.axes} for name in order]
+        names = row_names(axes)
+    every = [groups[name] for name in order]
+    table = ScreenTable(
+        "",
+        [printable(name) for name in names],
+        [
+            ScreenColumn("cells", [str(len(cells)) for cells in every]),
+            ScreenColumn("each", [_each([costs[cell.id] for cell in cells]) for cells in every], 1),
+            ScreenColumn("time", [clock(takes[name]) for name in order]),
+        ],
+    )
+    head, lines = table.lines(width)
+    return [head, *lines]
+
+
+def _each(costs: Sequence[float]) -> str:
+    """What a cell takes."""
+    return "in the cache" if not any(costs) else clock(max(costs))
+
+
+def _reasons(prepared: Prepared, width: int) -> Iterator[Line]:
+    """What cannot be measured, and what fails: each reason once, with how many cells it is of."""
+    run = prepared.run
+    found: dict[str, list[Cell]] = {}
+    for cell in run.plan.cells:
+        if cell.impossible:
+            found.setdefault(f"not possible here: {cell.impossible}", []).append(cell)
+        elif cell.machine in prepared.broken:
+            problem = prepared.broken[cell.machine].message.splitlines()[0]
+            found.setdefault(f"fails: {problem}", []).append(cell)
+    by_count = sorted(found.items(), key=lambda item: -len(item[1]))
+    for reason, cells in by_count[:MOST_REASONS]:
+        labels = [printable(cells[0].labels.get(axis, "")) for axis in run.axes]
+        name = ", ".join(filter(None, labels)) if len(cells) == 1 else f"{len(cells)} cells"
+        yield from under("", [f"! {name}: {as_called(reason)}"], width, 2)
+    if rest := by_count[MOST_REASONS:]:
+        yield ((cut(f"  {sum(len(cells) for _reason, cells in rest)} more cells: --json", width), FAINT),)
