@@ -84,3 +84,12 @@ def test_after_an_error_the_next_block_has_another_database(tmp_path: Path) -> N
         with pytest.raises(duckdb.CatalogException):
             inner.execute("SELECT * FROM there")
     assert len(duck._idle) == 1
+
+
+def test_a_child_has_no_database_of_its_parent(tmp_path: Path) -> None:
+    with connection(tmp_path):
+        pass
+    assert len(duck._idle) == 1
+    if (child := os.fork()) == 0:
+        os._exit(len(duck._idle))
+    assert os.waitpid(child, 0)[1] == 0

@@ -73,6 +73,9 @@ def close_idle() -> None:
         database.close()
 
 
+os.register_at_fork(before=close_idle)  # a child would have the database without its threads
+
+
 def _idle_one() -> duckdb.DuckDBPyConnection | None:
     with suppress(IndexError):  # as another thread may take it
         return _idle.pop()
