@@ -90,6 +90,7 @@ CALLS: dict[str, Sequence[Call]] = {
             (0,),
         ),
         ("history --machine 1 --json --no-index", (0, 2)),
+        ("history r s --all", (0,)),
     ),
     "import": (
         ("import cyclictest-2.10.txt --format cyclictest --label board=left --out i --json", (0, 5)),

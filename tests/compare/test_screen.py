@@ -117,7 +117,7 @@ def test_of_more_rows_than_have_room_the_largest_stay(sides: int, loads: int, wi
     ratios = [float(row[-2].partition(" ")[0]) for row in rows]
     assert ratios == sorted(ratios, reverse=True)
     assert ratios[0] == max(float(row[-2].partition(" ")[0]) for row in every)
-    left = [int(each[1]) for line in lines if (each := re.fullmatch(r"  and (\d+) more: --all", line))]
+    left = [int(each[1]) for line in lines if (each := re.fullmatch(r"  (\d+) more rows: --all", line))]
     assert len(rows) + sum(left) == (sides - 1) * loads
     assert len(rows) >= min(5, (sides - 1) * loads)
     assert all(cell_len(line) <= width for line in lines)

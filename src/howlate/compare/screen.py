@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from howlate.charts._words import title_of_column
 from howlate.compare.compare import NOT_INTERLEAVED, Block, Comparison, Pair
 from howlate.compare.conclusions import without_starved
-from howlate.compare.document import HEADINGS, doubtful, every_caution
+from howlate.compare.document import DIRECTIONS, HEADINGS, OPTIONS, doubtful, every_caution
 from howlate.document.first_screen.lines import (
     COLUMNS,
     FAINT,
@@ -123,8 +123,8 @@ def screen(
     room = most - height([*head, heading, *notes, *rest, *page], width)
     kept = max(FEW, room - 1)
     if not every and len(lines) > max(kept, room):
-        more = _("and {count} more: --all").format(count=len(lines) - kept)
-        lines = [*lines[:kept], ((f"  {more}", FAINT),)]
+        more = _("{count} more rows").format(count=len(lines) - kept)
+        lines = [*lines[:kept], ((f"  {more}: --all", FAINT),)]
     blocks = [head, [heading, *lines] if rows else [], notes, [*rest, *page]]
     return typed(spaced(blocks, width, 10**9 if every else most), letters=letters)
 
@@ -140,7 +140,9 @@ def _head(rows: Sequence[CompareRow], width: int) -> Iterator[Line]:
         return
     differ = sum(row.differs for row in rows)
     if len(rows) == 1:
-        word = _(MEANINGS[rows[0].told.direction])
+        direction = rows[0].told.direction
+        meaning = DIRECTIONS[direction] if direction == "equal" else MEANINGS[direction]
+        word = _(meaning)
     else:
         word = text_of(Caption("{count} of {rows} rows differ", count=differ, rows=len(rows)))
     pairs = sorted({row.told.interval.pairs for row in rows if row.told.interval is not None})
@@ -151,8 +153,6 @@ def _head(rows: Sequence[CompareRow], width: int) -> Iterator[Line]:
         tested = Caption("{pairs} pairs each, 95 %", pairs=span)
     if differ:
         margin = Caption("by more than 10 %")
-    if len(rows) == 1 and rows[0].told.direction == "equal":
-        margin = Caption("within 10 %")
     untold = [row.told.why for row in rows if row.told.direction == "unstated" and row.told.why is not None]
     reasons = [
         Caption("one run each: not shown to be the change") if why.rule == NOT_INTERLEAVED.id else why
@@ -165,11 +165,11 @@ def _sides(found: Comparison) -> tuple[list[Text], tuple[str, str]]:
     """The headings of their columns, and where their names are too long what these stand for."""
     first, *others = found.sides
     if len(others) != 1:
-        return [Caption("against {side}", side=first)] if others else [], (_("old"), _("new"))
+        return [f"{_('old')}: {first}"] if others else [], (_("old"), _("new"))
     names = (first, others[0])
     if max(map(cell_len, names)) <= LONGEST_SIDE:
         return [], names
-    return [Caption("old: {old}; new: {new}", old=names[0], new=names[1])], (_("old"), _("new"))
+    return [f"{_('old')}: {names[0]}; {_('new')}: {names[1]}"], (_("old"), _("new"))
 
 
 def _table(found: Comparison, rows: Sequence[CompareRow], sides: tuple[str, str]) -> ScreenTable:
@@ -265,4 +265,4 @@ def _notes(found: Comparison) -> Iterator[Text]:
     yield from kinds.values()
     if found.differences:
         options = tuple(each.option for each in found.differences)
-        yield Caption("options that differ and matter for lateness: {options}", options=Listed(options))
+        yield Listed((OPTIONS(count=len(options)), Listed(options)), ": ")

@@ -10,7 +10,7 @@ from typing import Any
 from howlate import __version__
 from howlate.document import sheet as sheets
 from howlate.document.document import Document, Drawn, Section, Texts
-from howlate.document.sheet import PAGE, Row, Sheet, Style
+from howlate.document.sheet import Row, Sheet
 from howlate.document.units import Unit
 from howlate.history.chart import draw
 from howlate.history.courses import Course, PastRun
@@ -21,8 +21,8 @@ from howlate.words.quantities import percent, significant
 from howlate.words.say import english, say, to_json
 from howlate.words.statement import rule
 
-MOST_RUNS = 12
-"""The newest runs that are listed in the terminal; on the page ten times as many."""
+MOST_RUNS = 120
+"""The newest runs that are listed."""
 
 LEVEL_HELD = rule(
     "history.level",
@@ -43,30 +43,28 @@ FOOT = rule(
 )
 
 
-def document(history: History, style: Style) -> Document:
-    """What is shown in the terminal, or on the page."""
+def document(history: History) -> Document:
+    """The page."""
     title = _("Runs over time")
-    return Document(tuple(_sections(history, style, title)), f"{title} – howlate")
+    return Document(tuple(_sections(history, title)), f"{title} – howlate")
 
 
-def _sections(history: History, style: Style, title: str) -> Iterator[Section]:
-    if style is PAGE:
-        yield Section("head", (Texts("question", (title, "")),), kind="header")
+def _sections(history: History, title: str) -> Iterator[Section]:
+    yield Section("head", (Texts("question", (title, "")),), kind="header")
     said = tuple(history.statements)
     title = _("What changed")
-    yield Section("changes", (Texts("said" if style is PAGE else "listed", said, title),), title)
+    yield Section("changes", (Texts("said", said, title),), title)
     if history.courses:
         yield Section("courses", (_courses(history),), _("Each configuration"))
-    figure = draw(history) if style is PAGE else None
+    figure = draw(history)
     if figure is not None:
         yield Section("chart", (Drawn(figure),))
     if any(len(series.runs) > 1 for series in history.series):
         yield Section("bound", (_bound(history),), _("Did the bound hold?"))
     if history.runs:
-        yield Section("runs", (_newest(history, style),), _("The newest runs"))
-    if style is PAGE:
-        foot = FOOT(runs=len(history.runs), version=__version__)
-        yield Section("foot", (Texts("", (foot,)),), kind="footer")
+        yield Section("runs", (_newest(history),), _("The newest runs"))
+    foot = FOOT(runs=len(history.runs), version=__version__)
+    yield Section("foot", (Texts("", (foot,)),), kind="footer")
 
 
 def _courses(history: History) -> Sheet:
@@ -140,10 +138,9 @@ def _nominal_text(rate: HitRate) -> str:
     return "–" if rate.nominal is None else percent(rate.nominal)
 
 
-def _newest(history: History, style: Style) -> Sheet:
+def _newest(history: History) -> Sheet:
     """The newest runs with the first statistic of each configuration."""
-    most = MOST_RUNS * (10 if style is PAGE else 1)
-    runs = history.runs[-most:][::-1]
+    runs = history.runs[-MOST_RUNS:][::-1]
     first = {course.series.name: course for course in reversed(history.courses)}
     first = {name: first[name] for name in dict.fromkeys(course.series.name for course in history.courses)}
     unit = _unit([value for course in first.values() for value in course.values])

@@ -189,9 +189,9 @@ def _statements(courses: Sequence[Course], tested: int, margin: float) -> Iterab
         for change in course.changes
     ]
     yield from (statements for _, statements in sorted(said, key=lambda pair: pair[0], reverse=True))
-    trends = [_of_trend(course) for course in courses if course.has_trend]
-    yield from ((trend,) for trend in trends if trend is not None)
-    if not said and not any(trends):
+    trends = [trend_statement(course) for course in courses if course.has_trend and course.trend is not None]
+    yield from ((trend,) for trend in trends)
+    if not said and not trends:
         yield (NO_CHANGE(tested=tested, margin=margin),) if tested else (TOO_FEW(fewest=FEWEST),)
 
 
@@ -212,15 +212,20 @@ def _of_change(course: Course, change: Change) -> tuple[Statement, ...]:
     made = WORSE_SINCE if change.is_worse else BETTER_SINCE
     told = [made(**values, size=change.size.statement, p=change.p)]
     if change.first < change.last:
-        ends = (course.runs[place].run.id for place in (change.first, change.last))
-        told.append(PLACE(**dict(zip(("first", "last"), ends, strict=True))))
+        told.append(place_statement(course, change))
     return *told, change.then
 
 
-def _of_trend(course: Course) -> Statement | None:
+def place_statement(course: Course, change: Change) -> Statement:
+    """Between which runs it began."""
+    first, last = (course.runs[place].run.id for place in (change.first, change.last))
+    return PLACE(first=first, last=last)
+
+
+def trend_statement(course: Course) -> Statement:
+    """Of one that has a trend."""
     trend = course.trend
-    if trend is None:
-        return None
+    assert trend is not None
     made = RISES if trend.tau > 0 else FALLS
     return made(series=course.series.name, statistic=heading_of(course.statistic), tau=trend.tau, p=trend.p)
 

@@ -10,4 +10,5 @@ def modules_of_results() -> tuple[str, ...]:
         "howlate.history.courses",
         "howlate.history.document",
         "howlate.history.history",
+        "howlate.history.screen",
     )

@@ -61,7 +61,7 @@ def _table(shown: Sequence[tuple[ScreenRow, Verdict]]) -> ScreenTable:
         ScreenColumn(_("misses"), [NOTHING if c is None else count_text(c.misses) for c in counts]),
         ScreenColumn(_("releases"), [NOTHING if c is None else count_text(c.releases) for c in counts], 4),
         _rates(verdicts),
-        ScreenColumn(_("max holds for"), [_bound(verdict) for verdict in verdicts], 1),
+        ScreenColumn(_("bound for"), [_bound(verdict) for verdict in verdicts], 1),
     ]
     return ScreenTable(named, [row.name for row in rows], columns, [row.letter for row in rows])
 
@@ -73,7 +73,9 @@ def _rates(verdicts: Sequence[Verdict]) -> ScreenColumn:
         named = _("share") if verdicts[0].evidence.virtual else _("share at most")
         return ScreenColumn(named, [NOTHING if s is None else share_text(s) for s in shares], 2)
     events = [v.rate.events_per_h for v in verdicts]
-    return ScreenColumn(_("events/h below"), [NOTHING if e is None else rate_bound(e) for e in events], 2)
+    return ScreenColumn(
+        _("late events/h below"), [NOTHING if e is None else rate_bound(e) for e in events], 2
+    )
 
 
 def _bound(verdict: Verdict) -> str:

@@ -75,7 +75,9 @@ class ScreenTable:
                 gap = GAP if column is not shown[-1] else ""
                 text = column.texts[place] if column.words and not gap else column.cell(column.texts[place])
                 line.append((text + gap, column.styles[place] if column.styles else ""))
-            rows.append(tuple(line))
+            while len(line) > 1 and not line[-1][0].strip():
+                line.pop()
+            rows.append((*line[:-1], (line[-1][0].rstrip(), line[-1][1])))
         return ((head.rstrip(), FAINT),), rows
 
 

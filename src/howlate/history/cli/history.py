@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     type=click.Choice(["worse"]),
     help="End with exit code 1 where some value is worse than it was: after its newest change, or rising.",
 )
+@click.option("--all", "every", is_flag=True, help="Show every value that was followed.")
 @output_option("Write a page (HTML).")
 @no_index_option
 @click.option(
@@ -54,6 +55,7 @@ def command(
     fail_on: str | None,
     output: Path | None,
     *,
+    every: bool,
     index: bool,
     as_json: bool,
 ) -> int:
@@ -71,7 +73,9 @@ def command(
         )
     wanted, names = _labels(labels), [_statistic(name) for name in statistics]
     catalogue = read_runs(runs, index=index)
+    from howlate.cli._screen import print_lines
     from howlate.history.history import DEFAULT_STATISTICS, history
+    from howlate.history.screen import screen
 
     made = history(catalogue.runs, tuple(dict.fromkeys(names)) or DEFAULT_STATISTICS, machine, wanted, margin)
     if not made.series and (machine or wanted):
@@ -83,7 +87,7 @@ def command(
     if as_json:
         _print_json(made)
     elif output is None:
-        _print(made)
+        print_lines(lambda width, letters: screen(made, width, every=every, letters=letters))
     if output is not None:
         _write_page(made, output)
         click.echo(printable(str(output)), err=as_json)
@@ -120,16 +124,6 @@ def _statistic(name: str) -> str:
     return known[name]
 
 
-def _print(made: History) -> None:
-    from rich.console import Console
-
-    from howlate.document.document_terminal import print_document
-    from howlate.document.sheet import TERMINAL
-    from howlate.history.document import document
-
-    print_document(Console(highlight=False, markup=False), document(made, TERMINAL))
-
-
 def _print_json(made: History) -> None:
     import json
 
@@ -141,8 +135,7 @@ def _print_json(made: History) -> None:
 def _write_page(made: History, out: Path) -> None:
     from howlate.document.doc_links import linked
     from howlate.document.html import page
-    from howlate.document.sheet import PAGE
     from howlate.history.document import document
     from howlate.store.files import OUTPUT, write_output
 
-    write_output(out, linked(page(document(made, PAGE)), out), OUTPUT)
+    write_output(out, linked(page(document(made)), out), OUTPUT)

@@ -1,0 +1,197 @@
+"""The screen of runs over time: what is worse or better since when and by how much, with a line of its values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from howlate.charts._strip import BLOCKS, LETTERS
+from howlate.document.first_screen.lines import (
+    COLUMNS,
+    FAINT,
+    LEAST_COLUMNS,
+    Line,
+    cut,
+    height,
+    note_lines,
+    spaced,
+    typed,
+    under,
+)
+from howlate.document.first_screen.table import ScreenColumn, ScreenTable
+from howlate.document.sheet import NOTHING
+from howlate.history.courses import Course
+from howlate.history.history import History, heading_of, hit_rate, place_statement, trend_statement
+from howlate.statistics.labels import axes_that_vary
+from howlate.statistics.labels import heading as named
+from howlate.words.caption import Caption
+from howlate.words.language import N_, _
+from howlate.words.printable import printable
+from howlate.words.quantities import percent, ratio_text, time_text
+from howlate.words.say import Text, text_of
+
+MOST_LINES, FEWEST_ROWS = 20, 4
+WORSE, BETTER = N_("worse"), N_("better")
+STYLES = {WORSE: "bold red", BETTER: "bold green"}
+WIDEST, LEAST_SPARK = 16, 8
+
+
+def screen(
+    history: History, width: int = COLUMNS, *, every: bool = False, letters: bool = False
+) -> list[Line]:
+    """`every` row, on so many lines as it takes."""
+    width = max(LEAST_COLUMNS, min(width, COLUMNS))
+    courses = sorted(history.courses, key=_rank)
+    head = list(_head(history, courses, width))
+    heading, rows = _table(courses, width, letters=letters).lines(width)
+    notes = list(note_lines(list(map(text_of, _notes(history))), width))
+    last: list[Line] = [((cut(_span(history), width), FAINT),)] if history.runs else []
+    last.append(((cut(f"{_('all figures')}: --all; {_('as a page')}: -o FILE", width), ""),))
+    room = MOST_LINES - height([*head, heading, *notes, *last], width)
+    if not every and len(rows) > room:
+        kept = max(FEWEST_ROWS, room - 1)
+        more = _("{count} more rows").format(count=len(rows) - kept)
+        rows = [*rows[:kept], ((f"  {more}: --all", FAINT),)]
+    blocks = [head, [heading, *rows] if rows else [], notes, last]
+    return typed(spaced(blocks, width, 10**9 if every else MOST_LINES), letters=letters)
+
+
+def verdict_of(course: Course) -> str:
+    """What its newest change was, else its trend; "" for neither."""
+    if course.changes:
+        return WORSE if course.changes[-1].is_worse else BETTER
+    if course.has_trend and course.trend is not None:
+        return WORSE if course.trend.tau > 0 else BETTER
+    return ""
+
+
+def _rank(course: Course) -> tuple[int, float]:
+    """What is worse first, and of that the largest change."""
+    verdict = verdict_of(course)
+    size = course.changes[-1].size if course.changes else None
+    moved = 0.0 if size is None else abs(math.log(size.value)) if size.is_ratio else math.inf
+    return [*STYLES, ""].index(verdict), -(round(moved, 1) or course.values[-1] / 1e18)
+
+
+def _head(history: History, courses: Sequence[Course], width: int) -> Iterator[Line]:
+    """The largest change for the worse, or the newest; else that there is none."""
+    first = next(iter(courses), None)
+    verdict = "" if first is None else verdict_of(first)
+    if first is None or not verdict:
+        told = history.statements[0] if history.statements else ()
+        yield from under("", [text_of(text) for text in told], width, 3)
+        return
+    counts = [(kind, sum(verdict_of(course) == kind for course in courses)) for kind in STYLES]
+    word = ", ".join(f"{count} {_(kind)}" for kind, count in counts if count)
+    first_said, *more = _said(first)
+    yield from under(word, [first_said], width, 3, style=STYLES[verdict])
+    for text in more:
+        yield from under("", [text], width, 3, indent=2)
+
+
+def _said(course: Course) -> Iterator[Text]:
+    """Since when, and what changed then; of a trend that it is one."""
+    if not course.changes:
+        yield trend_statement(course)
+        return
+    change = course.changes[-1]
+    row = " ".join(filter(None, (course.series.name, heading_of(course.statistic))))
+    run = course.runs[change.at].run
+    yield Caption(
+        "{row}: since {date}, run {run}", row=printable(row), date=run.started[:10], run=printable(run.id)
+    )
+    if change.first < change.last:
+        yield place_statement(course, change)
+    yield change.then
+
+
+def _table(courses: Sequence[Course], width: int, *, letters: bool) -> ScreenTable:
+    labels = [course.series.labels for course in courses]
+    axes = axes_that_vary(labels) if labels else ()
+    names = [printable(course.series.name) for course in courses]
+    several = len({*names}) > 1
+    room = min(WIDEST, max(LEAST_SPARK, width // 4))
+    verdicts = [verdict_of(course) for course in courses]
+    levels = [_levels(course) for course in courses]
+    columns = [
+        ScreenColumn(_("figure"), [heading_of(course.statistic) for course in courses], 1, words=True),
+        ScreenColumn(
+            _("runs"),
+            [_spark(course.values, room, LETTERS if letters else BLOCKS) for course in courses],
+            words=True,
+        ),
+        ScreenColumn(_("old"), [_time(before) for before, _now in levels], 5),
+        ScreenColumn(_("new"), [_time(now) for _before, now in levels], 4),
+        ScreenColumn(_("ratio"), [_ratio(course) for course in courses], 3, words=True),
+        ScreenColumn(_("since"), [_date(course) for course in courses], 2, words=True),
+        ScreenColumn(
+            "",
+            [_(verdict) if verdict else "" for verdict in verdicts],
+            words=True,
+            styles=[STYLES.get(verdict, "") for verdict in verdicts],
+        ),
+    ]
+    return ScreenTable(
+        named(axes[0]) if len(axes) == 1 and several else "", names if several else [""] * len(names), columns
+    )
+
+
+def _levels(course: Course) -> tuple[float | None, float]:
+    """Before the newest change and after it; without one the median of all."""
+    if not course.changes:
+        return None, median(course.values)
+    return course.changes[-1].before_ns, course.changes[-1].after_ns
+
+
+def _time(value: float | None) -> str:
+    return NOTHING if value is None else time_text(value, space=" ")
+
+
+def _ratio(course: Course) -> str:
+    """By how much, with its interval of 95 %; where values are not all above zero in time."""
+    if not course.changes:
+        return ""
+    size = course.changes[-1].size
+    if not size.is_ratio:
+        return " ".join((time_text(size.value, space=" "), f"[{_time(size.low)}, {_time(size.high)}]"))
+    low, high = ratio_text(size.low, math.floor), ratio_text(size.high, math.ceil)
+    return f"{ratio_text(size.value)} [{low}, {high}]"
+
+
+def _date(course: Course) -> str:
+    return course.runs[course.changes[-1].at].run.started[:10] if course.changes else ""
+
+
+def _spark(values: Sequence[float], width: int, signs: str) -> str:
+    """The values as one line, the oldest first, from the smallest on: on a logarithm's scale of a factor of two at
+    least, where all are above zero. Of more than there is room for, the largest of neighbours."""
+    step = math.ceil(len(values) / width)
+    shown = [max(values[start : start + step]) for start in range(0, len(values), step)]
+    positive = min(shown) > 0
+    scaled = [math.log2(value) for value in shown] if positive else list(shown)
+    low, high = min(scaled), max(scaled)
+    span = max(high - low, 1.0) if positive else (high - low) or 1.0
+    return "".join(signs[round((len(signs) - 1) * (value - low) / span)] for value in scaled)
+
+
+def _notes(history: History) -> Iterator[Text]:
+    """How often the bound of a run held in the next."""
+    rates = [rate for series in history.series if (rate := hit_rate(series)).applied]
+    applied, held = sum(rate.applied for rate in rates), sum(rate.held for rate in rates)
+    if applied:
+        nominal = sum((rate.nominal or 0.0) * rate.applied for rate in rates) / applied
+        yield Caption(
+            "the largest of the run before held in {held} of {applied}; {nominal} was to be expected",
+            held=held,
+            applied=applied,
+            nominal=percent(nominal),
+        )
+
+
+def _span(history: History) -> str:
+    """Which runs."""
+    first, last = history.runs[0].started[:10], history.runs[-1].started[:10]
+    machines = dict.fromkeys(series.machine for series in history.series)
+    dates = first if first == last else f"{first} – {last}"
+    return "; ".join((f"{_('runs')}: {len(history.runs)}, {dates}", *map(printable, machines)))
