@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import lacks
+import made_once
 from spent import Spent
 
 # The tests read English, whoever starts them; those of the languages say which one they want.
@@ -63,6 +64,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.alone)
     if not any("::" in argument for argument in config.args) and not config.getoption("lf", False):
         check_sweeps(items)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _made_once(tmp_path_factory: pytest.TempPathFactory) -> None:
+    mine = tmp_path_factory.getbasetemp()
+    made_once.place = (mine.parent if "PYTEST_XDIST_WORKER" in os.environ else mine) / "made"
+    made_once.place.mkdir(exist_ok=True)
 
 
 @pytest.hookimpl(wrapper=True)

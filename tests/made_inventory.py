@@ -20,6 +20,7 @@ from howlate.store.ingest import ingest
 from howlate.store.run_folder import STREAM, RunFolder
 from howlate.store.summarise import summarise
 from made_evidence import quiet
+from made_once import once
 from made_trace import late_samples
 from store.exports import ABSENT, hackbench
 from store.streams import header, points_stream, stream, traced_stream
@@ -351,5 +352,5 @@ def make_runs(place: Path, names: Sequence[str] = tuple(RUNS)) -> None:
     begun = place.with_name(f"{place.name}.new")
     begun.mkdir(parents=True)
     for name in names:
-        RUNS[name](begun / name)
+        once(begun / name, RUNS[name], "inventory", name)
     begun.rename(place)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import made_once
 from howlate.system.paths import ROOT
 from made_inventory import OF_A_RUN, RUNS, make_runs
 
@@ -41,7 +42,10 @@ def document(tool: ModuleType, runs: Path) -> Any:
     return json.loads(json.dumps(tool.inventory(runs, TWO, CALLS)))
 
 
-def test_it_is_the_same_each_time(tool: ModuleType, runs: Path, document: Any) -> None:
+def test_it_is_the_same_each_time(
+    tool: ModuleType, runs: Path, document: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(made_once, "place", None)
     assert {path.name for path in runs.iterdir()} == set(TWO)
     again = tool.inventory(None, TWO, CALLS)  # of runs that are made anew
     assert list(tool.differences(document, again)) == []

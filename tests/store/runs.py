@@ -11,6 +11,7 @@ from howlate.model.study import Study, Value
 from howlate.store.ingest import ingest
 from howlate.store.run_folder import STREAM, RunFolder
 from howlate.store.summarise import summarise
+from made_once import once
 
 NO_LOAD: Mapping[str, Value] = {"load": ()}
 
@@ -29,12 +30,17 @@ def a_folder(
     run: Run | None = None,
 ) -> RunFolder:
     """A run folder with one whole cell a stream."""
-    folder = RunFolder.create(path, run or a_run(*streams))
-    for cell, data in streams.items():
-        part = folder.start_cell(cell)
-        (part / STREAM).write_bytes(data)
-        ingest(part / STREAM, part)
-        (part / STREAM).unlink()
-        summarise(part, cell, (labels or {}).get(cell, {"load": cell}))
-        folder.finish_cell(cell)
-    return folder
+    run = run or a_run(*streams)
+
+    def make(place: Path) -> None:
+        folder = RunFolder.create(place, run)
+        for cell, data in streams.items():
+            part = folder.start_cell(cell)
+            (part / STREAM).write_bytes(data)
+            ingest(part / STREAM, part)
+            (part / STREAM).unlink()
+            summarise(part, cell, (labels or {}).get(cell, {"load": cell}))
+            folder.finish_cell(cell)
+
+    once(path, make, repr((run, labels, tuple(streams))), *streams.values())
+    return RunFolder(path)
