@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -10,30 +11,53 @@ import pytest
 from rich.console import Console
 
 from howlate.charts._data import unpack
+from howlate.charts._strip import plain
+from howlate.document.document import Document
 from howlate.document.document_terminal import print_document
 from howlate.document.html import page
-from howlate.document.sheet import PAGE, TERMINAL
 from howlate.prove.chart import draw
-from howlate.prove.document import document, to_json_value
+from howlate.prove.claim import claim_of
+from howlate.prove.document import document, to_json_value, whys
 from howlate.prove.document import page as whole_page
 from howlate.prove.landscape import Goal
+from howlate.prove.proof import Proof
+from howlate.prove.screen import prove_screen
 from howlate.prove.worst_releases import LateRelease, latest_of
 from howlate.replay.premises import Witness
+from howlate.words.quantities import exact_text
+from howlate.words.say import english
 from made_prober import STOPPER, proved, tooth
 from prove.test_flow import ABOVE
+from screens import fits
 
 BOUNDED = proved(tooth, Goal(within=0.1))
 WITHHELD = proved(tooth, Goal(within=0.1), Witness(0, 10**6, (STOPPER, ABOVE), (0, 0)))
 PROOFS = [BOUNDED, WITHHELD]
 
 
-def test_the_terminal_has_a_row_a_landscape_and_its_sentence() -> None:
-    out = io.StringIO()
-    print_document(Console(file=out, width=120), document(PROOFS, TERMINAL))
-    text = " ".join(out.getvalue().split())
-    assert f"{BOUNDED.found.latency_ns / 1000:.3f} {BOUNDED.bound_ns / 1000:.3f}" in text
-    assert "no bound claimed" in text and "exe (FIFO 90)" in text
-    assert "Nothing is claimed about other phases" in text
+def test_the_screen_has_a_row_a_landscape_the_latest_first_and_what_is_stated_of_it() -> None:
+    less = replace(BOUNDED, of=replace(BOUNDED.of, kernel="6.1-rt"), found=min(BOUNDED.probes))
+    many = [replace(less, of=replace(less.of, load=f"cpu:{n}")) for n in range(30)]
+    for width in (80, 60, 40):
+        for proofs in (PROOFS, [less, *PROOFS], [WITHHELD], [*many, BOUNDED]):
+            lines = fits(prove_screen(proofs, width), width)
+            latest = max(proofs, key=lambda proof: proof.found.latency_ns)
+            rows = [line for line in lines if line_ns(proofs, line) > 0]
+            found = [line_ns(proofs, line) for line in rows]
+            assert found == sorted(found, reverse=True) and found[0] == latest.found.latency_ns
+            assert " ".join(lines).count("Only for this phase") == 1
+            assert any("--json" in line for line in lines) == (len(proofs) > 1)
+    lines = fits(prove_screen([BOUNDED]), 80)
+    assert plain(exact_text(BOUNDED.bound_ns)) in lines[2]
+    text = " ".join(line.strip() for line in lines)
+    assert english(claim_of(BOUNDED))[:200].replace("µ", "u") in text
+    assert "no bound claimed" in " ".join(fits(prove_screen([WITHHELD]), 80))
+
+
+def line_ns(proofs: Sequence[Proof], line: str) -> int:
+    """What a row says was found."""
+    every = sorted({proof.found.latency_ns for proof in proofs}, reverse=True)
+    return next((ns for ns in every if f" {plain(exact_text(ns))}" in line and ", " in line), -1)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +91,7 @@ def test_other_late_releases_are_explained_too_each_of_another_tooth() -> None:
     text = whole_page(PROOFS, others)
     assert all(f'id="{key}"' in text for key in ("why-0", "why-0-2", "why-0-3", "why-1"))
     out = io.StringIO()
-    print_document(Console(file=out, width=120), document(PROOFS, TERMINAL, others))
+    print_document(Console(file=out, width=120), Document(tuple(whys(PROOFS, others))))
     assert out.getvalue().count("blocking thread: in work") == 4
 
 
@@ -76,7 +100,7 @@ def test_the_page_draws_a_bound_only_where_there_is_one() -> None:
     reached, bound = (panel["series"] for panel in (figure.panels[0].data, figure.panels[1].data))
     assert unpack(reached[0]["x"]) == sorted({p.at_ns for p in (*BOUNDED.probes, BOUNDED.found)})
     assert unpack(reached[1]["x"]) and not unpack(bound[1]["x"])
-    html = page(document(PROOFS, PAGE))
+    html = page(document(PROOFS))
     assert 'data-chart="landscape"' in html and "lab/prove.md" in html
 
 

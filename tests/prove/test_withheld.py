@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 
 import pytest
-from rich.console import Console
 
-from howlate.document.document_terminal import print_document
-from howlate.document.sheet import TERMINAL
-from howlate.prove.document import document, page, to_json_value
+from howlate.charts._strip import plain
+from howlate.prove.document import page, to_json_value
 from howlate.prove.flow import prove
 from howlate.prove.lab.prove import exit_code
 from howlate.prove.landscape import Goal, Probed, ReleaseWindow, Search
 from howlate.prove.proof import Landscape, ProofRuling
+from howlate.prove.screen import prove_screen
 from howlate.replay.premises import RealTimeThread, Throttling, Witness
 from howlate.replay.release_path import ReleasePath
 from made_prober import BUSY, STOPPER, WINDOW, MadeProber, tooth
 from prove.test_again import KeepingProber
+from screens import fits
 
 ABOVE = RealTimeThread(90, "exe", 1, 90, 1_000, 4)
 STOPPED = Throttling("", 950_000, 1_000_000, False)
@@ -58,9 +57,8 @@ def test_a_bound_that_a_witness_withholds_costs_no_probe(reason: str, goal: Goal
     assert said["sentence"].endswith(". 4.000 µs is reached at 499.999 µs.")
     assert (said["probes"], said["checks"], said["compared_beside"]) == (0, 0, 0)
     assert said["uncovered_ns"] == WINDOW.length_ns
-    out = io.StringIO()
-    print_document(Console(file=out, width=120), document([proof], TERMINAL))
-    assert reason in " ".join(out.getvalue().split()) and reason in page([proof])
+    shown = " ".join(line.strip() for line in fits(prove_screen([proof]), 80))
+    assert plain(reason)[:60] in shown and reason in page([proof])
 
 
 @BOUNDS

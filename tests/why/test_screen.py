@@ -109,7 +109,7 @@ def test_the_causes_are_sorted_and_add_up(width: int) -> None:
     every = kinds(sums, sum(each.total_ns for each in sums), ordinary=True)
     assert {each.name for each in every} >= {each.name for each in kinds(sums, 1)}
     assert len(every) == len({each.cause for each in sums}) > len({each.cause for each in sums} - ORDINARY)
-    end = next(i for i, line in enumerate(lines) if "smaller one" in line)
+    end = next(i for i, line in enumerate(lines) if "more rows" in line)
     told = shares(lines[: end + 1])
     assert told[:-1] == [float(percent(each.share).split()[0]) for each in every[: len(told) - 1]]
     assert told[:-1] == sorted(told[:-1], reverse=True) and 98 < sum(told) < 102
@@ -130,7 +130,7 @@ def test_the_worst_sample_adds_up_to_the_nanosecond(kind: str, width: int) -> No
 
 def test_a_sample_that_was_played_again_names_its_functions() -> None:
     lines = fits(made()["replayed"].lines(), 80)
-    assert f"Most in: work ({LATENESS.functions[0].self_ns} ns), lock;it (30 ns), main (10 ns)" in lines
+    assert f"Functions: work ({LATENESS.functions[0].self_ns} ns), lock;it (30 ns), main (10 ns)" in lines
 
 
 def test_what_to_try_has_the_command_that_measures_it() -> None:

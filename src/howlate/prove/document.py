@@ -12,7 +12,7 @@ from howlate.document import sheet as sheets
 from howlate.document.document import Document, Drawn, Section, Texts
 from howlate.document.flame import flame_html
 from howlate.document.html import page as html_page
-from howlate.document.sheet import PAGE, Row, Sheet, Style
+from howlate.document.sheet import Row, Sheet
 from howlate.document.units import Unit
 from howlate.model.cause import Lateness
 from howlate.prove.chart import draw
@@ -51,32 +51,28 @@ Others = Sequence[Sequence[LateRelease]]
 """Of each proof, late releases beside the latest."""
 
 
-def document(proofs: Sequence[Proof], style: Style, others: Others | None = None) -> Document:
-    """What is shown in the terminal, or on the page. The terminal shows where the time of releases went if `others`
-    are given."""
+def document(proofs: Sequence[Proof], others: Others = ()) -> Document:
+    """What is shown on the page."""
     title = _("How late can a single release be?")
-    return Document(tuple(_sections(proofs, style, title, others)), f"{title} – howlate")
-
-
-def _sections(proofs: Sequence[Proof], style: Style, title: str, others: Others | None) -> Iterator[Section]:
-    whys = (_why(release) for release in _explained(proofs, others or ()))
-    if style is PAGE:
-        yield Section("head", (Texts("question", (title, "")),), kind="header")
     said = Texts("said", tuple(map(claim_of, proofs)))
-    yield Section(
-        "proofs", (sheet(proofs), said), _("Found, and bounded if the premises hold") if style is PAGE else ""
+    sections = (
+        Section("head", (Texts("question", (title, "")),), kind="header"),
+        Section("proofs", (sheet(proofs), said), _("Found, and bounded if the premises hold")),
+        Section("landscape", (Drawn(draw(proofs)),)),
+        *whys(proofs, others),
+        Section("foot", (Texts("", (FOOT(version=__version__),)),), kind="footer"),
     )
-    if style is PAGE:
-        yield Section("landscape", (Drawn(draw(proofs)),))
-        yield from whys
-        yield Section("foot", (Texts("", (FOOT(version=__version__),)),), kind="footer")
-    elif others is not None:
-        yield from whys
+    return Document(sections, f"{title} – howlate")
+
+
+def whys(proofs: Sequence[Proof], others: Others) -> Iterator[Section]:
+    """Where the time of the latest releases went."""
+    return (_why(release) for release in _explained(proofs, others))
 
 
 def page(proofs: Sequence[Proof], others: Others = ()) -> str:
     """One self-contained file, with a flame graph of each latency that was found."""
-    shown = document(proofs, PAGE, others)
+    shown = document(proofs, others)
     drawn = {f"why-{each.key}": _flame(each) for each in _explained(proofs, others)}
     return html_page(shown, [drawn.get(section.id, "") for section in shown.sections], "flame")
 

@@ -12,4 +12,5 @@ def modules_of_results() -> tuple[str, ...]:
         "howlate.prove.claim",
         "howlate.prove.document",
         "howlate.prove.proof",
+        "howlate.prove.screen",
     )

@@ -37,7 +37,7 @@ from howlate.why.replayed.pair_document import FUNCTION_TOOK, causes_sheet, func
 from howlate.words.caption import Caption, Listed
 from howlate.words.language import _, ngettext
 from howlate.words.quantities import percent
-from howlate.words.say import count_text, text_of
+from howlate.words.say import text_of
 
 MOST_CAUSES, MOST_ROWS, ADVICE, NOTES = 6, 8, 2, 3
 FROM_COLUMNS = 60
@@ -69,8 +69,8 @@ class WhyScreen:
             blocks = _of_counters
         return typed(fitting(lambda rows: blocks(self, rows, width), most, width), letters=letters)
 
-    def last(self, words: str, width: int) -> list[Line]:
-        return list(copied(words, self.every, width))
+    def last(self, width: int) -> list[Line]:
+        return list(copied(_("all tables"), self.every, width))
 
 
 def _of_cases(shown: WhyScreen, rows: int, width: int) -> list[list[Line]]:
@@ -79,22 +79,16 @@ def _of_cases(shown: WhyScreen, rows: int, width: int) -> list[list[Line]]:
     whole_ns = sum(each.total_ns for each in sums)
     reasons = kinds(sums, whole_ns, ordinary=True)
     kept = sum(not case.case.state & NOTHING_KEPT for cell in shown.cells for case in cell.cases)
-    samples = sum(cell.samples for cell in shown.cells)
-    title = Caption(
-        "Why late (the {count} worst of {samples} samples, share of their time)",
-        count=kept,
-        samples=count_text(samples),
-    )
+    title = Caption("Why late (the {count} worst, share of their time)", count=kept)
     causes: list[Line] = [((line, "bold"),) for line in lines_of(text_of(title), width, 2)]
     causes += reason_lines(reasons[:rows], width)
     if rest := reasons[rows:]:
-        text = ngettext("{count} smaller one", "{count} smaller ones", len(rest)).format(count=len(rest))
+        text = _("{count} more rows").format(count=len(rest))
         causes.append(((f"{right(percent(sum(each.share for each in rest)), 6)}  {text}", ""),))
     tried = list(advice_lines(advice(sums, shown.content.findings, whole_ns)[:ADVICE], width))
     if shown.trial:
         tried += copied(_("What these buy"), shown.trial, width)
-    more = ngettext("{count} more sample", "{count} more samples", kept - 1).format(count=kept - 1)
-    last = shown.last(", ".join([*([more] if kept > 1 else []), _("all parts")]), width)
+    last = shown.last(width)
     worst = worst_cases(shown.cells, 1)[0]
     return [causes, list(_worst(worst, width)), tried, [*_trust(shown, min(rows, NOTES), width), *last]]
 
@@ -118,15 +112,14 @@ def _worst(one: CellCase, width: int) -> Iterator[Line]:
             lead = " " * cell_len(lead)
     if rest := lines[LARGEST:]:
         ns = sum(line.part.ns for line in rest)
-        count = sum(line.count for line in rest)
-        text = ngettext("{count} other part", "{count} other parts", count).format(count=count)
+        text = _("all others")
         yield ((f"{right(percent(ns / max(1, latency_ns)), 6)}  {UNIT.text(ns):>{long}} us  {text}", ""),)
     yield ((f"        {UNIT.text(latency_ns)} us  {total}", ""),)
     if one.case.replayed is not None:
         longest = one.case.replayed.functions[:LARGEST]
         functions = tuple(FUNCTION_TOOK(function=each.name, ns=each.self_ns) for each in longest)
-        told = text_of(Caption("Most in: {functions}", functions=Listed(functions)))
-        yield ((cut(told, width), ""),)
+        word = _("Functions")
+        yield ((cut(f"{word}: {text_of(Listed(functions))}", width), ""),)
 
 
 def _trust(shown: WhyScreen, most: int, width: int) -> Iterator[Line]:
@@ -155,7 +148,7 @@ def _of_counters(shown: WhyScreen, rows: int, width: int) -> list[list[Line]]:
         sheet = second_sheet(cells).largest("largest", rows)
         blocks.append(sheet_lines(sheet, width))
         blocks += [sheet_lines(each.first(rows), width) for each in interrupts_sheet(cells)]
-    return [*blocks, shown.last(_("All counters"), width)]
+    return [*blocks, shown.last(width)]
 
 
 def _of_pair(shown: WhyScreen, rows: int, width: int) -> list[list[Line]]:
@@ -165,5 +158,5 @@ def _of_pair(shown: WhyScreen, rows: int, width: int) -> list[list[Line]]:
         [line for text in pair_said(shown.pair) for line in under("", [text], width, 2)],
         sheet_lines(causes_sheet(shown.pair, rows), width),
         sheet_lines(functions_sheet(shown.pair, rows), width),
-        shown.last(_("all parts"), width),
+        shown.last(width),
     ]

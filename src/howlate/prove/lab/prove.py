@@ -334,16 +334,21 @@ def _tell(
 
     from rich.console import Console
 
+    from howlate.cli._screen import print_lines
     from howlate.document.doc_links import linked
+    from howlate.document.document import Document
     from howlate.document.document_terminal import print_document
-    from howlate.document.sheet import TERMINAL
-    from howlate.prove.document import document, page, to_json_value
+    from howlate.prove.document import page, to_json_value, whys
+    from howlate.prove.screen import prove_screen
     from howlate.store.files import OUTPUT, write_output
 
     if as_json:
         click.echo(json.dumps(to_json_value(proofs, others or ()), indent=1, ensure_ascii=False))
     else:
-        print_document(Console(highlight=False, markup=False), document(proofs, TERMINAL, others))
+        if others is not None:
+            explained = Document(tuple(whys(proofs, others)))
+            print_document(Console(highlight=False, markup=False), explained)
+        print_lines(lambda width, letters: prove_screen(proofs, width, letters=letters))
     if out is not None:
         write_output(out, linked(page(proofs, others or ()), out), OUTPUT)
         click.echo(out, err=as_json)
