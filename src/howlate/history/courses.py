@@ -31,7 +31,7 @@ from howlate.statistics.diagnose import Trend, kendall_trend
 from howlate.words.statement import Statement, rule
 
 TIMES = rule("history.times", "{ratio:significant} times as large ({low:significant} to {high:significant})")
-MOVED_BY = rule("history.moved-by", "{by_ns:time} apart ({low_ns:time} to {high_ns:time})")
+MOVED_BY = rule("history.moved-by", "{by_ns:time} apart ({low_ns:time-at-least} to {high_ns:time-at-most})")
 CHANGED_THEN = rule("history.changed-then", "What changed with it: {facts:items}.")
 CHANGED_NEARBY = rule(
     "history.changed-nearby",

@@ -18,8 +18,12 @@ PLACE = rule("place.labels", "{labels:words}")
 
 TIME = rule("time.alone", "{time_ns:time}")
 TIME_AT = rule("time.at", "{time_ns:time} {where}")
-TIME_WITHIN = rule("time.within", "{time_ns:time} ({low_ns:time} to {high_ns:time} with 95 %)")
-TIME_WITHIN_AT = rule("time.within-at", "{time_ns:time} ({low_ns:time} to {high_ns:time} with 95 %) {where}")
+TIME_WITHIN = rule(
+    "time.within", "{time_ns:time} ({low_ns:time-at-least} to {high_ns:time-at-most} with 95 %)"
+)
+TIME_WITHIN_AT = rule(
+    "time.within-at", "{time_ns:time} ({low_ns:time-at-least} to {high_ns:time-at-most} with 95 %) {where}"
+)
 SIDE_AT = rule("side.at", "{side} ({where})")
 NUMBER = rule("number.alone", "{value:significant}")
 NUMBERS = rule("number.range", "{low:significant} to {high:significant}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
@@ -192,7 +193,9 @@ def _rates(verdicts: Sequence[Verdict], *, exact: bool) -> Column:
 def _horizons(verdicts: Sequence[Verdict]) -> Column:
     """For how long the largest value is a bound."""
     shown = [
-        seconds_text(v.stretch.horizon_s) if v.stretch.bound and v.stretch.horizon_s else NOTHING
+        seconds_text(v.stretch.horizon_s, rounds=math.floor)
+        if v.stretch.bound and v.stretch.horizon_s
+        else NOTHING
         for v in verdicts
     ]
     return texts("horizon", _("bound for"), shown)

@@ -115,7 +115,7 @@ STATED = rule(
     "Extrapolation by a model, which decides nothing: if latencies above {threshold_ns:time} go on as the "
     "generalised Pareto distribution that was fitted to {peaks:count} peaks (shape {shape:significant}), 1 in "
     "{times:count} releases is later than {level_ns:time}. The upper end of the {confidence:level} profile interval "
-    "is {upper_ns:time}.",
+    "is {upper_ns:time-at-most}.",
 )
 ASSUMES = rule(
     "extrapolation.assumes",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
@@ -15,7 +16,7 @@ from howlate.verdict.promise_bounds import rate_line
 from howlate.verdict.ruling import Ruling, Verdict
 from howlate.verdict.whole import lacking, outcome_of, ruling_of
 from howlate.words.caption import Caption, Listed
-from howlate.words.quantities import level_text, rate_bound, seconds_text
+from howlate.words.quantities import Rounds, level_text, rate_bound, seconds_text
 from howlate.words.say import Text
 
 HOUR_S = 3600
@@ -60,7 +61,7 @@ def promised(verdicts: Sequence[Verdict]) -> list[Text]:
     horizons = [v.stretch.horizon_s for v in verdicts if v.stretch.bound and v.stretch.horizon_s]
     level, bounds = level_text(asked.confidence), []
     if len(horizons) == len(verdicts):
-        bounds.append(Caption("none later in its next {seconds}", seconds=_time(min(horizons))))
+        bounds.append(Caption("none later in its next {seconds}", seconds=_time(min(horizons), math.floor)))
     events = [v.rate.events_per_h for v in verdicts if v.rate.events_per_h is not None]
     if len(events) == len(verdicts):
         bounds.append(Caption("under {count} late events an hour", count=rate_bound(max(events))))
@@ -71,13 +72,15 @@ def promised(verdicts: Sequence[Verdict]) -> list[Text]:
     if horizons and min(horizons) < HOUR_S:
         needed_s = HOUR_S * asked.confidence / (1 - asked.confidence)
         found.append(
-            Caption("to show it for the next hour: {time} a row (`howlate plan`)", time=_time(needed_s))
+            Caption(
+                "to show it for the next hour: {time} a row (`howlate plan`)", time=_time(needed_s, math.ceil)
+            )
         )
     return found
 
 
-def _time(seconds: float) -> str:
-    return seconds_text(seconds, space=" ")
+def _time(seconds: float, rounds: Rounds) -> str:
+    return seconds_text(seconds, " ", rounds)
 
 
 def _open(verdicts: Sequence[Verdict]) -> list[Text]:

@@ -20,7 +20,8 @@ AGAIN = rule("verdict.again", "Measure again once this no longer happens.")
 OF_SETTINGS = frozenset({UNLIKE_DEADLINES.id, UNCOUNTED.id})
 """Failed checks that would be the same if it were measured once more."""
 NEEDED = rule(
-    "verdict.needed", "Measure {seconds:seconds} longer to decide it, if misses keep coming at this rate."
+    "verdict.needed",
+    "Measure {seconds:seconds-at-most} longer to decide it, if misses keep coming at this rate.",
 )
 MORE_MAY_HELP = rule(
     "verdict.more-may-help",

@@ -51,24 +51,25 @@ EVENTS = rule(
 NOT_JUDGED = rule("verdict.not-judged", "not judged")
 STRETCH = rule(
     "verdict.stretch",
-    "Next stretch: {outcome}. With {confidence:level} confidence nothing is later than {max_ns:time} in the next "
-    "{horizon_s:seconds} ({blocks}).",
+    "Next stretch: {outcome}. With {confidence:level} confidence nothing is later than {max_ns:time-at-most} in "
+    "the next {horizon_s:seconds-at-least} ({blocks}).",
 )
 STRETCH_SHORT = rule(
     "verdict.stretch-short",
-    "Next stretch: {outcome}. That nothing is later than {max_ns:time} in the next {horizon_s:seconds} has a "
-    "confidence of {confidence:level} only; {asked:level} is asked for ({blocks}).",
+    "Next stretch: {outcome}. That nothing is later than {max_ns:time-at-most} in the next "
+    "{horizon_s:seconds-at-least} has a confidence of {confidence:level} only; {asked:level} is asked for "
+    "({blocks}).",
 )
 STRETCH_NOT_STATED = rule("verdict.stretch-not-stated", "Next stretch: not stated, for {reasons:items}.")
 STRETCH_LABELLED = rule(
     "verdict.stretch-labelled",
-    "Next stretch: {outcome}. Nothing would be later than {max_ns:time} in the next {horizon_s:seconds} with "
-    "{confidence:level} confidence ({blocks}), were it not that {reasons:items}.",
+    "Next stretch: {outcome}. Nothing would be later than {max_ns:time-at-most} in the next "
+    "{horizon_s:seconds-at-least} with {confidence:level} confidence ({blocks}), were it not that {reasons:items}.",
 )
 STRETCH_UNJUDGED = rule(
     "verdict.stretch-unjudged",
-    "Next seed: with {confidence:level} confidence nothing is later than {max_ns:time} in another "
-    "{horizon_s:seconds} of virtual time under a seed that was not run ({blocks}).",
+    "Next seed: with {confidence:level} confidence nothing is later than {max_ns:time-at-most} in another "
+    "{horizon_s:seconds-at-least} of virtual time under a seed that was not run ({blocks}).",
 )
 STRETCH_UNSERVED = rule(
     "verdict.stretch-unserved",

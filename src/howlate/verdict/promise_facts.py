@@ -76,10 +76,12 @@ FACT_LATE = rule(
 FACT_MAX = rule("verdict.fact-max", "The largest value was {max_ns:time}, in {seconds:seconds} of measuring.")
 FACT_AT_LEAST = rule(
     "verdict.fact-at-least",
-    "The largest value was at least {max_ns:time}, in {seconds:seconds} of measuring.",
+    "The largest value was at least {max_ns:time-at-least}, in {seconds:seconds} of measuring.",
 )
 FACT_MAX_ALONE = rule("verdict.fact-max-alone", "The largest value was {max_ns:time}.")
-FACT_AT_LEAST_ALONE = rule("verdict.fact-at-least-alone", "The largest value was at least {max_ns:time}.")
+FACT_AT_LEAST_ALONE = rule(
+    "verdict.fact-at-least-alone", "The largest value was at least {max_ns:time-at-least}."
+)
 FACT_START = rule(
     "verdict.fact-start",
     "It lies in the first 4 % of its repetition, where chance puts 1 in 25: the start may have made it. Afterwards "

@@ -20,13 +20,14 @@ PASS_STRETCH = rule(
     "verdict.pass-stretch",
     "PASS, as far as {seconds:seconds} show: {subject} keeps the deadline of {deadline_ns:asked}. None of "
     "{releases:count} {things} missed it, and with {confidence:level} confidence none will in the next "
-    "{horizon_s:seconds}.",
+    "{horizon_s:seconds-at-least}.",
 )
 PASS_BOTH = rule(
     "verdict.pass-both",
     "PASS, as far as {seconds:seconds} show: {subject} keeps the deadline of {deadline_ns:asked}. None of "
     "{releases:count} {things} missed it; each with {confidence:level} confidence, at most a share of "
-    "{upper:at-most} does, {how} ({tolerated:number} is tolerated), and none in the next {horizon_s:seconds}.",
+    "{upper:at-most} does, {how} ({tolerated:number} is tolerated), and none in the next "
+    "{horizon_s:seconds-at-least}.",
 )
 PASS_RATE = rule(
     "verdict.pass-rate",
@@ -48,7 +49,7 @@ PASS_EXACT_RATE = rule(
 PASS_GAP = rule(
     "verdict.pass-gap",
     "PASS, as far as {seconds:seconds} of watching show: {subject} keeps the deadline of {deadline_ns:asked}. No gap "
-    "was longer, and with {confidence:level} confidence none will be in the next {horizon_s:seconds}.",
+    "was longer, and with {confidence:level} confidence none will be in the next {horizon_s:seconds-at-least}.",
 )
 PASS_GAP_EXACT = rule(
     "verdict.pass-gap-exact",

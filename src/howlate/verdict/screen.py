@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from howlate.document.first_screen.answer import Answer
@@ -81,4 +82,6 @@ def _rates(verdicts: Sequence[Verdict]) -> ScreenColumn:
 def _bound(verdict: Verdict) -> str:
     """For how long the largest value is a bound."""
     stretch = verdict.stretch
-    return seconds_text(stretch.horizon_s, " ") if stretch.bound and stretch.horizon_s else NOTHING
+    return (
+        seconds_text(stretch.horizon_s, " ", math.floor) if stretch.bound and stretch.horizon_s else NOTHING
+    )

@@ -18,12 +18,16 @@ def sentence_case(text: str) -> str:
     return text if "/" in text.partition(" ")[0] else text[:1].upper() + text[1:]
 
 
-def time_text(ns: float, micro: str = "µs", space: str = NARROW_SPACE) -> str:
+Rounds = Callable[[float], int]
+"""`round`; `math.ceil` for an upper bound and `math.floor` for a lower one, so that they stay bounds."""
+
+
+def time_text(ns: float, micro: str = "µs", space: str = NARROW_SPACE, rounds: Rounds = round) -> str:
     """A time in the unit that reads best, with three significant digits, never fewer than its whole
     digits."""
     for unit, size in (("s", 1e9), ("ms", 1e6), (micro, 1e3)):
         if abs(ns) >= size * 0.9995:
-            return f"{significant(ns / size)}{space}{unit}"
+            return f"{significant(_to_digits(ns / size, 3, rounds))}{space}{unit}"
     return f"{significant(ns)}{space}ns" if ns != int(ns) else f"{int(ns)}{space}ns"
 
 
@@ -35,13 +39,18 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{value:.{max(0, digits - whole)}f}"
 
 
-def ratio_text(value: float, rounds: Callable[[float], int] = round) -> str:
-    """Two digits, of those between 1 and 2 three: 0.013, 0.95, 1.02, 4.0. `rounds`: math.floor or math.ceil for what
-    bounds it."""
-    if not value or not math.isfinite(value):
-        return f"{value:g}"
-    step = 10.0 ** (math.floor(math.log10(value)) - (2 if 1 <= value < 2 else 1))
-    return significant(rounds(round(value / step, 6)) * step, 3 if 1 <= value < 1.995 else 2)
+def _to_digits(value: float, digits: int, rounds: Rounds) -> float:
+    """The value in steps of its last significant digit; nearest is left to how it is written."""
+    if rounds is round or not value or not math.isfinite(value):
+        return value
+    step = 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1)
+    return rounds(round(value / min(step, 1.0), 6)) * min(step, 1.0)
+
+
+def ratio_text(value: float, rounds: Rounds = round) -> str:
+    """Two digits, of those between 1 and 2 three: 0.013, 0.95, 1.02, 4.0."""
+    digits = 3 if 1 <= value < 1.995 else 2
+    return significant(_to_digits(value, digits, rounds), digits)
 
 
 def grouped(value: int, space: str = NARROW_SPACE) -> str:
@@ -59,16 +68,18 @@ def one_in(times: float) -> Caption:
     return Caption("1 in {many}", many=many)
 
 
-def seconds_text(seconds: float, space: str = NARROW_SPACE) -> str:
+def seconds_text(seconds: float, space: str = NARROW_SPACE, rounds: Rounds = round) -> str:
     """A duration: "12 s", "4 min", "1 h 30 min"."""
     if seconds < 10:
-        return f"{significant(seconds, 2).removesuffix('.0')}{space}s"
+        return f"{significant(_to_digits(seconds, 2, rounds), 2).removesuffix('.0')}{space}s"
     if seconds < 120:
-        return f"{seconds:.0f}{space}s"
+        return f"{rounds(round(seconds, 6))}{space}s"
+    if seconds < 600:
+        minutes, rest = divmod(rounds(round(seconds, 6)), 60)
+        return f"{minutes}{space}min" + (f" {rest}{space}s" if rest else "")
     if seconds < 2 * 3600:
-        minutes, rest = divmod(round(seconds), 60)
-        return f"{minutes}{space}min" + (f" {rest}{space}s" if rest and minutes < 10 else "")
-    hours, rest = divmod(round(seconds / 60), 60)
+        return f"{rounds(round(seconds / 60, 6))}{space}min"
+    hours, rest = divmod(rounds(round(seconds / 60, 6)), 60)
     return f"{hours}{space}h" + (f" {rest}{space}min" if rest else "")
 
 
@@ -139,6 +150,8 @@ def exact_text(ns: float) -> str:
 
 QUANTITIES: Mapping[str, Callable[[Any], str]] = {
     "time": lambda ns: time_text(ns, space=" "),
+    "time-at-most": lambda ns: time_text(ns, space=" ", rounds=math.ceil),
+    "time-at-least": lambda ns: time_text(ns, space=" ", rounds=math.floor),
     "exact": exact_text,
     "percent": percent,
     "count": lambda count: f"{count:,}",
@@ -153,6 +166,8 @@ QUANTITIES: Mapping[str, Callable[[Any], str]] = {
     "at-most": share_text,
     "at-least": lambda share: share_text(share, up=False),
     "seconds": lambda seconds: seconds_text(seconds, space=" "),
+    "seconds-at-most": lambda seconds: seconds_text(seconds, space=" ", rounds=math.ceil),
+    "seconds-at-least": lambda seconds: seconds_text(seconds, space=" ", rounds=math.floor),
     "shell": lambda path: shell_path(getattr(path, "exact", path)),
 }
 """The formats that a field of a rule's template may name: `{steal_ns:time}`."""

@@ -224,4 +224,4 @@ def _pairs_lines(pairs: dict[str, Any]) -> list[str]:
 def _time(seconds: float) -> str:
     from howlate.words.quantities import seconds_text
 
-    return seconds_text(seconds, " ")
+    return seconds_text(seconds, " ", math.ceil)

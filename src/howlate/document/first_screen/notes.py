@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 
@@ -78,7 +79,7 @@ def _notes(material: Material, rows: Sequence[ScreenRow]) -> Iterator[ScreenNote
             Caption(
                 "{time} a row can miss what comes less than once in {every}",
                 time=seconds_text(shortest, space=" "),
-                every=seconds_text(shortest / RULE_OF_THREE, space=" "),
+                every=seconds_text(shortest / RULE_OF_THREE, " ", math.floor),
             ),
         )
 

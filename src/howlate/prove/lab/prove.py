@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -284,7 +285,7 @@ def _begins(name: str) -> Callable[[Search], None]:
         left_s = each_s * max(0, least - len(search.probes))
         click.echo(
             f"{name}: {len(search.probes)} probes were asked before the search, which takes {least} in all at least: "
-            f"{seconds_text(left_s, space=' ')} more at least",
+            f"{seconds_text(left_s, ' ', math.floor)} more at least",
             err=True,
         )
 
@@ -314,7 +315,7 @@ def _progress(name: str) -> Callable[[Search], None]:
         least = _least_of(search)
         each_s = (now - began) / len(search.probes)
         left_s = each_s * (least - len(search.probes))
-        left = f", {seconds_text(left_s, space=' ')} left at least" if left_s > 0 else ""
+        left = f", {seconds_text(left_s, ' ', math.floor)} left at least" if left_s > 0 else ""
         _show(
             f"{name}: found {exact_text(search.found_ns)}, bound {exact_text(search.bound_ns)}, "
             f"{len(search.probes)} probes of at least {least} ({each_s:.2f} s each{left})"

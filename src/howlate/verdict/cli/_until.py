@@ -168,7 +168,7 @@ class Until:
         click.echo(
             english(
                 Statement.of(
-                    "INCONCLUSIVE: this needs {needed_s:seconds} of measuring at least, and --at-most "
+                    "INCONCLUSIVE: this needs {needed_s:seconds-at-most} of measuring at least, and --at-most "
                     "allows {at_most_s:seconds}. Nothing was measured.",
                     needed_s=missing_s,
                     at_most_s=self.at_most_s,

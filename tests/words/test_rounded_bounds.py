@@ -1,0 +1,93 @@
+"""Bounds stay bounds when they are written: an upper one is rounded up, a lower one down."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from howlate.words.quantities import QUANTITIES
+from howlate.words.statement import RULES, Rule
+from messages import import_all
+
+import_all()
+
+SIZES = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+PROMISED = re.compile(
+    r"(?:later than|in the next|in another|The upper end of the \S+ profile interval is|value was at least) "
+    r"\{(\w+):([\w-]+)\}"
+)
+"""What a sentence promises, or says that it is at least."""
+NO_BOUND = {"verdict.stretch-unserved", "verdict.fact-max", "verdict.each-cpu-max"}
+
+
+def seconds_of(text: str) -> float:
+    """ "1 h 30 min" as seconds."""
+    return sum(float(number) * SIZES[unit] for number, unit in re.findall(r"(-?[\d.]+) (\S+)", text))
+
+
+@given(st.floats(1e-6, 1e9))
+@example(0.052631578)
+@example(119.7)
+@example(599.5)
+@example(719.0)
+@example(7199.9)
+def test_a_duration_is_no_longer_than_its_lower_and_no_shorter_than_its_upper_text(seconds: float) -> None:
+    low, high = (seconds_of(QUANTITIES[f"seconds-{kind}"](seconds)) for kind in ("at-least", "at-most"))
+    assert low <= seconds * (1 + 1e-6) + 1e-6 and high >= seconds * (1 - 1e-6) - 1e-6
+    nearest = seconds_of(QUANTITIES["seconds"](seconds))
+    assert low <= nearest * (1 + 1e-9) and nearest <= high * (1 + 1e-9)
+    assert high - low <= max(0.11 * seconds, 60)
+
+
+@given(st.integers(0, 10**12))
+@example(2_004_000)
+@example(999_600)
+def test_a_time_lies_between_its_texts(ns: int) -> None:
+    low, high = (1e9 * seconds_of(QUANTITIES[f"time-{kind}"](ns)) for kind in ("at-least", "at-most"))
+    assert low <= ns * (1 + 1e-6) and high >= ns * (1 - 1e-6)
+    assert high - low <= max(1e-9, 0.011 * ns)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "value", "text"),
+    [
+        ("seconds-at-least", 1 / 19, "0.052 s"),
+        ("seconds-at-most", 1 / 19, "0.053 s"),
+        ("seconds-at-most", 68_400.5, "19 h 1 min"),
+        ("seconds-at-least", 3600.0, "60 min"),
+        ("time-at-most", 2_000_001, "2.01 ms"),
+        ("time-at-least", 2_009_999, "2.00 ms"),
+        ("time-at-most", 2_000_000, "2.00 ms"),
+        ("time-at-most", -2_009_000, "-2.00 ms"),
+    ],
+)
+def test_what_is_written(quantity: str, value: float, text: str) -> None:
+    assert QUANTITIES[quantity](value) == text
+
+
+def of_verdicts() -> list[Rule]:
+    return [rule for rule in RULES.values() if rule.id.startswith("verdict.") and rule.id not in NO_BOUND]
+
+
+def test_every_time_that_a_verdict_promises_is_written_as_a_bound() -> None:
+    """The largest value upwards, the time for which it is promised downwards."""
+    kinds = {
+        "later than": "time-at-most",
+        "in the next": "seconds-at-least",
+        "in another": "seconds-at-least",
+    }
+    kinds |= {"The upper": "time-at-most", "value was": "time-at-least"}
+    seen = 0
+    for rule in of_verdicts():
+        for found in PROMISED.finditer(rule.text):
+            kind = next(kind for words, kind in kinds.items() if found[0].startswith(words))
+            if not found[2].startswith(("time", "seconds")):
+                continue
+            assert found[2] == kind, f"{rule.id}: {found[0]}"
+            seen += 1
+    assert seen >= 11
+    for rule_id in ("time.within", "time.within-at", "history.moved-by"):
+        assert {"time-at-least", "time-at-most"} <= {*re.findall(r":([\w-]+)\}", RULES[rule_id].text)}
