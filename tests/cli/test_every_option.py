@@ -60,6 +60,7 @@ CALLS: dict[str, Sequence[Call]] = {
             "check --long --no-wait --json --policy other --target local --set timer=timerfd --load none",
             JUDGED,
         ),
+        ("check -D 1s --no-wait --threshold 1us", (1,)),
         ("check --cell-duration 100ms --scale 0.5 --most-cells 9 --dry-run --policy other", (0,)),
         ("check --resume --seeds 2 --policy other", (2,)),
         (

@@ -24,7 +24,7 @@ from howlate.measure.execute import (
     stream_place,
 )
 from howlate.measure.prepare import Asked, prepare
-from howlate.measure.session import Session, begin, newest_unfinished, reopen
+from howlate.measure.session import Session, begin, ended_early, newest_unfinished, reopen
 from howlate.model.finding import Aim
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import NOT_EXPLAINED
@@ -61,6 +61,23 @@ def test_a_whole_run(tmp_path: Path) -> None:
     assert summary.columns["latency_ns"].count == 100
     assert heard.left == sorted(heard.left, reverse=True)
     assert not list((tmp_path / "r" / "cells").glob(".*"))
+
+
+def test_a_run_that_ends_with_the_first_late_cell_is_whole(tmp_path: Path) -> None:
+    target = FakeTarget({"none": ["broken"], "cpu:50": ["late"]})
+    prepared, heard = prepare(ASKED, target), Heard()
+    session = begin(prepared, tmp_path / "r")
+    tally = execute(session.folder, session.run.plan, session.cells, target, heard, ends_early=True)
+    assert (tally.whole, tally.exceeded, len(tally.failures)) == (1, 1, 1)
+    assert heard.started == target.measured == [cell.id for cell in session.cells[:2]]
+    before = session.run.plan.cells
+    session = ended_early(session)
+    assert session.run.plan.cells == before[:2]
+    assert load_run(session.folder.path).run == session.run
+    (note,) = set(session.run.warnings) - set(prepared.run.warnings)
+    assert english(note) == "the run ended at the first latency above its threshold, in cell 2 of 6"
+    assert not reopen(session.folder)[0].cells[1:]  # the broken one alone is still to be measured
+    assert ended_early(session) is session
 
 
 def test_what_fails_is_kept_apart_and_repeated_alone(tmp_path: Path) -> None:

@@ -9,7 +9,11 @@ from dataclasses import replace
 from rich.console import Console
 
 from howlate.document import html
+from howlate.document.first_screen.screen import screen
+from howlate.document.of_runs import Material
+from howlate.document.sheet import TERMINAL
 from howlate.model.loaded import RunContent
+from howlate.model.plan import Plan
 from howlate.statistics.threshold import threshold_statements
 from howlate.words.quantities import NARROW_SPACE
 from howlate.words.say import text_of
@@ -57,6 +61,11 @@ def test_terminal_page_and_json_name_the_cell_and_the_value() -> None:
     }
 
 
+def test_the_first_screen_tells_what_ended_the_run() -> None:
+    shown = " ".join("".join(text for text, _ in line) for line in screen(Material([ended()], TERMINAL)))
+    assert "Ended at the first latency above 100us. It was on CPU 1, 3.2 s after the first release." in shown
+
+
 def test_nothing_is_said_where_no_cell_was_ended() -> None:
     content = made_run(five_cells(1_000))
     summaries = [cell.summary for cell in content.cells]
@@ -78,6 +87,13 @@ def test_of_several_cpus_the_one_that_was_late_is_named() -> None:
     unpinned = replace(column, max_by_cpu={"-1": 123_000})
     (told,) = threshold_statements([replace(late, columns={"latency_ns": unpinned})])
     assert "CPU" not in text_of(told) and text_of(told).endswith("s after the first release.")
+
+
+def test_there_is_no_next_step_where_what_led_there_was_recorded() -> None:
+    content = ended()
+    cells = (replace(c, parameters={**c.parameters, "explain": True}) for c in content.run.plan.cells)
+    recorded = replace(content, run=replace(content.run, plan=Plan(tuple(cells))))
+    assert said(recorded) == said(content).partition(" To see")[0]
 
 
 def test_the_next_step_is_the_one_that_is_possible() -> None:

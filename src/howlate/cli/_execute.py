@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from howlate.measure.session import Session
 
 
-def execute_cells(prepared: Prepared, session: Session) -> Tally:
-    """HowlateError names the folder that keeps what is complete."""
+def execute_cells(prepared: Prepared, session: Session, *, ends_early: bool = False) -> Tally:
+    """`ends_early`: up to the first cell that its threshold ends. HowlateError names the folder that keeps what is
+    complete."""
     from howlate.cli._progress import ProgressLine
     from howlate.errors import REMEDIED, HowlateError
     from howlate.measure.execute import execute
@@ -27,6 +28,7 @@ def execute_cells(prepared: Prepared, session: Session) -> Tally:
             prepared.target,
             line,
             prepared.broken,
+            ends_early=ends_early,
         )
     except HowlateError as problem:
         folder = printable(str(session.folder.path))

@@ -91,9 +91,9 @@ class Job:
         return ",".join(f"{kind}:{priority}" for priority in self.priority.split(","))
 
     def _deadline(self) -> str | None:
-        from howlate.cli._times import deadline_text
+        from howlate.cli._times import limit_text
 
-        return None if self.deadline is None else deadline_text(self.deadline)
+        return None if self.deadline is None else limit_text("--deadline", self.deadline)
 
     def _length(self, cells: int, long_ns: int | None) -> tuple[str, ...]:
         from howlate.cli._times import WEEK_NS, within_ns

@@ -14,7 +14,7 @@ import click
 
 from howlate.cli._execute import execute_cells
 from howlate.cli._interrupted import tell_interrupted
-from howlate.errors import ExitCode
+from howlate.errors import ExitCode, UsageError
 from howlate.model.study import PART
 from howlate.rooms import hooks
 from howlate.words.language import called
@@ -68,15 +68,21 @@ def measure(
     *,
     wait: bool = True,
     rounds: RoundsOptions | None = None,
+    ends_early: bool = False,
 ) -> int:
     """Measure as asked and return an exit code. `wait`: wait until this machine is quiet, if it is the one that
-    measures. `rounds`: the options that let it be measured in rounds. The verdict on the deadlines that were asked
-    for decides the exit code."""
+    measures. `rounds`: the options that let it be measured in rounds. `ends_early`: the run ends with the first cell
+    that its threshold ends. The verdict on the deadlines that were asked for decides the exit code."""
     from howlate.measure.prepare import prepare
     from howlate.measure.quiet import ThisMachine, limit_of
-    from howlate.measure.session import begin, newest_unfinished
+    from howlate.measure.session import begin, ended_early, newest_unfinished
 
     until = rounds.checked() if rounds is not None else None
+    if until is not None and ends_early:
+        raise UsageError(
+            "--threshold ends the run with one sample, and rounds need all of them",
+            remedy="leave out --threshold, or --until-decided, --rounds and --every",
+        )
     limit_s = limit_of(os.environ) if wait and target.name == "local" else 0.0
     begun = ThisMachine().look(tasks=False)
     with contextlib.closing(target):
@@ -104,7 +110,8 @@ def measure(
             if until is not None:
                 session, tally = until.execute(prepared, session)
             else:
-                tally = execute_cells(prepared, session)
+                tally = execute_cells(prepared, session, ends_early=ends_early)
+                session = ended_early(session) if ends_early else session
         except KeyboardInterrupt as interrupt:
             again = _again(session, asked, until.sets if until is not None else ())
             return tell_interrupted(session, interrupt, again)

@@ -7,11 +7,11 @@ from collections.abc import Callable
 WEEK_NS = 7 * 24 * 3600 * 10**9
 
 
-def deadline_text(text: str) -> str:
-    """A deadline, checked, as a study's setting."""
+def limit_text(option: str, text: str) -> str:
+    """What a latency may have, checked, as a study's setting."""
     from howlate.model.units import format_duration
 
-    return format_duration(limit_ns_of("--deadline", text))
+    return format_duration(limit_ns_of(option, text))
 
 
 def duration_ns(option: str, text: str) -> int:

@@ -19,6 +19,9 @@ LONG_NS = 3600 * 10**9
 @click.command(epilog="Example: howlate check --period 500us --policy fifo:90 --deadline 300us")
 @job_options
 @click.option("--long", "long_", is_flag=True, help="Measure for an hour.")
+@click.option(
+    "--threshold", metavar="TIME", help="End at the first latency above it, and say why that sample was late."
+)
 @target_option
 @no_wait_option
 @rounds_options
@@ -27,6 +30,7 @@ def command(
     job: Job,
     *,
     long_: bool,
+    threshold: str | None,
     target: str | None,
     no_wait: bool,
     options: RunOptions,
@@ -38,9 +42,14 @@ def command(
 
     The task is that of the study `check`; --set changes what has no option of its own."""
     from howlate.cli._measure import measure, opened_target
+    from howlate.cli._times import limit_text
 
+    if threshold is not None:
+        changes = (*options.changes, f"threshold={limit_text('--threshold', threshold)}")
+        options = replace(options, changes=changes)
     asked = options.asked("check", "run", job, long_ns=LONG_NS if long_ else None)
     own_policy = any(name == "policy" for name, _ in asked.parsed)
     asked = replace(asked, without_rights=not own_policy, explain=True)
     options = replace(options, tables=False)
-    return measure(asked, opened_target(asked, target), options, wait=not no_wait, rounds=until)
+    opened = opened_target(asked, target)
+    return measure(asked, opened, options, wait=not no_wait, rounds=until, ends_early=bool(threshold))

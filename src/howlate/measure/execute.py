@@ -24,7 +24,7 @@ from howlate.errors import (
 )
 from howlate.measure.pace import Pace
 from howlate.model.plan import Cell, Plan
-from howlate.model.summary import CellSummary
+from howlate.model.summary import THRESHOLD, CellSummary
 from howlate.plan.cost import kind_of
 from howlate.store.files import read_json
 from howlate.store.lock import locked
@@ -111,7 +111,7 @@ class Tally:
         return cls(
             len(summaries),
             tuple(failures),
-            sum(summary.stop_reason == "threshold" for summary in summaries),
+            sum(summary.stop_reason == THRESHOLD for summary in summaries),
             sum(summary.watched_nothing or not valid for summary in summaries),
         )
 
@@ -150,10 +150,13 @@ def execute(
     target: Target,
     listener: Listener,
     broken: Mapping[str, HowlateError] | None = None,
+    *,
+    ends_early: bool = False,
 ) -> Tally:
     """Measure the cells in order, as many at once as the target allows. A failed cell is recorded as failed,
     and the rest continue; a full disk ends all. `broken`: machines that did not answer; their cells fail at
-    once."""
+    once. `ends_early`: of cells that are measured one after the other none begins after one that its threshold
+    ended."""
     failures = [
         Failure(c, ExitCode.NOT_POSSIBLE, Statement.verbatim(c.impossible))
         for c in plan.cells
@@ -172,8 +175,10 @@ def execute(
             failures.append(_failed(folder, replace(_failure(cell, problem), console=console)))
             listener.failed(failures[-1])
         cells = tuple(c for c in cells if not broken or c.machine not in broken)
-        run = _one_by_one if target.parallel == 1 else _side_by_side
-        failures += run(folder, cells, target, listener)
+        if target.parallel == 1:
+            failures += _one_by_one(folder, cells, target, listener, ends_early=ends_early)
+        else:
+            failures += _side_by_side(folder, cells, target, listener)
     return Tally.of(folder.summaries(), failures)
 
 
@@ -183,7 +188,7 @@ def pace_of(cells: Iterable[Cell], target: Target) -> Pace:
 
 
 def _one_by_one(
-    folder: RunFolder, cells: tuple[Cell, ...], target: Target, listener: Listener
+    folder: RunFolder, cells: tuple[Cell, ...], target: Target, listener: Listener, *, ends_early: bool
 ) -> list[Failure]:
     failures = []
     pace = pace_of(cells, target)
@@ -199,12 +204,16 @@ def _one_by_one(
         def measure(begun: _Begun = begun, report: Callable[[Progress], None] = report) -> Outcome:
             return target.run_cell(begun.cell, begun.stream, report)
 
+        is_last = False
         try:
-            listener.whole(cell, begun.finish(measure))
+            listener.whole(cell, summary := begun.finish(measure))
+            is_last = ends_early and summary.stop_reason == THRESHOLD
         except _NotWhole as problem:
             failures.append(problem.failure)
             listener.failed(problem.failure)
         pace.done(cell.id)
+        if is_last:
+            break
     return failures
 
 

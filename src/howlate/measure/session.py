@@ -32,6 +32,10 @@ GONE_ON = rule(
     by="count",
 )
 OTHER_VERSIONS = rule("run.other-versions", "begun with {before}, continued with {now}")
+ENDED_EARLY = rule(
+    "run.ended-at-threshold",
+    "the run ended at the first latency above its threshold, in cell {cells:number} of {planned:number}",
+)
 NOT_MEASURED = rule("run.not-measured", "not measured yet")
 CELL_GONE = rule(
     "run.cell-gone",
@@ -83,6 +87,20 @@ def begin_run(
         )  # _begin raises the error
     with locked(path):  # before anything is written: another howlate may be measuring into it
         return _begin(run, configs, path, _same(more_rounds=more_rounds, more_points=more_points))
+
+
+def ended_early(session: Session) -> Session:
+    """The run ends with what was measured of its plan."""
+    run = session.run
+    there = {*session.folder.whole_cells(), *session.folder.failed_cells()}
+    left_out = [cell for cell in run.plan.cells if cell.id not in there and not cell.impossible]
+    if not left_out:
+        return session
+    kept = tuple(cell for cell in run.plan.cells if cell not in left_out)
+    note = ENDED_EARLY(cells=len(kept), planned=len(run.plan.cells))
+    run = replace(run, plan=replace(run.plan, cells=kept), warnings=(*run.warnings, note))
+    session.folder.write_run(run)
+    return replace(session, run=run, cells=())
 
 
 SamePlan = Callable[[Plan, Plan], bool]

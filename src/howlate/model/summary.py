@@ -27,6 +27,8 @@ from howlate.words.say import english, to_json
 from howlate.words.statement import VERBATIM, Statement
 
 SCHEMA = 1
+THRESHOLD = "threshold"
+"""The stop reason of a cell that ended at a latency above its threshold."""
 MISSES = "deadline_misses"
 """The outcome that is present if a deadline was stated."""
 WATCHED = "watched_ns"

@@ -7,20 +7,20 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from howlate.model.columns import LATENCY
+from howlate.model.plan import Cell
 from howlate.model.run import Run
 from howlate.model.study import spell
-from howlate.model.summary import CellSummary
+from howlate.model.summary import THRESHOLD, CellSummary
 from howlate.statistics.labels import row_names
 from howlate.words.statement import Statement, rule
 
 MOST_NAMED = 8
-REASON = "threshold"
-"""The cell's stop reason."""
 
 ENDED_AT = rule(
     "threshold.ended-at",
     "{cell}: ended by its threshold of {threshold} before its planned length; the latency was {latency_ns:time}.",
 )
+AT_FIRST = rule("threshold.at-first", "Ended at the first latency above {threshold}.")
 ENDED_BY = rule(
     "threshold.ended-by", "{cell}: ended by its threshold of {threshold} before its planned length."
 )
@@ -59,7 +59,7 @@ def threshold_statements(
     """Sentences for each cell: what ended it, where and when; of many the first few and how many more. Behind the
     last what to do next."""
     names = row_names([summary.labels for summary in summaries])
-    ended = [(name, s) for name, s in zip(names, summaries, strict=True) if s.stop_reason == REASON]
+    ended = [(name, s) for name, s in zip(names, summaries, strict=True) if s.stop_reason == THRESHOLD]
     thresholds = stated_thresholds(run)
     told: list[tuple[Statement, ...]] = [
         (_ended(name, thresholds.get(summary.id, ""), _latency_ns(summary)), *_where(summary))
@@ -68,8 +68,21 @@ def threshold_statements(
     if len(ended) > MOST_NAMED:
         told.append((MORE(count=len(ended) - MOST_NAMED),))
     if ended and run is not None:
-        told[-1] += (_next(run, {summary.id for _, summary in ended}),)
+        told[-1] += _next(run, {summary.id for _, summary in ended})
     return told
+
+
+def the_ended(summaries: Sequence[CellSummary]) -> CellSummary | None:
+    """The cell that ended by its threshold; None too where several did."""
+    ended = [summary for summary in summaries if summary.stop_reason == THRESHOLD]
+    return ended[0] if len(ended) == 1 else None
+
+
+def of_the_ended(summaries: Sequence[CellSummary], run: Run) -> tuple[Statement, ...]:
+    """Where one cell ended so: by which threshold, and where and when the sample was."""
+    ended = the_ended(summaries)
+    threshold = stated_thresholds(run).get(ended.id, "") if ended is not None else ""
+    return (AT_FIRST(threshold=threshold), *_where(ended)) if ended is not None and threshold else ()
 
 
 def _where(summary: CellSummary) -> tuple[Statement, ...]:
@@ -81,12 +94,18 @@ def _where(summary: CellSummary) -> tuple[Statement, ...]:
     return (ON_CPU(cpu=cpu, at_s=column.max_at_s) if cpu.isdecimal() else AT(at_s=column.max_at_s),)
 
 
-def _next(run: Run, ended: Collection[str]) -> Statement:
+def _next(run: Run, ended: Collection[str]) -> tuple[Statement, ...]:
+    """Nothing where what led there was recorded."""
     if run.virtual:
-        return SAME_AGAIN()
+        return (SAME_AGAIN(),)
     cells = [cell for cell in run.plan.cells if cell.id in ended]
-    traced = any(spell(cell.parameters.get("break-trace", False)) in ("on", "true") for cell in cells)
-    return TRACED() if traced else TRACE_IT()
+    if any(_is_on(cell, "break-trace") for cell in cells):
+        return (TRACED(),)
+    return () if all(_is_on(cell, "explain") for cell in cells) else (TRACE_IT(),)
+
+
+def _is_on(cell: Cell, flag: str) -> bool:
+    return spell(cell.parameters.get(flag, False)) in ("on", "true")
 
 
 def _ended(cell: str, threshold: str, latency_ns: int | None) -> Statement:
@@ -120,5 +139,5 @@ def thresholds_json(summaries: Sequence[CellSummary], run: Run | None) -> list[d
             **{name: value for told in _where(summary) for name, value in told.values.items()},
         }
         for summary in summaries
-        if summary.stop_reason == REASON
+        if summary.stop_reason == THRESHOLD
     ]

@@ -13,6 +13,7 @@ from howlate.document.of_runs import Material
 from howlate.model.cause import ORDINARY, Cause
 from howlate.model.finding import Finding
 from howlate.model.trace import NOTHING_KEPT
+from howlate.statistics.threshold import the_ended
 from howlate.why.cause_names import NAMES
 from howlate.why.explained_cells import CauseSum, ExplainedCell, cause_sums
 from howlate.why.in_report import explained_by_row
@@ -40,13 +41,17 @@ NO_ADVICE = (GAP, IRQ_LATE_OR_GAP, STOPPED, UNKNOWN)
 def reasons(material: Material) -> Reasons | None:
     """None where no event of a late sample is there."""
     cells = explained_by_row(material)
+    ended = the_ended(material.runs[0].summaries)
+    if of_one := ended is not None and any(cell.id == ended.id for cell in cells):
+        cells = [replace(cell, cases=cell.cases[:1]) for cell in cells if ended and cell.id == ended.id]
     sums = cause_sums(cells)
     whole_ns = sum(each.total_ns for each in sums)
     if not whole_ns:
         return None
     findings = [finding for content in material.runs for finding in content.findings]
     kept = sum(not case.case.state & NOTHING_KEPT for cell in cells for case in cell.cases)
-    return Reasons(kept, kinds(sums, whole_ns), advice(sums, findings, whole_ns), of_recording(cells))
+    said, notes = advice(sums, findings, whole_ns), of_recording(cells)
+    return Reasons(kept, kinds(sums, whole_ns), said, notes, of_one=of_one)
 
 
 def kinds(sums: Sequence[CauseSum], whole_ns: int, *, ordinary: bool = False) -> tuple[ScreenReason, ...]:

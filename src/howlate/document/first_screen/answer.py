@@ -15,6 +15,7 @@ from howlate.document.sheet import NOTHING
 from howlate.rooms import hooks
 from howlate.statistics.deadline import together
 from howlate.statistics.ladder import ladder_of
+from howlate.statistics.threshold import of_the_ended
 from howlate.words.caption import Caption, Listed
 from howlate.words.language import _
 from howlate.words.quantities import asked_text, seconds_text, time_text
@@ -54,6 +55,9 @@ class Answer:
         elif found.rows:
             word, said = _largest(found.rows), _measured(found.counted)
             more = [ladder.statement()] if (ladder := ladder_of(material.runs[0])) is not None else ()
+        content = material.runs[0]
+        if ended := of_the_ended(content.summaries, content.run):
+            more = (Listed(ended, " "), *more)
         was_late = not found.judged or any(row.later for row in found.judged)
         return cls(
             found,

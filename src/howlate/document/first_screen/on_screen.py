@@ -64,3 +64,5 @@ class Reasons:
     """Largest share first."""
     advice: tuple[ScreenAdvice, ...] = ()
     notes: tuple[ScreenNote, ...] = ()
+    of_one: bool = False
+    """Only the sample that ended the run by its threshold was looked at."""

@@ -193,8 +193,10 @@ class DrawnRows:
 def _why(why: Reasons, width: int) -> Iterator[Line]:
     """The kinds of causes with the largest shares."""
     if why.reasons:
-        title = text_of(Caption("Why late (the {count} worst, share of their time)", count=why.samples))
-        yield ((cut(title, width), "bold"),)
+        title = Caption("Why late (the {count} worst, share of their time)", count=why.samples)
+        if why.of_one:
+            title = Caption("Why it was late (share of its time)")
+        yield ((cut(text_of(title), width), "bold"),)
         yield from reason_lines(why.reasons[:CAUSES], width)
 
 
