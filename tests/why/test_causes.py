@@ -305,6 +305,19 @@ def test_a_wake_up_in_another_cpus_idle_task_is_no_other_task_that_was_waited_fo
     )
 
 
+@pytest.mark.parametrize(
+    ("prio", "cause"), [(4, Cause.HIGHER_TASK), (OWN.prio, Cause.UNKNOWN), (120, Cause.UNKNOWN)]
+)
+def test_a_task_above_it_is_in_the_way_also_of_one_whose_wake_up_came_before_all_events(
+    prio: int, cause: Cause
+) -> None:
+    """As of the first release, where something has the CPU since before the recording."""
+    other = TracedTask(77, "other", prio)
+    made = MadeTrace(other)
+    found = made.switch(41_000, OWN, 0).explained(42_000)
+    assert (found.largest.cause, found.largest.ns) == (cause, 41_000)
+
+
 def test_a_timer_for_which_the_task_waits_after_its_release_is_named() -> None:
     made = usual(MadeTrace().asleep()).switch(3_000, LOAD, 1).timer(40_000, 40_400, 41_000)
     found = made.switch(41_500, OWN, 0).explained(42_000)

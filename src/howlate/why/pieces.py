@@ -147,7 +147,9 @@ class _Pieces:
     def _runnable(self, part: CausePart, stretch: OwnStretch, span: Span, owner: tuple[int, int]) -> OpenPart:
         """The task could run, and did not."""
         task, events = span.task, self._events
-        if not stretch.is_seen:
+        if not stretch.is_seen:  # it may have slept yet; but beside this task it could not have run either
+            if is_real_time(events.own.prio) and 0 <= task.prio < events.own.prio:
+                return OpenPart(replace(part, cause=Cause.HIGHER_TASK, task=task))
             return OpenPart(replace(part, why=Why.NOT_WOKEN))
         queued = max(stretch.number, stretch.queued_number)
         is_chosen = span.since >= queued  # after our task stood in the queue
