@@ -1,5 +1,5 @@
-"""Makes docs/pictures/lab.png, the README's picture: one version of the kernel without preemption, with it, and with
-PREEMPT_RT, beside a load that keeps the kernel inside long calls, in virtual time.
+"""Makes docs/pictures/lab.png, a picture of docs/lab/results.md: one version of the kernel without preemption, with
+it, and with PREEMPT_RT, beside a load that keeps the kernel inside long calls, in virtual time.
 
     .venv/bin/python tools/make_lab_picture.py [RUN]
 
