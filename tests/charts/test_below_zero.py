@@ -162,9 +162,7 @@ def test_every_chart_draws_all_values_each_in_its_place(cells: list[Int64s]) -> 
         for panel in figure.panels:
             assert not re.search(r"\bnan\b|\binf\b", re.sub(r'href="[^"]*"', "", panel.picture.marks)), name
             for x, y in places(panel):
-                end = (
-                    2.002 if name == "course" else 1.002
-                )  # a last block that is joined with one behind the end
+                end = 3.002 if name == "course" else 1.002  # a last block is joined with those behind the end
                 assert -0.002 <= x <= end and -0.005 <= y <= 1.005, (name, x, y)
         if name in COUNTING:
             _all_are_counted(name, figure, cells)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from howlate.charts import Figure, Subject, all_charts
+from howlate.charts import _overview as overview
 from howlate.charts._data import pack, unpack
 from howlate.charts._frame import frame
 from howlate.charts._scale import Axes, AxisRange
@@ -48,8 +49,8 @@ def subject_of(values: Int64s, label: str = "cpu:50", blocks: int = 50) -> Subje
 
 
 def figure(name: str, subjects: list[Subject]) -> Figure:
-    chart = next(c for c in all_charts() if c.name == name)
-    drawn = chart.draw(subjects)
+    charts = {chart.name: chart.draw for chart in all_charts()}
+    drawn = overview.draw(subjects) if name == "overview" else charts[name](subjects)
     assert isinstance(drawn, Figure)
     return drawn
 
@@ -218,9 +219,14 @@ def test_the_parts_of_each_late_sample_are_drawn_to_its_end_and_none_is_left_out
     panel = figure("causes", [subject_of(np.full(100, 5_000, np.int64))]).panels[0]
     for case, series in zip(CASES, panel.data["series"], strict=True):
         assert {text_of(name) for name in series["names"]} >= {largest_name(case)}
-        assert max(unpack(series["x"])) <= panel.picture.width
-    tops = [float(top) for top in re.findall(r",(\d+)H1000V", panel.picture.marks)]
-    assert len(tops) == len(set(tops)) == len(CASES)
+        assert max(unpack(series["x"])) <= case.case.latency_ns
+    ends: dict[float, float] = {}
+    for top, right in re.findall(r",(\d+)H(\d+)V", panel.picture.marks):
+        ends[float(top)] = max(float(right), ends.get(float(top), 0.0))
+    longest = max(case.case.latency_ns for case in CASES)
+    assert [ends[top] for top in sorted(ends)] == [
+        pytest.approx(case.case.latency_ns / longest * 1000, abs=1) for case in CASES
+    ]
 
 
 def largest_name(case: ExplainedCase) -> str:

@@ -113,13 +113,12 @@ def test_virtual_time_is_said_at_every_table_and_chart() -> None:
 def test_a_report_of_points_shows_each_once_and_every_cell_folded_away() -> None:
     page = html.render([virtual_run(made_points())])
     assert len(re.findall(r"data-point=", page)) == 6
-    assert 'id="kernels"' in page and 'id="overview"' not in page
+    assert page.count('id="kernels"') == page.count('id="overview"') == 1
     folded = re.search(
         r'<details class="cells"><summary>Every repetition: 24 cells</summary>(.*?)</details>', page
     )
     assert folded is not None
     assert folded[1].count("data-cell=") == 24
-    assert "The largest of each kernel" in page
     assert len(page.encode()) < html.LARGEST
 
 

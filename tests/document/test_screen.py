@@ -352,7 +352,7 @@ def test_brief_is_one_line_of_words_for_programs(stored: dict[str, Material]) ->
 
 def row_of(name: str, later: int | None, deadline_ns: int) -> ScreenRows:
     """A row of this name beside another."""
-    found = screen_rows(made("judged" if deadline_ns else "five").runs[0])
+    found = screen_rows(made("judged" if deadline_ns else "five").runs)
     rows = replace(found.rows[0], name=name, later=later), replace(found.rows[1], name=f"{name}'", later=0)
     return ScreenRows(rows, deadline_ns)
 
@@ -384,7 +384,7 @@ def test_no_terminal_is_too_narrow_or_too_wide(kind: str) -> None:
 def test_brief_is_of_the_first_row_of_the_screen(kind: str) -> None:
     """Valid ones stand before others of the same outcome."""
     material = made(kind)
-    found = screen_rows(material.runs[0]).rows
+    found = screen_rows(material.runs).rows
     for before, after in pairwise(found):
         assert before.outcome != after.outcome or before.group.counted or not after.group.counted
     first = found[0]
@@ -395,13 +395,13 @@ def test_brief_is_of_the_first_row_of_the_screen(kind: str) -> None:
 
 def test_sentences_name_the_only_row_by_its_load() -> None:
     material = made("one, not valid")
-    rows = screen_rows(material.runs[0]).rows
+    rows = screen_rows(material.runs).rows
     assert [row.name for row in rows] == [""]
     told = [text_of(note.text) for note in notes(material, rows, ())]
     assert any(text.startswith("not valid: none (") for text in told), told
     cell, bins, _ = made_cell("cpu:50")
     weak = of(made_run([(replace(cell, loads=(replace(cell.loads[0], share=0.5),)), bins)]))
-    told = [text_of(note.text) for note in notes(weak, screen_rows(weak.runs[0]).rows, ())]
+    told = [text_of(note.text) for note in notes(weak, screen_rows(weak.runs).rows, ())]
     assert any(text.startswith("cpu:50 had 50") for text in told), told
 
 

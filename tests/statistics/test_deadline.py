@@ -125,14 +125,14 @@ def test_repetitions_keep_their_misses_in_table_and_json() -> None:
 
 def test_the_page_answers_in_its_head_its_table_and_its_charts() -> None:
     page = html.render([made_run(repeated())])
-    head = page[page.index("<header>") : page.index("</header>")]
-    assert "360 missed the deadline of 200 µs (300 late, 60 never served)" in head
+    head = page[page.index("<header") : page.index("</header>")]
+    assert "deadline 200\u202fµs: 360 of 36\u202f378 wake-ups missed it" in head
     table = page[page.index('class="summary spread"') :]
     assert "deadline misses" in table[: table.index("</thead>")]
     assert '<data value="360">360</data>' in table[: table.index("</table>")]
     for name in ("kernels", "histogram", "tail", "course"):
         assert 'class="deadline"' in chart(page, name), name
-    assert "whether late or never" in page[page.index('id="meaning"') :]
+    assert "whether late or never" in page[page.index('class="meaning"') :]
     assert 'class="deadline"' not in html.render([made_run([made_cell("none", 1)[:2]])])
 
 

@@ -50,7 +50,7 @@ def test_terminal_page_and_json_name_the_cell_and_the_value() -> None:
     assert SAID in shown and shown.count("threshold") == 1
     page = html.render([content])
     tied = SAID.replace("123 µs", f"123{NARROW_SPACE}µs").replace("3.2 s", f"3.2{NARROW_SPACE}s")
-    assert page.index(tied) < page.index('data-chart="overview"')
+    assert page.index(tied) < page.index('id="histogram"')
     (told,) = json.loads(show_json(summaries, content.run))["exceeded"]
     assert told == {
         "id": summaries[3].id,

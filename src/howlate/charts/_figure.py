@@ -31,6 +31,8 @@ class Subject:
     and against the index."""
     cases: tuple[ExplainedCase, ...] = ()
     """Its explained samples, the worst first."""
+    end: Text = ""
+    """What is said at the end of its row."""
 
 
 Shows = Literal["cells", "pooled", "worst", "points", "sides"]
@@ -113,6 +115,11 @@ class Figure:
     """The number of panels in a row if there is room; 0: the page's default."""
 
 
+def columns_of(panels: int, most: int = 3) -> int:
+    """So many panels in a row, where there are several."""
+    return min(panels, most) if panels > 1 else 0
+
+
 @dataclass(frozen=True)
 class Chart:
     """A plug-in of this folder."""
@@ -128,8 +135,8 @@ class Chart:
     """Drawn for every column of the samples; otherwise only for the first."""
     axes: tuple[str, ...] = ()
     """The axes of _scale.AXES that the user may set; `draw` takes them."""
-    tables: bool = False
-    """The tables of the cells follow below it."""
+    folded: bool = False
+    """Shown on demand."""
 
     def figure(self, subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | Text | None:
         """The chart's figure of these subjects, on these axes."""

@@ -89,7 +89,7 @@ def _note(note: Note) -> str:
     return el(
         "svg",
         {
-            "class": f"note {note.classes}" if note.classes in OWN else "note",
+            "class": f"note {note.classes}" if note.classes.partition(" ")[0] in OWN else "note",
             "x": percent(note.x),
             "y": percent(1 - note.y),
             "data-at": f"{note.x:.6f}",

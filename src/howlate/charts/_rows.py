@@ -10,7 +10,6 @@ from howlate.charts._figure import Note
 from howlate.charts._pieces import Piece, from_bottom
 from howlate.charts._scale import Scale
 from howlate.charts._svg import el
-from howlate.words.quantities import time_text
 from howlate.words.say import Text
 
 WIDTH = 1000.0
@@ -41,8 +40,10 @@ class DotRow:
     high: float
     heading: Text = ""
     """The text above it; its name if that is all."""
-    told: Text = ""
-    """The dot whose value is written beside it."""
+    end: Text = ""
+    """The text at the right end of the line above it."""
+    ruling: str = ""
+    """The class of that text."""
 
 
 def pieces_of(rows: Sequence[DotRow], x: Scale) -> list[Piece]:
@@ -57,10 +58,8 @@ def _piece(row: DotRow, above: int, height: int, x: Scale) -> Piece:
         el("path", {"class": row.line, "d": line}),
         [
             Note(0, 1 - (above + 12) / height, row.heading or row.name, "", "row"),
-            *(
-                Note(x.at(d.value), y, time_text(d.value) if d.name == row.told else "", d.marker, d.classes)
-                for d in row.dots
-            ),
+            *(Note(x.at(d.value), y, "", d.marker, d.classes) for d in row.dots),
+            *([Note(1, 1 - (above + 12) / height, row.end, "", f"row {row.ruling}")] if row.end else []),
         ],
         {
             "name": row.name,

@@ -211,4 +211,4 @@ def _targets(subject: Subject) -> Iterator[Text]:
             yield f"{load.name}: {achieved}"
 
 
-CHART = Chart("achieved", 50, draw)
+CHART = Chart("achieved", 50, draw, folded=True)

@@ -10,7 +10,7 @@ from howlate.charts._bars import ClippedHistogram
 from howlate.charts._cases import drawn_cases, time_axis, with_course
 from howlate.charts._data import pack
 from howlate.charts._deadline import deadlines, with_level
-from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject
+from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject, columns_of
 from howlate.charts._scale import OWN_AXES, Axes, Scale, asked, spread
 from howlate.charts._svg import area_path, el, number, step_path
 from howlate.charts._words import are_wake_ups, around_zero, column_of, names_of, things_of, title_of_column
@@ -20,9 +20,9 @@ from howlate.words.quantities import grouped, seconds_text, time_text
 
 WIDTH = 1000.0
 EXPLAINED = Key("c-case", Caption("explained: leads to its bar"), "square")
-FEW_PANELS = 8
-"""If there are more, two stand side by side at half the width, so two blocks are drawn as one."""
-JOINED = Caption("A column is two blocks, drawn with the larger of their values; hover reads each of them.")
+JOINED = 3
+"""So many blocks are drawn as one where panels stand side by side."""
+HEIGHT = 104
 KEYS = (
     Key("c-max", Caption("largest of the block"), "area"),
     Key("c-p99", Caption("99 % of the block below")),
@@ -42,40 +42,30 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
         0.08,
     )
     y = asked(found, axes.get("latency"))
-    joined = 1 if len(drawn) <= FEW_PANELS else 2
-    height = 128 if joined == 1 else 84
-    title, value, things = names_of(subjects)
+    joined = 1 if len(drawn) == 1 else JOINED
+    title, value, _things = names_of(subjects)
     late = are_wake_ups(subjects)
     return Figure(
         name="course",
         title=Caption("Latency over time") if late else Caption("Over time: {said}", said=value),
         reading=(
             Caption(
-                "Time is cut into blocks about one pixel wide. The filled edge is the largest "
-                "{value} of each block, so the picture cannot hide the worst; a gap is time without "
-                "a {of}. All panels share both axes.",
+                "The filled edge is the largest {value} of each moment, so the picture cannot hide the worst; a gap "
+                "is time without a {of}.",
                 value=value if late else Caption("value"),
                 of=things_of(column_of(subjects), 1),
             ),
             around_zero(y),
-            JOINED if joined > 1 else "",
-            Caption(
-                "Where a block has fewer than 100 {things}, its p99 is its largest and hidden behind it.",
-                things=things,
-            )
-            if any(max(b.blocks.counts) < 100 for _, _, b in drawn)
-            else "",
         ),
         x_title=Caption("Time since the first release") if late else Caption("Time since the start"),
         y_title=title,
-        panels=tuple(with_level(_panel(s, b, x, y, height, joined, place), s, y.at) for place, s, b in drawn),
+        panels=tuple(with_level(_panel(s, b, x, y, joined, place), s, y.at) for place, s, b in drawn),
         keys=(*KEYS, EXPLAINED) if any(s.cases for _, s, _ in drawn) else KEYS,
+        columns=columns_of(len(drawn)),
     )
 
 
-def _panel(
-    subject: Subject, bins: CellBins, x: Scale, y: Scale, height: int, joined: int, place: int
-) -> Panel:
+def _panel(subject: Subject, bins: CellBins, x: Scale, y: Scale, joined: int, place: int) -> Panel:
     """`place`: of the subject among all."""
     blocks = bins.blocks
     largest = max(blocks.max_ns)
@@ -88,12 +78,12 @@ def _panel(
         picture=Picture(
             x=x,
             y_ticks=y.ticks(5),
-            marks=_marks(blocks, x, y, 2 * height, joined),
+            marks=_marks(blocks, x, y, 2 * HEIGHT, joined),
             width=WIDTH,
-            height=2 * height,
+            height=2 * HEIGHT,
             notes=(peak, *_explained(subject, x, y, place)),
         ),
-        height=height,
+        height=HEIGHT,
         summary=Caption(
             "{column} over {high}: the largest, {largest}, was seen after {middle}.",
             column=title_of_column(bins.column),

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from howlate.charts._bars import FEW, ClippedHistogram, equal_bins, left_out, picture_on, width_on
 from howlate.charts._data import pack
 from howlate.charts._deadline import deadlines, with_upright
-from howlate.charts._figure import Chart, Figure, Note, Panel, Picture, Subject
+from howlate.charts._figure import Chart, Figure, Note, Panel, Picture, Subject, columns_of
 from howlate.charts._scale import (
     OWN_AXES,
     Axes,
@@ -52,7 +52,7 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
     bits = bits_for(x)
     merged = [binned_on(b.histogram, x, on_axes=bool(axes)) for _, b in drawn]
     y = asked(counts_of(merged), axes.get("counts"))
-    height = 104 if len(drawn) <= 8 else 76
+    height = 104
     (title, value, things), column = names_of(subjects), column_of(subjects)
     return Figure(
         name="histogram",
@@ -71,6 +71,7 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
             )
             for (s, b), h in zip(drawn, merged, strict=True)
         ),
+        columns=columns_of(len(drawn)),
     )
 
 
@@ -86,14 +87,12 @@ def _reading(subjects: Sequence[Subject], *, on_axes: bool, log: bool) -> Text:
         return bars if log else (bars, FEW)
     if are_wake_ups(subjects):
         return Caption(
-            "Each bar counts the {things} that were so late. The count is logarithmic: the lowest bar is a single "
-            "{thing}, and nothing is left out. All panels share both axes.",
+            "Each bar counts the {things} that were so late. Counts are logarithmic: the lowest bar is one {thing}.",
             things=things,
             thing=thing,
         )
     return Caption(
-        "Each bar counts the {things} of that size. The count is logarithmic: the lowest bar is a single {thing}, "
-        "and nothing is left out. All panels share both axes.",
+        "Each bar counts the {things} of that size. Counts are logarithmic: the lowest bar is one {thing}.",
         things=things,
         thing=thing,
     )

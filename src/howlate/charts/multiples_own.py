@@ -14,4 +14,4 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     return multiples(subjects, own=True)
 
 
-CHART = Chart("multiples-own", 22, draw, "sides", every=True)
+CHART = Chart("multiples-own", 22, draw, "sides", every=True, folded=True)

@@ -64,4 +64,4 @@ def run_times(spot: Spot) -> Spread | None:
     return spread_of(values)
 
 
-CHART = Chart("runtime", 61, draw, "sides", axes=("number", "runtime"))
+CHART = Chart("runtime", 61, draw, "sides", axes=("number", "runtime"), folded=True)

@@ -304,4 +304,4 @@ def _counts(scatter: Scatter) -> list[int]:
     return list(found.values())
 
 
-CHART = Chart("scatter", 25, draw, "worst", every=True, axes=("latency",))
+CHART = Chart("scatter", 25, draw, "worst", every=True, axes=("latency",), folded=True)

@@ -18,7 +18,7 @@ from howlate.words.quantities import one_in, time_text
 from howlate.words.say import Text
 
 WIDTH = 2000.0
-HEIGHT = 300
+HEIGHT = 260
 TOGETHER = 8
 """More lines in one plot cannot be told apart."""
 KEPT = 600
@@ -44,9 +44,8 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         else Caption("How rare is how large: {said}", said=value),
         reading=(
             Caption(
-                "Read across: at a {value} x, the line tells what share of the {of} was {more} than "
-                "x. Each line ends at the largest {value} seen; what lies beyond the end was not "
-                "measured, which is not the same as impossible.",
+                "The share of the {of} that was {more} than x. A line ends at the largest {value} seen; what lies "
+                "beyond was not measured, which is not the same as impossible.",
                 value=Caption("latency") if late else Caption("value"),
                 of=of,
                 more=more,
@@ -173,4 +172,4 @@ def markers(
     return notes
 
 
-CHART = Chart("tail", 40, draw, "pooled")
+CHART = Chart("tail", 28, draw, "pooled")

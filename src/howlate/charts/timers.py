@@ -112,4 +112,4 @@ def _exact(scatters: Sequence[tuple[str, Scatter]], names: Sequence[str]) -> dic
     return {**exact_of(first, ""), "series": series}
 
 
-CHART = Chart("timers", 24, draw, "sides", axes=("latency",))
+CHART = Chart("timers", 24, draw, "sides", axes=("latency",), folded=True)

@@ -249,7 +249,7 @@ def _write_report(content: RunContent, path: Path) -> Path | None:
     """The page of a run that has cells, in its folder."""
     from howlate.document.html import write_report
 
-    return write_report([content], path / "report.html") if content.cells else None
+    return write_report([content], path / "report.html", folder=shell_path(path)) if content.cells else None
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ import click
 
 from howlate.cli._newest import run_argument
 from howlate.cli._options import output_option
-from howlate.words.printable import printable
+from howlate.words.printable import printable, shell_path
 
 if TYPE_CHECKING:
     from howlate.model.loaded import RunContent
@@ -75,9 +75,8 @@ def command(
     from howlate.store.files import OUTPUT
 
     path = _to_write(output, named[0][1] / "report.html")
-    write_report(
-        contents, path, "" if is_own(path, named) else OUTPUT, wanted, published=published, by=by or ""
-    )
+    option, of = "" if is_own(path, named) else OUTPUT, shell_path(named[0][1])
+    write_report(contents, path, option, wanted, published=published, by=by or "", folder=of)
     click.echo(printable(str(path)))
     return missing
 

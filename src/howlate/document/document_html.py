@@ -10,7 +10,7 @@ from howlate.document import doc_links
 from howlate.document.document import Document, Folded, Item, Section, Texts
 from howlate.document.figure_html import figure_html, source_link
 from howlate.document.sheet import Column, Row, Sheet, SheetCell
-from howlate.document.text import coded, emphasised, escaped, stopped, tied
+from howlate.document.text import coded, escaped, stopped, tied, typeset
 from howlate.words.quantities import sentence_case
 from howlate.words.say import Text, text_of
 from howlate.words.statement import Statement
@@ -25,8 +25,9 @@ def _section(section: Section) -> str:
     inside = "".join(map(item_html, section.items))
     title = f"<h2>{escaped(section.title)}</h2>" if section.title else ""
     ident = escaped(section.id)
-    if section.kind in ("header", "footer"):
-        return f"<{section.kind}>{inside}</{section.kind}>"
+    element, _, css = section.kind.partition(" ")
+    if element in ("header", "footer"):
+        return f'<{element} class="{escaped(css)}">{inside}</{element}>'
     if section.kind == "part":
         return f'<section class="part" id="{ident}">{title}</section>{inside}'
     if section.kind:
@@ -70,23 +71,25 @@ def _paragraphs(item: Texts) -> str:
     return "".join(f"<p{css}>{text}</p>" for text in words)
 
 
-def _answer(css: str, *strong: str) -> Callable[[Texts], str]:
-    """`strong`: the values that stand out."""
-    return lambda item: "".join(
-        f'<p class="{css}">{emphasised(text, strong)}{sources(text)}</p>' for text in item.texts
-    )
+SIGNS = {
+    "PASS": "M2,9L7,14L16,4",
+    "FAIL": "M3,3L15,15M15,3L3,15",
+    "INCONCLUSIVE": "M4,5Q9,-1 13,5Q13,8 9,11M9,15V16",
+}
+"""Beside the outcome, for those who do not see its colour."""
 
 
-def _question(item: Texts) -> str:
-    """What was asked, in which no line ends inside a word, and under which policy."""
-    question, policy = map(text_of, item.texts)
-    span = f' <span class="policy">{escaped(policy)}</span>' if policy else ""
-    return f"<h1>{escaped(question.replace('-', chr(0x2011)))}{span}</h1>"
+def _outcome(item: Texts) -> str:
+    """The answer: a word with its sign, and a sentence."""
+    word, said = map(text_of, item.texts)
+    drawn = SIGNS.get(word, "M2,15H16M5,15V9M9,15V3M13,15V7")
+    sign = f'<svg class="sign" viewBox="0 0 18 18" aria-hidden="true"><path d="{drawn}"/></svg>'
+    return f"<h1>{sign}<b>{escaped(word)}</b> <span>{typeset(said)}</span></h1>"
 
 
 def _cautions(item: Texts) -> str:
     items = "".join(f"<li>{coded(tied(stopped(text_of(text))))}{sources(text)}</li>" for text in item.texts)
-    return f'<aside class="cautions" aria-label="{escaped(item.title)}"><ul>{items}</ul></aside>'
+    return f'<ul class="cautions">{items}</ul>'
 
 
 def _said(item: Texts) -> str:
@@ -105,18 +108,12 @@ def _listed(item: Texts) -> str:
 
 
 TEXTS: Mapping[str, Callable[[Texts], str]] = {
-    "answer": _answer("answer", "largest_ns", "row"),
-    "more-answer": _answer("lead", "largest_ns", "row"),
-    "beside": _answer("lead"),
-    "question": _question,
+    "outcome": _outcome,
     "cautions": _cautions,
     "said": _said,
     "listed": _listed,
     "caution": lambda item: "".join(map(noted, item.texts)),
     "heading": lambda item: "".join(f"<h3>{escaped(text_of(text))}</h3>" for text in item.texts),
-    "deadline": lambda item: "".join(
-        f'<p class="lead"><b>{escaped(text_of(text))}</b>{sources(text)}</p>' for text in item.texts
-    ),
 }
 """How sentences of a kind look; the others are paragraphs of that class."""
 
@@ -163,10 +160,22 @@ def _findings(sheet: Sheet) -> str:
     return f'<div class="findings">{"".join(cards)}</div>'
 
 
-def _causes(sheet: Sheet) -> str:
-    """A line each."""
-    items = (f"<li><b>{_titled(words)}</b>: {coded(words['found'])}</li>" for words in sheet.records())
-    return f"<ul>{''.join(items)}</ul>"
+def _shares(sheet: Sheet) -> str:
+    """One bar, and a line for each of its parts."""
+    bar = lines = ""
+    shares = next(column.cells for column in sheet.columns if column.key == "share")
+    for row, share, words in zip(sheet.rows, shares, sheet.records(), strict=True):
+        bar += f'<span class="{row.kind}" style="flex-grow: {share.value or 0:.4f}"></span>'
+        command = f'<code class="copied">{escaped(words["command"])}</code>' if words["command"] else ""
+        lines += (
+            f'<li class="{row.kind}"><b>{escaped(words["share"])}</b><p>{escaped(words["cause"])}'
+            f'<span class="aside">{escaped(words["worst"])}</span></p>'
+            f'<p class="remedy">{coded(words["remedy"])} {command}</p></li>'
+        )
+    return (
+        f'<section class="chart" id="{escaped(sheet.key)}"><h2>{escaped(sheet.title)}</h2>'
+        f'<div class="shares-bar" aria-hidden="true">{bar}</div><ul class="shares">{lines}</ul></section>'
+    )
 
 
 def _titled(words: Mapping[str, str]) -> str:
@@ -178,7 +187,7 @@ SHEETS: Mapping[str, Callable[[Sheet], str]] = {
     "meaning": _list,
     "differences": _differences,
     "findings": _findings,
-    "causes": _causes,
+    "shares": _shares,
 }
 """How sheets of a kind look; the others are tables, each in a frame that can be scrolled."""
 
@@ -224,8 +233,9 @@ def _cell(column: Column, cell: SheetCell, row: Row | None) -> str:
             return "<td></td>"
         marks = "".join(f' <span class="bad">{escaped(mark)}</span>' for mark in row.marks)
         return f'<th scope="row">{text}{marks}</th>'
+    heading = f' data-heading="{escaped(column.heading)}"' if column.heading else ""
     if column.label:
-        return f"<td>{text}</td>"
+        return f"<td{heading}>{text}</td>"
     if cell.value is not None:
         text = f'<data value="{cell.value!r}">{text}</data>'
     if cell.sign:
@@ -233,7 +243,7 @@ def _cell(column: Column, cell: SheetCell, row: Row | None) -> str:
         text += f" {state}" if cell.state else f"<sup>{escaped(cell.sign)}</sup>"
     if column.words:
         title = f' title="{escaped(cell.why, quote=True)}"' if cell.why else ""
-        return f'<td class="text"{title}>{text}</td>'
+        return f'<td class="text"{title}{heading}>{text}</td>'
     flags = (("first", column.apart), ("strong", cell.strong), ("zero", cell.zero))
     css = " ".join(["n", *(name for name, wanted in flags if wanted)])
-    return f'<td class="{css}" data-of="{escaped(column.key)}">{text}</td>'
+    return f'<td class="{css}"{heading} data-of="{escaped(column.key)}">{text}</td>'

@@ -14,7 +14,7 @@ from howlate.model.loaded import RunContent
 from howlate.words.language import N_, _, as_called
 from howlate.words.statement import rule
 
-MOST_CAUSES = 3
+MOST_CAUSES, MOST_SHOWN = 3, 4
 LEVEL_NAMES = {
     "late": N_("makes it late"),
     "note": N_("worth knowing"),
@@ -22,7 +22,7 @@ LEVEL_NAMES = {
     "ok": N_("in order"),
 }
 """How a finding says what it weighs."""
-FOLDED = {"note": N_("worth knowing"), "unknown": N_("could not be found out"), "ok": N_("in order")}
+FOLDED = {**LEVEL_NAMES, "unknown": N_("could not be found out")}
 """Those that the page folds away, by what it calls them."""
 MORE = rule("findings.more", "({count} more: `howlate doctor`)")
 
@@ -83,18 +83,6 @@ def late(runs: Sequence[RunContent]) -> list[Finding]:
     return list(dict.fromkeys(f for content in runs for f in content.findings if f.level == "late"))
 
 
-def causes(runs: Sequence[RunContent]) -> tuple[Section, ...]:
-    """The weightiest findings in a line each: possible causes, which no sample is tied to."""
-    found = late(runs)
-    title = _("Possible causes, from the machine's state; none is tied to the largest value:")
-    items = (
-        Texts("", (title,)),
-        sheet(found[:MOST_CAUSES], kind="causes"),
-        Texts("", (_("All findings, and how to change them"),), link="findings"),
-    )
-    return (Section("causes", items, kind="causes"),) if found else ()
-
-
 def weightiest(runs: Sequence[RunContent]) -> tuple[Section, ...]:
     """Below a run's tables: the causes with why and how to change them. Nothing where there is neither a cause nor a
     measurement."""
@@ -114,25 +102,30 @@ def shown(findings: Sequence[Finding], most: int) -> tuple[Item, ...]:
     )
 
 
-def section(runs: Sequence[RunContent]) -> tuple[Section, ...]:
-    """All findings of all machines."""
+def section(runs: Sequence[RunContent], led: frozenset[str]) -> tuple[Section, ...]:
+    """All findings of all machines. `led`: the checks that the causes lead to."""
     items: list[Item] = []
     seen: set[tuple[Finding, ...]] = set()
     for content in runs:
         if content.findings and content.findings not in seen:
             seen.add(content.findings)
             items += texts("heading", [content.run.id] if len(runs) > 1 else [])
-            items += _by_level(content)
+            items += _by_level(content, led)
     title, how = heading(runs)
     unchanged = _("howlate changes none of it unless asked to.")
     opening = Texts("reading", (f"{how} {unchanged}",))
     return (Section("findings", (opening, *items), title),) if items else ()
 
 
-def _by_level(content: RunContent) -> Iterable[Item]:
-    by_level = {level: [f for f in content.findings if f.level == level] for level in LEVEL_NAMES}
-    if by_level["late"]:
-        yield sheet(by_level["late"])
+def _by_level(content: RunContent, led: frozenset[str]) -> Iterable[Item]:
+    """Those that the causes lead to, else the weightiest; the others folded by their level."""
+    every = content.findings
+    weighty = [f for f in every if f.level == "late" or (f.level == "note" and f.change)]
+    first = [f for f in weighty if f.check in led] or [f for f in every if f.level == "late"]
+    first = first[:MOST_SHOWN]
+    by_level = {level: [f for f in every if f.level == level and f not in first] for level in LEVEL_NAMES}
+    if first:
+        yield sheet(first)
     elif content.run.machines:
         yield Texts("lead", (_("Nothing was found that is known to make these kernels late."),))
     else:

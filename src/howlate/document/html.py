@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from html import escape
@@ -36,8 +35,6 @@ MOST_DRAWN = 200
 """Even the coarsest pictures of more cells would not fit."""
 MOST_LISTED = 1000
 """Rows of the table, likewise."""
-FEWEST_LISTED, MOST_CONTENTS = 3, 40
-"""Headings that are worth a list, and how many it has at most."""
 FEWEST = 8
 """So many cells are shown in any case."""
 
@@ -50,14 +47,15 @@ def write_report(
     *,
     published: bool = False,
     by: str = "",
+    folder: str = "",
 ) -> Path:
     """Writes the report of a run folder, or of runs that are read already; returns its path. `option`: the one that
-    names another place than the run's own."""
+    names another place than the run's own. `folder`: the first run's, as a shell takes it."""
     from howlate.store.files import write_output, write_text
     from howlate.store.loaded import load_run
 
     contents = [load_run(runs)] if isinstance(runs, Path) else runs
-    text = linked(render(contents, axes, published=published, by=by), out)
+    text = linked(render(contents, axes, published=published, by=by, folder=folder), out)
     if option:
         write_output(out, text, option)
     else:
@@ -80,7 +78,12 @@ def fits(cells: int, rows: int | None = None) -> Iterator[Fit]:
 
 
 def render(
-    runs: Sequence[RunContent], axes: Axes = OWN_AXES, *, published: bool = False, by: str = ""
+    runs: Sequence[RunContent],
+    axes: Axes = OWN_AXES,
+    *,
+    published: bool = False,
+    by: str = "",
+    folder: str = "",
 ) -> str:
     """The page. Several runs are joined; then a label tells which run, or which kernel, a row is of. `published`:
     also the figures of the study's document. `by`: the label whose values are compared; UsageError where they cannot
@@ -93,7 +96,9 @@ def render(
     cases = list(map(explained, runs))
     return fitted(
         list(fits(sum(len(content.cells) for content in runs))),
-        lambda fit: page(document(Material(runs, PAGE, comparison, fit, axes, charts, explained=cases))),
+        lambda fit: page(
+            document(Material(runs, PAGE, comparison, fit, axes, charts, folder=folder, explained=cases))
+        ),
     )
 
 
@@ -112,18 +117,6 @@ def fitted(steps: Sequence[Fit], render: Callable[[Fit], str]) -> str:
         else:
             first = middle + 1
     return page if of == first else render(steps[first])
-
-
-def _with_contents(parts: Sequence[str]) -> list[str]:
-    """The parts, with a list of their headings before the first of them that has one."""
-    first = next((i for i, part in enumerate(parts) if "<h2>" in part), len(parts))
-    headings = re.findall(r'<section[^>]* id="([^"]+)"[^>]*><h2>(.*?)</h2>', "".join(parts))
-    if len(headings) < FEWEST_LISTED:
-        return list(parts)
-    links = "".join(f'<li><a href="#{ident}">{title}</a></li>' for ident, title in headings[:MOST_CONTENTS])
-    label = _("Contents")
-    contents = f'<nav class="contents" aria-label="{label}"><ul>{links}</ul></nav>'
-    return [*parts[:first], contents, *parts[first:]]
 
 
 SCRIPT_SAYS = (
@@ -152,8 +145,7 @@ def asset(name: str) -> str:
 def page(shown: Document, drawn: Sequence[str] = (), own: str = "") -> str:
     """A document as one file that needs nothing else. `drawn` is put behind its sections, one each; `own`
     names the style and the script that this needs (`own`.css, `own`.js)."""
-    parts = [part + more for part, more in zip_longest(sections_html(shown), drawn, fillvalue="")]
-    body = "\n".join(_with_contents(parts))
+    body = "\n".join(part + more for part, more in zip_longest(sections_html(shown), drawn, fillvalue=""))
     kinds = ("page", own) if own else ("page",)
     style, script = ("".join(asset(f"{name}.{kind}") for name in kinds) for kind in ("css", "js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from howlate.document import kernels
-from howlate.document.document import Item, Texts
+from howlate.document.document import Folded, Item, Texts
 from howlate.document.sheet import pairs
 from howlate.model.facts import Facts, is_guest
 from howlate.model.loaded import CellContent, RunContent
@@ -67,7 +67,9 @@ READ_BACK = {
     "recorder policy wanted": N_("policy wanted for the recorder"),
     "recorder not had": N_("why the recorder did not get it"),
 }
-"""What the stream's header calls `in_force`, for people; what is not here keeps its name."""
+"""What the stream's header calls `in_force`, for people."""
+MOST_FACTS = 12
+"""So many of a machine are shown; run.json has all."""
 MOST_NAMED = 40
 """So many values that are the cells' own names are listed."""
 MOST_VALUES = 6
@@ -117,21 +119,21 @@ def items(runs: Sequence[RunContent], cells: Sequence[CellContent], names: Seque
         if rows and rows not in seen:
             seen.append(rows)
             title = _("Machine") if len(runs) == 1 else _("Machine of {id}").format(id=content.run.id)
-            found.append(pairs("list facts", title, rows))
-    found.append(pairs("list parameters", _("Parameters in force"), agreed(cells, names, _settings)))
-    if read := agreed(cells, names, _read_back):
-        found.append(pairs("list read", _("Read back while measuring"), read))
+            found.append(pairs("list facts", title, rows[:MOST_FACTS]))
     knobs = [(k, _text(v)) for content in runs for k, v in content.run.knobs.items()]
     knobs += [
         (f"{name}: {k}", v) for name, c in zip(names, cells, strict=True) for k, v in _flat(_knobs(c), "")
     ]
     nothing = _("No knob was asked for: the machine was measured as it is, and nothing was changed.")
-    return (
-        *found,
+    found.append(
         pairs("list knobs", _("Knobs"), list(dict.fromkeys(knobs)))
         if knobs
-        else Texts("lead knobless", (nothing,)),
+        else Texts("lead knobless", (nothing,))
     )
+    inside = [pairs("list parameters", _("Parameters in force"), agreed(cells, names, _settings))]
+    if read := agreed(cells, names, _read_back):
+        inside.append(pairs("list read", _("Read back while measuring"), read))
+    return (*found, Folded(_("Parameters, and what was read back"), tuple(inside)))
 
 
 def facts_of(value: Any) -> Facts:
@@ -204,16 +206,18 @@ def _settings(cell: CellContent) -> Iterator[tuple[str, str]]:
 
 
 def _read_back(cell: CellContent) -> Iterator[tuple[str, str]]:
-    forced = {k: v for k, v in _of(cell, "in_force").items() if k not in ("knobs", "loads")}
-    return ((_for_people(key), text) for key, text in _flat(forced, "") if text)
+    return (
+        (name, text) for key, text in _flat(_of(cell, "in_force"), "") if text and (name := _for_people(key))
+    )
 
 
 def _for_people(key: str) -> str:
-    """What was read back, by a name that says what it is; of several threads with the thread's number."""
+    """What was read back, by a name that says what it is; of several threads with the thread's number. "" where it
+    has none: the stream has all."""
     thread = re.match(r"threads (\d+) (.+)", key)
     name = READ_BACK.get(f"threads {thread[2]}" if thread else key)
     if name is None:
-        return key
+        return ""
     return _("{name}, thread {number}").format(name=_(name), number=thread[1]) if thread else _(name)
 
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from howlate import __version__
 from howlate.charts._scale import OWN_AXES, Axes
-from howlate.document import cautions, findings, machine, meaning
-from howlate.document.document import Document, Drawn, Section, Texts, texts
+from howlate.document import findings, machine, meaning
+from howlate.document.document import Document, Drawn, Folded, Section, Texts, texts
 from howlate.document.results import EVERYTHING, Fit, StudyPart, WithCases
 from howlate.document.sheet import PAGE, TERMINAL, Style
 from howlate.errors import UsageError
@@ -23,11 +23,11 @@ from howlate.model.summary import CellSummary
 from howlate.rooms import hooks
 from howlate.sides.cell_labels import labelled, labels_of
 from howlate.sides.joined import Joined
-from howlate.statistics.labels import by_part, policy_in_force
+from howlate.statistics.labels import by_part
 from howlate.statistics.ladder import ladder_of
 from howlate.statistics.misses import deadline_statements
 from howlate.statistics.threshold import threshold_statements
-from howlate.words.language import SOURCE, _, as_called, spoken
+from howlate.words.language import _, as_called
 from howlate.words.say import Text
 from howlate.words.statement import Statement, rule
 
@@ -57,6 +57,11 @@ FOOT = rule(
     "Run {runs:all}. Measured with {versions:all}; this page was made by howlate {version}. It holds all that it "
     "shows: it loads nothing.",
 )
+
+WORST = 5
+"""Explained samples of a cell that the page shows."""
+LEADING = 3
+"""So many kinds of causes lead to what the doctor found."""
 
 T = TypeVar("T")
 
@@ -165,7 +170,7 @@ class Material:
         return [self._part(part, here) for part, here in places.items()]
 
     def _part(self, part: str, here: Sequence[int]) -> StudyPart:
-        cases = [() if own is None else own.cases for own in self.with_cases]
+        cases = [() if own is None else own.cases[:WORST] for own in self.with_cases]
         cells, labels = [self.cells[i] for i in here], [self.labels[i] for i in here]
         return StudyPart.of(self.runs, part, cells, labels, [cases[i] for i in here])
 
@@ -175,11 +180,16 @@ def document(material: Material) -> Document:
     rooms: list[DocumentPart] = [part for parts in hooks("parts") for part in parts()]
     parts = sorted((*PARTS, *rooms), key=lambda part: part.place)
     sections = [section for part in parts if material.style in part.styles for section in part.make(material)]
-    title = " – ".join(filter(None, (_name(material), _policy(material), "howlate")))
-    return Document(tuple(sections), title)
+    return Document(tuple(sections), _title(material) if material.style is PAGE else "")
 
 
-def _question(material: Material) -> str:
+def _title(material: Material) -> str:
+    from howlate.document.first_screen.on_page import title
+
+    return title(material)
+
+
+def question(material: Material) -> str:
     """The study's question; the names of several studies."""
     studies = {content.run.study.id: content.run.study for content in material.runs}
     if len(studies) > 1:
@@ -188,43 +198,14 @@ def _question(material: Material) -> str:
     return as_called(first.question or first.title)
 
 
-def _name(material: Material) -> str:
-    """For the window's title: the question, or the study's id where the page is not in the question's language."""
-    studies = {content.run.study.id for content in material.runs}
-    return _question(material) if len(studies) > 1 or spoken() == SOURCE else studies.pop()
-
-
-def _policy(material: Material) -> str:
-    """The policy that was in force in all cells."""
-    return policy_in_force([cell.summary.labels for cell in material.cells])
-
-
 # --- The sections ---------------------------------------------------------------------------------------------
 
 
-def head(material: Material) -> Iterator[Section]:
-    """The question, when and where it was asked, and the short answer of each part."""
-    started = ", ".join(
-        dict.fromkeys(content.run.started[:16].replace("T", " ") for content in material.runs)
-    )
-    studies = ", ".join(dict.fromkeys(content.run.study.id for content in material.runs))
-    where = "; ".join(machine.places(material.runs))
-    answers: list[Texts] = []
-    for i, part in enumerate(material.parts if not answered(material) else ()):
-        first, *rest = part.answer
-        title = (_("{sentence}.").format(sentence=part.title),) if part.part else ()
-        answers += texts("more-answer" if i else "answer", [(*title, first)])
-        answers += texts("beside", [tuple(rest)] if rest else [])
-    items = (
-        Texts("eyebrow", (" · ".join(filter(None, ("howlate", studies, f"{started} UTC", where))),)),
-        Texts("question", (_question(material), _policy(material))),
-        *(each for opening in hooks("opening") for each in opening(material)),
-        *answers,
-        *(texts("beside", [tuple(ladders)]) if (ladders := _ladders(material)) else ()),
-        *texts("lead", _leads(material)),
-        *texts("deadline", [tuple(each) for each in deadline_statements(material.summaries)]),
-    )
-    yield Section("head", items, kind="header")
+def head(material: Material) -> Iterable[Section]:
+    """On the page: the answer, within one screen."""
+    from howlate.document.first_screen.on_page import head
+
+    return head(material)
 
 
 def answered(material: Material) -> bool:
@@ -266,19 +247,7 @@ def _warnings(material: Material, *, first: bool) -> list[Text]:
     return [warning for warning in every if bool(policy_without_right(warning)) is first]
 
 
-def weightiest(material: Material) -> Sequence[Section]:
-    """On the page: the weightiest findings, a line each."""
-    return findings.causes(material.runs)
-
-
-def before_use(material: Material) -> Iterator[Section]:
-    """On the page: what must be known before the numbers are used."""
-    part = material.whole.latest(material.fit.listed)
-    every = [*_thresholds(material), *cautions.of_runs(material.runs, part.rows), *_left_out(material)]
-    yield Section("cautions", texts("cautions", every, _("Before you use these numbers")))
-
-
-def _left_out(material: Material) -> Iterator[Statement]:
+def left_out(material: Material) -> Iterator[Statement]:
     """What the page leaves out because it has no room."""
     fit, cells = material.fit, len(material.cells)
     if fit.joined > 1:
@@ -289,7 +258,7 @@ def _left_out(material: Material) -> Iterator[Statement]:
         yield FEWER_LISTED(cells=cells, listed=fit.listed)
 
 
-def _thresholds(material: Material) -> list[Text]:
+def thresholds(material: Material) -> list[Text]:
     """The cells that ended because a sample exceeded their threshold."""
     return [
         tuple(ended)
@@ -316,7 +285,8 @@ def results(material: Material) -> Iterator[Section]:
             )
         else:
             fit = material.fit.share(len(part.cells), len(material.cells)) if part.part else material.fit
-            items, title = tuple(part.on_page(fit, material.axes)), part.title
+            answer = texts("lead", part.answer[:1] if part.part else ())
+            items, title = (*answer, *part.on_page(fit, material.axes)), part.title
         yield Section(f"part-{part.part}", items, title if part.part else "", "part" if part.part else "")
 
 
@@ -326,21 +296,27 @@ def conclusions(material: Material) -> Iterator[Section]:
     statements: list[Text] = [
         *_leads(material),
         *(tuple(each) for each in deadline_statements(summaries)),
-        *_thresholds(material),
+        *thresholds(material),
     ]
     yield Section("conclusions", texts("conclusions", statements))
 
 
 def late(material: Material) -> Sequence[Section]:
-    """The doctor's findings: in the terminal the weightiest, on the page all."""
-    return (findings.weightiest if material.style is TERMINAL else findings.section)(material.runs)
+    """The doctor's findings: in the terminal the weightiest; on the page those that the causes lead to, the others
+    folded."""
+    from howlate.document.first_screen.answer import Answer
+
+    if material.style is TERMINAL:
+        return findings.weightiest(material.runs)
+    why = material.once(Answer.of).why
+    led = [check for reason in (why.reasons[:LEADING] if why is not None else ()) for check in reason.checks]
+    return findings.section(material.runs, frozenset(led))
 
 
 def of_machine(material: Material) -> Iterator[Section]:
     """On the page: the machine, and what was in force."""
     part = material.whole.latest(material.fit.listed)
-    reading = _("What was asked for, what was read back, and which machine that is.")
-    items = (Texts("reading", (reading,)), *machine.items(material.runs, part.cells, part.names))
+    items = machine.items(material.runs, part.cells, part.names)
     yield Section("machine", items, _("The machine, and what was in force"))
 
 
@@ -348,7 +324,8 @@ def meanings(material: Material) -> Iterator[Section]:
     """On the page: what each number means."""
     points = any(part.points is not None for part in material.parts)
     sheet = meaning.sheet(points=points, virtual=material.runs[0].run.virtual)
-    yield Section("meaning", (Texts("reading", (SOURCES(),)), sheet), _("What the numbers mean"))
+    items = (Texts("reading", (SOURCES(),)), sheet)
+    yield Section("meaning", (Folded(_("What the numbers mean"), items),))
 
 
 def foot(material: Material) -> Iterator[Section]:
@@ -379,8 +356,6 @@ PARTS = (
     DocumentPart(10, head, (PAGE,)),
     DocumentPart(30, seen, (TERMINAL,)),
     DocumentPart(40, warnings, (TERMINAL,)),
-    DocumentPart(60, weightiest, (PAGE,)),
-    DocumentPart(70, before_use, (PAGE,)),
     DocumentPart(100, over_sides, (PAGE,)),
     DocumentPart(110, results, (PAGE, TERMINAL)),
     DocumentPart(120, conclusions, (TERMINAL,)),

@@ -506,6 +506,7 @@
   const plots = Array.from(document.querySelectorAll(".plot"), (element) => new Plot(element));
   const retick = () => plots.forEach((plot) => { plot.place(); plot.drawTicks(); });
   retick();
+  for (const folded of document.querySelectorAll("details")) folded.addEventListener("toggle", retick);
   let width = innerWidth;
   addEventListener("resize", () => {
     if (innerWidth !== width) retick();
@@ -532,12 +533,4 @@
     item.addEventListener("pointerenter", () => lines(true));
     item.addEventListener("pointerleave", () => lines(false));
   }
-
-  // Paper cannot be opened: what is folded away is printed too, but for findings, of which the important ones are open.
-  let closed = [];
-  addEventListener("beforeprint", () => {
-    closed = Array.from(document.querySelectorAll("details:not([open]):not(.aside-findings)"));
-    closed.forEach((d) => { d.open = true; });
-  });
-  addEventListener("afterprint", () => closed.forEach((d) => { d.open = false; }));
 })();

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from howlate.charts import Chart, Subject, all_charts
-from howlate.charts._figure import Shows
+from howlate.charts._figure import Figure, Shows
 from howlate.charts._scale import Axes
 from howlate.charts.histogram import CHART as HISTOGRAM
 from howlate.document import cautions, disturbances, histogram, tables
@@ -23,8 +23,9 @@ from howlate.model.run import BY_HAND
 from howlate.rooms import hooks
 from howlate.sides.join import gravity_of_runs
 from howlate.statistics.labels import row_names, title_of
-from howlate.words.caption import Caption
+from howlate.words.caption import Caption, Listed
 from howlate.words.language import _, as_called
+from howlate.words.say import text_of
 from howlate.words.statement import Statement
 
 
@@ -146,12 +147,16 @@ class StudyPart:
         yield from texts("notes", [*notes, *cautions.of_rows(part.rows)])
 
     def on_page(self, fit: Fit, axes: Axes) -> Iterator[Item]:
-        """Charts, and the tables where they belong; every cell's below those of the points."""
-        subjects = self.subjects(fit)
+        """Charts, then the tables; the charts that are folded, and those of further columns, on demand."""
+        subjects, rest = self.subjects(fit), []
         for chart in all_charts():
-            yield from figures(chart, subjects.get(chart.shows) or (), axes, self)
-            if chart.tables:
-                yield from self.latest(fit.listed).page_tables()
+            for drawn in figures(chart, subjects.get(chart.shows) or (), axes, self):
+                if chart.folded or drawn.column:
+                    rest.append(drawn)
+                else:
+                    yield drawn
+        yield from self.latest(fit.listed).page_tables()
+        yield from folded_charts(rest)
 
     def histograms(self) -> Iterator[Item]:
         """Of each column, with the chart's subjects; for the terminal."""
@@ -162,10 +167,13 @@ class StudyPart:
 
     def page_tables(self) -> Iterator[Item]:
         names = row_names(self.labels)
-        single = (*self.tables(None), disturbances.sheet(self.cells, names, self.part))
+        more = disturbances.sheet(self.cells, names, self.part)
         if self.points is None:
-            yield from single
+            first, *rest = self.tables(None)
+            yield first
+            yield Folded(_("More tables: quantiles with their intervals, disturbances"), (*rest, more))
             return
+        single = (*self.tables(None), more)
         yield from self.tables(self.points)
         yield Folded(_("Every repetition: {count} cells").format(count=len(self.cells)), single, "cells")
 
@@ -183,6 +191,14 @@ class StudyPart:
         if points is None:
             return tables.of_cells(rows)
         return tables.of_points(points.groups, rows, virtual=virtual)
+
+
+def folded_charts(drawn: Sequence[Drawn]) -> Iterator[Folded]:
+    """Charts on demand, by their titles."""
+    titles = dict.fromkeys(text_of(d.figure.title if isinstance(d.figure, Figure) else "") for d in drawn)
+    if drawn:
+        named = text_of(Listed(tuple(filter(None, titles)), ", "))
+        yield Folded(_("More charts: {titles}").format(titles=named), tuple(drawn), "charts")
 
 
 def figures(chart: Chart, subjects: Sequence[Subject], axes: Axes, part: StudyPart) -> Iterator[Drawn]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 
 from rich.cells import cell_len
@@ -12,10 +12,10 @@ from rich.cells import cell_len
 from howlate.sides.modes import mode_of_all
 from howlate.statistics.groups import VIRTUAL_TIME
 from howlate.words.caption import Listed
-from howlate.words.language import _, as_called, sentences
+from howlate.words.language import _, as_called
 from howlate.words.printable import without_controls
-from howlate.words.quantities import NARROW_SPACE, time_text
-from howlate.words.say import Text, text_of
+from howlate.words.quantities import NARROW_SPACE
+from howlate.words.say import Text
 from howlate.words.statement import Statement
 
 
@@ -140,20 +140,6 @@ def tied(text: str) -> str:
 def typeset(text: str) -> str:
     """Escaped; narrow spaces that no line ends at stand between a number and its unit, and between thousands."""
     return escaped(re.sub(r"(?<=\d),(?=\d{3})", NARROW_SPACE, tied(text)))
-
-
-def emphasised(said: Text, names: Sequence[str]) -> str:
-    """As `typeset`, with these of the statements' values bold: times, where the name ends in _ns."""
-    if isinstance(said, tuple):
-        return sentences(*(emphasised(each, names) for each in said))
-    text = typeset(text_of(said))
-    for name in names:
-        if isinstance(said, Statement) and name in said.values:
-            value = said.values[name]
-            shown = typeset(time_text(value, space=" ") if name.endswith("_ns") else str(value))
-            before, found, behind = text.rpartition(shown)
-            text = f"{before}<b>{found}</b>{behind}" if found else text
-    return text
 
 
 def stopped(text: str) -> str:

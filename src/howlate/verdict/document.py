@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
-from howlate.document.document import Item, Texts
+from howlate.document.document import Folded, Item, Texts
 from howlate.document.missing import missing_of
 from howlate.document.sheet import NOTHING, Column, Row, Sheet, SheetCell, labels, numbers, texts, times
 from howlate.document.units import Unit
@@ -88,12 +88,16 @@ def _anticipated(verdicts: Sequence[Verdict]) -> list[Statement]:
 
 
 def items(verdicts: Sequence[Verdict], content: RunContent | None = None) -> Iterator[Item]:
-    """All that is said of them: of one row its sentences, of several a table and what is open."""
+    """All that is said of them: of one row its sentences, of several the run's, and folded a table and what is
+    open."""
     yield Texts("verdict", opening(verdicts, content))
     if len(verdicts) == 1:
         yield Texts("more", tuple(statements(verdicts[0])[1:]))
         return
-    yield sheet(verdicts)
+    yield Folded(_("Row by row"), (sheet(verdicts), *_row_by_row(verdicts)))
+
+
+def _row_by_row(verdicts: Sequence[Verdict]) -> Iterator[Item]:
     told = [(verdict, statements(verdict)[1:]) for verdict in verdicts]
     of_all = _shared([lines for _, lines in told])
     shared = {

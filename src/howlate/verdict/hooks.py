@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from howlate.document.document import Texts
     from howlate.document.first_screen.on_screen import Ruled
     from howlate.document.of_runs import DocumentPart, Material
     from howlate.errors import ExitCode
@@ -41,13 +40,6 @@ def parts() -> tuple[DocumentPart, ...]:
     from howlate.verdict.in_report import PARTS
 
     return PARTS
-
-
-def opening(material: Material) -> Iterator[Texts]:
-    """For document/of_runs.py: the head of the page."""
-    from howlate.verdict.in_report import opening
-
-    return opening(material)
 
 
 def judges(material: Material) -> bool:

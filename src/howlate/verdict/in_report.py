@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from howlate.document.document import Section, Texts, texts
+from howlate.document.document import Section, texts
 from howlate.document.of_runs import DocumentPart, Material
 from howlate.document.sheet import PAGE, TERMINAL
 from howlate.model.loaded import RunContent
 from howlate.rooms import hooks
 from howlate.verdict.document import briefly, items
-from howlate.verdict.document import opening as first_sentences
 from howlate.verdict.judge import Judged, stated
 from howlate.verdict.ruling import Verdict
 from howlate.verdict.verdict_json import verdict_json
@@ -34,14 +33,8 @@ def doubts(material: Material) -> list[Statement]:
     ]
 
 
-def opening(material: Material) -> Iterator[Texts]:
-    """For the head of the page."""
-    yield from texts("verdict", first_sentences(_verdicts(material), _alone(material)))
-    yield from texts("beside", material.once(doubts))
-
-
 def section(material: Material) -> Iterator[Section]:
-    """In the terminal briefly and before all else."""
+    """In the terminal briefly and before all else; on the page in words for a report."""
     judged = _verdicts(material)
     if judged:
         brief = material.style is TERMINAL
@@ -50,7 +43,7 @@ def section(material: Material) -> Iterator[Section]:
         yield Section("verdict", (*shown, *more), "" if brief else _("The verdict"))
 
 
-PARTS = (DocumentPart(20, section, (PAGE, TERMINAL)),)
+PARTS = (DocumentPart(20, section, (TERMINAL,)), DocumentPart(112, section, (PAGE,)))
 
 
 def json_members(material: Material) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from howlate.document.document import Texts
     from howlate.document.first_screen.on_screen import Reasons
     from howlate.document.of_runs import DocumentPart, Material
     from howlate.document.results import WithCases
@@ -45,8 +44,8 @@ def parts() -> tuple[DocumentPart, ...]:
     return PARTS
 
 
-def opening(material: Material) -> Iterator[Texts]:
-    """For document/of_runs.py: the head of the page."""
+def opening(material: Material) -> Iterator[Statement]:
+    """For document/first_screen/on_page.py: the short answer of runs of `howlate advise`."""
     from howlate.why.advise.document import answers
 
     return answers(material.runs)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from howlate.document.document import Section
+from howlate.document.document import Folded, Section
 from howlate.document.of_runs import DocumentPart, Material
 from howlate.document.results import WithCases
 from howlate.document.sheet import PAGE, TERMINAL
@@ -37,12 +37,18 @@ def late_causes(material: Material) -> Sequence[Section]:
     """Where the time of the late samples went, if events were recorded."""
     cells = explained_by_row(material)
     found = [finding for content in material.runs for finding in content.findings]
-    return causes_section(cells, found, _("Why the late samples were late") if material.style is PAGE else "")
+    return causes_section(cells, found)
+
+
+def all_causes(material: Material) -> Iterator[Section]:
+    """On the page: the same, folded."""
+    for section in late_causes(material):
+        yield Section("causes-table", (Folded(_("All causes, and what to do about them"), section.items),))
 
 
 PARTS = (
     DocumentPart(50, advised, (PAGE, TERMINAL)),
-    DocumentPart(80, late_causes, (PAGE,)),
+    DocumentPart(111, all_causes, (PAGE,)),
     DocumentPart(130, late_causes, (TERMINAL,)),
 )
 

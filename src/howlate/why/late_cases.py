@@ -172,11 +172,9 @@ def causes_sheet(sums: Sequence[CauseSum]) -> Sheet:
     )
 
 
-def _notes(cells: Sequence[ExplainedCell], sums: Sequence[CauseSum]) -> list[Text]:
-    """What the table does not show."""
+def cost_of_recording(cells: Sequence[ExplainedCell]) -> list[Text]:
+    """What recording added to the samples."""
     found: list[Text] = []
-    if rest := sums[MOST_CAUSES:]:
-        found.append(MORE(count=len(rest), ns=sum(each.total_ns for each in rest)))
     dearest = max(cells, key=lambda cell: cell.own_share)
     if dearest.own_share and dearest.median_ns is not None:
         without_ns = dearest.median_ns - dearest.own_cost_ns
@@ -191,6 +189,15 @@ def cautions(cells: Sequence[ExplainedCell]) -> list[Text]:
     if much := [cell for cell in cells if cell.is_own_cost_much]:
         names, most_ns = tuple(cell.name for cell in much), max(cell.own_most_ns for cell in much)
         found.append(RECORDING_TOO_MUCH(most_ns=most_ns, share=OWN_SHARE, cells=names))
+    return found
+
+
+def _notes(cells: Sequence[ExplainedCell], sums: Sequence[CauseSum]) -> list[Text]:
+    """What the table does not show."""
+    found: list[Text] = []
+    if rest := sums[MOST_CAUSES:]:
+        found.append(MORE(count=len(rest), ns=sum(each.total_ns for each in rest)))
+    found += cost_of_recording(cells)
     if absent := tuple(dict.fromkeys(event for cell in cells for event in cell.absent)):
         found.append(ABSENT(events=absent))
     for cell in cells:

@@ -17,6 +17,7 @@ from howlate.statistics.threshold import the_ended
 from howlate.why.cause_names import NAMES
 from howlate.why.explained_cells import CauseSum, ExplainedCell, cause_sums
 from howlate.why.in_report import explained_by_row
+from howlate.why.late_cases import cost_of_recording
 from howlate.why.remedies import (
     GAP,
     IRQ_LATE_OR_GAP,
@@ -34,6 +35,8 @@ from howlate.words.say import say
 
 RANK = 50
 """Of the cost of recording, among notes."""
+COMMAND = re.compile(r"`((?:howlate|sysctl|apt|mount|swapoff|systemctl) [^`]*)`")
+"""Of a remedy; options of the kernel's command line are none."""
 NO_ADVICE = (GAP, IRQ_LATE_OR_GAP, STOPPED, UNKNOWN)
 """Remedies whose last sentence says nothing alone."""
 
@@ -51,10 +54,12 @@ def reasons(material: Material) -> Reasons | None:
     findings = [finding for content in material.runs for finding in content.findings]
     kept = sum(not case.case.state & NOTHING_KEPT for cell in cells for case in cell.cases)
     said, notes = advice(sums, findings, whole_ns), of_recording(cells)
-    return Reasons(kept, kinds(sums, whole_ns), said, notes, of_one=of_one)
+    return Reasons(kept, kinds(sums, whole_ns, findings), said, notes, of_one=of_one)
 
 
-def kinds(sums: Sequence[CauseSum], whole_ns: int, *, ordinary: bool = False) -> tuple[ScreenReason, ...]:
+def kinds(
+    sums: Sequence[CauseSum], whole_ns: int, findings: Sequence[Finding] = (), *, ordinary: bool = False
+) -> tuple[ScreenReason, ...]:
     """Each kind with the task that it is most about. What every wake-up has is no cause, and left out unless it is
     asked for."""
     kinds: dict[Cause, CauseSum] = {}
@@ -68,11 +73,24 @@ def kinds(sums: Sequence[CauseSum], whole_ns: int, *, ordinary: bool = False) ->
             before, total_ns=total_ns, worst_ns=worst.worst_ns, worst_in=worst.worst_in
         )
     found = sorted(kinds.values(), key=lambda each: -each.total_ns)
-    return tuple(
-        ScreenReason(
-            NAMES[each.cause], each.total_ns / max(1, whole_ns), each.worst_ns, each.worst_in.name, each.name
-        )
-        for each in found
+    return tuple(_kind(each, whole_ns, findings) for each in found)
+
+
+def _kind(each: CauseSum, whole_ns: int, findings: Sequence[Finding]) -> ScreenReason:
+    """With what to do about it."""
+    remedy = remedy_of(each.example, has_idle_states=each.has_idle_states)
+    here = findings_for(remedy, findings) if remedy is not None else []
+    commands = COMMAND.findall(here[0].change) if here else []
+    return ScreenReason(
+        NAMES[each.cause],
+        each.total_ns / max(1, whole_ns),
+        each.worst_ns,
+        each.worst_in.name,
+        each.name,
+        advised(remedy, findings) if remedy is not None else "",
+        commands[0] if commands else "",
+        each.worst_in.cell,
+        frozenset(finding.check for finding in here),
     )
 
 
@@ -103,4 +121,4 @@ def of_recording(cells: Sequence[ExplainedCell]) -> tuple[ScreenNote, ...]:
     cost = Caption(
         "recording took {share} of the median ({row})", share=percent(dearest.own_share), row=dearest.name
     )
-    return (ScreenNote(RANK, cost),)
+    return (ScreenNote(RANK, cost, told=tuple(cost_of_recording(cells))),)

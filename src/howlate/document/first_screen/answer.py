@@ -26,7 +26,7 @@ FAIL = "FAIL"
 
 @dataclass(frozen=True)
 class Answer:
-    """Of the first run of a material."""
+    """Of all runs of a material."""
 
     rows: ScreenRows
     outcome: str
@@ -44,7 +44,7 @@ class Answer:
     @classmethod
     def of(cls, material: Material) -> Answer:
         ruled = _ruled(material)
-        found = screen_rows(material.runs[0], ruled.rows if ruled is not None else None)
+        found = screen_rows(material.runs, ruled.rows if ruled is not None else None, material.labels)
         why: Reasons | None = next((told for room in hooks("reasons") if (told := room(material))), None)
         word = ""
         said: Text = ""
@@ -54,7 +54,8 @@ class Answer:
             more = ruled.said if ruled is not None else ()
         elif found.rows:
             word, said = _largest(found.rows), _measured(found.counted)
-            more = [ladder.statement()] if (ladder := ladder_of(material.runs[0])) is not None else ()
+            ladders = (ladder_of(content) for content in material.runs)
+            more = [ladder.statement() for ladder in ladders if ladder is not None]
         content = material.runs[0]
         if ended := of_the_ended(content.summaries, content.run):
             more = (Listed(ended, " "), *more)
@@ -74,7 +75,7 @@ def outcome_of(material: Material) -> str:
     """PASS, FAIL or INCONCLUSIVE; "" where no deadline was stated."""
     if (ruled := _ruled(material)) is not None:
         return str(ruled.outcome)
-    stated = any(cell.deadline is not None for cell in material.runs[0].summaries)
+    stated = any(cell.deadline is not None for content in material.runs for cell in content.summaries)
     return "INCONCLUSIVE" if stated else ""
 
 

@@ -20,11 +20,20 @@ from howlate.statistics.labels import varying
 from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import percent, seconds_text
 from howlate.words.say import Text, text_of
+from howlate.words.statement import rule
 
 MOST = 3
 UNMEASURED, INVALID, CLOCK, LOAD, OTHERS, LENGTH = 10, 20, 30, 60, 70, 90
 """Their ranks; a room's (on_screen.py) lie between them."""
 WEAK_LOAD = 0.9
+NOT_THERE = ("report.cells-missing", "report.not-")
+"""The rules of what says that cells are missing."""
+LONGER = rule(
+    "notes.longer",
+    "What comes so rarely may not have come at all while it was measured, with {level:level}; a longer run sees it: "
+    "`howlate check --long`.",
+)
+LEVEL = 0.95
 RULE_OF_THREE = 3
 """What comes less often than so many times in what was measured may not have come at all, with 95 %."""
 
@@ -52,21 +61,23 @@ def _notes(material: Material, rows: Sequence[ScreenRow]) -> Iterator[ScreenNote
     for warning in content.run.warnings:
         if policy_without_right(warning):
             yield ScreenNote(0, warning)
-    lacking = [cell for cell in content.run.plan.cells if cell.id in _lacking(content)]
+    away = _lacking(content)
+    lacking = [cell for cell in content.run.plan.cells if cell.id in away]
     if material.failures and rows:
-        yield ScreenNote(UNMEASURED, material.failures[0].removeprefix("! "), len(material.failures))
+        yield ScreenNote(
+            UNMEASURED, material.failures[0].removeprefix("! "), len(material.failures), NOT_THERE
+        )
     elif lacking and rows:
         loads = tuple(cell.labels.get("load", cell.id) for cell in lacking)
         names = loads if len(set(loads)) == len(loads) else tuple(cell.id for cell in lacking)
-        yield ScreenNote(UNMEASURED, Caption("not measured: {rows}", rows=Listed(names)))
+        yield ScreenNote(UNMEASURED, Caption("not measured: {rows}", rows=Listed(names)), rules=NOT_THERE)
     invalid = [row for row in rows if not row.group.counted]
     if invalid:
-        failed = [cell.failed[0] for row in invalid for cell in row.cells if cell.failed]
+        failed = [text for row in invalid for cell in row.cells for text in cell.failed]
         why = text_of(failed[0]).partition(":")[0] if failed else ""
         names = tuple(row.title for row in invalid)
-        yield ScreenNote(
-            INVALID, Caption("not valid: {rows} ({why})", rows=Listed(names), why=why), len(names)
-        )
+        told = Caption("not valid: {rows} ({why})", rows=Listed(names), why=why)
+        yield ScreenNote(INVALID, told, len(names), tuple(text.rule for text in failed))
     yield from of_machine(content)
     yield from _of_loads(rows)
     yield from _of_others(rows)
@@ -81,6 +92,7 @@ def _notes(material: Material, rows: Sequence[ScreenRow]) -> Iterator[ScreenNote
                 time=seconds_text(shortest, space=" "),
                 every=seconds_text(shortest / RULE_OF_THREE, " ", math.floor),
             ),
+            told=(LONGER(level=LEVEL),),
         )
 
 
@@ -92,13 +104,17 @@ def _lacking(content: RunContent) -> set[str]:
 
 def of_machine(content: RunContent) -> Iterator[ScreenNote]:
     if content.run.virtual:
-        yield ScreenNote(CLOCK, virtual_note(virtual=True))
+        yield ScreenNote(CLOCK, virtual_note(virtual=True), rules=("report.one-seed",))
         return
     steal_ns = sum(int(cell.trailer.get("steal_ns") or 0) for cell in content.cells)
     measured_ns = sum(1e9 * (cell.seconds or 0) for cell in content.cells)
     if is_virtual(facts_of(content.run.facts)):
         share = percent(steal_ns / measured_ns if measured_ns else 0.0)
-        yield ScreenNote(CLOCK, Caption("virtual machine (steal {share})", share=share))
+        yield ScreenNote(
+            CLOCK,
+            Caption("virtual machine (steal {share})", share=share),
+            rules=("report.hypervisor", "report.steal", "cell.steal"),
+        )
 
 
 def _of_loads(rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
@@ -110,9 +126,8 @@ def _of_loads(rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
     ]
     if weak:
         share, name = min(weak)
-        yield ScreenNote(
-            LOAD, Caption("{row} had {share} of its load", row=name, share=percent(share)), len(weak)
-        )
+        told = Caption("{row} had {share} of its load", row=name, share=percent(share))
+        yield ScreenNote(LOAD, told, len(weak), ("load.",))
 
 
 def _of_others(rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
@@ -131,7 +146,7 @@ def _of_others(rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
     told = Caption(
         "others ran beside {count} of {rows} rows: {task}", count=len(disturbed), rows=len(rows), task=most
     )
-    yield ScreenNote(OTHERS, told, len(disturbed))
+    yield ScreenNote(OTHERS, told, len(disturbed), ("others.",))
 
 
 def circumstances(content: RunContent) -> Text:

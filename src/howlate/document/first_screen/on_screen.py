@@ -17,6 +17,10 @@ class ScreenNote:
     text: Text
     count: int = 1
     """So many sentences of the whole report it stands for."""
+    rules: tuple[str, ...] = ()
+    """How the rules of those sentences begin."""
+    told: tuple[Text, ...] = ()
+    """More of the kind, which the report's notes do not have."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,18 @@ class ScreenReason:
     row: str
     """In which it was the worst."""
     task: str = ""
+    remedy: str = ""
+    """One thing to do about it; "" where nothing is known."""
+    command: str = ""
+    """One that does it; "" where there is none."""
+    cell: str = ""
+    """The id of the cell in which it was the worst."""
+    checks: frozenset[str] = frozenset()
+    """The doctor's that look at it."""
+
+    def look(self, folder: str) -> str:
+        """The command that shows the worst sample with it."""
+        return " ".join(filter(None, ("howlate why", folder, self.cell if folder else "", "--worst 1")))
 
 
 @dataclass(frozen=True)

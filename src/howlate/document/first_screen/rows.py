@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from howlate.document.results import rulings_of
 from howlate.model.bins import Histogram
@@ -101,9 +102,21 @@ class ScreenRows:
         return tuple(row for row in self.rows if row.outcome)
 
 
-def screen_rows(content: RunContent, rulings: Mapping[str, str] | None = None) -> ScreenRows:
-    """Of a run. `rulings`: by cell and by point, else those on the deadlines that were stated."""
-    found = list(_rows(content, rulings_of(content) if rulings is None else rulings))
+def screen_rows(
+    runs: Sequence[RunContent],
+    rulings: Mapping[str, str] | None = None,
+    labels: Sequence[Mapping[str, str]] = (),
+) -> ScreenRows:
+    """`rulings`: of one run by cell and by point, else those on the deadlines that were stated. `labels`: of all
+    cells of several runs, which tell them apart."""
+    alone = rulings if len(runs) == 1 else None
+    of_runs = [list(_rows(content, rulings_of(content) if alone is None else alone)) for content in runs]
+    found = [row for rows in of_runs for row in rows]
+    if len(runs) > 1:
+        starts = accumulate((len(content.cells) for content in runs), initial=0)
+        places = [at + row.group.places[0] for at, rows in zip(starts, of_runs, strict=False) for row in rows]
+        names = map(printable, row_names([labels[place] for place in places]))
+        found = [replace(row, name=name) for row, name in zip(found, names, strict=True)]
     deadlines = {counts.deadline_ns for row in found if (counts := row.counts) is not None}
     step_ns = 0 if deadlines else _step_ns(found)
     told = [replace(row, later=_later(row, step_ns)) for row in found]

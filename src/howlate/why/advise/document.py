@@ -30,6 +30,7 @@ from howlate.why.advise.flip import Flip
 from howlate.words.language import N_, _
 from howlate.words.quantities import significant
 from howlate.words.say import say, text_of
+from howlate.words.statement import Statement
 
 STANDINGS = {
     Standing.HELPS: N_("helps"),
@@ -64,11 +65,9 @@ def only(runs: Sequence[RunContent]) -> bool:
     return all(map(is_advice, runs))
 
 
-def answers(runs: Sequence[RunContent]) -> Iterator[Texts]:
+def answers(runs: Sequence[RunContent]) -> Iterator[Statement]:
     """The short answer of each run of the study, for the head of the page."""
-    for number, content in enumerate(filter(is_advice, runs)):
-        first = next(advice_of(content).statements())
-        yield Texts("more-answer" if number else "answer", ((first,),))
+    return (next(advice_of(content).statements()) for content in filter(is_advice, runs))
 
 
 def sheet(advice: Advice, content: RunContent) -> Sheet:

@@ -1,6 +1,6 @@
-"""Where the time of the worst samples went: a bar for each, from the release to the time stamp. All bars are equally
-long, so that the parts of one sample can be read beside another that is a hundred times as late. What it hides: parts
-below a thousandth are drawn with their neighbour; `howlate why` lists them."""
+"""Where the time of the worst samples went: a bar for each, from the release to the time stamp, as long as it was
+late. Each cell has an axis of its own, so that one that is a hundred times as late hides no other. What it hides:
+parts below a thousandth are drawn with their neighbour; `howlate why` lists them, and more samples."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from howlate.charts._cases import DrawnCase, drawn_cases, time_axis
 from howlate.charts._data import pack
-from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject
+from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject, columns_of
 from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
 from howlate.charts._scale import OWN_AXES, Axes, Scale
 from howlate.charts._svg import el
@@ -20,8 +20,7 @@ from howlate.words.caption import Caption
 from howlate.words.quantities import seconds_text, time_text
 
 WIDTH = 1000
-WHOLE = Scale(0.0, 1.0, log=False, kind="share")
-ROW, NAME_AT, BAR_AT, BAR = 42, 10, 20, 14
+ROW, NAME_AT, BAR_AT, BAR = 36, 9, 18, 12
 """The row's share of the picture's height: where its name and its bar are, and the bar's height."""
 COLOURS = 8
 REST = "rest"
@@ -53,14 +52,14 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
         name="causes",
         title=Caption("Why the worst were late"),
         reading=Caption(
-            "A bar for each of the worst samples, from its release on the left to its time stamp on the right, "
-            "however long that took. The colours say what the time went to, in the order in which it went. A name "
-            "leads to the sample's point in the course of time."
+            "A bar for each of the worst samples of a row, from its release to its time stamp, as long as it was "
+            "late; each row has its own axis. The colours say what the time went to. A name leads to it above."
         ),
-        x_title=Caption("Share of the latency"),
+        x_title=Caption("Time since the release"),
         y_title="",
         panels=tuple(_panel(subject, cases, classes) for subject, cases in drawn),
         keys=tuple(keys),
+        columns=columns_of(len(drawn)),
     )
 
 
@@ -76,11 +75,12 @@ def classes_of(cases: Iterable[ExplainedCase]) -> dict[Cause, str]:
 
 def _panel(subject: Subject, cases: Sequence[DrawnCase], classes: dict[Cause, str]) -> Panel:
     height = ROW * len(cases)
-    pieces = [_piece(case, ROW * i, height, classes) for i, case in enumerate(cases)]
     worst = cases[0].explained
+    longest_ns = max(case.explained.case.latency_ns for case in cases)
+    pieces = [_piece(case, ROW * i, height, classes, longest_ns) for i, case in enumerate(cases)]
     return Panel(
         label=subject.label,
-        picture=picture_of(pieces, WHOLE, (), WIDTH, height),
+        picture=picture_of(pieces, Scale(0.0, float(longest_ns), log=False, kind="ns"), (), WIDTH, height),
         height=height,
         summary=Caption(
             "What the time of the {count} worst samples went to. Of the worst, {latency}, most went to: {cause}.",
@@ -92,9 +92,10 @@ def _panel(subject: Subject, cases: Sequence[DrawnCase], classes: dict[Cause, st
     )
 
 
-def _piece(drawn: DrawnCase, above: int, height: int, classes: dict[Cause, str]) -> Piece:
+def _piece(drawn: DrawnCase, above: int, height: int, classes: dict[Cause, str], longest_ns: int) -> Piece:
+    """`longest_ns`: as long as the picture is wide."""
     case = drawn.explained.case
-    slices = list(_slices(drawn.explained))
+    slices = list(_slices(drawn.explained, longest_ns))
     top, foot = above + BAR_AT, above + BAR_AT + BAR
     paths: dict[str, list[str]] = {}
     for each in slices:
@@ -116,18 +117,17 @@ def _piece(drawn: DrawnCase, above: int, height: int, classes: dict[Cause, str])
             "name": name,
             "names": [cause_caption(*each.part.key) for each in slices],
             "says": [time_text(each.ns) for each in slices],
-            "x": pack((each.left + each.right) // 2 for each in slices),
-            "per": WIDTH,
+            "x": pack(round((each.left + each.right) / 2 / WIDTH * longest_ns) for each in slices),
             "y": pack([y] * len(slices)),
         },
     )
 
 
-def _slices(explained: ExplainedCase) -> Iterator[_Slice]:
+def _slices(explained: ExplainedCase, longest_ns: int) -> Iterator[_Slice]:
     """At least a unit wide each: what is narrower belongs to what comes before it."""
     before: _Slice | None = None
     for part in explained.parts:
-        right = round((part.from_ns + part.ns) / explained.case.latency_ns * WIDTH)
+        right = round((part.from_ns + part.ns) / longest_ns * WIDTH)
         if before is None:
             before = _Slice(part.cause, 0, right, part, part.ns)
         elif part.cause is before.cause or right <= before.right:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from howlate.charts._deadline import deadlines, with_upright
-from howlate.charts._figure import Chart, Figure, Key, Panel, Subject
+from howlate.charts._figure import Figure, Key, Panel, Subject
 from howlate.charts._pieces import exact_of, picture_of
 from howlate.charts._rows import ROW, WIDTH, Dot, DotRow, pieces_of
 from howlate.charts._scale import Scale, spread
@@ -13,7 +13,6 @@ from howlate.charts._words import around_zero, names_of
 from howlate.model.summary import ColumnSummary
 from howlate.words.caption import Caption
 from howlate.words.quantities import time_text
-from howlate.words.say import Text
 
 STATISTICS = (
     ("0.5", Caption("median"), "plus", "c-median"),
@@ -22,6 +21,8 @@ STATISTICS = (
 )
 
 LARGEST = Caption("largest")
+LABEL = 7
+"""Of a deadline, above the foot of the picture."""
 
 
 def draw(subjects: Sequence[Subject]) -> Figure | None:
@@ -47,7 +48,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         ),
         x_title=title,
         y_title="",
-        panels=(with_upright(_panel(rows, x), drawn, 1.0),),
+        panels=(with_upright(_panel(rows, x), drawn, LABEL / (ROW * len(rows))),),
         keys=(
             *(Key(classes, name, marker) for _key, name, marker, classes in STATISTICS),
             Key("c-max", Caption("largest seen"), "circle"),
@@ -56,7 +57,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
 
 
 def _panel(rows: Sequence[tuple[Subject, ColumnSummary]], x: Scale) -> Panel:
-    pieces = pieces_of([_row(subject.label, dots(column), x) for subject, column in rows], x)
+    pieces = pieces_of([_row(subject, dots(column), x) for subject, column in rows], x)
     worst = max(rows, key=lambda row: row[1].max or 0)
     height = ROW * len(rows)
     return Panel(
@@ -73,9 +74,10 @@ def _panel(rows: Sequence[tuple[Subject, ColumnSummary]], x: Scale) -> Panel:
     )
 
 
-def _row(name: Text, drawn: Sequence[Dot], x: Scale) -> DotRow:
+def _row(subject: Subject, drawn: Sequence[Dot], x: Scale) -> DotRow:
     places = [x.at(dot.value) * WIDTH for dot in drawn]
-    return DotRow(name, drawn, "span", min(places), max(places), told=LARGEST)
+    end, ruling = subject.end, subject.ruling.lower()
+    return DotRow(subject.label, drawn, "span", min(places), max(places), end=end, ruling=ruling)
 
 
 def main_column(subject: Subject) -> ColumnSummary | None:
@@ -93,6 +95,3 @@ def dots(column: ColumnSummary) -> list[Dot]:
         if (value := column.quantiles.get(key)) is not None
     ]
     return [*found, Dot(LARGEST, column.max, "circle", "c-max")] if column.max is not None else found
-
-
-CHART = Chart("overview", 10, draw, "cells", tables=True)

@@ -1,0 +1,158 @@
+"""The answer at the top of the page: a bar with the verdict, the rows at a glance, why they were late, and how far to
+trust it, all within one screen (docs/report.md). The same values as in the terminal (answer.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from howlate.charts import Subject
+from howlate.charts._overview import draw
+from howlate.document import cautions, machine
+from howlate.document.document import Drawn, Folded, Item, Section, Texts, texts
+from howlate.document.first_screen.answer import Answer
+from howlate.document.first_screen.brief import MEASURED
+from howlate.document.first_screen.notes import circumstances, said
+from howlate.document.first_screen.on_screen import Reasons
+from howlate.document.first_screen.rows import ScreenRow
+from howlate.document.of_runs import NO_CELL, Material, answered, left_out, question, thresholds
+from howlate.document.sheet import Column, Row, Sheet, SheetCell, labels, numbers
+from howlate.document.sheet import texts as column
+from howlate.document.text import every_note
+from howlate.rooms import hooks
+from howlate.sides.join import gravity_of_runs
+from howlate.statistics.labels import policy_in_force
+from howlate.words.caption import Caption, Listed
+from howlate.words.language import _, as_called, ngettext
+from howlate.words.quantities import asked_text, percent, time_text
+from howlate.words.say import Text, count_text, text_of
+from howlate.words.statement import Statement
+
+MOST_ROWS = 8
+CAUSES = 3
+
+
+def head(material: Material) -> Iterator[Section]:
+    """The bar, and what stands below it on the first screen."""
+    answer = material.once(Answer.of)
+    first: Text
+    openings: list[Text] = [text for opening in hooks("opening") for text in opening(material)]
+    word, more = answer.outcome or MEASURED, list(answer.more)
+    if answered(material):
+        first, *more = openings
+    elif answer.outcome:
+        first = answer.said
+    else:
+        first = Listed((answer.word, answer.said), ": ") if answer.rows.rows else NO_CELL()
+    started = dict.fromkeys(content.run.started[:16].replace("T", " ") for content in material.runs)
+    where = list(dict.fromkeys(text_of(circumstances(content)) for content in material.runs))
+    studies = ", ".join(dict.fromkeys(content.run.study.id for content in material.runs))
+    policy = policy_in_force([cell.summary.labels for cell in material.cells])
+    bar = (
+        Texts("outcome", (word, first)),
+        *texts("more", more),
+        Texts(
+            "eyebrow",
+            (
+                " · ".join([*where, f"{', '.join(started)} UTC"]),
+                f"{studies}: {question(material)} {policy}".rstrip(),
+            ),
+        ),
+    )
+    yield Section("head", bar, kind=f"header {word.lower()}")
+    leads = [text for lead in hooks("lead") for text in lead(material)]
+    yield Section("lead", texts("lead", leads))
+    if answer.rows.rows and not answered(material):
+        yield Section("glance", tuple(_glance(material, answer)))
+    if answer.why is not None and answer.why.reasons:
+        yield Section("shares", (shares(answer.why, material.folder),))
+    yield Section("trust", tuple(_chips(material, answer)), kind="chips")
+
+
+def title(material: Material) -> str:
+    """For the window: the verdict, and of which machine."""
+    answer = material.once(Answer.of)
+    rows = answer.rows
+    what = asked_text(rows.deadline_ns) if rows.deadline_ns else "" if answer.outcome else answer.word
+    run = material.runs[0].run
+    kernel = machine.facts_of(run.facts).text("kernel.release")
+    where = (f"Linux {kernel}" if kernel else "") if run.target == "local" else run.target
+    return " – ".join(
+        filter(None, (" ".join(filter(None, (answer.outcome or MEASURED, what))), where, "howlate"))
+    )
+
+
+def _glance(material: Material, answer: Answer) -> Iterator[Item]:
+    """A line for each of the rows that are first on the screen."""
+    rows = answer.rows.rows[:MOST_ROWS]
+    subjects = [_subject(material, row, answer.rows.step_ns) for row in rows]
+    virtual = material.runs[0].run.virtual
+    note = every_note(virtual=virtual, labels=material.labels, gravity=gravity_of_runs(material.runs))
+    if (figure := draw(subjects)) is not None:
+        yield Drawn(figure, caution=note)
+    if left := len(answer.rows.rows) - len(rows):
+        yield Texts("note", (_("{count} more rows").format(count=left),))
+
+
+def _subject(material: Material, row: ScreenRow, step_ns: int) -> Subject:
+    """The repetition with the largest value, with what is said of the whole row at its end."""
+    worst = max(row.cells, key=lambda cell: (one.max or 0) if (one := cell.columns.get(cell.latest)) else 0)
+    held = next((cell.bins for cell in material.cells if cell.summary is worst), None)
+    later: Text = ""
+    if row.later is not None and row.outcome:
+        later = Caption("{count} missed", count=count_text(row.later))
+    elif row.later is not None and step_ns:
+        later = Caption("{count} later than {time}", count=count_text(row.later), time=asked_text(step_ns))
+    largest = "" if row.max_ns is None else time_text(row.max_ns)
+    label: Text = row.title if row.group.counted else Caption("{name} (invalid)", name=row.title)
+    bins = None if held is None else held.of(worst.latest)
+    return Subject(label, worst, bins, ruling=row.outcome, end=Listed((largest, later, row.outcome), " · "))
+
+
+def shares(why: Reasons, folder: str) -> Sheet:
+    """The kinds of causes with the most time, each with one remedy and one command."""
+    reasons = why.reasons[:CAUSES]
+    rest = max(0.0, 1 - sum(reason.share for reason in reasons))
+    names = [text_of(reason.name) + (f" ({reason.task})" if reason.task else "") for reason in reasons]
+    worst = [f"{time_text(reason.worst_ns)} · {reason.row}" for reason in reasons]
+    commands = [as_called(f"`{reason.command or reason.look(folder)}`").strip("`") for reason in reasons]
+    return Sheet(
+        "late-shares",
+        text_of(Caption("Why late (the {count} worst, share of their time)", count=why.samples)),
+        (
+            labels("cause", "", [*names, _("the rest")]),
+            numbers("share", "", [*(reason.share for reason in reasons), rest], percent),
+            column("worst", "", [*worst, ""]),
+            column("remedy", "", [*(as_called(reason.remedy) for reason in reasons), ""]),
+            Column("command", "", tuple(map(SheetCell, [*commands, ""]))),
+        ),
+        (*(Row(kind=f"c{number + 1}") for number in range(len(reasons))), Row(kind="rest")),
+        kind="shares",
+    )
+
+
+def _chips(material: Material, answer: Answer) -> Iterator[Item]:
+    """The notes of the first screen, each with the sentences behind it; the last one has all the others."""
+    rows = material.whole.latest(material.fit.listed).rows
+    every = list(
+        dict.fromkeys([*thresholds(material), *cautions.of_runs(material.runs, rows), *left_out(material)])
+    )
+    for note in answer.notes:
+        own = [
+            text for text in every if note.rules and any(rule.startswith(note.rules) for rule in _rules(text))
+        ]
+        every = [text for text in every if text not in own]
+        own += [text for text in note.told if text not in own]
+        yield Folded(said(note), texts("cautions", own or [note.text]), "chip")
+    if every:
+        count = len(every)
+        name = ngettext("{count} more note", "{count} more notes", count).format(count=count)
+        yield Folded(name, texts("cautions", every), "chip")
+
+
+def _rules(text: Text) -> Iterator[str]:
+    """Of a sentence and of those within it."""
+    for each in text if isinstance(text, tuple) else [text]:
+        if isinstance(each, Statement):
+            yield each.rule
+            inner: Sequence[object] = tuple(each.values.values())
+            yield from (value.rule for value in inner if isinstance(value, Statement))
