@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +52,33 @@ def started(profile: Path) -> Iterator[Any]:
         yield driver
     finally:
         driver.quit()
+
+
+def axe(browser: Any) -> list[str]:
+    """What axe finds against the page: rule and element."""
+    script = files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+    browser.execute_script(script)
+    found = browser.execute_async_script("axe.run().then(arguments[0])")["violations"]
+    return [f"{each['id']}: {node['html'][:120]}" for each in found for node in each["nodes"]]
+
+
+def words(browser: Any) -> int:
+    """So many can be read without opening anything."""
+    return int(
+        browser.execute_script(
+            "const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT); let text = '';"
+            "while (walker.nextNode()) if (walker.currentNode.parentElement.checkVisibility())"
+            " text += ' ' + walker.currentNode.textContent;"
+            "return text.split(/\\s+/).filter(word => /[\\p{L}\\p{N}]/u.test(word)).length"
+        )
+    )
+
+
+def printed_pages(browser: Any) -> int:
+    """On A4."""
+    paper = {"paperWidth": 8.27, "paperHeight": 11.69}
+    pdf = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", paper)["data"])
+    return len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf))
 
 
 def size(browser: Any, width: int, dark: bool = False) -> None:

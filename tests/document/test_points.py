@@ -102,7 +102,7 @@ def test_virtual_time_is_said_at_every_table_and_chart() -> None:
     page = html.render([virtual_run(made_points())])
     for section in re.findall(r'<section class="chart".*?</section>', page, re.DOTALL):
         assert NOTE in section, section[:80]
-    titles = len(re.findall(r'class="table-title" id="(?:spread|table-latency|side)', page))
+    titles = len(re.findall(r'class="table-title" data-sheet="(?:spread|table-latency|side)', page))
     titles += page.count('<section id="compare">')
     charts = page.count('<section class="chart"')
     assert page.count(f'<p class="virtual">V{NOTE}') == titles + charts

@@ -67,6 +67,8 @@ class Note:
     """The id by which other places of the page link to it; "" for none."""
     link: str = ""
     """The id of the place that it links to; "" for none."""
+    says: Text = ""
+    """What a link without a text is, for readers who cannot see it."""
 
 
 @dataclass(frozen=True)

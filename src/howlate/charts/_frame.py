@@ -24,7 +24,7 @@ def frame(panel: Panel, ident: str) -> str:
         "svg",
         {
             "class": "frame",
-            "role": "img",
+            "role": "group" if any(note.link for note in picture.notes) else "img",
             "aria-labelledby": f"{ident}-t {ident}-d",
             "width": "100%",
             "height": panel.height,
@@ -85,7 +85,8 @@ def _note(note: Note) -> str:
             )
         )
     if note.link:
-        inside = [el("a", {"href": f"#{note.link}"}, *inside)]
+        named = {} if note.text else {"aria-label": words(note.says)}
+        inside = [el("a", {"href": f"#{note.link}", **named}, *inside)]
     return el(
         "svg",
         {

@@ -109,7 +109,7 @@ def _explained(subject: Subject, x: Scale, y: Scale, place: int) -> Iterator[Not
     for drawn in drawn_cases(place, subject, x):
         if drawn.at is not None:
             up = min(1.0, max(0.0, y.at(drawn.explained.case.latency_ns)))
-            yield Note(drawn.at, up, "", "square", "c-case small", drawn.point, drawn.bar)
+            yield Note(drawn.at, up, "", "square", "c-case small", drawn.point, drawn.bar, EXPLAINED.text)
 
 
 def _marks(blocks: TimeBlocks, x: Scale, y: Scale, plane: int, joined: int) -> str:

@@ -154,7 +154,7 @@ def _findings(sheet: Sheet) -> str:
     for row, words in zip(sheet.rows, sheet.records(), strict=True):
         remedy = f'<p class="change"><b>{title}</b> {coded(words["change"])}</p>' if words["change"] else ""
         cards.append(
-            f'<article class="finding {row.kind}"><h4>{_titled(words)}{source}</h4>'
+            f'<article class="finding {row.kind}"><h3>{_titled(words)}{source}</h3>'
             f'<p class="found">{coded(words["found"])}</p><p>{coded(words["why"])}</p>{remedy}</article>'
         )
     return f'<div class="findings">{"".join(cards)}</div>'
@@ -194,15 +194,15 @@ SHEETS: Mapping[str, Callable[[Sheet], str]] = {
 
 def _table(sheet: Sheet) -> str:
     """Title, caution, table, notes."""
-    ident = escaped(sheet.key)
+    name = f'aria-label="{escaped(sheet.title)}"'
     heads = "".join(_head(sheet, column) for column in sheet.columns)
     rows = "".join(_row(sheet, i, row) for i, row in enumerate(sheet.rows))
     notes = "".join(f'<p class="lead note">{escaped(sentence_case(text))}</p>' for text in sheet.notes)
     about = f' data-column="{escaped(sheet.about)}"' if sheet.about else ""
     return (
-        f'<p class="table-title" id="{ident}">{escaped(sheet.title)}</p>{noted(sheet.caution)}'
-        f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{ident}">'
-        f'<table class="{escaped(sheet.kind)}"{about} aria-labelledby="{ident}">'
+        f'<p class="table-title" data-sheet="{escaped(sheet.key)}">{escaped(sheet.title)}</p>{noted(sheet.caution)}'
+        f'<div class="scroll" tabindex="0" role="group" {name}>'
+        f'<table class="{escaped(sheet.kind)}"{about} {name}>'
         f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>{notes}"
     )
 

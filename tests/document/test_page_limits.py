@@ -1,0 +1,120 @@
+"""The page of a run, of every kind: the answer within one screen, the rest within four printed pages, and nothing
+that a browser's checker of accessibility finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import made_inventory
+from browsing import NEEDS_BROWSER, axe, printed_pages, size, started, visit, words
+from howlate.document import html
+from howlate.model.loaded import RunContent
+from howlate.model.summary import DeadlineSummary
+from howlate.store.loaded import load_run
+from made_runs import five_cells, made_run
+from made_trace import late_samples
+
+pytestmark = NEEDS_BROWSER
+STORED = ("passed", "failed", "doubtful", "partly", "traced", "histogram", "imported", "real-time", "timers")
+HIGHEST, MOST_WORDS, MOST_PRINTED, LARGEST = 6_000, 1_500, 4, 600_000
+SCREEN, PHONE = (1280, 1000), (390, 2 * 844)
+BOTTOM = "return document.querySelector('.chips').getBoundingClientRect().bottom + scrollY"
+WIDE = (
+    "return [document.documentElement, ...document.querySelectorAll('.scroll')]"
+    ".filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth).map(e => e.className || e.tagName)"
+)
+
+
+def check(deadline_ns: int = 0, cpus: str = "1", *, traced: bool = True) -> RunContent:
+    """As `howlate check` measures: five rows, the events of their worst samples, perhaps a deadline."""
+    content = made_run(five_cells())
+    cells = []
+    for cell in content.cells:
+        column = cell.summary.columns["latency_ns"]
+        count, largest = column.count or 0, column.max or 0
+        deadline = (
+            DeadlineSummary(deadline_ns, count, 7 * (largest > deadline_ns), 0) if deadline_ns else None
+        )
+        summary = replace(cell.summary, deadline=deadline, labels={**cell.summary.labels, "cpu": cpus})
+        cells.append(replace(cell, summary=summary, trace=late_samples(20) if traced else None))
+    return replace(content, cells=tuple(cells))
+
+
+MADE = {
+    "judged": partial(check, 200_000),
+    "without a deadline": check,
+    "without events": partial(check, 200_000, traced=False),
+    "eight CPUs": partial(check, 50_000, "0,1,2,3,4,5,6,7"),
+}
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with started(tmp_path_factory.mktemp("browser")) as driver:
+        yield driver
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("inventory") / "runs"
+    made_inventory.make_runs(place, STORED)
+    return place
+
+
+@pytest.mark.parametrize("kind", [*MADE, *STORED])
+def test_a_page_of_every_kind_keeps_its_limits(browser: Any, stored: Path, tmp_path: Path, kind: str) -> None:
+    content = MADE[kind]() if kind in MADE else load_run(stored / kind)
+    page = tmp_path / "report.html"
+    page.write_text(html.render([content], folder="runs/20260102T030405-check"), encoding="utf-8")
+    assert page.stat().st_size < LARGEST
+    for (width, height), dark in ((SCREEN, False), (PHONE, True)):
+        size(browser, width, dark)
+        visit(browser, page)
+        assert browser.execute_script(BOTTOM) <= height
+        assert browser.execute_script(WIDE) == []
+        assert axe(browser) == []
+        if width == SCREEN[0]:
+            assert browser.execute_script("return document.documentElement.scrollHeight") <= HIGHEST
+            assert words(browser) <= MOST_WORDS
+    assert printed_pages(browser) <= MOST_PRINTED
+    word = browser.execute_script("return document.querySelector('h1 b').textContent")
+    assert word in ("PASS", "FAIL", "INCONCLUSIVE", "MEASURED") and browser.title.startswith(word)
+    assert browser.execute_script("return document.querySelectorAll('h1 .sign path').length") == 1
+
+
+def test_each_row_says_its_verdict_and_each_cause_has_a_command(browser: Any, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    page.write_text(html.render([check(200_000)], folder="runs/1"), encoding="utf-8")
+    size(browser, SCREEN[0])
+    visit(browser, page)
+    read = "return Array.from(document.querySelectorAll(arguments[0]), e => e.textContent)"
+    ends = [text for text in browser.execute_script(read, "#overview .note.row text") if "missed" in text]
+    assert len(ends) == 5 and all(text.endswith(("PASS", "FAIL", "INCONCLUSIVE")) for text in ends)
+    shares = browser.execute_script(read, ".shares li b")
+    commands = browser.execute_script(read, ".shares .copied")
+    assert 1 <= len(commands) == len(shares) - 1 <= 3 and all(
+        each.startswith("howlate ") for each in commands
+    )
+    bar = browser.execute_script(
+        "return Array.from(document.querySelectorAll('.shares-bar span'), e => e.offsetWidth)"
+    )
+    assert len(bar) == len(shares) and bar[:-1] == sorted(bar[:-1], reverse=True)
+
+
+def test_a_chip_opens_its_notes_without_a_script(browser: Any, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    text = html.render([check(200_000)])
+    page.write_text(text[: text.rindex("<script>")] + "</body></html>", encoding="utf-8")
+    size(browser, SCREEN[0])
+    visit(browser, page)
+    for chip in browser.find_elements("css selector", ".chip"):
+        notes = chip.find_element("css selector", ".cautions")
+        assert not notes.is_displayed()
+        chip.find_element("css selector", "summary").click()
+        assert notes.is_displayed() and len(notes.text) > 20
