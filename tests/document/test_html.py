@@ -229,7 +229,7 @@ def test_a_headline_about_gaps_names_the_time_that_was_watched() -> None:
     (said, *_) = answer(run.cells, ["none"])
     assert said.values["seen"].values["span"] == "6 s"
     page = html.render([run])
-    assert page.count("seen in 6\u202fs") == 1 and "seen in 12" not in page
+    assert page.count("seen in 6\u202fs") == 2 and "seen in 12" not in page
 
 
 def test_the_reasons_of_an_invalid_cell_are_one_sentence() -> None:

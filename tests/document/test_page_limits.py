@@ -3,7 +3,7 @@ that a browser's checker of accessibility finds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -46,7 +46,7 @@ def check(deadline_ns: int = 0, cpus: str = "1", *, traced: bool = True) -> RunC
     return replace(content, cells=tuple(cells))
 
 
-MADE = {
+MADE: Mapping[str, Callable[[], RunContent]] = {
     "judged": partial(check, 200_000),
     "without a deadline": check,
     "without events": partial(check, 200_000, traced=False),

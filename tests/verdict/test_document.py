@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from howlate.document.document import Item, Texts
+from howlate.document.document import Folded, Item, Texts
 from howlate.statistics.valid import DROPPED
 from howlate.verdict.document import OF_ALL, OF_RULED, OF_UNRULED, items
 from howlate.verdict.promise import statements
@@ -31,7 +31,10 @@ def test_what_is_true_of_all_rows_is_said_once(
     ]
     assert {row.outcome for row in rows} == {outcome}
     said = Counter(
-        line for item in items(rows) if isinstance(item, Texts) and item.kind == "more" for line in item.texts
+        line
+        for item in unfolded(items(rows))
+        if isinstance(item, Texts) and item.kind == "more"
+        for line in item.texts
     )
     told = [set(statements(row)[1:]) for row in rows]
     common = set.intersection(*told)
@@ -53,7 +56,7 @@ def test_what_all_rows_with_or_without_a_verdict_share_is_said_once_under_them(i
     told = [set(statements(row)[1:]) for row in rows]
     of_all, of_ruled = set.intersection(*told), set.intersection(*told[:2])
     of_unruled = set.intersection(*told[2:]) if invalid > 1 else set()
-    parts = list(under_headings(items(rows)))
+    parts = list(under_headings(unfolded(items(rows))))
     lines = Counter(line for _, under in parts for line in under)
     assert set(lines) == set.union(*told)
     assert of_ruled - of_all
@@ -62,6 +65,12 @@ def test_what_all_rows_with_or_without_a_verdict_share_is_said_once_under_them(i
     assert set(by_heading[OF_RULED()]) == of_ruled - of_all
     assert set(by_heading.get(OF_UNRULED(), ())) == of_unruled - of_all
     assert set(by_heading.get(OF_ALL(), ())) == of_all
+
+
+def unfolded(told: Iterable[Item]) -> Iterator[Item]:
+    """The items, with what is folded among them."""
+    for item in told:
+        yield from item.items if isinstance(item, Folded) else (item,)
 
 
 def under_headings(told: Iterable[Item]) -> Iterator[tuple[Text, tuple[Text, ...]]]:

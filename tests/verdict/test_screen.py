@@ -8,7 +8,7 @@ import pytest
 from rich.cells import cell_len
 
 import made_inventory
-from howlate.document.first_screen.answer import Answer
+from howlate.document.first_screen.answer import ScreenAnswer
 from howlate.document.first_screen.brief import brief_of
 from howlate.document.first_screen.lines import LINES
 from howlate.document.of_runs import Material
@@ -53,7 +53,7 @@ def test_it_is_one_screen_with_the_answer_first(
     try:
         speak(language)
         lines = shown(material, width)
-        outcome = Answer.of(material).outcome
+        outcome = ScreenAnswer.of(material).outcome
     finally:
         speak("en")
     assert len(lines) <= LINES
@@ -67,7 +67,7 @@ def test_each_row_has_its_largest_value_and_its_misses_on_one_line(
     judged: dict[str, Material], name: str
 ) -> None:
     """As they are judged, the worst first."""
-    answer = Answer.of(judged[name])
+    answer = ScreenAnswer.of(judged[name])
     lines = [line for line in shown(judged[name]) if line[:2] in ("F ", "? ", "P ")]
     assert [line[0] for line in lines] == [row.letter for row in answer.rows.rows if row.outcome]
     for line, row in zip(lines, answer.rows.judged, strict=True):
@@ -83,9 +83,9 @@ def test_each_row_has_its_largest_value_and_its_misses_on_one_line(
 
 @pytest.mark.parametrize("name", made_inventory.RUNS)
 def test_the_line_for_programs_is_of_its_first_row(judged: dict[str, Material], name: str) -> None:
-    first = Answer.of(judged[name]).rows.rows[0]
+    first = ScreenAnswer.of(judged[name]).rows.rows[0]
     outcome, largest, *_ = brief_of(judged[name]).split()
-    assert outcome == Answer.of(judged[name]).outcome
+    assert outcome == ScreenAnswer.of(judged[name]).outcome
     assert largest == f"max={(first.max_ns or 0) / 1000:.1f}us"
 
 

@@ -202,7 +202,7 @@ def _table(sheet: Sheet) -> str:
     return (
         f'<p class="table-title" data-sheet="{escaped(sheet.key)}">{escaped(sheet.title)}</p>{noted(sheet.caution)}'
         f'<div class="scroll" tabindex="0" role="group" {name}>'
-        f'<table class="{escaped(sheet.kind)}"{about} {name}>'
+        f'<table class="{escaped(sheet.kind)}"{about}>'
         f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>{notes}"
     )
 

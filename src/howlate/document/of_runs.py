@@ -304,11 +304,11 @@ def conclusions(material: Material) -> Iterator[Section]:
 def late(material: Material) -> Sequence[Section]:
     """The doctor's findings: in the terminal the weightiest; on the page those that the causes lead to, the others
     folded."""
-    from howlate.document.first_screen.answer import Answer
+    from howlate.document.first_screen.answer import ScreenAnswer
 
     if material.style is TERMINAL:
         return findings.weightiest(material.runs)
-    why = material.once(Answer.of).why
+    why = material.once(ScreenAnswer.of).why
     led = [check for reason in (why.reasons[:LEADING] if why is not None else ()) for check in reason.checks]
     return findings.section(material.runs, frozenset(led))
 

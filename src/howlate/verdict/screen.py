@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from howlate.document.first_screen.answer import Answer
+from howlate.document.first_screen.answer import ScreenAnswer
 from howlate.document.first_screen.lines import COLUMNS, LEAST_COLUMNS, Line, note_lines, typed, under
 from howlate.document.first_screen.notes import said
 from howlate.document.first_screen.on_screen import ScreenNote
@@ -30,7 +30,7 @@ def screen(
 ) -> list[Line]:
     """`doubts`: what is known against the samples; `again`: the command that prints all, but for the run."""
     width = max(LEAST_COLUMNS, min(width, COLUMNS))
-    answer = Answer.of(material)
+    answer = ScreenAnswer.of(material)
     of_cells = {cell: row.verdict for row in material.once(rows) for cell in row.cells}
     shown = [(row, of_cells[row.group.cells[0].id]) for row in answer.rows.judged]
     head, lines = _table(shown).lines(width)

@@ -25,7 +25,7 @@ FAIL = "FAIL"
 
 
 @dataclass(frozen=True)
-class Answer:
+class ScreenAnswer:
     """Of all runs of a material."""
 
     rows: ScreenRows
@@ -42,7 +42,7 @@ class Answer:
     notes: tuple[ScreenNote, ...]
 
     @classmethod
-    def of(cls, material: Material) -> Answer:
+    def of(cls, material: Material) -> ScreenAnswer:
         ruled = _ruled(material)
         found = screen_rows(material.runs, ruled.rows if ruled is not None else None, material.labels)
         why: Reasons | None = next((told for room in hooks("reasons") if (told := room(material))), None)

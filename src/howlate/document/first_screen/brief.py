@@ -5,7 +5,7 @@ MEASURED max=9098.7us p99=455.8us load=none runs/20260102T030405-check"""
 
 from __future__ import annotations
 
-from howlate.document.first_screen.answer import Answer
+from howlate.document.first_screen.answer import ScreenAnswer
 from howlate.document.of_runs import Material
 from howlate.statistics.labels import axes_that_vary
 from howlate.words.printable import shell_word
@@ -17,7 +17,7 @@ NOTHING = "-"
 
 def brief_of(material: Material) -> str:
     """Of the first run of the material: the first row of its screen. The folder is as a command takes it."""
-    answer = Answer.of(material)
+    answer = ScreenAnswer.of(material)
     rows = answer.rows.rows
     axes = axes_that_vary([row.group.labels for row in rows]) if rows else ()
     figures = [f"max={NOTHING}", f"p99={NOTHING}"]

@@ -9,7 +9,7 @@ from howlate.charts import Subject
 from howlate.charts._overview import draw
 from howlate.document import cautions, machine
 from howlate.document.document import Drawn, Folded, Item, Section, Texts, texts
-from howlate.document.first_screen.answer import Answer
+from howlate.document.first_screen.answer import ScreenAnswer
 from howlate.document.first_screen.brief import MEASURED
 from howlate.document.first_screen.notes import circumstances, said
 from howlate.document.first_screen.on_screen import Reasons
@@ -33,7 +33,7 @@ CAUSES = 3
 
 def head(material: Material) -> Iterator[Section]:
     """The bar, and what stands below it on the first screen."""
-    answer = material.once(Answer.of)
+    answer = material.once(ScreenAnswer.of)
     first: Text
     openings: list[Text] = [text for opening in hooks("opening") for text in opening(material)]
     word, more = answer.outcome or MEASURED, list(answer.more)
@@ -70,7 +70,7 @@ def head(material: Material) -> Iterator[Section]:
 
 def title(material: Material) -> str:
     """For the window: the verdict, and of which machine."""
-    answer = material.once(Answer.of)
+    answer = material.once(ScreenAnswer.of)
     rows = answer.rows
     what = asked_text(rows.deadline_ns) if rows.deadline_ns else "" if answer.outcome else answer.word
     run = material.runs[0].run
@@ -81,7 +81,7 @@ def title(material: Material) -> str:
     )
 
 
-def _glance(material: Material, answer: Answer) -> Iterator[Item]:
+def _glance(material: Material, answer: ScreenAnswer) -> Iterator[Item]:
     """A line for each of the rows that are first on the screen."""
     rows = answer.rows.rows[:MOST_ROWS]
     subjects = [_subject(material, row, answer.rows.step_ns) for row in rows]
@@ -130,7 +130,7 @@ def shares(why: Reasons, folder: str) -> Sheet:
     )
 
 
-def _chips(material: Material, answer: Answer) -> Iterator[Item]:
+def _chips(material: Material, answer: ScreenAnswer) -> Iterator[Item]:
     """The notes of the first screen, each with the sentences behind it; the last one has all the others."""
     rows = material.whole.latest(material.fit.listed).rows
     every = list(

@@ -12,7 +12,7 @@ from rich.cells import cell_len, set_cell_size
 
 from howlate.charts._strip import LARGEST, StripAxis, plain, strip
 from howlate.document.first_screen import notes as screen_notes
-from howlate.document.first_screen.answer import Answer
+from howlate.document.first_screen.answer import ScreenAnswer
 from howlate.document.first_screen.lines import (
     COLUMNS,
     COPIED,
@@ -84,7 +84,7 @@ class Parts:
 def screen(material: Material, width: int = COLUMNS, page: str = "", *, letters: bool = False) -> list[Line]:
     """Of the first run of the material. `letters`: the terminal has no UTF-8. `page`: where the report is."""
     width = max(LEAST_COLUMNS, min(width, COLUMNS))
-    answer = Answer.of(material)
+    answer = ScreenAnswer.of(material)
     drawn = DrawnRows(width, letters, answer.rows)
     axis, rows = drawn.lines()
     parts = Parts(
@@ -100,7 +100,7 @@ def screen(material: Material, width: int = COLUMNS, page: str = "", *, letters:
     return typed(parts.fitted(width), letters=letters)
 
 
-def head_lines(material: Material, answer: Answer, width: int) -> Iterator[Line]:
+def head_lines(material: Material, answer: ScreenAnswer, width: int) -> Iterator[Line]:
     """The verdict; without a deadline the largest value, and how often what was later."""
     if not answer.rows.rows:
         yield from under("", [NO_CELL()], width, 2)
