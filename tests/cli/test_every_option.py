@@ -72,7 +72,7 @@ CALLS: dict[str, Sequence[Call]] = {
         ("check -D 1s --no-wait --rounds 2 --every 1s", (0,)),
     ),
     "compare": (
-        ("compare r s=s --by load --deadline 1ms --json", (0,)),
+        ("compare r s=s --by load --deadline 1ms --json -o c.html", (0,)),
         ("compare r s=s --by load --all", (0,)),
     ),
     "completion": (("completion bash", (0,)),),
@@ -113,7 +113,7 @@ CALLS: dict[str, Sequence[Call]] = {
     "reference show": (("reference show tut-2017 --json", (0,)),),
     "report": (
         ("report r -o r.html --axis latency=0:1ms,linear --axes own --by load --format html", (0,)),
-        ("report r --format svg -o pictures", (0,)),
+        ("report r --format svg -o pictures --json", (0,)),
     ),
     "run": (
         (

@@ -36,7 +36,13 @@ CALLS: dict[str, tuple[str, ...]] = {
     "advise": ("advise --dry-run --out NAME/a --no-wait", "advise --dry-run -o NAME"),
     "calibrate": ("calibrate --kinds fifo-task --count 0 --out NAME", "calibrate --kinds NAME"),
     "check": ("check --out NAME/file/c", "check --cpus NAME", "check --out RUN"),
-    "compare": ("compare NAME", "compare RUN RUN", "compare a=RUN NAME=RUN", "compare RUN --by NAME"),
+    "compare": (
+        "compare NAME",
+        "compare RUN RUN",
+        "compare a=RUN NAME=RUN",
+        "compare RUN --by NAME",
+        "compare RUN RUN -o NAME/x",
+    ),
     "completion": ("completion NAME",),
     "doctor": ("doctor --run NAME", "doctor --run RUN", "doctor --target NAME", "doctor --target ssh:NAME"),
     "export": (

@@ -34,6 +34,7 @@ WRITES = {
     ("report", "-o"): (0, "report {run} -o {out}"),
     ("why", "-o"): (0, "why {run} -o {out}"),
     ("history", "-o"): (0, "history {run} -o {out}"),
+    ("compare", "-o"): (0, "compare {run} b={run} --by load -o {out}"),
     ("import", "-o"): (0, "import {ini} -o {out}"),
     ("export", "-o"): (0, "export {run} --format csv -o {out}"),
     ("export parquet", "-o"): (0, "export {run} --format parquet -o {out}"),
@@ -245,7 +246,7 @@ def test_standard_output_that_is_a_file_gets_both(words: dict[str, str], tmp_pat
             check=False,
         )
     text = (tmp_path / "both").read_text()
-    assert text.startswith("before\nFAIL: ") and text.count("\n## FAIL: ") == 1, text
+    assert text.startswith("before\nFAIL  deadline 1 s: ") and text.count("\n## FAIL: ") == 1, text
 
 
 def test_a_run_keeps_its_own_page_and_pictures(howlate: Run, words: dict[str, str], tmp_path: Path) -> None:

@@ -46,11 +46,19 @@ if TYPE_CHECKING:
     metavar="LABEL",
     help="The axis to compare on the page, as in `howlate compare --by`: another than kernel, such as timer.",
 )
+@click.option("--json", "as_json", is_flag=True, help="Print JSON too, as `howlate show --json`.")
 def command(
-    runs: tuple[str, ...], output: Path | None, form: str, asked: tuple[str, ...], axes: str, by: str | None
+    runs: tuple[str, ...],
+    output: Path | None,
+    form: str,
+    asked: tuple[str, ...],
+    axes: str,
+    by: str | None,
+    *,
+    as_json: bool,
 ) -> int:
     """Write the run folders RUN... as one self-contained HTML file, or their charts as pictures, and print
-    the paths of what was written. NAME=RUN gives a run that name."""
+    the paths of what was written, with --json on standard error. NAME=RUN gives a run that name."""
     from howlate.cli._named import named_runs, read_named, tell_missing
     from howlate.document.axes import parse_axes
     from howlate.errors import UsageError
@@ -63,13 +71,18 @@ def command(
     missing = tell_missing(zip((run for _, run in named), contents, strict=True))
     if published:
         _must_be_published(contents)
+    if as_json:
+        from howlate.cli._measure import material_of
+        from howlate.document.summary_json import show_json
+
+        click.echo(show_json(material_of(contents, None, named[0][1])), nl=False)
     if form != "html":
         from howlate.document.pictures import write_pictures
 
         folder = named[0][1] / "pictures" if output is None else output
         own = is_own(folder, named)
         for picture in write_pictures(contents, folder, form, wanted, published=published, own=own):
-            click.echo(picture)
+            click.echo(picture, err=as_json)
         return missing
     from howlate.document.html import write_report
     from howlate.store.files import OUTPUT
@@ -77,7 +90,7 @@ def command(
     path = _to_write(output, named[0][1] / "report.html")
     option, of = "" if is_own(path, named) else OUTPUT, shell_path(named[0][1])
     write_report(contents, path, option, wanted, published=published, by=by or "", folder=of)
-    click.echo(printable(str(path)))
+    click.echo(printable(str(path)), err=as_json)
     return missing
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
+from howlate.cli._options import output_option
 from howlate.words.printable import shell_line
 
 
@@ -20,12 +23,14 @@ from howlate.words.printable import shell_line
     metavar="TIME",
     help="Compare how many releases missed it (default: the one that the runs were measured with).",
 )
+@output_option("Write a page with all tables and what they say in words.")
 @click.option("--all", "every", is_flag=True, help="Show every figure of every row, and all notes.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/compare.md).")
-def command(runs: tuple[str, ...], by: str, deadline: str | None, *, every: bool, as_json: bool) -> int:
+def command(
+    runs: tuple[str, ...], by: str, deadline: str | None, output: Path | None, *, every: bool, as_json: bool
+) -> int:
     """Compare the points that the run folders RUN... share: a row for each, the largest difference first. A single
-    RUN is enough if it has several kernels (or values of LABEL). NAME=RUN gives a run that name. `howlate report RUN
-    RUN` writes a page with all tables and what they say in words."""
+    RUN is enough if it has several kernels (or values of LABEL). NAME=RUN gives a run that name."""
     import json
 
     from howlate.cli._named import named_runs, read_named, tell_missing
@@ -45,7 +50,7 @@ def command(runs: tuple[str, ...], by: str, deadline: str | None, *, every: bool
 
     deadline_ns = 0 if deadline is None else limit_ns_of("--deadline", deadline)
     named = named_runs(runs)
-    contents = read_named(named, bins=False)
+    contents = read_named(named, bins=output is not None)
     if deadline_ns:
         from howlate.verdict.of_run import on_deadline
 
@@ -61,6 +66,11 @@ def command(runs: tuple[str, ...], by: str, deadline: str | None, *, every: bool
     except UsageError as problem:  # of a run whose cells are gone it is not the caller's
         raise DamagedError(problem.statement) if missing is ExitCode.BROKEN else problem from None
     equal = equal_sides(comparison.joined, hash_of)
+    if output is not None:
+        from howlate.document.html import write_report
+        from howlate.store.files import OUTPUT
+
+        write_report(contents, output, OUTPUT, by="" if by == "kernel" else by)
     if as_json:
         with english():
             printed = layouts_json(comparison)
