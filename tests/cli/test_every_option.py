@@ -92,10 +92,11 @@ CALLS: dict[str, Sequence[Call]] = {
         ),
         ("history --machine 1 --json --no-index", (0, 2)),
         ("history r s --all", (0,)),
+        ("history r s --brief", (0,)),
     ),
     "import": (
         ("import cyclictest-2.10.txt --format cyclictest --label board=left --out i --json", (0, 5)),
-        ("import samples.csv --map latency_us=latency_us --out j", (0, 2, 5)),
+        ("import samples.csv --brief --map latency_us=latency_us --out j", (0, 2, 5)),
         ("import howlate.ini -o out.toml", (0, 2)),
     ),
     "plan": (

@@ -114,6 +114,24 @@ def test_check_ends_with_its_answer(terminal: Terminal) -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        ("verdict failed", r"FAIL  deadline 200 us: 3 of 40,000"),
+        ("verdict points --deadline 10us", r"FAIL  deadline 10 us"),
+        ("compare timers --by timer", r"larger  by more than 10 %"),
+        ("compare ordinary real-time", r"0 of 2 rows differ  one run each"),
+        ("compare doubtful --by load", r"\d of \d rows differ|not shown|no row has"),
+        ("history passed failed timers ordinary real-time lab --no-index", r"No (change|configuration)"),
+    ],
+)
+def test_answer_and_command_are_on_the_screen_together(terminal: Terminal, words: str, answer: str) -> None:
+    rows = terminal.typed(command(*words.split()))
+    assert rows[0].startswith(command(*words.split())[:40]), "\n".join(rows)
+    assert [row for row in rows if re.match(answer, row)], "\n".join(rows)
+    assert [row for row in rows if row][-1] == PROMPT.rstrip()
+
+
+@pytest.mark.parametrize(
     ("environment", "colours"),
     [({}, {"red"}), ({"NO_COLOR": "1"}, set()), ({"TERM": "dumb"}, set())],
     ids=["colours", "NO_COLOR", "dumb"],

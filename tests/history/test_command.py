@@ -36,6 +36,17 @@ def test_the_terminal_says_since_when_it_is_worse_and_by_how_much(howlate: Run, 
     assert last == "all figures: --all; as a page: -o FILE"
 
 
+def test_the_line_for_programs_is_of_the_newest_run(howlate: Run, runs: Path) -> None:
+    """Asked for, and the last one where worse values fail."""
+    line = "FAIL max=1.1us p99=- load=none runs/r9"
+    assert howlate("history", "--brief").out == f"{line}\n"
+    failed = howlate("history", "--fail-on", "worse", "--statistic", "max")
+    assert failed.code == 1 and failed.out.splitlines()[-1] == line
+    assert line not in howlate("history").out
+    few = howlate("history", "runs/r0", "runs/r1", "--brief", "--fail-on", "worse")
+    assert (few.code, few.out) == (0, "INCONCLUSIVE max=0.1us p99=- load=none runs/r1\n")
+
+
 def test_json_has_every_value(howlate: Run, runs: Path) -> None:
     value = json.loads(howlate("history", "--statistic", "max", "--json").out)
     (series,) = value["series"]

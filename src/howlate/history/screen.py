@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from statistics import median
 
 from howlate.charts._strip import BLOCKS, LETTERS
+from howlate.document.first_screen.brief import NOTHING as NOTHING_NAMED
+from howlate.document.first_screen.brief import labels_of, line
 from howlate.document.first_screen.lines import (
     COLUMNS,
     FAINT,
@@ -27,7 +30,7 @@ from howlate.statistics.labels import axes_that_vary
 from howlate.statistics.labels import heading as named
 from howlate.words.caption import Caption
 from howlate.words.language import N_, _
-from howlate.words.printable import printable
+from howlate.words.printable import printable, shell_path
 from howlate.words.quantities import percent, ratio_text, time_text
 from howlate.words.say import Text, text_of
 
@@ -55,6 +58,18 @@ def screen(
         rows = [*rows[:kept], ((f"  {more}: --all", FAINT),)]
     blocks = [head, [heading, *rows] if rows else [], notes, last]
     return typed(spaced(blocks, width, 10**9 if every else MOST_LINES), letters=letters)
+
+
+def brief_of(history: History) -> str:
+    """Of the newest run of the first row: FAIL where a value is worse than it was."""
+    first = next(iter(sorted(history.courses, key=_rank)), None)
+    outcome = "FAIL" if history.is_worse else "PASS" if history.tested else "INCONCLUSIVE"
+    if first is None:
+        return line(outcome, (None, None), [], NOTHING_NAMED)
+    newest = first.runs[-1]
+    labels = labels_of(first.series.labels, [series.labels for series in history.series])
+    figures = newest.figures.get("max"), newest.figures.get("0.99")
+    return line(outcome, figures, labels, shell_path(Path(newest.run.folder)))
 
 
 def verdict_of(course: Course) -> str:

@@ -5,6 +5,8 @@ MEASURED max=9098.7us p99=455.8us load=none runs/20260102T030405-check"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from howlate.document.first_screen.answer import ScreenAnswer
 from howlate.document.of_runs import Material
 from howlate.statistics.labels import axes_that_vary
@@ -19,17 +21,23 @@ def brief_of(material: Material) -> str:
     """Of the first run of the material: the first row of its screen. The folder is as a command takes it."""
     answer = ScreenAnswer.of(material)
     rows = answer.rows.rows
-    axes = axes_that_vary([row.group.labels for row in rows]) if rows else ()
-    figures = [f"max={NOTHING}", f"p99={NOTHING}"]
-    for worst in rows[:1]:
-        counts = worst.counts
-        figures = [f"max={_us(worst.max_ns)}", f"p99={_us(worst.p99_ns)}"]
-        figures += (
-            [f"missed={counts.misses}/{counts.releases}"] if answer.outcome and counts is not None else []
-        )
-        labels = worst.group.labels
-        figures += [f"{axis}={shell_word(labels[axis])}" for axis in axes if labels.get(axis)]
-    return " ".join([answer.outcome or MEASURED, *figures, material.folder])
+    if not rows:
+        return line(answer.outcome, (None, None), [], material.folder)
+    worst, counts = rows[0], rows[0].counts
+    missed = [f"missed={counts.misses}/{counts.releases}"] if answer.outcome and counts is not None else []
+    labels = labels_of(worst.group.labels, [row.group.labels for row in rows])
+    return line(answer.outcome, (worst.max_ns, worst.p99_ns), [*missed, *labels], material.folder)
+
+
+def line(outcome: str, figures: tuple[float | None, float | None], words: Sequence[str], folder: str) -> str:
+    """`figures`: the largest and p99, in nanoseconds; `words`: what else is said of them."""
+    largest, p99 = map(_us, figures)
+    return " ".join([outcome or MEASURED, f"max={largest}", f"p99={p99}", *words, folder])
+
+
+def labels_of(row: Mapping[str, str], every: Sequence[Mapping[str, str]]) -> list[str]:
+    """What tells the row from the others, as words of a shell."""
+    return [f"{axis}={shell_word(row[axis])}" for axis in axes_that_vary(every) if row.get(axis)]
 
 
 def _us(ns: float | None) -> str:

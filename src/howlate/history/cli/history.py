@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from howlate.cli._options import output_option
+from howlate.cli._options import brief_option, output_option, together
 from howlate.history.cli._runs import no_index_option, runs_argument
 from howlate.words.printable import printable
 
 if TYPE_CHECKING:
     from howlate.history.history import History
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """How it is shown."""
+
+    brief: bool
+    every: bool
+    output: Path | None
+    as_json: bool
+
+
+_shown = together(
+    "shown",
+    _Shown,
+    (
+        brief_option,
+        click.option("--all", "every", is_flag=True, help="Show every value that was followed."),
+        output_option("Write a page (HTML)."),
+        click.option(
+            "--json", "as_json", is_flag=True, help="Every value, change and bound as JSON (docs/history.md)."
+        ),
+    ),
+)
 
 
 @click.command(epilog="Example: howlate history --label load=none -o history.html")
@@ -40,12 +66,8 @@ if TYPE_CHECKING:
     type=click.Choice(["worse"]),
     help="End with exit code 1 where some value is worse than it was: after its newest change, or rising.",
 )
-@click.option("--all", "every", is_flag=True, help="Show every value that was followed.")
-@output_option("Write a page (HTML).")
+@_shown
 @no_index_option
-@click.option(
-    "--json", "as_json", is_flag=True, help="Every value, change and bound as JSON (docs/history.md)."
-)
 def command(
     runs: Sequence[Path],
     machine: str,
@@ -53,11 +75,9 @@ def command(
     statistics: Sequence[str],
     margin: float,
     fail_on: str | None,
-    output: Path | None,
     *,
-    every: bool,
+    shown: _Shown,
     index: bool,
-    as_json: bool,
 ) -> int:
     """Put all runs below runs/, or RUN... (run folders, or folders that hold some), in the order of their time: one
     value a run of each configuration, where its level changed and which recorded facts changed with it, its trend,
@@ -73,9 +93,7 @@ def command(
         )
     wanted, names = _labels(labels), [_statistic(name) for name in statistics]
     catalogue = read_runs(runs, index=index)
-    from howlate.cli._screen import print_lines
     from howlate.history.history import DEFAULT_STATISTICS, history
-    from howlate.history.screen import screen
 
     made = history(catalogue.runs, tuple(dict.fromkeys(names)) or DEFAULT_STATISTICS, machine, wanted, margin)
     if not made.series and (machine or wanted):
@@ -84,13 +102,13 @@ def command(
             remedy='`howlate query "SELECT DISTINCT target, labels FROM runs JOIN cells USING (run)"` lists '
             "what there is",
         )
-    if as_json:
+    if shown.as_json:
         _print_json(made)
-    elif output is None:
-        print_lines(lambda width, letters: screen(made, width, every=every, letters=letters))
-    if output is not None:
-        _write_page(made, output)
-        click.echo(printable(str(output)), err=as_json)
+    elif shown.output is None:
+        _print(made, shown, judges=fail_on is not None)
+    if shown.output is not None:
+        _write_page(made, shown.output)
+        click.echo(printable(str(shown.output)), err=shown.as_json)
     code = code_of(catalogue)
     return ExitCode.FAILED if fail_on and made.is_worse and code != ExitCode.BROKEN else code
 
@@ -122,6 +140,17 @@ def _statistic(name: str) -> str:
             '"{name}" is not a statistic', remedy="{hint}", name=name, hint=suggestion(name, known)
         )
     return known[name]
+
+
+def _print(made: History, shown: _Shown, *, judges: bool) -> None:
+    """On one screen; for programs in one line."""
+    from howlate.cli._screen import print_lines
+    from howlate.history.screen import brief_of, screen
+
+    if not shown.brief:
+        print_lines(lambda width, letters: screen(made, width, every=shown.every, letters=letters))
+    if shown.brief or (judges and not sys.stdout.isatty()):
+        click.echo(brief_of(made))
 
 
 def _print_json(made: History) -> None:

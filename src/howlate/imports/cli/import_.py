@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._listed import ListedOption
-from howlate.cli._options import RunOptions, out_option, output_option
+from howlate.cli._options import RunOptions, brief_option, out_option, output_option
 from howlate.words.language import as_called
 from howlate.words.printable import is_text, printable
 from howlate.words.statement import rule
@@ -63,6 +63,7 @@ def _summaries() -> dict[str, str]:
     help="What the file does not say: a column of a CSV file (latency_us=COLUMN), the unit of a histogram (unit=ns).",
 )
 @click.option("--json", "as_json", is_flag=True, help="The run's tables as JSON.")
+@brief_option
 @output_option(
     "Settings alone. Default: FILE with the ending .toml, here. Settings that are to hold here are called "
     "howlate.toml."
@@ -75,6 +76,7 @@ def command(
     maps: tuple[str, ...],
     *,
     as_json: bool,
+    brief: bool,
     output: Path | None,
 ) -> int:
     """Turn FILE... into a run or into settings.
@@ -103,7 +105,14 @@ def command(
         )
     importer = next(iter(found.values()))
     if isinstance(importer, Importer):
-        _no(("--out", out), ("--label", labels), ("--map", maps), ("--json", as_json), what="settings")
+        _no(
+            ("--out", out),
+            ("--label", labels),
+            ("--map", maps),
+            ("--json", as_json),
+            ("--brief", brief),
+            what="settings",
+        )
         return _settings(importer, files, output)
     _no(("-o", output), what="a run")
     if mapping and not importer.maps:
@@ -114,7 +123,7 @@ def command(
             name=next(iter(mapping)),
         )
     measured = importer.read(files, _pairs("label", labels), mapping)
-    return _run(measured, out, as_json=as_json)
+    return _run(measured, out, as_json=as_json, brief=brief)
 
 
 def _no(*options: tuple[str, object], what: str) -> None:
@@ -148,14 +157,14 @@ def _settings(importer: Importer, files: Sequence[Path], output: Path | None) ->
     return 0
 
 
-def _run(measured: Measured, out: Path | None, *, as_json: bool) -> int:
+def _run(measured: Measured, out: Path | None, *, as_json: bool, brief: bool) -> int:
     from howlate.cli._measure import exit_code_of, tell
     from howlate.errors import ExitCode
     from howlate.imports.flow import as_run
 
     session, tally = as_run(measured, out)
     _notes(measured.notes)
-    content = tell(session, tally, RunOptions(as_json=as_json))
+    content = tell(session, tally, RunOptions(as_json=as_json, brief=brief))
     if measured.damaged:
         return ExitCode.BROKEN
     missing = {failure.exit_code for failure in tally.failures} - {ExitCode.NOT_POSSIBLE}
