@@ -19,7 +19,7 @@ from processes import until
 
 MIGRATION = Path("/proc/sys/kernel/timer_migration")
 ADVISE = (
-    "advise", "--knobs=timer_migration", "--load=none", "--pairs=6", "--quantile=max", "--cell-duration=1",
+    "advise", "--knobs=timer_migration", "--load=none", "--pairs=6", "--quantile=max", "--cell-duration=200ms",
     "--no-wait", "--set=policy=other", "--out=r",
 )  # fmt: skip
 SIDES = 2 * 6
