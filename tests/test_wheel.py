@@ -136,7 +136,6 @@ def test_bash_is_told_the_studies(installed: Installed) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "plain,check\n", "")
 
 
-@pytest.mark.alone
 def test_it_measures_with_its_own_probe_and_shows_the_run(installed: Installed) -> None:
     axes = ("--set", "load=none", "--set", "order.repetitions=1", "--set", "duration=1s")
     done = installed("run", "check", *axes, "--out", "measured")

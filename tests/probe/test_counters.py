@@ -12,6 +12,7 @@ import pytest
 from lacks import AS_ROOT, lack, needs_two_cpus
 from probe.drive import Numbers, Stream, read_stream, run
 
+pytestmark = pytest.mark.beside
 CPUS = sorted(os.sched_getaffinity(0))
 LONG = ("--period=1ms", "--activations=1300", "--quiet")
 

@@ -88,6 +88,7 @@ def helper_of(one: Running) -> int:
     return helper
 
 
+@pytest.mark.beside
 @real_time
 @pytest.mark.parametrize("fate", ["killed", "only stopped"])
 def test_a_stopped_probe_goes_on_although_nobody_has_it_go_on(probe: Path, tmp_path: Path, fate: str) -> None:

@@ -37,6 +37,7 @@ def test_loads_of_a_test_are_told_in_its_summary(probe: Path) -> None:
     assert disk["results"]["fsyncs"] > 0
 
 
+@pytest.mark.beside
 def test_a_load_ends_after_its_duration_and_reports_once_a_second(probe: Path) -> None:
     with running("cpu:5", "--duration", "2500ms") as load:
         reports = []

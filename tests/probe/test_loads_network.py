@@ -7,9 +7,13 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from lacks import AS_ROOT, KERNEL, needs_root, skip
 from probe.loads_drive import NOBODY, ROOT, running
 from processes import children_of, until
+
+pytestmark = pytest.mark.beside
 
 
 def network_names() -> set[str]:

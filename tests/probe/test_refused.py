@@ -9,6 +9,7 @@ import pytest
 
 from howlate.system.paths import probe_path
 
+pytestmark = pytest.mark.beside
 TIMERS = ("timerfd", "epoll_timerfd", "epoll_pwait2", "io_uring", "timer_create")
 FILES = range(4, 12)
 """With so few open files some thread gets no timer after everything else has begun."""

@@ -32,6 +32,7 @@ SETTINGS = {
 """Eleven knobs, each with a file that shows it."""
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize("stops", [QUICK, pytest.param(LONG, marks=pytest.mark.sweep)])
 @pytest.mark.parametrize("load", LOADS)
 def test_a_stop_at_any_instant_of_a_loads_start_is_in_order(probe: Path, load: str, stops: int) -> None:

@@ -13,6 +13,8 @@ from lacks import AS_ROOT, needs_program, needs_root, needs_two_cpus, skip
 from probe.drive import as_nobody, cell, probe_path, read_stream, run, running
 from sentences import meant
 
+pytestmark = pytest.mark.beside
+
 
 @pytest.mark.parametrize(
     ("words", "said"),
@@ -244,6 +246,7 @@ def test_staggered_threads_are_released_apart_with_priorities_of_their_own(
     assert stream.raw_header["in_force"]["recorder"]["policy"] == "fifo:78"
 
 
+@pytest.mark.alone
 def test_work_lengthens_the_response_and_not_the_latency(probe: Path, tmp_path: Path) -> None:
     medians = {}
     for work in ("200us", "2ms"):
