@@ -49,6 +49,7 @@ OF_NO_RESULT = {
     "howlate.history.catalogue",
     "howlate.history.query",
     "howlate.prove.forked_part",
+    "howlate.prove.measured_steps",
     "howlate.why.advise.flips",
     "howlate.why.advise.flow",
     "howlate.why.replayed.flow",

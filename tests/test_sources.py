@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import howlate
+from howlate import rooms
 
 SOURCES = Path(howlate.__file__).parent
 
@@ -31,24 +32,57 @@ COMPUTE = (
     "howlate.statistics",
     "howlate.sides",
     "howlate.plan.cost",
+    "howlate.replay",
     "howlate.store.summarise",
+    "howlate.measure.execute",
+    "howlate.prove.flow.prove",
+    "howlate.prove.landscape",
+    "howlate.prove.searched.Prober",
 )
-"""What computes, or knows samples."""
+"""What computes, measures, or knows samples."""
 SENTENCES = {"must_be_one_clock", "threshold_statements", "title_of"}
 """Functions of these that say or refuse something, and compute nothing."""
+TELLS = {"cli/_execute.py"}
+"""Measures, and tells how far it is."""
 
 
-def test_the_command_line_computes_nothing() -> None:
-    """No module of a folder cli/ calls what computes: it passes options to rooms, and prints what they return. Names
-    of constants, rules and types it may have."""
+def commands() -> set[str]:
+    """The files of the command line: those of folders whose files are commands, in the core and in each room."""
+    return {
+        str(path.relative_to(SOURCES))
+        for package in ("howlate.cli", "howlate.lab.cli.lab")
+        for folder in rooms.folders(package).values()
+        for path in folder.rglob("*.py")
+    }
+
+
+def test_a_command_computes_and_measures_nothing() -> None:
+    """It passes options to rooms, and prints what they return. Names of constants, rules and types it may have, but
+    no type that has work to do."""
+    files = commands()
+    assert {"cli/check.py", "why/cli/why.py", "lab/cli/lab/run.py", "prove/lab/bisect.py"} <= files
     imported = [
-        (file, node.module or "", alias.name)
-        for file, node in nodes("cli/**/*.py")
-        if isinstance(node, ast.ImportFrom)
+        (file, f"{node.module}.{alias.name}")
+        for file, node in nodes()
+        if file in files and isinstance(node, ast.ImportFrom)
         for alias in node.names
     ]
-    called = [
-        (file, name) for file, module, name in imported if module.startswith(COMPUTE) and name[0].islower()
+    called = {
+        (file, name)
+        for file, name in imported
+        if name.startswith(COMPUTE) and (name.rpartition(".")[2][0].islower() or "Prober" in name)
+    }
+    assert {(f, n) for f, n in called if n.rpartition(".")[2] not in SENTENCES and f not in TELLS} == set()
+
+
+def test_a_command_keeps_no_state_of_its_own() -> None:
+    """A class beside a command holds options: it opens no target and measures no cell."""
+    files = commands()
+    methods = [
+        (file, name.id)
+        for file, node in nodes()
+        if file in files and isinstance(node, ast.ClassDef)
+        for name in ast.walk(node)
+        if isinstance(name, ast.Name) and name.id in {"open_lab", "open_target", "begin", "execute_cells"}
     ]
-    assert [(file, name) for file, name in called if name not in SENTENCES] == []
-    assert imported
+    assert methods == []

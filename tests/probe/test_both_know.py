@@ -16,7 +16,7 @@ from howlate.model.in_force import WITHOUT_SLACK
 from howlate.model.units import UNITS_OF_TIME, parse_duration_ns
 from howlate.plan.asked_for import CHOSEN_UNTOLD
 from howlate.plan.cost import LOADS_S, SHARES
-from howlate.prove.lab.prove import LEAD_NS
+from howlate.prove.searched import LEAD_NS
 
 from .drive import run
 

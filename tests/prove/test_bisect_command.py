@@ -8,6 +8,7 @@ from typing import cast
 
 import pytest
 
+from howlate.cli._execute import execute_cells
 from howlate.errors import (
     DamagedError,
     GuestError,
@@ -18,20 +19,23 @@ from howlate.errors import (
     UsageError,
 )
 from howlate.lab.archive.packages import NOT_IN_ARCHIVE, AbsentError
-from howlate.lab.cli.lab._archive import ArchiveOptions
 from howlate.lab.guests.guest import NO_RESULT
 from howlate.lab.guests.machine import NO_EMULATOR
 from howlate.lab.replay import NO_SYMBOLS, STAMP_NOT_FOUND
 from howlate.lab.targets.lab import LabTarget
+from howlate.measure.prepare import Asked
+from howlate.prove import measured_steps
 from howlate.prove.bisected import WINDOWS, AskedOf, StepAnswer
 from howlate.prove.bisection import Step, StepSide
 from howlate.prove.forked_part import OTHER_COURSE, OTHER_LATENCY
-from howlate.prove.lab import prove
-from howlate.prove.lab.bisect import BisectOptions, _Steps
-from howlate.prove.lab.prove import ProofAsked
+from howlate.prove.lab._search_line import showing
+from howlate.prove.lab.bisect import BisectOptions
 from howlate.prove.landscape import Goal, Probed, ReleaseWindow, Search
+from howlate.prove.measured_steps import MeasuredSteps
 from howlate.prove.proof import Landscape, Proof
+from howlate.prove.searched import ProofAsked
 from howlate.replay.execution import TIME_UNEXPLAINED
+from howlate.studies import find_study
 from howlate.words.say import english
 
 LIMIT_NS = 100_000
@@ -59,22 +63,25 @@ class OpenedTarget:
         pass
 
 
-class MadeSteps(_Steps):
-    """Opens no lab."""
-
-    def opened(self, step: Step, kernel: Path | None) -> LabTarget:
-        return cast(LabTarget, OpenedTarget())
-
-
 def answered(
     monkeypatch: pytest.MonkeyPatch, proof_of: Callable[[ProofAsked], Proof], again: bool = False
 ) -> StepAnswer:
-    def proof_of_all(target: LabTarget, machine: str, load: str, asked: ProofAsked) -> Proof:
-        return proof_of(asked)
+    def searched(
+        target: LabTarget, machine: str, load: str, asked: ProofAsked, showing: object
+    ) -> tuple[Proof, list[object]]:
+        return proof_of(asked), []
 
-    monkeypatch.setattr(prove, "proof_of", proof_of_all)
-    given = options("load=cpu:50")
-    steps = MadeSteps("preemption-models", LIMIT_NS, given, Path(), cast(ArchiveOptions, None))
+    monkeypatch.setattr(measured_steps, "searched", searched)
+    steps = MeasuredSteps(
+        asked=Asked(find_study("preemption-models"), ("load=cpu:50",)),
+        limit_ns=LIMIT_NS,
+        window_ns=20_000_000,
+        build="",
+        folder=Path(),
+        opened=lambda label, own: cast(LabTarget, OpenedTarget()),
+        execute=execute_cells,
+        showing=showing,
+    )
     return steps.proved(STEP, AskedOf(again=again))
 
 

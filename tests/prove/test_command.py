@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from howlate.errors import UsageError
-from howlate.prove.lab.prove import LandscapesAsked, ProofAsked, _goal, _landscapes
+from howlate.prove.lab.prove import _asked, _goal
 from howlate.prove.landscape import Goal
+from howlate.prove.searched import LandscapesAsked, landscapes_asked
 
 
 def test_the_goal_is_a_share_or_a_deadline() -> None:
@@ -36,17 +37,17 @@ def test_another_goal_is_refused(within: str, deadline: str, reason: str) -> Non
 @pytest.mark.parametrize("window", ["0", "61s", "1h"])
 def test_a_window_without_instants_or_too_long_is_refused(window: str) -> None:
     with pytest.raises(UsageError, match="--window must be between 1ns and 1min"):
-        ProofAsked.of(window, "100ms", "", "", checks=60, jobs=0, fresh=False)
+        _asked(window, "100ms", "", "", checks=60, jobs=0, fresh=False)
 
 
 def test_loads_are_the_studys_or_those_that_are_named() -> None:
-    assert _landscapes("preemption-models", (), "6.1") == LandscapesAsked(
+    assert landscapes_asked("preemption-models", (), "6.1") == LandscapesAsked(
         "6.1", ("none", "memory-alloc:100", "hackbench")
     )
-    assert _landscapes(None, ("cpu:50", "cpu:50"), "6.1").loads == ("cpu:50",)
-    assert _landscapes(None, (), "6.1").loads == ("none",)
-    assert _landscapes("preemption-models", (), "", has_own=True).kernels == ""
-    assert _landscapes(None, ("none",), "", has_own=True).kernels == ""
+    assert landscapes_asked(None, ("cpu:50", "cpu:50"), "6.1").loads == ("cpu:50",)
+    assert landscapes_asked(None, (), "6.1").loads == ("none",)
+    assert landscapes_asked("preemption-models", (), "", has_own=True).kernels == ""
+    assert landscapes_asked(None, ("none",), "", has_own=True).kernels == ""
     for study, loads, kernels in (("preemption-models", ("none",), "6.1"), (None, (), "")):
         with pytest.raises(UsageError):
-            _landscapes(study, loads, kernels)
+            landscapes_asked(study, loads, kernels)

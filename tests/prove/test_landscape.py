@@ -16,7 +16,6 @@ from howlate.prove.landscape import (
     ReleaseWindow,
     Search,
     excess_ns,
-    least_probes,
     stretches,
 )
 
@@ -129,5 +128,5 @@ def test_what_no_probe_follows_has_no_bound() -> None:
 def test_the_number_of_probes_is_near_the_least() -> None:
     land = SawTooth(tuple((at, 80) for at in range(0, 5_000, 500)), 20, 0)
     search = searched(land, Goal(deadline_ns=300), 5)
-    assert least_probes(WINDOW, 300, 20) == 15
+    assert search.least == 15
     assert 15 <= len(search.probes) <= 45

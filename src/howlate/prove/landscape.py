@@ -154,11 +154,6 @@ def excess_ns(probes: Iterable[Probed]) -> int:
     return int(largest)
 
 
-def least_probes(window: ReleaseWindow, bound_ns: int, smallest_ns: int) -> int:
-    """No search gets along with fewer: each probe covers `bound_ns - smallest_ns` at most."""
-    return math.ceil(window.length_ns / max(bound_ns - smallest_ns, 1))
-
-
 @dataclass(frozen=True)
 class Goal:
     """When a search is over: the bound is within a share of what was found, or within a time and eps of it, or a
@@ -199,6 +194,12 @@ class Search:
     later than what it finds, and above what it bounds them by."""
     _asked: set[int] = field(default_factory=set)
     _unlike: dict[tuple[int, int], bool] = field(default_factory=dict)
+
+    @property
+    def least(self) -> int:
+        """No search gets along with fewer probes: each covers what lies between the aim and the smallest latency."""
+        smallest_ns = min(probe.latency_ns for probe in self.probes)
+        return math.ceil(self.window.length_ns / max(self.aim_ns - smallest_ns, 1))
 
     def add(self, probe: Probed) -> None:
         """The answer of a probe; one instant counts once."""

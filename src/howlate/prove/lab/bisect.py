@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,23 +14,10 @@ from howlate.cli._say import say
 from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 from howlate.lab.cli.lab._built import modules_option
 from howlate.words.language import as_called
-from howlate.words.statement import rule
 
 if TYPE_CHECKING:
-    from howlate.lab.targets.lab import LabTarget
-    from howlate.model.plan import Plan
     from howlate.prove.bisected import Ask, AskedOf, Bisected, StepAnswer
     from howlate.prove.bisection import Step
-    from howlate.prove.landscape import Goal
-    from howlate.prove.proof import Proof
-    from howlate.store.run_folder import RunFolder
-
-SKIPPED_BY_BUILD = rule("bisect.skipped-by-build", "its build says that it cannot be tested")
-NOT_MEASURED = rule("bisect.not-measured", "it was not measured: {reason}")
-BEGIN_NS = 100_000_000
-"""Where the first window of a step begins, after the cell's start."""
-APART_NS = 37_000_000
-"""Between two windows, so that the load is elsewhere in its course; no multiple of a tick of 4 or 10 ms."""
 
 
 @dataclass(frozen=True)
@@ -132,12 +117,19 @@ def command(
     seeds, or by searches of 8 windows; one whose seeds or windows do not agree is skipped. What is named is confirmed
     with 8 others.
     Exit code 0: named and confirmed, 5: it could not be."""
+    from howlate.cli._execute import execute_cells
     from howlate.cli._times import limit_ns_of
     from howlate.errors import UsageError
+    from howlate.lab.targets.lab import open_lab
+    from howlate.measure.prepare import Asked, settings_in_force
     from howlate.prove.bisected import BisectionEnd, bisect
+    from howlate.prove.lab._search_line import showing
+    from howlate.prove.lab.prove import window_ns
+    from howlate.prove.measured_steps import MeasuredSteps
     from howlate.prove.steps import of_labels, of_revisions
     from howlate.studies import find_study
     from howlate.system.paths import RUNS
+    from howlate.targets import LabOptions
 
     limit_ns = limit_ns_of("--limit", limit)
     if not options.is_one_range:
@@ -151,110 +143,23 @@ def command(
     else:
         steps = of_labels(options.good, options.bad, archive.opened)
     folder = out or RUNS / f"bisect-{find_study(study).id}"
-    lab = _Steps(study, limit_ns, options, folder, archive)
+    lab = MeasuredSteps(
+        asked=Asked(find_study(study), options.changes, given=study, settings=settings_in_force()),
+        limit_ns=limit_ns,
+        window_ns=window_ns(options.window) if options.window else 0,
+        build=options.build,
+        folder=folder,
+        opened=lambda label, own: open_lab(
+            label, LabOptions(modules=options.modules, own=own), archive.opened(), say
+        ),
+        execute=execute_cells,
+        showing=showing,
+    )
     found = bisect(
         steps, limit_ns, _told(lab.proved if options.window else lab.sampled), proved=bool(options.window)
     )
     _tell(found, as_json=as_json)
     return 0 if found.end is BisectionEnd.NAMED else 5
-
-
-@dataclass(frozen=True)
-class _Steps:
-    """Measures steps."""
-
-    study: str
-    limit_ns: int
-    options: BisectOptions
-    folder: Path
-    archive: ArchiveOptions
-
-    def built(self, step: Step) -> Path | None:
-        """The kernel that a step's build left; None where it says that it is to be skipped."""
-        from howlate.prove.steps import build
-
-        return build(self.options.build, step.name, self.folder / "kernels")
-
-    def opened(self, step: Step, kernel: Path | None) -> LabTarget:
-        """The target of a step: one of the archive, or what was built."""
-        from howlate.lab.targets.lab import open_lab
-        from howlate.targets import LabOptions
-
-        lab = LabOptions(modules=self.options.modules, own=(kernel,) if kernel else ())
-        return open_lab(step.label, lab, self.archive.opened(), say)
-
-    def sampled(self, step: Step, how: AskedOf) -> StepAnswer:
-        """By 8 seeds, or by 8 others."""
-        from howlate.prove.bisected import sampled
-
-        def answered(target: LabTarget) -> StepAnswer:
-            folder, plan = self._measured(step, target, again=how.again)
-            points = {cell.point for cell in plan.cells if not cell.impossible}
-            return sampled(folder.summaries(), points, self.limit_ns, again=how.again)
-
-        return self._asked(step, answered)
-
-    def proved(self, step: Step, how: AskedOf) -> StepAnswer:
-        """By 8 windows, or by 8 others; a proof for each load."""
-        from howlate.measure.prepare import Asked
-        from howlate.prove.bisected import WINDOWS, proved
-        from howlate.prove.flow import LOAD, loads_of
-        from howlate.prove.lab.prove import CHECKS, ProofAsked, proof_of, window_ns
-        from howlate.studies import find_study
-
-        asked = Asked(find_study(self.study), self.options.changes)
-        loads = [value for name, values in asked.parsed if name == LOAD for value in map(str, values)]
-        length_ns = window_ns(self.options.window)
-
-        def proofs(target: LabTarget, number: int, goal: Goal) -> list[Proof]:
-            begin_ns = BEGIN_NS + number * (length_ns + APART_NS)
-            checks = -(-CHECKS // WINDOWS)
-            question = ProofAsked(goal, begin_ns, length_ns, checks, jobs=0, fresh=False, worst=1)
-            (machine,) = target.machines
-            return [proof_of(target, machine, load, question) for load in loads or loads_of(asked.study)]
-
-        def answered(target: LabTarget) -> StepAnswer:
-            return proved(lambda number, goal: proofs(target, number, goal), self.limit_ns, how)
-
-        return self._asked(step, answered)
-
-    def _asked(self, step: Step, answered: Callable[[LabTarget], StepAnswer]) -> StepAnswer:
-        """What is wrong with a step's kernel skips the step; what is wrong with howlate, or with this machine, ends
-        the search."""
-        from howlate.errors import GuestError, UnfitKernelError
-        from howlate.lab.archive.packages import AbsentError
-        from howlate.prove.bisected import StepAnswer
-        from howlate.prove.bisection import StepSide
-
-        kernel = None if step.label else self.built(step)
-        if not step.label and kernel is None:
-            return StepAnswer(StepSide.SKIP, why=SKIPPED_BY_BUILD())
-        try:
-            with contextlib.closing(self.opened(step, kernel)) as target:
-                return answered(target)
-        except (GuestError, UnfitKernelError, AbsentError) as problem:
-            return StepAnswer(StepSide.SKIP, why=NOT_MEASURED(reason=problem.statement))
-
-    def _measured(self, step: Step, target: LabTarget, *, again: bool) -> tuple[RunFolder, Plan]:
-        from howlate.cli._execute import execute_cells
-        from howlate.measure.prepare import Asked, prepare, settings_in_force
-        from howlate.measure.session import begin
-        from howlate.prove.bisection import SEEDS
-        from howlate.store.run_folder import file_name
-        from howlate.studies import find_study
-
-        asked = Asked(
-            find_study(self.study),
-            self.options.changes,
-            given=self.study,
-            seeds=SEEDS * (2 if again else 1),
-            settings=settings_in_force(),
-        )
-        prepared = prepare(asked, target)
-        session = begin(prepared, self.folder / f"{file_name(step.name)}{'-again' if again else ''}")
-        if session.cells:
-            execute_cells(prepared, session)
-        return session.folder, session.run.plan
 
 
 def _told(ask: Ask) -> Ask:

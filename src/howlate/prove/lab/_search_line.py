@@ -1,0 +1,75 @@
+"""The line that shows how far the search of a landscape is."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from howlate.prove.landscape import Search
+
+
+@contextmanager
+def showing(name: str) -> Iterator[tuple[Callable[[Search], None], Callable[[Search], None]]]:
+    """What is told of a search while it goes on, and before it begins; nothing is left of the line after it."""
+    try:
+        yield _progress(name), _begins(name)
+    finally:
+        _show("")
+
+
+def _show(line: str) -> None:
+    """In place of the line before on a terminal, where "" leaves nothing of it; elsewhere on a line of its own."""
+    is_terminal = sys.stderr.isatty()
+    if line or is_terminal:
+        click.echo(f"\r\x1b[K{line}" if is_terminal else line, err=True, nl=not is_terminal)
+
+
+def _begins(name: str) -> Callable[[Search], None]:
+    """Once, before the search: how many probes it takes at least, and how long."""
+    from howlate.words.quantities import seconds_text
+
+    began = time.monotonic()
+
+    def told(search: Search) -> None:
+        _show("")
+        least, each_s = search.least, (time.monotonic() - began) / len(search.probes)
+        left_s = each_s * max(0, least - len(search.probes))
+        click.echo(
+            f"{name}: {len(search.probes)} probes were asked before the search, which takes {least} in all at least: "
+            f"{seconds_text(left_s, ' ', math.floor)} more at least",
+            err=True,
+        )
+
+    return told
+
+
+def _progress(name: str) -> Callable[[Search], None]:
+    """Found and bound as they approach each other, at most once a second; the least number of probes, and how long
+    those take that are left of it."""
+    from howlate.words.quantities import exact_text, seconds_text
+
+    began = last = time.monotonic()
+
+    def told(search: Search) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last < 1:
+            return
+        last = now
+        least = search.least
+        each_s = (now - began) / len(search.probes)
+        left_s = each_s * (least - len(search.probes))
+        left = f", {seconds_text(left_s, ' ', math.floor)} left at least" if left_s > 0 else ""
+        _show(
+            f"{name}: found {exact_text(search.found_ns)}, bound {exact_text(search.bound_ns)}, "
+            f"{len(search.probes)} probes of at least {least} ({each_s:.2f} s each{left})"
+        )
+
+    return told

@@ -1,0 +1,90 @@
+"""Searches landscapes of a lab's guests: whose are asked for, and what is searched in each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+
+from howlate.errors import UsageError
+from howlate.lab.targets.lab import LabTarget
+from howlate.measure.machines import NOT_CHECKED
+from howlate.measure.prepare import Asked, kernels_asked
+from howlate.model.facts import Facts
+from howlate.prove.flow import Prober, Told, loads_of, prove
+from howlate.prove.landscape import Goal, ReleaseWindow
+from howlate.prove.proof import Landscape, Proof
+from howlate.prove.worst_releases import LateRelease, latest_of
+from howlate.replay.premises import Throttling, in_force
+from howlate.studies import find_study
+
+LEAD_NS = 5_000_000
+"""Of probe/src/job/single.hpp."""
+
+Showing = Callable[[str], AbstractContextManager[tuple[Told, Told]]]
+"""Shows how far the search of a landscape is, by its name: while it goes on, and before it begins."""
+
+
+@dataclass(frozen=True)
+class LandscapesAsked:
+    """Whose landscapes are searched: each kernel's beside each load."""
+
+    kernels: str
+    loads: tuple[str, ...]
+
+
+def landscapes_asked(
+    study: str | None, loads: tuple[str, ...], kernels: str, *, has_own: bool = False
+) -> LandscapesAsked:
+    """The kernels that are named, else the study's; none if the user gave kernels of their own."""
+    if study is not None:
+        if loads:
+            raise UsageError(
+                "the loads are the study's, or those of --load", remedy="leave out STUDY or --load"
+            )
+        asked = Asked(find_study(study))
+        loads = loads_of(asked.study)
+        kernels = kernels or ("" if has_own else ",".join(kernels_asked(asked)))
+    if not kernels and not has_own:
+        raise UsageError("no kernels are named", remedy="write --kernels 6.1,6.1-rt")
+    return LandscapesAsked(kernels, tuple(dict.fromkeys(loads)) or ("none",))
+
+
+@dataclass(frozen=True)
+class ProofAsked:
+    """The question, the same for all landscapes."""
+
+    goal: Goal
+    first_ns: int
+    length_ns: int
+    checks: int
+    jobs: int = 0
+    fresh: bool = False
+    worst: int = 0
+    """So many late releases are explained, and searched for whether or not a bound may be claimed."""
+    accepted: bool = False
+    """Whether the caller accepts the premises that are only sampled."""
+
+
+def searched(
+    target: LabTarget, machine: str, load: str, asked: ProofAsked, showing: Showing
+) -> tuple[Proof, list[LateRelease]]:
+    """A landscape's proof, and where the time of late releases beside the latest went."""
+    facts = Facts.from_json(target.facts(machine))  # refuses parameters that the kernel does not know
+    bench, job = target.single(machine, tuple(load.split("+")))
+    not_checked = (facts.text(NOT_CHECKED) or "").split()
+    parameters = in_force(bench.label.parameters, bench.kernel.arch, not_checked)
+    of = Landscape(machine, load, asked.first_ns, parameters)
+    window = ReleaseWindow(0, asked.length_ns)
+
+    def lines(at_ns: int) -> list[list[str]]:
+        return job(asked.first_ns + at_ns)
+
+    throttling = Throttling.of(load, facts)
+    with (
+        showing(f"{machine}, {load}") as told,
+        Prober(bench, lines, window, target.parallel, fresh=asked.fresh, throttling=throttling) as prober,
+    ):
+        proof = prove(of, asked.goal, asked.checks, prober, *told, late=asked.worst > 0)
+        others = [LateRelease(probe, prober.why(probe)) for probe in latest_of(proof, asked.worst)[1:]]
+    return replace(proof, accepted=asked.accepted), others
