@@ -50,6 +50,7 @@ OF_NO_RESULT = {
     "howlate.history.query",
     "howlate.prove.forked_part",
     "howlate.prove.measured_steps",
+    "howlate.verdict.measured_rounds",
     "howlate.why.advise.flips",
     "howlate.why.advise.flow",
     "howlate.why.replayed.flow",

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from cli.commands import Run
-from howlate.verdict.cli import _apart
+from howlate.verdict import measured_rounds
 
 STUDY = """
 schema = 1
@@ -31,7 +31,7 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The seconds that were slept, which pass at once."""
     slept: list[float] = []
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() + sum(slept), sleep=slept.append)
-    monkeypatch.setattr(_apart, "time", clock)
+    monkeypatch.setattr(measured_rounds, "time", clock)
     Path("mine.toml").write_text(STUDY)
     return slept
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -19,7 +19,7 @@ from howlate.model.study import PART
 from howlate.rooms import hooks
 from howlate.words.language import called
 from howlate.words.printable import printable, shell_line, shell_path
-from howlate.words.say import text_of
+from howlate.words.say import english, text_of
 from howlate.words.statement import Statement
 
 if TYPE_CHECKING:
@@ -44,13 +44,19 @@ class RunRounds(Protocol):
     def whole(self, out: Path | None) -> int:
         """How many rounds of the run at `out` have been measured."""
 
-    def out_of_reach(self, prepared: Prepared, whole: int) -> int | None:
-        """The exit code, after a sentence, where it cannot be reached in time."""
+    def out_of_reach(self, prepared: Prepared, whole: int) -> Statement | None:
+        """Why nothing is measured, where it cannot be reached in time."""
 
     def rounds(self, asked: Asked, prepared: Prepared, whole: int) -> Asked:
         """The request with as many rounds as it may take."""
 
-    def execute(self, prepared: Prepared, session: Session) -> tuple[Session, Tally]:
+    def execute(
+        self,
+        prepared: Prepared,
+        session: Session,
+        execute: Callable[[Prepared, Session], Tally],
+        tell: Callable[[Statement], None],
+    ) -> tuple[Session, Tally]:
         """Measure them."""
 
 
@@ -92,8 +98,9 @@ def measure(
             out = newest_unfinished(asked.study.id)
         if until is not None:
             whole = until.whole(out)
-            if (code := until.out_of_reach(prepared, whole)) is not None:
-                return code
+            if (why := until.out_of_reach(prepared, whole)) is not None:
+                click.echo(english(why))
+                return ExitCode.INCONCLUSIVE
             asked = until.rounds(asked, prepared, whole)
             prepared = prepare(asked, target)
         if options.dry_run:
@@ -108,7 +115,9 @@ def measure(
             if session.cells and limit_s and not _expects_others(session.run):
                 session = when_quiet(session, begun, limit_s)
             if until is not None:
-                session, tally = until.execute(prepared, session)
+                session, tally = until.execute(
+                    prepared, session, execute_cells, lambda waits: click.echo(english(waits), err=True)
+                )
             else:
                 tally = execute_cells(prepared, session, ends_early=ends_early)
                 session = ended_early(session) if ends_early else session

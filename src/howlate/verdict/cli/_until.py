@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from howlate.cli._options import together
-from howlate.errors import ExitCode
-from howlate.words.statement import Statement
+from howlate.verdict import MOST_ROUNDS
 
 if TYPE_CHECKING:
-    from howlate.measure.execute import Tally
-    from howlate.measure.prepare import Asked, Prepared
-    from howlate.measure.session import Session
-    from howlate.verdict.cli._apart import Apart
-    from howlate.verdict.ruling import Question
-
-MOST_ROUNDS = 1_000
-ROUNDS = ("order.kind", "order.repetitions")
-"""What --until-decided sets of the study."""
+    from howlate.verdict.measured_rounds import Apart, Until
 
 
 @dataclass(frozen=True)
@@ -44,7 +34,7 @@ class UntilOptions:
     def _apart(self) -> Apart | None:
         from howlate.cli._times import limit_ns_of
         from howlate.errors import UsageError
-        from howlate.verdict.cli._apart import Apart
+        from howlate.verdict.measured_rounds import Apart
 
         if self.rounds is None and self.every is None:
             return None
@@ -58,12 +48,13 @@ class UntilOptions:
                 "--rounds and --every belong together", remedy="give both, such as --rounds 20 --every 5min"
             )
         every_ns = limit_ns_of("--every", self.every)
-        return Apart(self.rounds, every_ns / 1e9, (f"--rounds={self.rounds}", f"--every={self.every}"))
+        return Apart((f"--rounds={self.rounds}", f"--every={self.every}"), self.rounds, every_ns / 1e9)
 
     def _until(self) -> Until | None:
         from howlate.cli._times import duration_ns
         from howlate.errors import UsageError
         from howlate.verdict.cli.verdict import asked
+        from howlate.verdict.measured_rounds import Until
 
         given = {"--at-most": self.at_most, "--miss-rate": self.miss_rate, "--horizon": self.horizon}
         given["--cluster"] = self.cluster if self.cluster != 1 else None
@@ -85,7 +76,7 @@ class UntilOptions:
             )
         words = tuple(f"{option}={value}" for option, value in given.items() if value)
         at_most_s = duration_ns("--at-most", self.at_most or "2h") / 1e9
-        return Until(question, at_most_s, ("--until-decided", *words))
+        return Until(("--until-decided", *words), question, at_most_s)
 
 
 until_options = together(
@@ -128,100 +119,3 @@ until_options = together(
     ],
 )
 """--until-decided, --at-most, --miss-rate, --horizon, --cluster, --rounds, --every, passed as `until`."""
-
-
-@dataclass(frozen=True)
-class Until:
-    """What is to be decided, and in which time."""
-
-    sets: ClassVar = ROUNDS
-    question: Question
-    """Its deadline is the study's."""
-    at_most_s: float
-    """Of this call."""
-    options: tuple[str, ...]
-    """As given, for the sentence that says how to continue."""
-
-    def rounds(self, asked: Asked, prepared: Prepared, whole: int = 0) -> Asked:
-        """The request with as many rounds as there is time for, each over all points, beside those that are whole."""
-        from howlate.verdict.rounds import possible
-
-        cells = possible(prepared)
-        round_s = sum(cell.expected_s for cell in cells) or 1.0
-        most = min(MOST_ROUNDS, asked.most_cells // max(1, len(cells)))
-        rounds = max(1, whole, min(most, whole + int(self.at_most_s / round_s)))
-        kind, repetitions = ROUNDS
-        changes = (*asked.changes, f"{kind}=interleaved", f"{repetitions}={rounds}")
-        return replace(asked, changes=changes, options=(*asked.options, *self.options))
-
-    def whole(self, out: Path | None) -> int:
-        from howlate.verdict.rounds import whole_rounds
-
-        return whole_rounds(out)
-
-    def out_of_reach(self, prepared: Prepared, whole: int = 0) -> int | None:
-        """Says that nothing is measured where --at-most does not allow what is needed."""
-        from howlate.words.say import english
-
-        if not (missing_s := self.missing_s(prepared, whole)):
-            return None
-        click.echo(
-            english(
-                Statement.of(
-                    "INCONCLUSIVE: this needs {needed_s:seconds-at-most} of measuring at least, and --at-most "
-                    "allows {at_most_s:seconds}. Nothing was measured.",
-                    needed_s=missing_s,
-                    at_most_s=self.at_most_s,
-                )
-            )
-        )
-        return ExitCode.INCONCLUSIVE
-
-    def missing_s(self, prepared: Prepared, whole: int = 0) -> float:
-        """How long all rows must be measured at least, beside the rounds that are whole, where --at-most does not
-        allow that; 0 where it does."""
-        from howlate.errors import UsageError
-        from howlate.model.units import period_ns_of
-        from howlate.verdict.rounds import needed_s, possible
-
-        cells = possible(prepared)
-        if prepared.run.virtual:
-            raise UsageError(
-                "--until-decided has no meaning in virtual time, where a seed comes out the same each time",
-                remedy="run it with --seeds N, and judge it: howlate verdict RUN",
-            )
-        if not all(cell.parameters.get("deadline") for cell in cells):
-            raise UsageError(
-                "the study states no deadline, so there is nothing to decide",
-                remedy="state one: `howlate check --deadline 200us`, or `howlate run STUDY --set "
-                "deadline=200us`",
-            )
-        if self.question.miss_rate and any(period_ns_of(cell.labels) is None for cell in cells):
-            raise UsageError(
-                "--miss-rate needs a study whose cells have a period and a duration",
-                remedy="ask for a --horizon alone, or give the study a period and a duration",
-            )
-        missing_s = needed_s(self.question, cells, whole)
-        return missing_s if missing_s > self.at_most_s else 0.0
-
-    def execute(self, prepared: Prepared, session: Session) -> tuple[Session, Tally]:
-        """Round after round, after those that are whole; the plan keeps the rounds that were measured."""
-        from howlate.cli._execute import execute_cells
-        from howlate.verdict.judge import looked_at, until_decided
-        from howlate.verdict.rounds import is_decided, until_round, whole_rounds
-
-        notes = until_decided(self.question, self.at_most_s)
-        earlier = looked_at(session.run)
-        before = [warning for warning in session.run.warnings if warning not in earlier]
-        run = replace(session.run, warnings=(*before, *notes))
-        session.folder.write_run(run)
-        cells = session.cells
-        last = max((cell.repetition for cell in run.plan.cells), default=1)
-        for number in range(max(1, whole_rounds(session.folder.path)), last + 1):
-            measured = replace(session, run=run, cells=until_round(cells, number))
-            tally = execute_cells(prepared, measured)
-            shorter = replace(run, plan=replace(run.plan, cells=until_round(run.plan.cells, number)))
-            if number == last or tally.failures or is_decided(measured.folder.path, shorter):
-                break
-        session.folder.write_run(shorter)
-        return replace(session, run=shorter), tally

@@ -1,0 +1,163 @@
+"""Measures round after round: until the verdict is decided, or cannot be in time; or each so long after the last."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+from howlate.errors import UsageError
+from howlate.measure.execute import Tally
+from howlate.measure.prepare import Asked, Prepared
+from howlate.measure.session import Session
+from howlate.model.units import period_ns_of
+from howlate.verdict import MOST_ROUNDS
+from howlate.verdict.judge import ROUNDS_APART, looked_at, until_decided
+from howlate.verdict.rounds import is_decided, needed_s, possible, until_round, whole_rounds
+from howlate.verdict.ruling import Question
+from howlate.words.statement import Statement
+
+ROUNDS = ("order.kind", "order.repetitions")
+"""What is set of the study."""
+
+Execute = Callable[[Prepared, Session], Tally]
+"""Measures the cells of a session, and tells the user how far it is."""
+Tell = Callable[[Statement], None]
+
+
+@dataclass(frozen=True)
+class MeasuredRounds:
+    """Rounds, each over all points."""
+
+    sets: ClassVar = ROUNDS
+    options: tuple[str, ...]
+    """As given, for the sentence that says how to continue."""
+
+    def whole(self, out: Path | None) -> int:
+        return whole_rounds(out)
+
+    def _more(self, asked: Asked, rounds: int) -> Asked:
+        kind, repetitions = ROUNDS
+        changes = (*asked.changes, f"{kind}=interleaved", f"{repetitions}={rounds}")
+        return replace(asked, changes=changes, options=(*asked.options, *self.options))
+
+
+@dataclass(frozen=True)
+class Until(MeasuredRounds):
+    """What is to be decided, and in which time."""
+
+    question: Question
+    """Its deadline is the study's."""
+    at_most_s: float
+    """Of this call."""
+
+    def rounds(self, asked: Asked, prepared: Prepared, whole: int = 0) -> Asked:
+        """The request with as many rounds as there is time for, each over all points, beside those that are whole."""
+        cells = possible(prepared)
+        round_s = sum(cell.expected_s for cell in cells) or 1.0
+        most = min(MOST_ROUNDS, asked.most_cells // max(1, len(cells)))
+        return self._more(asked, max(1, whole, min(most, whole + int(self.at_most_s / round_s))))
+
+    def out_of_reach(self, prepared: Prepared, whole: int = 0) -> Statement | None:
+        """That nothing is measured where --at-most does not allow what is needed."""
+        if not (missing_s := self.missing_s(prepared, whole)):
+            return None
+        return Statement.of(
+            "INCONCLUSIVE: this needs {needed_s:seconds-at-most} of measuring at least, and --at-most "
+            "allows {at_most_s:seconds}. Nothing was measured.",
+            needed_s=missing_s,
+            at_most_s=self.at_most_s,
+        )
+
+    def missing_s(self, prepared: Prepared, whole: int = 0) -> float:
+        """How long all rows must be measured at least, beside the rounds that are whole, where --at-most does not
+        allow that; 0 where it does."""
+        cells = possible(prepared)
+        if prepared.run.virtual:
+            raise UsageError(
+                "--until-decided has no meaning in virtual time, where a seed comes out the same each time",
+                remedy="run it with --seeds N, and judge it: howlate verdict RUN",
+            )
+        if not all(cell.parameters.get("deadline") for cell in cells):
+            raise UsageError(
+                "the study states no deadline, so there is nothing to decide",
+                remedy="state one: `howlate check --deadline 200us`, or `howlate run STUDY --set "
+                "deadline=200us`",
+            )
+        if self.question.miss_rate and any(period_ns_of(cell.labels) is None for cell in cells):
+            raise UsageError(
+                "--miss-rate needs a study whose cells have a period and a duration",
+                remedy="ask for a --horizon alone, or give the study a period and a duration",
+            )
+        missing_s = needed_s(self.question, cells, whole)
+        return missing_s if missing_s > self.at_most_s else 0.0
+
+    def execute(
+        self, prepared: Prepared, session: Session, execute: Execute, tell: Tell
+    ) -> tuple[Session, Tally]:
+        """Round after round, after those that are whole; the plan keeps the rounds that were measured."""
+        notes = until_decided(self.question, self.at_most_s)
+        earlier = looked_at(session.run)
+        before = [warning for warning in session.run.warnings if warning not in earlier]
+        run = replace(session.run, warnings=(*before, *notes))
+        session.folder.write_run(run)
+        cells = session.cells
+        last = max((cell.repetition for cell in run.plan.cells), default=1)
+        for number in range(max(1, whole_rounds(session.folder.path)), last + 1):
+            measured = replace(session, run=run, cells=until_round(cells, number))
+            tally = execute(prepared, measured)
+            shorter = replace(run, plan=replace(run.plan, cells=until_round(run.plan.cells, number)))
+            if number == last or tally.failures or is_decided(measured.folder.path, shorter):
+                break
+        session.folder.write_run(shorter)
+        return replace(session, run=shorter), tally
+
+
+@dataclass(frozen=True)
+class Apart(MeasuredRounds):
+    """So many rounds over all points, the next one so long after the last one began."""
+
+    number: int
+    every_s: float
+
+    def out_of_reach(self, prepared: Prepared, _: int = 0) -> None:
+        """There is always time. UsageError says what is wrong."""
+        if prepared.run.virtual:
+            raise UsageError(
+                "--every has no meaning in virtual time, where a seed comes out the same each time",
+                remedy="run it with --seeds N, and judge it: howlate verdict RUN",
+            )
+
+    def rounds(self, asked: Asked, _: Prepared, whole: int = 0) -> Asked:
+        """The request with as many rounds; no fewer than are whole."""
+        return self._more(asked, max(whole, self.number))
+
+    def execute(
+        self, prepared: Prepared, session: Session, execute: Execute, tell: Tell
+    ) -> tuple[Session, Tally]:
+        """Round after round, after those that are whole."""
+        others = [note for note in session.run.warnings if note.rule != ROUNDS_APART.id]
+        run = replace(session.run, warnings=(*others, ROUNDS_APART(every_s=self.every_s)))
+        session.folder.write_run(run)
+        first = max(1, whole_rounds(session.folder.path))
+        last = max((cell.repetition for cell in run.plan.cells), default=1)
+        begun = time.monotonic()
+        for number in range(first, last + 1):
+            left_s = begun + (number - first) * self.every_s - time.monotonic()
+            if left_s > 0:
+                tell(
+                    Statement.of(
+                        "waiting for round {number} of {of}, which begins in {left_s:seconds}",
+                        number=number,
+                        of=last,
+                        left_s=left_s,
+                    )
+                )
+                time.sleep(left_s)
+            measured = replace(session, run=run, cells=until_round(session.cells, number))
+            tally = execute(prepared, measured)
+            if tally.failures:
+                break
+        return replace(session, run=run), tally
