@@ -1,16 +1,72 @@
-"""What happens, on standard error: a line for each slow step."""
+"""What happens, on standard error: a line for each slow step, and on a terminal a clock below it while it lasts."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
-import click
-
+from howlate.system.outputs import drawn
 from howlate.words.language import as_called
 from howlate.words.printable import without_controls
+from howlate.words.quantities import clock
+
+SILENT_S = 1.0
+"""So long nothing is said before the clock is drawn, and between its seconds."""
 
 
-def say(text: str) -> None:
-    """Print progress on standard error."""
-    clear = "\r\x1b[K" if sys.stderr.isatty() else ""  # a line of progress may be there
-    click.echo(f"{clear}howlate: {without_controls(as_called(text))}", err=True)
+class Steps:
+    """Prints progress on standard error."""
+
+    def __init__(self) -> None:
+        self._text, self._since = "", 0.0
+        self._is_drawn = False
+
+    def __call__(self, text: str) -> None:
+        clear = "\r\x1b[K" if sys.stderr.isatty() else ""  # a line of progress may be there
+        self._text, self._since = without_controls(as_called(text)), time.monotonic()
+        sys.stderr.write(f"{clear}howlate: {self._text}\n")
+        sys.stderr.flush()
+
+    @contextmanager
+    def living(self) -> Iterator[None]:
+        """On a terminal, how long the last step has taken already. Other threads work beside a line of progress,
+        which shows more."""
+        alone = threading.current_thread() is threading.main_thread()
+        if self._is_drawn or not alone or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+            yield
+            return
+        ends = threading.Event()
+        self._since, self._is_drawn = time.monotonic(), True
+        thread = threading.Thread(target=self._tick, args=(ends,), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ends.set()
+            thread.join()
+            self._is_drawn = False
+
+    def _tick(self, ends: threading.Event) -> None:
+        has_drawn = False
+        while not ends.wait(SILENT_S):
+            taken_s = time.monotonic() - self._since
+            if taken_s >= SILENT_S:
+                has_drawn = True
+                text = f"  {clock(taken_s)}  {self._text}"[: shutil.get_terminal_size().columns - 1]
+                self._draw(f"\r{text}\x1b[K")
+        if has_drawn:
+            self._draw("\r\x1b[K")
+
+    @staticmethod
+    def _draw(text: str) -> None:
+        with suppress(OSError):  # a closed terminal ends no step
+            drawn(sys.stderr, text)
+            sys.stderr.flush()
+
+
+say = Steps()

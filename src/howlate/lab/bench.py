@@ -13,7 +13,7 @@ from pathlib import Path
 
 from howlate.errors import REMEDIED, DamagedError, GuestError, NotPossibleError, TargetError
 from howlate.lab.archive.packages import Say, silent
-from howlate.lab.cache import entry_hash, made, read_entry, say_changed, seal, storing, write_entry
+from howlate.lab.cache import entry_hash, living, made, read_entry, say_changed, seal, storing, write_entry
 from howlate.lab.guests.console import last_lines
 from howlate.lab.guests.fork import FORK_FORMAT, Fork, direct, forked
 from howlate.lab.guests.guest import STUCK, WITH_CONSOLE, Boot, Guest, Tick
@@ -291,7 +291,8 @@ class Bench:
         boot = replace(self._boot(self._stored()), kernel=self._checked_image)
         with ExitStack() as held:
             try:
-                saved = held.enter_context(self.snapshots.opened(boot, self.key, self.stop))
+                with living(self.say):
+                    saved = held.enter_context(self.snapshots.opened(boot, self.key, self.stop))
             except TargetError as problem:
                 if not self.kernel.label.own:
                     raise

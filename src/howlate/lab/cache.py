@@ -27,7 +27,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
@@ -264,6 +264,12 @@ def _taken(lock: Path) -> int | None:
     return None
 
 
+def living(say: _Say) -> AbstractContextManager[None]:
+    """While a step lasts that was or will be told: where `say` can, it shows that the step lives."""
+    within: Callable[[], AbstractContextManager[None]] = getattr(say, "living", nullcontext)
+    return within()
+
+
 def made(
     folder: Path,
     make: Callable[[Path], None],
@@ -289,7 +295,8 @@ def made(
         with storing(folder):
             beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.new-", dir=folder.parent))
         try:
-            make(beside)
+            with living(say):
+                make(beside)
             with storing(folder):
                 _close(beside)
                 _sync_all(beside)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from howlate.errors import DamagedError, TargetError
-from howlate.lab.cache import locked, read_sealed_json, say_changed, storing, write_sealed_json
+from howlate.lab.cache import living, locked, read_sealed_json, say_changed, storing, write_sealed_json
 from howlate.lab.kernels.label import ARCHITECTURES
 from howlate.words.statement import rule
 
@@ -235,7 +235,8 @@ def kept(
             if _age(index, time.time()) <= (time.time() - asked if refresh else DAY):
                 packages = load_index(index)
             if packages is None:
-                update()
+                with living(say):
+                    update()
     if packages is None:
         packages = load_index(index)
     if packages is None:

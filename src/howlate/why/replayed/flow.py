@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from howlate.errors import DamagedError, NotPossibleError, UsageError
+from howlate.lab.cache import living
 from howlate.lab.debug_info import DebugInfo
 from howlate.lab.targets.lab import LabTarget
 from howlate.model.cause import ExplainedCase, Lateness
@@ -176,14 +177,15 @@ def explain_all(
         say(f"playing {each.cell.id} again")
         cell = replace(each.cell, machine=label)
         cases: list[ExplainedCase] = []
-        for done in target.replay(cell, each.activations, each.wanted):
-            say(
-                f"following {done.activation.latency_ns / 1000:,.1f} us from release {done.activation.release}"
-            )
-            lateness = explain(done.execution, done.release_ns, done.activation.latency_ns, done.stamp)
-            if (source := sources.get(label)) is not None:
-                lateness = with_places(lateness, done.execution, done.release_ns, source.lines)
-            cases.append(_case(done.activation, lateness))
+        with living(say):
+            for done in target.replay(cell, each.activations, each.wanted):
+                say(
+                    f"following {done.activation.latency_ns / 1000:,.1f} us from release {done.activation.release}"
+                )
+                lateness = explain(done.execution, done.release_ns, done.activation.latency_ns, done.stamp)
+                if (source := sources.get(label)) is not None:
+                    lateness = with_places(lateness, done.execution, done.release_ns, source.lines)
+                cases.append(_case(done.activation, lateness))
         cases.sort(key=lambda case: -case.case.latency_ns)
         own, samples = each.cell, len(each.activations.each)
         found.append(

@@ -1,0 +1,92 @@
+"""A long step shows that it lives: a clock on a terminal, below what was said of the step."""
+
+from __future__ import annotations
+
+import io
+import re
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from howlate.cli import _say
+from howlate.lab.archive.packages import silent
+from howlate.lab.cache import living
+
+
+class Heard(io.StringIO):
+    """A terminal, and who waits for what it shows."""
+
+    is_terminal = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shows = threading.Condition()
+
+    def isatty(self) -> bool:
+        return self.is_terminal
+
+    def write(self, text: str) -> int:
+        with self.shows:
+            count = super().write(text)
+            self.shows.notify_all()
+        return count
+
+    def until(self, found: Callable[[str], object]) -> None:
+        with self.shows:
+            assert self.shows.wait_for(lambda: found(self.getvalue()), timeout=60), self.getvalue()
+
+
+def terminal_of(monkeypatch: pytest.MonkeyPatch) -> Heard:
+    stream = Heard()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(_say, "SILENT_S", 0.01)
+    return stream
+
+
+def test_a_step_has_a_clock_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = terminal_of(monkeypatch)
+    steps = _say.Steps()
+    with living(steps):
+        steps("fetching 6.1 (97 MB)")
+        heard.until(lambda text: text.count("\r  0:00  fetching 6.1 (97 MB)\x1b[K") >= 3)
+        with living(steps):
+            steps("booting 6.1")
+            heard.until(lambda text: "\r  0:00  booting 6.1\x1b[K" in text)
+    shown = heard.getvalue()
+    assert shown.endswith("\r\x1b[K") and "howlate: fetching 6.1 (97 MB)\n" in shown
+    assert len(re.findall(r"howlate: ", shown)) == 2
+    assert not [thread for thread in threading.enumerate() if thread.daemon and "_tick" in thread.name]
+
+
+@pytest.mark.parametrize(("terminal", "term"), [(False, "xterm"), (True, "dumb")])
+def test_elsewhere_a_step_is_one_line(monkeypatch: pytest.MonkeyPatch, terminal: bool, term: str) -> None:
+    heard = terminal_of(monkeypatch)
+    monkeypatch.setattr(heard, "is_terminal", terminal)
+    monkeypatch.setenv("TERM", term)
+    steps, before = _say.Steps(), threading.active_count()
+    with living(steps):
+        steps("booting 6.1")
+        assert threading.active_count() == before
+    assert heard.getvalue().removeprefix("\r\x1b[K") == "howlate: booting 6.1\n"
+
+
+def test_another_thread_leaves_the_line_of_progress_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal_of(monkeypatch)
+    steps, counts = _say.Steps(), []
+
+    def worked() -> None:
+        before = threading.active_count()
+        with living(steps):
+            counts.append(threading.active_count() - before)
+
+    thread = threading.Thread(target=worked)
+    thread.start()
+    thread.join()
+    assert counts == [0]
+
+
+def test_what_says_nothing_needs_no_clock() -> None:
+    with living(silent):
+        assert True
