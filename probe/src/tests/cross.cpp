@@ -254,8 +254,9 @@ Result<std::vector<int>> choose_asked(const Cell& cell, Params& in, int asking) 
   std::vector<int> nameable = nameable_cpus(cell.root());
   std::erase(nameable, asking);
   if (nameable.empty())
-    return not_possible("this process may use one CPU only, so there is no other to ask",
-                        "Measure where it may use several; `howlate lab run --guest-cpus 2` makes such a machine");
+    return not_possible(
+        "this process may use one CPU only, so there is no other to ask",
+        "Measure where it may use several; `howlate lab run --guest-cpus 2` makes such a machine");
   std::vector<int> asked = read_affinity();
   std::erase(asked, asking);
   if (in.is_set("asked") && in.text("asked") != "all") {

@@ -120,7 +120,7 @@ def ask(sql: str, runs: Sequence[KnownRun]) -> SqlAnswer:
     if len(rows) > MOST_ROWS:
         raise UsageError(
             "the query gives more than {most:count} rows",
-            remedy="add a LIMIT, or let it sum up; `howlate export` writes all samples of a run",
+            remedy="add a LIMIT, or let it sum up; `howlate export --format csv` writes all samples of a run",
             most=MOST_ROWS,
         )
     return SqlAnswer(headings, rows)
