@@ -115,6 +115,17 @@ def test_dropped_samples_are_shown() -> None:
     assert "dropped" in text and "3 wake-ups were not recorded" in " ".join(text.split())
 
 
+@pytest.mark.parametrize("width", [80, 60, 40])
+def test_a_load_that_was_not_reached_is_seen_at_any_width(width: int) -> None:
+    weak = [
+        replace(cell, loads=(replace(cell.loads[0], share=0.5),)) if cell.loads else cell for cell in cells()
+    ]
+    lost = [replace(cell, accounting=replace(cell.accounting, dropped=37)) for cell in weak]
+    text = words_of(printed(lost, width))
+    assert text.count("50 %") == sum(bool(cell.loads) for cell in weak) > 0
+    assert "achieved" in text and "dropped" in text and text.split().count("37") >= len(lost)
+
+
 def test_hostile_labels_are_no_markup() -> None:
     text = printed([made_cell("none", labels={"load": "[bold red]x[/] [link=evil]"})[0]])
     assert "[bold red]x[/]" in text

@@ -27,6 +27,10 @@ NOTHING = "–"
 """Where there is no value."""
 
 
+KEPT = (MISSES, "verdict", "load", "dropped")
+"""What a reader must not miss of a row."""
+
+
 @dataclass(frozen=True)
 class SheetCell:
     """One cell of a table: a text, and the exact value behind it."""
@@ -67,7 +71,7 @@ class Column:
     @property
     def is_kept(self) -> bool:
         """Where a terminal has no room for all columns, it is left out last."""
-        return self.key in (MISSES, "verdict") or any(cell.strong or cell.state for cell in self.cells)
+        return self.key in KEPT or any(cell.strong or cell.state for cell in self.cells)
 
 
 @dataclass(frozen=True)
