@@ -219,8 +219,8 @@ def test_where_nothing_is_possible_the_code_is_three(howlate: Run) -> None:
 
 
 def test_scale_and_changes_are_told(howlate: Run) -> None:
-    said = howlate("run", "mine.toml", "--scale", "0.5", "--set", "load=none", "--out", "r")
-    assert "0.5 times the study's" in said.out
+    assert howlate("run", "mine.toml", "--scale", "0.5", "--set", "load=none", "--out", "r").code == 0
+    assert "0.5 times the study's" in howlate("show", "r", "--all").out
     run = json.loads(Path("r/run.json").read_text())
     assert run["scale"] == 0.5
     assert run["changes"] == {"load": "none"}
@@ -402,12 +402,12 @@ def test_a_page_of_two_runs_calls_them_by_their_names(howlate: Run) -> None:
 def test_commands_to_go_on_are_given_as_they_are_typed(howlate: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """A hint without a placeholder, with the run's own folder, and howlate as it was called."""
     monkeypatch.setenv("HOWLATE_COMMAND", "./howlate")
-    few = howlate(
-        "run", "mine.toml", "--set", "timer=spin,clock_nanosleep", "--set", "load=none", "--out", "few"
-    )
+    howlate("run", "mine.toml", "--set", "timer=spin,clock_nanosleep", "--set", "load=none", "--out", "few")
+    few = howlate("show", "few", "--all")
     assert "RUN" not in few.out and "`--set order.repetitions=8`" in few.out
     asked = ("--set", "timer=spin,clock_nanosleep", "--set", "load=none", "--set", "order.repetitions=8")
-    many = howlate("run", "mine.toml", *asked, "--out", "eight times")
+    howlate("run", "mine.toml", *asked, "--out", "eight times")
+    many = howlate("show", "eight times", "--all")
     command = "./howlate compare 'eight times' --by timer"
     assert f"`{command}`" in " ".join(many.out.split())
     assert howlate(*shlex.split(command)[1:]).code == 0

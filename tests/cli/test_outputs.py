@@ -287,7 +287,7 @@ def test_a_disk_that_is_full_at_the_report_still_shows_the_result(
         check=False,
     )
     assert done.returncode == 4, done.stderr
-    assert "FAIL: " in done.stdout and "cpu:50" in done.stdout
+    assert ("FAIL" in done.stdout and "cpu:50" in done.stdout) and ("FAIL  deadline" in done.stdout or json)
     assert (
         f"`howlate show {disk / 'r'}` prints it" in done.stderr
         and "report.html could not be written" in done.stderr

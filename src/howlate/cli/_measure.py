@@ -248,7 +248,7 @@ def tell(session: Session, tally: Tally, options: RunOptions) -> RunContent:
         with naming_what_is_kept(path):
             page = _write_report(content, path)
     finally:
-        if (options.tables or options.histogram) and not options.brief:
+        if options.histogram and not options.brief:
             print_runs(material)
         print_screen(material, "" if page is None else shell_path(page), brief=options.brief)
     return content

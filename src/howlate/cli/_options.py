@@ -102,8 +102,6 @@ class RunOptions:
     histogram: bool = False
     brief: bool = False
     as_json: bool = False
-    tables: bool = True
-    """All tables before the first screen."""
 
     def asked(
         self, study: str, command: str, job: Job, own: tuple[str, ...] = (), long_ns: int | None = None

@@ -50,6 +50,5 @@ def command(
     asked = options.asked("check", "run", job, long_ns=LONG_NS if long_ else None)
     own_policy = any(name == "policy" for name, _ in asked.parsed)
     asked = replace(asked, without_rights=not own_policy, explain=True)
-    options = replace(options, tables=False)
     opened = opened_target(asked, target)
     return measure(asked, opened, options, wait=not no_wait, rounds=until, ends_early=bool(threshold))
