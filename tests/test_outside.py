@@ -177,20 +177,25 @@ ENTRIES = {
 """Files of entry points that name no package."""
 
 
-@pytest.mark.parametrize("kind", ENTRIES)
-def test_a_malformed_entry_point_is_named_and_stops_neither_howlate_nor_another_package(
-    place: Path, kind: str
-) -> None:
+def test_malformed_entry_points_are_named_and_stop_neither_howlate_nor_another_package(place: Path) -> None:
     before = howlate(place, "show", "run").stdout
-    install(place / "site", {})
-    (place / "site" / "late_extras-1.0.dist-info" / "entry_points.txt").write_bytes(ENTRIES[kind])
+    modules = [f"late_extras_{number}" for number in range(len(ENTRIES))]
+    for module, data in zip(modules, ENTRIES.values(), strict=True):
+        install(place / "site", {}, module)
+        (place / "site" / f"{module}-1.0.dist-info" / "entry_points.txt").write_bytes(data)
     install(place / "site", ROOM, "other_extras")
     for words, shown in (("show run", before), ("greet", "good morning\n")):
         done = howlate(place, *words.split())
         assert (done.returncode, done.stdout) == (0, shown), done.stderr
-        (line,) = done.stderr.splitlines()
-        assert line.startswith("howlate: the package late-extras adds to howlate, and cannot be used: ")
-        assert line.isprintable() and line.endswith("-m pip uninstall late-extras.")
+        lines = dict(zip(ENTRIES, sorted(done.stderr.splitlines(), key=package_number), strict=True))
+        for number, line in enumerate(lines.values()):
+            name = f"late-extras-{number}"
+            assert line.startswith(f"howlate: the package {name} adds to howlate, and cannot be used: ")
+            assert line.isprintable() and line.endswith(f"-m pip uninstall {name}.")
+
+
+def package_number(line: str) -> int:
+    return int(line.partition("the package late-extras-")[2].partition(" ")[0])
 
 
 def test_what_is_called_by_its_name_and_broken_is_an_error_with_a_remedy(place: Path) -> None:
