@@ -240,3 +240,24 @@ def test_the_groups_are_walked(monkeypatch: pytest.MonkeyPatch) -> None:
     leaf = leaves()["plan"]
     monkeypatch.setattr(leaf, "params", [*leaf.params, click.Option(["--new"])])
     assert "new" in options_of(leaf)
+
+
+def _times(name: str) -> Iterator[tuple[click.Option, list[str], int]]:
+    """The options of a command whose value is a time, and of the first call with each the words and the place."""
+    for option in (param for param in leaves()[name].params if isinstance(param, click.Option)):
+        calls = [words.split(" ") for words, _ in CALLS[name]]
+        places = [(call, at + 1) for call in calls for at, word in enumerate(call) if word in option.opts]
+        if option.metavar == "TIME" and places:
+            yield option, *places[0]
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if any(True for _ in _times(name))])
+def test_a_time_in_a_unit_that_there_is_not_is_refused(
+    name: str, work: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """By each command in the same way: before anything is measured, with the units that there are."""
+    for option, call, place in _times(name):
+        code = called(" ".join([*call[:place], "5parsecs", *call[place + 1 :]]))
+        said = capfd.readouterr().err
+        assert code == 2 and is_a_sentence(said.splitlines(keepends=True)[-1]), (option.opts, said)
+        assert option.opts[-1] in said and " ms" in said, (option.opts, said)

@@ -61,11 +61,7 @@ class CalibrationAsked:
                 most=MOST_DELAYS,
                 count=self.count,
             )
-        try:
-            is_above = not self.above or 1_000 <= parse_duration_ns(self.above) <= 1_000_000
-        except ValueError:
-            is_above = False
-        if not is_above:
+        if self.above and not 1_000 <= parse_duration_ns(self.above) <= 1_000_000:
             raise UsageError(
                 "--above must be a time from 1us to 1ms, not {above}",
                 remedy="write --above 20us",

@@ -74,11 +74,14 @@ def command(
 
     from howlate.cli._execute import execute_cells
     from howlate.cli._interrupted import same_command, tell_interrupted
+    from howlate.cli._times import duration_ns
     from howlate.measure.prepare import prepare, settings_in_force
     from howlate.measure.session import begin
     from howlate.why.calibrate.flow import CalibrationAsked, calibration_of, check_possible
 
     wanted = tuple(kind.strip() for kind in kinds.split(",") if kind.strip())
+    if above:
+        duration_ns("--above", above)
     request = CalibrationAsked(wanted, count, above, seed, events, settings_in_force())
     request.check()  # before a guest is booted
     with contextlib.closing(_target(kernels, cpus)) as target:
