@@ -134,7 +134,7 @@ def test_a_sample_that_was_played_again_names_its_functions() -> None:
 
 
 def test_what_to_try_has_the_command_that_measures_it() -> None:
-    assert f"What these buy: {TRIAL}" in fits(made()["traced"].lines(), 80)
+    assert f"Try: {TRIAL}" in fits(made()["traced"].lines(), 80)
     assert not any("--try" in line for line in fits(made()["no trial"].lines(), 80))
 
 

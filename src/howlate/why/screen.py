@@ -87,7 +87,7 @@ def _of_cases(shown: WhyScreen, rows: int, width: int) -> list[list[Line]]:
         causes.append(((f"{right(percent(sum(each.share for each in rest)), 6)}  {text}", ""),))
     tried = list(advice_lines(advice(sums, shown.content.findings, whole_ns)[:ADVICE], width))
     if shown.trial:
-        tried += copied(_("What these buy"), shown.trial, width)
+        tried += copied(_("Try"), shown.trial, width)
     last = shown.last(width)
     worst = worst_cases(shown.cells, 1)[0]
     return [causes, list(_worst(worst, width)), tried, [*_trust(shown, min(rows, NOTES), width), *last]]
