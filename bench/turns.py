@@ -81,7 +81,7 @@ def lab_run(folder: Path, study: Path, cpus: int, turn_us: int) -> tuple[dict[st
     """The answers by kind, and the facts of the guest."""
     out = folder / f"{cpus}-{turn_us}"
     command = [str(ROOT / "howlate"), "lab", "run", str(study), "--kernels", KERNEL, "--seeds", "1"]
-    machine = ["--cpus", str(cpus), "--turn", f"{turn_us}us"]
+    machine = ["--guest-cpus", str(cpus), "--turn", f"{turn_us}us"]
     done = subprocess.run(
         [*command, *machine, "--out", str(out), "--json"], stdout=subprocess.PIPE, check=True
     )

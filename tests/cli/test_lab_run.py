@@ -243,7 +243,8 @@ def test_kernels_and_seeds_have_to_be_named_rightly(howlate: Run, opened: dict[s
     assert opened["names"] == "7.2"
     opened["lab"] = FakeLab(("bzImage-mine",))
     assert (
-        howlate("lab", "run", "mine.toml", "--kernel", "bzImage-mine", "--out", "own", "--seeds=1").code == 0
+        howlate("lab", "run", "mine.toml", "--own-kernel", "bzImage-mine", "--out", "own", "--seeds=1").code
+        == 0
     )
     assert (opened["names"], [str(p) for p in opened["own"]]) == ("", ["bzImage-mine"])
 
@@ -278,10 +279,10 @@ def test_kernels_come_from_a_mirror_where_there_is_no_apt(howlate: Run, opened: 
 def test_show_tells_of_cells_and_kernels(howlate: Run, opened: dict[str, Any]) -> None:
     howlate(*RUN, "--out", "r")
     assert sum(line.startswith("6.1-rt") for line in howlate("show", "r", "--cells").out.splitlines()) == 4
-    said = howlate("show", "r", "--kernels")
+    said = howlate("show", "r", "--configs")
     assert "PREEMPT_RT: n (6.1); y (6.1-rt)" in said.out
     howlate("run", "mine.toml", "--out", "plain")
-    said = howlate("show", "plain", "--kernels")
+    said = howlate("show", "plain", "--configs")
     assert said.code == 2
 
 
@@ -327,12 +328,12 @@ def test_parts_of_a_lab_run_have_tables_of_their_own(howlate: Run, opened: dict[
         assert howlate("export", "r", "--format", form, "-o", f"r.{form}").code == 0
 
 
-@pytest.mark.parametrize("named", [(), ("--kernel", "other=bzImage")])
+@pytest.mark.parametrize("named", [(), ("--own-kernel", "other=bzImage")])
 def test_why_asks_for_the_file_of_a_kernel_of_ones_own(
     howlate: Run, opened: dict[str, Any], named: tuple[str, ...]
 ) -> None:
     opened["lab"] = FakeLab(("mine[preempt=none]",))
-    run = ("lab", "run", "mine.toml", "--kernel", "mine=bzImage[preempt=none]", "--seeds", "1")
+    run = ("lab", "run", "mine.toml", "--own-kernel", "mine=bzImage[preempt=none]", "--seeds", "1")
     assert howlate(*run, "--set", "load=none", "--out", "r").code == 0
     opened["lab"] = FakeLab(("other",))
     done = howlate("lab", "why", "r", *named)
@@ -345,7 +346,7 @@ def test_prove_opens_the_lab_with_kernels_and_modules_of_ones_own(
     opened["lab"] = FakeLab(
         ("mine",), answers={"mine": TargetError(REMEDIED(problem="it does not boot", remedy=""))}
     )
-    built = ("--kernel", "mine=bzImage", "--module", ".")
+    built = ("--own-kernel", "mine=bzImage", "--module", ".")
     done = howlate("lab", "prove", *built, "--load", "none")
     assert done.code == 4 and "it does not boot" in done.err
     assert (opened["names"], opened["own"], opened["modules"]) == (

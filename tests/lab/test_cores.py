@@ -49,7 +49,7 @@ def measured(folder: Path, core: str, timers: tuple[str, ...], dither: bool = Tr
         STUDY.format(timers=", ".join(f'"{timer}"' for timer in timers), dither=str(dither).lower())
     )
     argv = [sys.executable, "-m", "howlate", "lab", "run", str(study), "--out", str(out), "--seeds", "1"]
-    argv += ["--kernel", f"{core}={kernel}[tsc=reliable]", "--probe", str(probe)]
+    argv += ["--own-kernel", f"{core}={kernel}[tsc=reliable]", "--probe", str(probe)]
     subprocess.run(argv, check=True, stdin=subprocess.DEVNULL, timeout=1200)
     return [json.loads(path.read_text()) for path in sorted(out.glob("cells/*/cell.json"))]
 

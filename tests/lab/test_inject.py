@@ -99,7 +99,7 @@ def test_delays_of_every_kind_are_found_measured_and_named(
 ) -> None:
     if cpus > 1:
         with_cpus(cpus)  # skips where no QEMU can run it
-    words = (f"--count={count}", *([f"--cpus={cpus}"] if cpus > 1 else []))
+    words = (f"--count={count}", *([f"--guest-cpus={cpus}"] if cpus > 1 else []))
     told = calibrated(tmp_path, ",".join(kernels), *words, timeout_s=7000)
     assert {each["kernel"] for each in told["kernels"]} == set(kernels)
     print(f"\n{cpus} CPUs, {count} of each kind\n{summed(told)}")

@@ -74,7 +74,7 @@ def test_cpus_that_were_not_set_aside_are_refused(word: str, isolated: str, quie
         return
     with pytest.raises(UsageError) as refused:
         check_in_force(label, facts, Path())
-    assert problem in refused.value.message and "--cpus" in refused.value.remedy
+    assert problem in refused.value.message and "--guest-cpus" in refused.value.remedy
     assert check_in_force(label, {}, Path()) == ()  # a kernel without these files
 
 
@@ -86,7 +86,7 @@ def test_cpus_that_are_not_there_are_the_reason_though_the_kernel_hands_the_para
     facts = {HANDED: "isolcpus=1", "cpu.isolated": ""}
     with pytest.raises(UsageError, match="isolcpus=1 is in force on no CPU") as refused:
         check_in_force(Label.parse("6.1[isolcpus=1]"), facts, tmp_path / "vmlinuz")
-    assert "--cpus" in refused.value.remedy
+    assert "--guest-cpus" in refused.value.remedy
 
 
 def test_what_cannot_be_known_is_not_claimed(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ TINY: dict[str, tuple[str, ...]] = {
     ),
     "toshiba-2010": ("--scale=0.00005", "--set=period=300us"),
     "toshiba-mem-2010": ("--scale=0.0005", "--set=period=300us", "--set=load=none,memory-fault:100"),
-    "tut-2017": ("--scale=0.00005", "--cpus=2", "--turn=20us"),
+    "tut-2017": ("--scale=0.00005", "--guest-cpus=2", "--turn=20us"),
 }
 """What keeps each to a few cells of some milliseconds; which modules the guests can have is not said. A
 second of spinning is a minute of TCG: throttling is waited for on the machine itself (tests/e2e), given up here."""

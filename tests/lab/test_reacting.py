@@ -59,7 +59,7 @@ def test_no_bound_is_claimed_beside_a_module_that_breaks_a_premise_unseen(
 
     def proved(from_ns: int, window_ns: int, *more: str) -> tuple[int, str, dict[str, Any]]:
         asked = f"lab prove --load {LOAD} --kernels {RT} --module {REACTING / module} --json --within 3us"
-        code = called(" ".join([asked, f"--from {from_ns}ns --window {window_ns}ns", *more]))
+        code = called(" ".join([asked, f"--begin {from_ns}ns --window {window_ns}ns", *more]))
         text = capfd.readouterr().out
         (landscape,) = json.loads(text)["landscapes"]
         with capfd.disabled():

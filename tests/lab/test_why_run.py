@@ -62,7 +62,7 @@ def test_on_four_cpus_the_parts_add_up_and_little_is_unknown(
 ) -> None:
     with_cpus(4)  # skips where no QEMU can run it
     chosen = settings("explain=true", f"load={loads}", f"duration={seconds}")
-    cells = why(tmp_path, kernel, "--cpus=4", *chosen)
+    cells = why(tmp_path, kernel, "--guest-cpus=4", *chosen)
     assert len(cells) == len(loads.split(","))
     for cell in cells:
         cases = cell["cases"]

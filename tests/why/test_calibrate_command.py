@@ -48,7 +48,7 @@ NOT_HERE = KindResult("6.1-rt", "softirq", 30, passed=27, away=3, passed_ns_max=
         (["--count", "100000"], "2000"),
         (["--above", "soon"], "--above"),
         (["--above", "1s"], "--above"),
-        (["--cpus", "2"], "--kernels"),
+        (["--guest-cpus", "2"], "--kernels"),
     ],
 )
 def test_wrong_words_are_a_sentence_with_a_remedy_and_code_2(

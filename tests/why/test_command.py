@@ -150,7 +150,7 @@ def test_a_cell_without_a_late_sample_says_so_with_the_reason(howlate: Run, tmp_
         ("--from", "events", "--stacks", "s"),
         ("--try", "--from", "replay"),
         ("--try", "--speedscope", "s"),
-        ("--kernel", "mine=mine.toml"),
+        ("--own-kernel", "mine=mine.toml"),
         ("--module", "."),
         ("--mirror", "http://localhost"),
         ("--against", "6.1"),

@@ -108,7 +108,7 @@ def must_be_replayed(replay: ReplayOptions, built: BuiltOptions, archive: Archiv
         STACKS: replay.stacks,
         SPEEDSCOPE: replay.speedscope,
         "--debuginfo": replay.debuginfo,
-        "--kernel": built.own,
+        "--own-kernel": built.own,
         "--module": built.modules,
         "--mirror": archive.mirrors,
         "--keyring": archive.keyring,
