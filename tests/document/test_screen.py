@@ -22,7 +22,8 @@ from howlate.document.first_screen.brief import brief_of
 from howlate.document.first_screen.lines import COLUMNS, LINES, Line
 from howlate.document.first_screen.notes import notes
 from howlate.document.first_screen.rows import ScreenRows, screen_rows
-from howlate.document.first_screen.screen import LEAST_STRIP, DrawnRows, Parts, screen
+from howlate.document.first_screen.screen import Parts, screen
+from howlate.document.first_screen.strips import LEAST_STRIP, DrawnRows
 from howlate.document.of_runs import Material
 from howlate.document.sheet import TERMINAL
 from howlate.model.bins import CellBins

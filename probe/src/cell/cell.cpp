@@ -160,6 +160,8 @@ Status RingCell::prepare() {
   lanes_.emplace(cell_.root(), *bell_);
   lanes_->when_over([this] { around_.loads().close(); });
   if (Status made = lanes_->make(plan_.lanes, ring_samples_); !made) return made;
+  if (cell_.params().flag("progress"))
+    for (const auto& run : lanes_->runs()) run->bins = std::make_unique<LiveBins>();
   if (Status started = lanes_->start(allowed_, [this] { return around_.enter_cpuset(); }); !started)
     return started;
   std::vector<pid_t> threads;

@@ -77,7 +77,7 @@ SoFar Lanes::so_far() const {
             : std::max<std::int64_t>(loop.live_latency_ns_max.load(std::memory_order_relaxed), 0);
     so_far.made += activations;
     so_far.latency_ns_max = std::max(so_far.latency_ns_max, largest_ns);
-    so_far.threads.push_back({run->lane.cpu, activations, largest_ns});
+    so_far.threads.push_back({run->lane.cpu, activations, largest_ns, run->bins.get()});
   }
   return so_far;
 }

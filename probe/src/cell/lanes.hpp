@@ -20,6 +20,7 @@ struct LaneRun : Member {
   Lane& lane;
   TouchedPages pages;
   Ring<Sample> ring;
+  std::unique_ptr<LiveBins> bins{};  // where a program is told of them; the recorder counts
 
   LaneRun(Lane& of, TouchedPages storage) : lane(of), pages(std::move(storage)), ring(pages.as<Sample>()) {}
 };

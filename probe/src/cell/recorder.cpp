@@ -218,6 +218,7 @@ void Recorder::drain(std::size_t lane) {
     for (const Sample& sample : found) {
       const std::int64_t flags = record.tally.add(sample);
       if (watch_ != nullptr) watch_->note(lane, sample, record.counted.spec().t0_ns);
+      if (run.bins) run.bins->add(sample.latency_ns);
       record.table.add(
           {sample.release, sample.release_ns + stagger_ns, sample.latency_ns, sample.response_ns, flags});
     }

@@ -20,8 +20,8 @@ constexpr ParamSpec common[] = {
     {"quiet", ParamType::flag, "", "", "",
      "print no live line and no summary; warnings go to standard error"},
     {"progress", ParamType::flag, "", "", "",
-     "print a line a second on standard output: progress ACTIVATIONS ELAPSED_NS LATENCY_NS_MAX "
-     "CPU:ACTIVATIONS:LATENCY_NS_MAX..."},
+     "print five lines a second on standard output: progress ACTIVATIONS ELAPSED_NS LATENCY_NS_MAX "
+     "CPU:ACTIVATIONS:LATENCY_NS_MAX[:BIN+MORE,...]..."},
     {"record", ParamType::choice, "stream", "", "stream|memory",
      "write samples during the test, or keep all in memory until the end"},
     {"load", ParamType::text, "", "", "", "start this load first: NAME[:TARGET][,option=value...]", true},

@@ -10,7 +10,8 @@ import shutil
 import sys
 import time
 from collections.abc import Sequence
-from typing import TextIO
+from dataclasses import replace
+from typing import TYPE_CHECKING, TextIO
 
 from howlate.errors import ExitCode
 from howlate.measure.execute import Failure
@@ -25,6 +26,11 @@ from howlate.words.printable import printable
 from howlate.words.quantities import clock
 from howlate.words.say import advice, english
 
+if TYPE_CHECKING:
+    from howlate.cli._strips import LiveStrips
+
+DRAWN_S = 0.19
+"""A live line is drawn so often at most: with each line of the probe's, or less often."""
 CPU_HEADING = f"{'CPU':>5}  {'activations':>15}  {'largest seen':>12}"
 
 
@@ -99,7 +105,8 @@ class WaitingLine:
 class ProgressLine:
     """A listener that writes for people."""
 
-    def __init__(self, axes: tuple[str, ...], stream: TextIO | None = None) -> None:
+    def __init__(self, axes: tuple[str, ...], stream: TextIO | None = None, *, by_cpu: bool = False) -> None:
+        """`by_cpu`: a strip for each CPU, else for each point."""
         self._axes = axes
         self._stream = stream if stream is not None else sys.stderr
         self._live = (
@@ -112,10 +119,17 @@ class ProgressLine:
         """Number and name of the cells that are being measured, by id."""
         self._shares: dict[str, float] = {}
         self._of = 0
+        self._strips: LiveStrips | None = None
+        if self._live:  # not while it measures
+            from howlate.cli._strips import LiveStrips
+
+            self._strips = LiveStrips(by_cpu=by_cpu)
 
     def starts(self, cell: Cell, number: int, of: int, left_s: float) -> None:
         self._running[cell.id] = number, name_of(cell, self._axes)
         self._of = of
+        if self._strips is not None:
+            self._strips.begins(cell, self._point(cell))
         if self._live:
             self._draw(self._head(), *_left(left_s))
         else:
@@ -131,8 +145,13 @@ class ProgressLine:
         names = "; ".join(name for _, name in rows)
         return f"{numbers} of {self._of}  {names}"
 
+    def _point(self, cell: Cell) -> str:
+        return name_of(replace(cell, repetition=1), self._axes)
+
     def progress(self, cell: Cell, progress: Progress, left_s: float) -> None:
-        if self._live and time.monotonic() - self._drawn >= 1:
+        if self._strips is not None:
+            self._strips.progress(cell, self._point(cell), progress)
+        if self._live and time.monotonic() - self._drawn >= DRAWN_S:
             seen = progress.latency_ns_max
             alone = len(self._running) <= 1
             self._draw(
@@ -156,6 +175,8 @@ class ProgressLine:
 
     def whole(self, cell: Cell, summary: CellSummary) -> None:
         self._running.pop(cell.id, None)
+        if self._strips is not None:
+            self._strips.whole(self._point(cell), summary)
         if not summary.valid:
             why = "".join(map(english, summary.warnings[:1]))
             self._line(as_called(f"{name_of(cell, self._axes)}: not valid: {why}"))
@@ -178,7 +199,12 @@ class ProgressLine:
         for part in parts:
             if len(text) + 2 + len(part) <= room:
                 text += f"  {part}"
-        rows = cpu_rows(cpus, size.columns, size.lines - 2)
+        rows = []
+        if self._strips is not None:
+            letters = not (self._stream.encoding or "").lower().startswith("utf")
+            rows = self._strips.drawn(size.columns, size.lines - 2, letters=letters)
+        if not rows or not self._strips or not self._strips.by_cpu:
+            rows += cpu_rows(cpus, size.columns, size.lines - 2 - len(rows))
         below = "".join(f"\n{row}\x1b[K" for row in rows)
         self._write(f"{self._back()}{text}\x1b[K{below}" + ("\x1b[J" if len(rows) < self._below else ""))
         self._below = len(rows)

@@ -34,6 +34,17 @@ class Histogram:
         must_be_countable(self.counts)
 
 
+COARSE_BINS = 456
+"""Eight an octave, of 16 bins of a histogram's each: what a probe tells while it measures."""
+
+
+def coarse_edges(place: int) -> tuple[int, int]:
+    """The first value of such a bin, and of the next."""
+    octave = max(0, (place - 8) // 8)
+    low = (place - 8 * octave) * 16
+    return low << octave, (low + 16) << octave
+
+
 @dataclass(frozen=True)
 class TimeBlocks:
     """Latency against time: one block for each pixel column, so that no picture hides the worst value.

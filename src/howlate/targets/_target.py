@@ -24,6 +24,8 @@ class CpuProgress:
     cpu: int
     activations: int
     latency_ns_max: int
+    more: tuple[tuple[int, int], ...] = ()
+    """How many latencies came since the line before, by their bins (model/bins.py, `coarse_edges`)."""
 
 
 @dataclass(frozen=True)

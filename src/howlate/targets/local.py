@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from howlate.errors import REMEDIED, HowlateError, TargetError, UsageError
 from howlate.model.answer import Answer, Command, answers_of
+from howlate.model.bins import COARSE_BINS
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import parse_json
 from howlate.model.facts import unpacked
@@ -274,19 +275,33 @@ class LocalTarget(OneMachine):
 
 def parse_progress(line: bytes) -> Progress | None:
     """`progress <activations> <elapsed_ns> <latency_ns_max>`, then `<cpu>:<activations>:<latency_ns_max>` for each
-    CPU; None for any other line."""
+    CPU, perhaps with `:<bin>+<more>,...`; None for any other line."""
     words = line.split()
     if len(words) < 4 or words[0] != b"progress":
         return None
     try:
         activations, elapsed_ns, latency_ns_max = (int(word) for word in words[1:4])
-        rows = [tuple(int(number) for number in word.split(b":")) for word in words[4:]]
-        cpus = tuple(CpuProgress(cpu, made, largest_ns) for cpu, made, largest_ns in rows)
-    except ValueError:
+        split = [word.split(b":") for word in words[4:]]
+        rows = [tuple(map(int, parts[:3])) for parts in split]
+        bins = [tuple(_pair(pair) for text in parts[3:] for pair in text.split(b",")) for parts in split]
+        cpus = tuple(
+            CpuProgress(cpu, made, largest_ns, more)
+            for (cpu, made, largest_ns), more in zip(rows, bins, strict=True)
+        )
+    except (ValueError, TypeError):
         return None
-    if any(abs(number) >> 63 for row in ((activations, elapsed_ns, latency_ns_max), *rows) for number in row):
+    numbers = ((activations, elapsed_ns, latency_ns_max), *rows, *(pair for more in bins for pair in more))
+    if any(abs(number) >> 63 for row in numbers for number in row):
         return None
     return Progress(activations, elapsed_ns / 1e9, latency_ns_max, cpus=cpus)
+
+
+def _pair(text: bytes) -> tuple[int, int]:
+    """A bin and how many came into it."""
+    place, count = map(int, text.split(b"+"))
+    if not (0 <= place < COARSE_BINS and count >= 0):
+        raise ValueError
+    return place, count
 
 
 def _another_program(probe: Path, problem: HowlateError) -> Statement:

@@ -64,6 +64,14 @@ class ScreenRow:
         return together([cell.deadline for cell in self.cells if cell.deadline is not None])
 
     @property
+    def labels(self) -> Mapping[str, str]:
+        return self.group.labels
+
+    @property
+    def is_counted(self) -> bool:
+        return bool(self.group.counted)
+
+    @property
     def letter(self) -> str:
         if self.outcome:
             return LETTERS[self.outcome]

@@ -8,9 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from rich.cells import cell_len, set_cell_size
-
-from howlate.charts._strip import LARGEST, StripAxis, plain, strip
 from howlate.document.first_screen import notes as screen_notes
 from howlate.document.first_screen.answer import ScreenAnswer
 from howlate.document.first_screen.lines import (
@@ -24,28 +21,21 @@ from howlate.document.first_screen.lines import (
     copied,
     cut,
     height,
-    middle,
     note_lines,
     reason_lines,
-    right,
     spaced,
     typed,
     under,
 )
 from howlate.document.first_screen.on_screen import Reasons, ScreenNote
-from howlate.document.first_screen.rows import ScreenRow, ScreenRows
-from howlate.document.first_screen.table import LETTERS
+from howlate.document.first_screen.strips import DrawnRows
 from howlate.document.of_runs import NO_CELL, Material
-from howlate.document.sheet import NOTHING
-from howlate.statistics.labels import axes_that_vary, heading
 from howlate.words.caption import Caption
 from howlate.words.language import _, called, ngettext
-from howlate.words.quantities import asked_text, time_text
-from howlate.words.say import count_text, text_of
+from howlate.words.say import text_of
 
-FEWEST_ROWS, LEAST_STRIP, LEAST_NAME = 4, 8, 6
+FEWEST_ROWS = 4
 CAUSES, ADVICE, MOST_FAILURES = 3, 2, 3
-STRIPS = {"in time": "", "late": "red", "deadline": "bold", "max": "bold"}
 
 
 @dataclass(frozen=True)
@@ -114,80 +104,6 @@ def head_lines(material: Material, answer: ScreenAnswer, width: int) -> Iterator
     yield from under(answer.word, [answer.said], width, 3 if judged else 2, style="" if judged else "bold")
     for text in answer.more[:3]:
         yield from under("", [text], width, 2, indent=2 if judged else 0)
-
-
-@dataclass(frozen=True)
-class DrawnRows:
-    """The rows as lines: letter, name, strip, max, how many later."""
-
-    width: int
-    letters: bool
-    found: ScreenRows
-
-    @property
-    def mark(self) -> int:
-        return 2 if any(row.letter.strip() for row in self.found.rows) else 0
-
-    @property
-    def names(self) -> int:
-        names = [row.name for row in self.found.rows]
-        longest = max(map(cell_len, names), default=0)
-        most = min(self.width // 2, self.width - self.mark - 1 - self.figures - LEAST_STRIP)
-        room = max(LEAST_NAME, min(self.width // 4, most))
-        while room < most and len({middle(name, room) for name in names}) < len({*names}):
-            room += 1
-        return min(longest, room)
-
-    @property
-    def strip(self) -> int:
-        """The width of the strip; 0 where there is no room for one."""
-        room = self.width - self.mark - self.names - 1 - self.figures
-        return room if room >= LEAST_STRIP else 0
-
-    @property
-    def figures(self) -> int:
-        """The width of both columns of figures."""
-        return 9 + (2 + self.later if self.later else 0)
-
-    @property
-    def later(self) -> int:
-        """The width of the last column; 0 where it is not there."""
-        texts = [count_text(row.later) for row in self.found.rows if row.later is not None]
-        return max(map(cell_len, [self.heading, *texts])) if texts else 0
-
-    @property
-    def heading(self) -> str:
-        return f"> {asked_text(self.found.step_ns)}" if self.found.step_ns else _("misses")
-
-    def lines(self) -> tuple[list[Line], list[Line]]:
-        """The axis, and a line for each row."""
-        if not self.found.rows:
-            return [], []
-        rows = self.found.rows
-        values = [ns for row in rows for ns in (row.low_ns, row.max_ns) if ns is not None]
-        axis = StripAxis.around(values, self.strip, self.found.deadline_ns)
-        figures = right(" ".join((LARGEST, _("max"))), 9)
-        figures += f"  {right(self.heading, self.later)}" if self.later else ""
-        axes = axes_that_vary([row.group.labels for row in rows])
-        named = heading(axes[0]) if len(axes) == 1 and len(rows) > 1 else ""
-        lead = " " * self.mark + set_cell_size(cut(named, self.names + 1), self.names + 1)
-        head: Line = ((f"{lead}{set_cell_size(axis.ticks(), axis.width)}{figures}", FAINT),)
-        return [head], [self._line(row, axis) for row in rows]
-
-    def _line(self, row: ScreenRow, axis: StripAxis) -> Line:
-        largest = NOTHING if row.max_ns is None else time_text(row.max_ns, space=" ")
-        figures = right(plain(largest), 9)
-        if self.later:
-            figures += "  " + right(NOTHING if row.later is None else count_text(row.later), self.later)
-        return (
-            *([(f"{row.letter} ", LETTERS.get(row.letter, ""))] if self.mark else []),
-            (f"{set_cell_size(middle(row.name, self.names), self.names)} ", ""),
-            *(
-                (text, STRIPS[kind])
-                for text, kind in strip(axis, row.histograms, row.max_ns, letters=self.letters)
-            ),
-            (figures, "" if row.group.counted else FAINT),
-        )
 
 
 def _why(why: Reasons, width: int) -> Iterator[Line]:
