@@ -107,6 +107,29 @@ def test_the_answer_is_on_the_screen_when_the_prompt_is_back(terminal: Terminal)
     assert answers["traced"].startswith("max 162 us")
 
 
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("why traced", r"Why late \(the 12 worst"),
+        ("why failed", r"No events were recorded"),
+        ("doctor", r"(\d+ things? makes? this machine late|Nothing was found)"),
+        ("run timers --dry-run", r"\d+ of \d+ cells, about "),
+    ],
+)
+def test_a_screen_begins_on_the_screen_and_colours_are_obeyed(
+    terminal: Terminal, runs: Path, words: str, first: str
+) -> None:
+    rows = terminal.typed(command(*words.split()))
+    assert sum(bool(re.match(first, row)) for row in rows) == 1, "\n".join(rows)
+    for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        plain = Terminal(runs, HOWLATE_PROBE=str(runs / "probe"), **environment)
+        try:
+            shown = plain.typed(command(*words.split()))
+            assert any(re.match(first, row) for row in shown) and not plain.colours()
+        finally:
+            plain.close()
+
+
 def test_check_ends_with_its_answer(terminal: Terminal) -> None:
     rows = terminal.typed(command("check", "--duration", "1", "--no-wait", "--deadline", "1us"))
     assert answer_of(rows).startswith("FAIL  deadline 1 us")
