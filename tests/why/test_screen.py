@@ -55,7 +55,7 @@ def made() -> dict[str, WhyScreen]:
         "untraced": of(five),
         "long name": of(traced, named),
         "no trial": of(traced, trial=""),
-        "replayed": of(replace(five, cells=()), [one.cell]),
+        "replayed": of(five, [one.cell]),
         "pair": replace(of(replace(five, cells=()), [PAIR.one.cell, PAIR.other.cell]), pair=PAIR),
     }
 
@@ -130,6 +130,7 @@ def test_the_worst_sample_adds_up_to_the_nanosecond(kind: str, width: int) -> No
 
 def test_a_sample_that_was_played_again_names_its_functions() -> None:
     lines = fits(made()["replayed"].lines(), 80)
+    assert not any("without events" in line for line in lines)
     assert f"Functions: work ({LATENESS.functions[0].self_ns} ns), lock;it (30 ns), main (10 ns)" in lines
 
 

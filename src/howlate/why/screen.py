@@ -128,7 +128,9 @@ def _trust(shown: WhyScreen, most: int, width: int) -> Iterator[Line]:
     told = [screen_notes.said(note) for note in ranked]
     told += [text_of(text) for text in cautions(shown.cells)]
     traced = {cell.id for cell in shown.cells}
-    if count := sum(cell.summary.id not in traced for cell in shown.content.cells):
+    replayed = any(case.replayed is not None for cell in shown.cells for case in cell.cases)
+    without = sum(cell.summary.id not in traced for cell in shown.content.cells)
+    if count := 0 if replayed else without:
         told.append(
             ngettext("{count} row without events", "{count} rows without events", count).format(count=count)
         )
