@@ -164,12 +164,13 @@ def _head(rows: Sequence[CompareRow], width: int) -> Iterator[Line]:
 def _sides(found: Comparison) -> tuple[list[Text], tuple[str, str]]:
     """The headings of their columns, and where their names are too long what these stand for."""
     first, *others = found.sides
+    old, new = _("old"), _("new")
     if len(others) != 1:
-        return [f"{_('old')}: {first}"] if others else [], (_("old"), _("new"))
+        return [f"{old}: {first}"] if others else [], (old, new)
     names = (first, others[0])
     if max(map(cell_len, names)) <= LONGEST_SIDE:
         return [], names
-    return [f"{_('old')}: {names[0]}; {_('new')}: {names[1]}"], (_("old"), _("new"))
+    return [f"{old}: {names[0]}; {new}: {names[1]}"], (old, new)
 
 
 def _table(found: Comparison, rows: Sequence[CompareRow], sides: tuple[str, str]) -> ScreenTable:

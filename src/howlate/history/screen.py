@@ -50,7 +50,8 @@ def screen(
     heading, rows = _table(courses, width, letters=letters).lines(width)
     notes = list(note_lines(list(map(text_of, _notes(history))), width))
     last: list[Line] = [((cut(_span(history), width), FAINT),)] if history.runs else []
-    last.append(((cut(f"{_('all figures')}: --all; {_('as a page')}: -o FILE", width), ""),))
+    every_row, page = _("all figures"), _("as a page")
+    last.append(((cut(f"{every_row}: --all; {page}: -o FILE", width), ""),))
     room = MOST_LINES - height([*head, heading, *notes, *last], width)
     if not every and len(rows) > room:
         kept = max(FEWEST_ROWS, room - 1)
@@ -209,4 +210,5 @@ def _span(history: History) -> str:
     first, last = history.runs[0].started[:10], history.runs[-1].started[:10]
     machines = dict.fromkeys(series.machine for series in history.series)
     dates = first if first == last else f"{first} – {last}"
-    return "; ".join((f"{_('runs')}: {len(history.runs)}, {dates}", *map(printable, machines)))
+    runs = _("runs")
+    return "; ".join((f"{runs}: {len(history.runs)}, {dates}", *map(printable, machines)))

@@ -34,7 +34,7 @@ def ruled(material: Material) -> Ruled | None:
     outcome = ruling_of(seen, content)
     said: Sequence[Text] = ()
     if outcome is not seen:
-        said = (Caption("of {count} cells nothing is known: they are missing", count=lacking(content)),)
+        said = (Caption("missing cells, of which nothing is known: {count}", count=lacking(content)),)
     elif outcome is Ruling.FAIL and verdicts[0].asked.miss_rate:
         said = (rate_line(next(verdict for verdict in verdicts if verdict.outcome is outcome)),)
     elif outcome is Ruling.PASS:

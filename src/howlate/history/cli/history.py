@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _AsShown:
     """How it is shown."""
 
     brief: bool
@@ -30,7 +30,7 @@ class _Shown:
 
 _shown = together(
     "shown",
-    _Shown,
+    _AsShown,
     (
         brief_option,
         click.option("--all", "every", is_flag=True, help="Show every value that was followed."),
@@ -76,7 +76,7 @@ def command(
     margin: float,
     fail_on: str | None,
     *,
-    shown: _Shown,
+    shown: _AsShown,
     index: bool,
 ) -> int:
     """Put all runs below runs/, or RUN... (run folders, or folders that hold some), in the order of their time: one
@@ -142,7 +142,7 @@ def _statistic(name: str) -> str:
     return known[name]
 
 
-def _print(made: History, shown: _Shown, *, judges: bool) -> None:
+def _print(made: History, shown: _AsShown, *, judges: bool) -> None:
     """On one screen; for programs in one line."""
     from howlate.cli._screen import print_lines
     from howlate.history.screen import brief_of, screen
