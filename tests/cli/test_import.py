@@ -61,6 +61,6 @@ def test_a_unit_that_the_file_leaves_open_is_asked_for_once(howlate: Run, tmp_pa
     path = tmp_path / "screen.txt"
     path.write_text("T: 0 (1636) P:97 I:1000 C: 10000 Min: 1890 Act: 2018 Avg: 2215 Max: 34412\n")
     said = howlate("import", str(path), "--out", str(tmp_path / "out"))
-    assert said.code == 2 and is_a_sentence(said.err) and "--set unit=ns" in said.err
+    assert said.code == 2 and is_a_sentence(said.err) and "--map unit=ns" in said.err
     assert howlate("import", str(path), "--map", "unit=ns", "--out", str(tmp_path / "out")).code == 0
     assert "34.4" in howlate("show", str(tmp_path / "out")).out

@@ -47,7 +47,7 @@ class Made:
     truth: Mapping[str, Truth]
     mapping: Mapping[str, str] = field(default_factory=dict)
     asks: bool = False
-    """Marked as unreadable without `--set unit`, which `mapping` gives."""
+    """Marked as unreadable without `--map unit`, which `mapping` gives."""
     rows: tuple[int, ...] = ()
     """Of a text the places of the lines that hold figures, from 0."""
     columns: Callable[[Made, Random], bytes] | None = None

@@ -16,7 +16,7 @@ from howlate.words.statement import rule
 UNIT_OPEN = rule(
     "import.unit-open",
     "{path}, line {line}: the file does not say whether its values are microseconds or nanoseconds",
-    remedy="say it: --set unit=us, or --set unit=ns if the tool ran with -N",
+    remedy="say it: --map unit=us, or --map unit=ns if the tool ran with -N",
 )
 NO_WAKE_UP = 100
 """Nanoseconds on average in which no kernel wakes a thread."""
