@@ -11,9 +11,6 @@ from typing import Any
 from howlate.errors import HowlateError, UsageError
 from howlate.model.decode import Table, kind_of, parse_toml, read_text
 from howlate.words.printable import one_line
-from howlate.words.statement import rule
-
-BAD_VALUE = rule("study.bad-value", '"{name}": {reason}')
 
 ORDERS = ("blocked", "interleaved", "random")
 KERNEL = "kernel"
