@@ -180,24 +180,15 @@ def cost_of_recording(cells: Sequence[ExplainedCell]) -> list[Text]:
         without_ns = dearest.median_ns - dearest.own_cost_ns
         share, own_ns = dearest.own_share, dearest.own_cost_ns
         found.append(RECORDING_TOOK(cell=dearest.name, own_ns=own_ns, share=share, without_ns=without_ns))
-    return [*found, *cautions(cells)]
-
-
-def cautions(cells: Sequence[ExplainedCell]) -> list[Text]:
-    """What must be known before the causes are believed."""
-    found: list[Text] = []
     if much := [cell for cell in cells if cell.is_own_cost_much]:
         names, most_ns = tuple(cell.name for cell in much), max(cell.own_most_ns for cell in much)
         found.append(RECORDING_TOO_MUCH(most_ns=most_ns, share=OWN_SHARE, cells=names))
     return found
 
 
-def _notes(cells: Sequence[ExplainedCell], sums: Sequence[CauseSum]) -> list[Text]:
-    """What the table does not show."""
+def events_lost(cells: Sequence[ExplainedCell]) -> list[Text]:
+    """Which events and samples the causes are without."""
     found: list[Text] = []
-    if rest := sums[MOST_CAUSES:]:
-        found.append(MORE(count=len(rest), ns=sum(each.total_ns for each in rest)))
-    found += cost_of_recording(cells)
     if absent := tuple(dict.fromkeys(event for cell in cells for event in cell.absent)):
         found.append(ABSENT(events=absent))
     for cell in cells:
@@ -207,6 +198,14 @@ def _notes(cells: Sequence[ExplainedCell], sums: Sequence[CauseSum]) -> list[Tex
     found += [EVENTS_LOST(cell=cell.name, count=cell.events_lost) for cell in cells if cell.events_lost]
     found += [EVENTS_MISSED(cell=cell.name, count=cell.events_missed) for cell in cells if cell.events_missed]
     return found
+
+
+def _notes(cells: Sequence[ExplainedCell], sums: Sequence[CauseSum]) -> list[Text]:
+    """What the table does not show."""
+    found: list[Text] = []
+    if rest := sums[MOST_CAUSES:]:
+        found.append(MORE(count=len(rest), ns=sum(each.total_ns for each in rest)))
+    return [*found, *cost_of_recording(cells), *events_lost(cells)]
 
 
 def _remedies(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> Iterator[Statement]:

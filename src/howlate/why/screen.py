@@ -28,7 +28,7 @@ from howlate.document.first_screen.lines import (
 from howlate.model.loaded import RunContent
 from howlate.model.trace import NOTHING_KEPT
 from howlate.why.explained_cells import CellCase, ExplainedCell, cause_sums, worst_cases
-from howlate.why.late_cases import case_said, cautions, no_cases_statement
+from howlate.why.late_cases import case_said, events_lost, no_cases_statement
 from howlate.why.late_counters import COUNTERS, interrupts_sheet, second_sheet
 from howlate.why.late_parts import LARGEST, UNIT, largest_first, part_text
 from howlate.why.on_screen import advice, kinds, of_recording
@@ -126,7 +126,7 @@ def _trust(shown: WhyScreen, most: int, width: int) -> Iterator[Line]:
     """The machine, what recording cost, what was lost, and the rows that only counters tell of."""
     ranked = [*screen_notes.of_machine(shown.content), *of_recording(shown.cells)]
     told = [screen_notes.said(note) for note in ranked]
-    told += [text_of(text) for text in cautions(shown.cells)]
+    told += [text_of(text) for text in events_lost(shown.cells)]
     traced = {cell.id for cell in shown.cells}
     replayed = any(case.replayed is not None for cell in shown.cells for case in cell.cases)
     without = sum(cell.summary.id not in traced for cell in shown.content.cells)
