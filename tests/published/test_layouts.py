@@ -8,6 +8,7 @@ from io import StringIO
 from rich.console import Console
 
 from howlate.compare.compare import Comparison, compare
+from howlate.compare.screen import screen
 from howlate.document.sheet import Sheet
 from howlate.model.loaded import RunContent
 from howlate.published.layouts import layouts
@@ -144,6 +145,10 @@ def test_rts7751_s_twelve_rows_have_its_three_columns() -> None:
     row = next(line for line in text.splitlines() if "_FIFO" in line and "_RT" in line and "none" in line)
     assert row.split()[-3:] == ["10.00", "60.50", "22.00"]
     assert "60.47" in text and "34.89" in text
+    one = of_study("rts7751-2007", {"6.1-rt": points}, "uio")
+    lines = ["".join(part for part, _style in each) for each in screen(one, (), "rts")]
+    assert lines[0].split() == ["figure", "rts7751-2007", "6.1-rt", "ratio"]
+    assert any(each.split()[:4] == ["none", "·", "fifo:80", "max"] and "0.88" not in each for each in lines)
     page = section(found, 100)
     assert 'data-column="results"' in page and page.count('<tr class="ours">') >= 12
 

@@ -109,7 +109,8 @@ def screen(
     compared, _left_out = without_starved(found)
     chosen, rows = (_sorted(_rows(compared, every=each)) for each in (False, every))
     head = [line for text in equal for line in under("", [text], width, 2)]
-    head += _head(chosen, width)
+    if len(found.sides) > 1:
+        head += _head(chosen, width)
     legend, sides = _sides(found)
     head += [line for text in legend for line in under("", [text], width, 2)]
     heading, lines = _table(compared, rows, sides).lines(width)
@@ -165,8 +166,10 @@ def _sides(found: Comparison) -> tuple[list[Text], tuple[str, str]]:
     """The headings of their columns, and where their names are too long what these stand for."""
     first, *others = found.sides
     old, new = _("old"), _("new")
+    if not others:  # beside what its study's document prints
+        others, first = [first], found.joined.runs[0].study.reference
     if len(others) != 1:
-        return [f"{old}: {first}"] if others else [], (old, new)
+        return [f"{old}: {first}"], (old, new)
     names = (first, others[0])
     if max(map(cell_len, names)) <= LONGEST_SIDE:
         return [], names
