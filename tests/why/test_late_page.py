@@ -28,7 +28,7 @@ def of(content: RunContent, worst: int) -> str:
 
 
 def cases_on(text: str) -> int:
-    return text.count("Where the time went")
+    return text.count(">Where the time went")
 
 
 def test_everything_is_on_it_where_there_is_room(traced: RunContent) -> None:

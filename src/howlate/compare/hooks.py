@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from howlate.compare.compare import Comparison
     from howlate.document.of_runs import DocumentPart, Material
     from howlate.model.loaded import RunContent
-    from howlate.words.statement import Statement
+    from howlate.words.say import Text
 
 
 def modules_of_results() -> tuple[str, ...]:
@@ -42,7 +42,7 @@ def parts() -> tuple[DocumentPart, ...]:
     return PARTS
 
 
-def lead(material: Material) -> Sequence[Statement]:
+def lead(material: Material) -> Sequence[Text]:
     """For document/of_runs.py: what its conclusions begin with."""
     from howlate.compare.in_report import lead
 

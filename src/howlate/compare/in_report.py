@@ -8,11 +8,14 @@ from typing import cast
 from howlate.compare.compare import Comparison, compare, compare_if_several
 from howlate.compare.document import published, section
 from howlate.compare.least_late import least_late
+from howlate.compare.screen import headline
 from howlate.document.document import Section, Texts
 from howlate.document.of_runs import DocumentPart, Material
 from howlate.document.sheet import PAGE, TERMINAL
 from howlate.model.loaded import RunContent
-from howlate.words.statement import Statement, rule
+from howlate.words.caption import Listed
+from howlate.words.say import Text
+from howlate.words.statement import rule
 
 PRINTED = rule("report.as-printed", "As {study} printed it (`howlate compare {run}`):")
 
@@ -22,9 +25,12 @@ def comparison(runs: Sequence[RunContent], by: str) -> Comparison | None:
     return compare(runs, by) if by else compare_if_several(runs)
 
 
-def lead(material: Material) -> Sequence[Statement]:
-    """Which way to sleep was the least late."""
-    return least_late(material.summaries, material.folder)
+def lead(material: Material) -> Sequence[Text]:
+    """How many rows differ between the sides, and which way to sleep was the least late."""
+    least = least_late(material.summaries, material.folder)
+    if material.style is TERMINAL or material.comparison is None or len(_comparison(material).sides) < 2:
+        return least
+    return [Listed(headline(_comparison(material)), ": "), *least]
 
 
 def side_by_side(material: Material) -> Iterator[Section]:

@@ -110,7 +110,8 @@ def screen(
     chosen, rows = (_sorted(_rows(compared, every=each)) for each in (False, every))
     head = [line for text in equal for line in under("", [text], width, 2)]
     if len(found.sides) > 1:
-        head += _head(chosen, width)
+        word, told = _headline(chosen)
+        head += under(word, [told], width, 3, style="bold")
     legend, sides = _sides(found)
     head += [line for text in legend for line in under("", [text], width, 2)]
     heading, lines = _table(compared, rows, sides).lines(width)
@@ -134,11 +135,15 @@ def _sorted(rows: Iterable[CompareRow]) -> list[CompareRow]:
     return sorted(rows, key=lambda row: (not row.differs, -row.size))
 
 
-def _head(rows: Sequence[CompareRow], width: int) -> Iterator[Line]:
-    """How many rows differ, and by which test; else why none can be shown to."""
+def headline(found: Comparison) -> tuple[str, Text]:
+    """How many rows differ; by which test, or why none can be shown to."""
+    compared, _left_out = without_starved(found)
+    return _headline(_sorted(_rows(compared, every=False)))
+
+
+def _headline(rows: Sequence[CompareRow]) -> tuple[str, Text]:
     if not rows:
-        yield from under("", [Caption("no row has a figure on both sides")], width, 2)
-        return
+        return "", Caption("no row has a figure on both sides")
     differ = sum(row.differs for row in rows)
     if len(rows) == 1:
         direction = rows[0].told.direction
@@ -159,7 +164,7 @@ def _head(rows: Sequence[CompareRow], width: int) -> Iterator[Line]:
         Caption("one run each: not shown to be the change") if why.rule == NOT_INTERLEAVED.id else why
         for why in {why.rule: why for why in untold}.values()
     ]
-    yield from under(word, [Listed((margin, tested, *reasons), "; ")], width, 3, style="bold")
+    return word, Listed((margin, tested, *reasons), "; ")
 
 
 def _sides(found: Comparison) -> tuple[list[Text], tuple[str, str]]:

@@ -70,13 +70,20 @@ class Document:
     title: str = ""
 
     def items(self) -> Iterator[Item]:
-        """The items of all sections; folded items are not entered."""
-        return (item for section in self.sections for item in section.items)
+        """The items of all sections, also those that are folded."""
+        every = (item for section in self.sections for item in section.items)
+        return (inner for item in every for inner in (item.items if isinstance(item, Folded) else (item,)))
 
 
 def texts(kind: str, statements: Sequence[Text], title: str = "") -> tuple[Texts, ...]:
     """The sentences as one item; no item if there are none."""
     return (Texts(kind, tuple(statements), title),) if statements else ()
+
+
+def bar(css: str, word: Text, said: Text, more: Sequence[Text] = (), small: Sequence[str] = ()) -> Section:
+    """What a page begins with: the answer. `css`: the class of its colour, `more` and `small`: lines below it."""
+    items = (Texts("outcome", (word, said)), *texts("more", more), *texts("eyebrow", small))
+    return Section("head", items, kind=f"header {css}")
 
 
 def to_json(document: Document) -> list[dict[str, Any]]:

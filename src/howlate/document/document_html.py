@@ -84,7 +84,8 @@ def _outcome(item: Texts) -> str:
     word, said = map(text_of, item.texts)
     drawn = SIGNS.get(word, "M2,15H16M5,15V9M9,15V3M13,15V7")
     sign = f'<svg class="sign" viewBox="0 0 18 18" aria-hidden="true"><path d="{drawn}"/></svg>'
-    return f"<h1>{sign}<b>{escaped(word)}</b> <span>{typeset(said)}</span></h1>"
+    name = f"<b>{escaped(word)}</b> " if word else ""
+    return f"<h1>{sign}{name}<span>{typeset(said)}</span></h1>"
 
 
 def _cautions(item: Texts) -> str:

@@ -9,13 +9,14 @@ from typing import Any
 
 from howlate import __version__
 from howlate.document import sheet as sheets
-from howlate.document.document import Document, Drawn, Section, Texts
+from howlate.document.document import Document, Drawn, Section, Texts, bar
 from howlate.document.sheet import Row, Sheet
 from howlate.document.units import Unit
 from howlate.history.chart import draw
 from howlate.history.courses import Course, PastRun
 from howlate.history.history import CONFIDENCE, History, HitRate, heading_of, hit_rate
 from howlate.history.level_shifts import LEVEL, RUNS
+from howlate.history.screen import headline, worst_first
 from howlate.words.language import _
 from howlate.words.quantities import percent, significant
 from howlate.words.say import english, say, to_json
@@ -46,11 +47,13 @@ FOOT = rule(
 def document(history: History) -> Document:
     """The page."""
     title = _("Runs over time")
-    return Document(tuple(_sections(history, title)), f"{title} – howlate")
+    _verdict, word, *_said = headline(history, worst_first(history))
+    return Document(tuple(_sections(history, title)), " – ".join(filter(None, (word, title, "howlate"))))
 
 
 def _sections(history: History, title: str) -> Iterator[Section]:
-    yield Section("head", (Texts("question", (title, "")),), kind="header")
+    verdict, word, first, *more = headline(history, worst_first(history))
+    yield bar(verdict or "measured", word, first, more, (title,))
     said = tuple(history.statements)
     title = _("What changed")
     yield Section("changes", (Texts("said", said, title),), title)

@@ -45,7 +45,7 @@ def screen(
 ) -> list[Line]:
     """`every` row, on so many lines as it takes."""
     width = max(LEAST_COLUMNS, min(width, COLUMNS))
-    courses = sorted(history.courses, key=_rank)
+    courses = worst_first(history)
     head = list(_head(history, courses, width))
     heading, rows = _table(courses, width, letters=letters).lines(width)
     notes = list(note_lines(list(map(text_of, _notes(history))), width))
@@ -63,7 +63,7 @@ def screen(
 
 def brief_of(history: History) -> str:
     """Of the newest run of the first row: FAIL where a value is worse than it was."""
-    first = next(iter(sorted(history.courses, key=_rank)), None)
+    first = next(iter(worst_first(history)), None)
     outcome = "FAIL" if history.is_worse else "PASS" if history.tested else "INCONCLUSIVE"
     if first is None:
         return line(outcome, (None, None), [], NOTHING_NAMED)
@@ -71,6 +71,10 @@ def brief_of(history: History) -> str:
     labels = labels_of(first.series.labels, [series.labels for series in history.series])
     figures = newest.figures.get("max"), newest.figures.get("0.99")
     return line(outcome, figures, labels, shell_path(Path(newest.run.folder)))
+
+
+def worst_first(history: History) -> list[Course]:
+    return sorted(history.courses, key=_rank)
 
 
 def verdict_of(course: Course) -> str:
@@ -92,18 +96,21 @@ def _rank(course: Course) -> tuple[int, float]:
 
 def _head(history: History, courses: Sequence[Course], width: int) -> Iterator[Line]:
     """The largest change for the worse, or the newest; else that there is none."""
+    verdict, word, said, *more = headline(history, courses)
+    yield from under(word, [said], width, 3, style=STYLES.get(verdict, ""))
+    for text in more:
+        yield from under("", [text], width, 3, indent=2)
+
+
+def headline(history: History, courses: Sequence[Course]) -> tuple[str, str, Text, *tuple[Text, ...]]:
+    """The verdict, how many changed, and what is said of the first of the courses, which are sorted."""
     first = next(iter(courses), None)
     verdict = "" if first is None else verdict_of(first)
     if first is None or not verdict:
-        told = history.statements[0] if history.statements else ()
-        yield from under("", [text_of(text) for text in told], width, 3)
-        return
+        return "", "", tuple(history.statements[0]) if history.statements else ""
     counts = [(kind, sum(verdict_of(course) == kind for course in courses)) for kind in STYLES]
-    word = ", ".join(f"{count} {_(kind)}" for kind, count in counts if count)
-    first_said, *more = _said(first)
-    yield from under(word, [first_said], width, 3, style=STYLES[verdict])
-    for text in more:
-        yield from under("", [text], width, 3, indent=2)
+    said, *more = _said(first)
+    return verdict, ", ".join(f"{count} {_(kind)}" for kind, count in counts if count), said, *more
 
 
 def _said(course: Course) -> Iterator[Text]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from howlate import __version__
 from howlate.document import sheet as sheets
-from howlate.document.document import Document, Drawn, Section, Texts
+from howlate.document.document import Document, Drawn, Section, Texts, bar
 from howlate.document.flame import flame_html
 from howlate.document.html import page as html_page
 from howlate.document.sheet import Row, Sheet
@@ -44,6 +44,15 @@ RULINGS = {
     ProofRuling.BROKEN: N_("a premise broken"),
     ProofRuling.WITHHELD: N_("no bound claimed"),
 }
+COLOURS = {
+    ProofRuling.CONDITIONAL: "inconclusive",
+    ProofRuling.WITHIN: "pass",
+    ProofRuling.KEPT: "pass",
+    ProofRuling.MISSED: "fail",
+    ProofRuling.OPEN: "inconclusive",
+    ProofRuling.BROKEN: "fail",
+    ProofRuling.WITHHELD: "inconclusive",
+}
 LATENCY, INSTANT = Unit("us", 1_000, 3), Unit("ms", 1_000_000, 6)
 
 
@@ -54,15 +63,16 @@ Others = Sequence[Sequence[LateRelease]]
 def document(proofs: Sequence[Proof], others: Others = ()) -> Document:
     """What is shown on the page."""
     title = _("How late can a single release be?")
+    latest = max(proofs, key=lambda proof: proof.found.latency_ns)
     said = Texts("said", tuple(map(claim_of, proofs)))
     sections = (
-        Section("head", (Texts("question", (title, "")),), kind="header"),
+        bar(COLOURS[latest.ruling], _(RULINGS[latest.ruling]), claim_of(latest), (), (title,)),
         Section("proofs", (sheet(proofs), said), _("Found, and bounded if the premises hold")),
         Section("landscape", (Drawn(draw(proofs)),)),
         *whys(proofs, others),
         Section("foot", (Texts("", (FOOT(version=__version__),)),), kind="footer"),
     )
-    return Document(sections, f"{title} – howlate")
+    return Document(sections, f"{_(RULINGS[latest.ruling])} – {title} – howlate")
 
 
 def whys(proofs: Sequence[Proof], others: Others) -> Iterator[Section]:

@@ -10,11 +10,13 @@ from howlate.charts import Figure, Subject
 from howlate.charts.course import CHART as COURSE
 from howlate.document.coarser import coarser
 from howlate.document.document import Document, Drawn, Section, texts
+from howlate.document.first_screen.on_page import head, title
 from howlate.document.flame import flame_html
 from howlate.document.html import fits, fitted
 from howlate.document.html import page as html_page
-from howlate.document.of_runs import FEWER_DRAWN, JOINED
+from howlate.document.of_runs import FEWER_DRAWN, JOINED, Material
 from howlate.document.results import Fit, latest
+from howlate.document.sheet import PAGE
 from howlate.document.text import virtual_note
 from howlate.model.loaded import CellContent, RunContent
 from howlate.why.charts.causes import CHART as CAUSES
@@ -41,7 +43,19 @@ def replayed_page(shown: Document, cases: Sequence[CellCase]) -> str:
         for one in cases
     ]
     before = [""] * sum(not section.id.startswith(OF_CASE) for section in shown.sections)
-    return html_page(replace(shown, title=_("Why it was late")), [*before, *flames], "flame")
+    return html_page(replace(shown, title=shown.title or _("Why it was late")), [*before, *flames], "flame")
+
+
+def headed(shown: Document, content: RunContent, cells: Sequence[ExplainedCell]) -> Document:
+    """With the head of the run's page."""
+    material = Material([content], PAGE, explained=[{cell.id: cell for cell in cells}])
+    first = [section for section in head(material) if section.items]
+    return Document((*first, *shown.sections), _title(material))
+
+
+def _title(material: Material) -> str:
+    name = _("Why it was late")
+    return f"{name} – {title(material)}"
 
 
 def page(content: RunContent, cells: Sequence[ExplainedCell], shown: Document) -> str:
@@ -70,8 +84,9 @@ class _LatePage:
         others = [section for section in rest if not section.id.startswith(OF_CASE)]
         left_out = Section("left-out", texts("cautions", list(self._left_out(fit))))
         charts = Section("charts", tuple(self._drawn(fit)))
-        sections = (*first, left_out, charts, *cases[: fit.listed], *others)
-        return Document(sections, _("Why it was late"))
+        material = Material([self.content], PAGE)
+        sections = (*head(material), *first, left_out, charts, *cases[: fit.listed], *others)
+        return Document(sections, _title(material))
 
     def _drawn(self, fit: Fit) -> Iterator[Drawn]:
         """The charts of the cells with the largest latencies."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from howlate.charts import Subject
 from howlate.charts._overview import draw
 from howlate.document import cautions, machine
-from howlate.document.document import Drawn, Folded, Item, Section, Texts, texts
+from howlate.document.document import Drawn, Folded, Item, Section, Texts, bar, texts
 from howlate.document.first_screen.answer import ScreenAnswer
 from howlate.document.first_screen.brief import MEASURED
 from howlate.document.first_screen.notes import circumstances, said
@@ -47,20 +47,12 @@ def head(material: Material) -> Iterator[Section]:
     where = list(dict.fromkeys(text_of(circumstances(content)) for content in material.runs))
     studies = ", ".join(dict.fromkeys(content.run.study.id for content in material.runs))
     policy = policy_in_force([cell.summary.labels for cell in material.cells])
-    bar = (
-        Texts("outcome", (word, first)),
-        *texts("more", more),
-        Texts(
-            "eyebrow",
-            (
-                " · ".join([*where, f"{', '.join(started)} UTC"]),
-                f"{studies}: {question(material)} {policy}".rstrip(),
-            ),
-        ),
-    )
-    yield Section("head", bar, kind=f"header {word.lower()}")
     leads = [text for lead in hooks("lead") for text in lead(material)]
-    yield Section("lead", texts("lead", leads))
+    small = (
+        " · ".join([*where, f"{', '.join(started)} UTC"]),
+        f"{studies}: {question(material)} {policy}".rstrip(),
+    )
+    yield bar(word.lower(), word, first, [*leads, *more], small)
     if answer.rows.rows and not answered(material):
         yield Section("glance", tuple(_glance(material, answer)))
     if answer.why is not None and answer.why.reasons:

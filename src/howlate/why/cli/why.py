@@ -231,8 +231,9 @@ def _write(found: ExplainedRun, shown: Document, output: Path) -> None:
 def _write_replayed(samples: ReplayedSamples, content: RunContent, output: Path | None) -> None:
     from howlate.document.doc_links import linked
     from howlate.store.files import OUTPUT, write_output
-    from howlate.why.late_page import replayed_page
+    from howlate.why.late_page import headed, replayed_page
 
     if output is not None:
-        text = replayed_page(_replayed_document(samples, content), samples.cases)
+        shown = headed(_replayed_document(samples, content), content, samples.cells)
+        text = replayed_page(shown, samples.cases)
         write_output(output, linked(text, output), OUTPUT)
