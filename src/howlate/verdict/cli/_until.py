@@ -34,7 +34,6 @@ class UntilOptions:
     def _apart(self) -> Apart | None:
         from howlate.cli._times import limit_ns_of
         from howlate.errors import UsageError
-        from howlate.verdict.measured_rounds import Apart
 
         if self.rounds is None and self.every is None:
             return None
@@ -47,14 +46,14 @@ class UntilOptions:
             raise UsageError(
                 "--rounds and --every belong together", remedy="give both, such as --rounds 20 --every 5min"
             )
+        from howlate.verdict.measured_rounds import Apart
+
         every_ns = limit_ns_of("--every", self.every)
         return Apart((f"--rounds={self.rounds}", f"--every={self.every}"), self.rounds, every_ns / 1e9)
 
     def _until(self) -> Until | None:
         from howlate.cli._times import duration_ns
         from howlate.errors import UsageError
-        from howlate.verdict.cli.verdict import asked
-        from howlate.verdict.measured_rounds import Until
 
         given = {"--at-most": self.at_most, "--miss-rate": self.miss_rate, "--horizon": self.horizon}
         given["--cluster"] = self.cluster if self.cluster != 1 else None
@@ -68,6 +67,9 @@ class UntilOptions:
                         option=option,
                     )
             return None
+        from howlate.verdict.cli.verdict import asked
+        from howlate.verdict.measured_rounds import Until
+
         question = asked(None, self.miss_rate, self.horizon, 0.95, self.cluster)
         if not question.miss_rate and question.horizon_s is None:
             raise UsageError(
