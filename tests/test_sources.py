@@ -42,7 +42,7 @@ COMPUTE = (
 """What computes, measures, or knows samples."""
 SENTENCES = {"must_be_one_clock", "threshold_statements", "title_of"}
 """Functions of these that say or refuse something, and compute nothing."""
-TELLS = {"cli/_execute.py"}
+TELLS = {"cli/_progress.py"}
 """Measures, and tells how far it is."""
 
 

@@ -146,6 +146,16 @@ CALLS: dict[str, Sequence[Call]] = {
         ("show r --configs --all", (2,)),
     ),
     "studies": (("studies --json", (0,)),),
+    "top": (
+        (
+            "top -D 2s --no-wait --period 2ms --priority 80 --warm-up 10ms --load none --deadline 200us --cpus 0 "
+            "--out t --histogram --brief",
+            JUDGED,
+        ),
+        ("top --cell-duration 500ms -D 20s --no-wait --json --threshold 1us --set timer=timerfd", (1,)),
+        ("top --policy other --scale 0.5 --most-cells 400 --dry-run", (0,)),
+        ("top --resume --seeds 2 --policy other", (2,)),
+    ),
     "studies show": (("studies show check --json", (0,)),),
     "verdict": (
         (

@@ -21,7 +21,8 @@ import pytest
 
 import made_inventory
 import stand_in
-from howlate.system.paths import ROOT
+from howlate.store.loaded import load_run
+from howlate.system.paths import ROOT, probe_path
 
 PROMPT = "there: "
 LIMIT_S = 120
@@ -55,6 +56,25 @@ class Terminal:
         return {self.screen.buffer[y][x].fg for y in range(24) for x in range(self.screen.columns)} - {
             "default"
         }
+
+    def until(self, shows: str, line: str = "") -> list[str]:
+        """What is on the screen once it shows this. `line`: typed first."""
+        if line:
+            self.screen.reset()
+            os.write(self._fd, line.encode())
+        end = time.monotonic() + LIMIT_S
+        while time.monotonic() < end:
+            if select.select([self._fd], [], [], 1.0)[0]:
+                self._stream.feed(os.read(self._fd, 65536))
+            if re.search(shows, text := "\n".join(self.screen.display)):
+                return text.splitlines()
+        raise TimeoutError("\n".join(self.screen.display))
+
+    def ends(self, key: bytes) -> list[str]:
+        """What is on the screen when a key alone has ended a command."""
+        os.write(self._fd, key)
+        self._until_prompt()
+        return [row.rstrip() for row in self.screen.display]
 
     def _until_prompt(self) -> None:
         """The cursor stands behind it."""
@@ -178,5 +198,39 @@ def test_a_terminal_that_is_not_in_utf8_gets_letters(runs: Path) -> None:
         rows = terminal.typed(command("show", "failed"))
         assert answer_of(rows) and all(row.isascii() for row in rows)
         assert any(re.match(r"F cpu:50 .*[#%@]+.*\|.*X", row) for row in rows)
+    finally:
+        terminal.close()
+
+
+@pytest.mark.parametrize("key", [b"q", b"\x03"], ids=["q", "ctrl-c"])
+def test_top_fills_a_row_for_each_cpu_and_keeps_a_whole_run(tmp_path: Path, key: bytes) -> None:
+    terminal = Terminal(tmp_path, HOWLATE_PROBE=str(probe_path()))
+    try:
+        cpus = sorted(os.sched_getaffinity(0))
+        rows = r"\n".join(rf"CPU {cpu} +.*X.* (us|ms|s) *" for cpu in cpus[:18])
+        top = (
+            f"{sys.executable} -m howlate top --no-wait --cell-duration 1s --period 500us -D 10s --out run\n"
+        )
+        terminal.until(rows, top)
+        terminal.until(rf"3 of 10 (.*\n)+?{rows}")
+        screen = terminal.ends(key)
+    finally:
+        terminal.close()
+    assert any(row.startswith("max ") for row in screen), screen
+    content = load_run(tmp_path / "run")
+    assert [cell.id for cell in content.run.plan.cells] == [cell.id for cell in content.summaries]
+    assert 3 <= len(content.summaries) < 10
+    assert content.summaries[-1].stop_reason in ("stopped", "duration")
+    assert not content.failed
+    assert not content.gone
+
+
+def test_the_strips_of_check_fill_while_it_measures(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path, HOWLATE_PROBE=str(probe_path()))
+    try:
+        check = f"{sys.executable} -m howlate check --no-wait --load none,cpu:50 -D 4s --deadline 200us --out run\n"
+        terminal.until(r"1 of 2 +none.*\n.*X max +misses *\nnone .*│.* (us|ms) +\d+ *\n *\n", check)
+        terminal.until(r"2 of 2 .*\nload.*X max +misses *\nnone .*│.*\ncpu:50 .*│.* (us|ms) +\d+ *\n")
+        terminal.ends(b"")
     finally:
         terminal.close()

@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from howlate.cli._execute import execute_cells
+from howlate.cli._progress import execute_cells
 from howlate.errors import (
     DamagedError,
     GuestError,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.commands import Run, is_a_sentence
-from howlate.cli import _execute, _measure
+from howlate.cli import _measure, _progress
 from howlate.measure.execute import Tally
 from howlate.measure.prepare import Prepared
 from howlate.measure.session import Session
@@ -112,7 +112,7 @@ def test_a_folder_of_other_points_is_refused(howlate: Run, study: str) -> None:
 def test_an_interrupt_says_how_to_go_on_until_it_is_decided(
     howlate: Run, study: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    measure, rounds = _execute.execute_cells, iter([True, False])
+    measure, rounds = _progress.execute_cells, iter([True, False])
 
     def once(prepared: Prepared, session: Session) -> Tally:
         if next(rounds):

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import click
 
-from howlate.cli._execute import execute_cells
 from howlate.cli._interrupted import tell_interrupted
+from howlate.cli._progress import execute_cells
 from howlate.errors import ExitCode, UsageError
 from howlate.model.study import PART
 from howlate.rooms import hooks
@@ -24,6 +24,7 @@ from howlate.words.statement import Statement
 
 if TYPE_CHECKING:
     from howlate.cli._options import RunOptions
+    from howlate.cli._progress import ProgressLine
     from howlate.document.of_runs import Material
     from howlate.measure.execute import Failure, Tally
     from howlate.measure.prepare import Asked, Prepared
@@ -75,10 +76,12 @@ def measure(
     wait: bool = True,
     rounds: RoundsOptions | None = None,
     ends_early: bool = False,
+    line: ProgressLine | None = None,
 ) -> int:
     """Measure as asked and return an exit code. `wait`: wait until this machine is quiet, if it is the one that
     measures. `rounds`: the options that let it be measured in rounds. `ends_early`: the run ends with the first cell
-    that its threshold ends. The verdict on the deadlines that were asked for decides the exit code."""
+    that its threshold ends. `line`: tells how far it is. The verdict on the deadlines that were
+    asked for decides the exit code."""
     from howlate.measure.prepare import prepare
     from howlate.measure.quiet import ThisMachine, limit_of
     from howlate.measure.session import begin, ended_early, newest_unfinished
@@ -109,6 +112,8 @@ def measure(
         if not _any_possible(prepared):
             return _say_impossible(prepared, as_json=options.as_json)
         session = begin(prepared, out, more_rounds=until is not None)
+        if line is not None:
+            line.folder = session.folder.path
         if not session.cells:
             _say_nothing_to_do(session)
         try:
@@ -119,8 +124,9 @@ def measure(
                     prepared, session, execute_cells, lambda waits: click.echo(english(waits), err=True)
                 )
             else:
-                tally = execute_cells(prepared, session, ends_early=ends_early)
-                session = ended_early(session) if ends_early else session
+                tally = execute_cells(prepared, session, ends_early=ends_early, line=line)
+                if ends_early:
+                    session = ended_early(session, exceeded=tally.exceeded > 0)
         except KeyboardInterrupt as interrupt:
             again = _again(session, asked, until.sets if until is not None else ())
             return tell_interrupted(session, interrupt, again)

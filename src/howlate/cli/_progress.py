@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from howlate.errors import ExitCode
@@ -28,6 +29,9 @@ from howlate.words.say import advice, english
 
 if TYPE_CHECKING:
     from howlate.cli._strips import LiveStrips
+    from howlate.measure.execute import Tally
+    from howlate.measure.prepare import Prepared
+    from howlate.measure.session import Session
 
 DRAWN_S = 0.19
 """A live line is drawn so often at most: with each line of the probe's, or less often."""
@@ -120,6 +124,10 @@ class ProgressLine:
         self._shares: dict[str, float] = {}
         self._of = 0
         self._strips: LiveStrips | None = None
+        self._under: list[str] = []
+        """Lines below the strips."""
+        self.folder: Path | None = None
+        """The run's, once it is known."""
         if self._live:  # not while it measures
             from howlate.cli._strips import LiveStrips
 
@@ -135,6 +143,10 @@ class ProgressLine:
         else:
             head = f"{number} of {of}  {name_of(cell, self._axes)}"
             self._line("  ".join((head, *_left(left_s))))
+
+    @property
+    def _letters(self) -> bool:
+        return not (self._stream.encoding or "").lower().startswith("utf")
 
     def _head(self) -> str:
         """ "3 of 9  cpu:100"; of several at once the numbers first: "3, 4 of 9  6.1, none; 6.1-rt, none"."""
@@ -201,8 +213,8 @@ class ProgressLine:
                 text += f"  {part}"
         rows = []
         if self._strips is not None:
-            letters = not (self._stream.encoding or "").lower().startswith("utf")
-            rows = self._strips.drawn(size.columns, size.lines - 2, letters=letters)
+            rows = self._strips.drawn(size.columns, size.lines - 2, letters=self._letters)
+            rows += self._under[: max(0, size.lines - 2 - len(rows))]
         if not rows or not self._strips or not self._strips.by_cpu:
             rows += cpu_rows(cpus, size.columns, size.lines - 2 - len(rows))
         below = "".join(f"\n{row}\x1b[K" for row in rows)
@@ -226,3 +238,36 @@ class ProgressLine:
         with contextlib.suppress(OSError):  # a closed terminal does not end a measurement
             drawn(self._stream, text)
             self._stream.flush()
+
+
+def execute_cells(
+    prepared: Prepared,
+    session: Session,
+    *,
+    ends_early: bool = False,
+    line: ProgressLine | None = None,
+) -> Tally:
+    """Measure them while `line` tells how far that is. `ends_early`: up to the first cell
+    that its threshold ends. HowlateError names the folder that keeps what is complete."""
+    from howlate.errors import REMEDIED, HowlateError
+    from howlate.measure.execute import execute
+
+    line = line if line is not None else ProgressLine(prepared.run.axes)
+    try:
+        return execute(
+            session.folder,
+            session.run.plan,
+            session.cells,
+            prepared.target,
+            line,
+            prepared.broken,
+            ends_early=ends_early,
+        )
+    except HowlateError as problem:
+        folder = printable(str(session.folder.path))
+        kept = f"complete cells are kept in {folder}; the same command with --out continues"
+        remedy = "; ".join(filter(None, (problem.remedy, kept)))
+        problem.statement = REMEDIED(problem=problem.statement, remedy=remedy)
+        raise
+    finally:
+        line.close()

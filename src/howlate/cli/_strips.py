@@ -86,7 +86,8 @@ class LiveStrips:
     def progress(self, cell: Cell, name: str, progress: Progress) -> None:
         for told in progress.cpus:
             cpu = f"CPU {told.cpu}" if told.cpu >= 0 else "any CPU"
-            self._row(cpu if self.by_cpu else name, cell.labels).take(told)
+            labels = {"cpu": str(told.cpu)} if self.by_cpu else cell.labels
+            self._row(cpu if self.by_cpu else name, labels).take(told)
 
     def whole(self, name: str, summary: CellSummary) -> None:
         """The figures of a cell that is over are exact."""

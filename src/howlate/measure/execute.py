@@ -156,7 +156,7 @@ def execute(
     """Measure the cells in order, as many at once as the target allows. A failed cell is recorded as failed,
     and the rest continue; a full disk ends all. `broken`: machines that did not answer; their cells fail at
     once. `ends_early`: of cells that are measured one after the other none begins after one that its threshold
-    ended."""
+    ended, or its listener (`Enough`)."""
     failures = [
         Failure(c, ExitCode.NOT_POSSIBLE, Statement.verbatim(c.impossible))
         for c in plan.cells
@@ -207,7 +207,7 @@ def _one_by_one(
         is_last = False
         try:
             listener.whole(cell, summary := begun.finish(measure))
-            is_last = ends_early and summary.stop_reason == THRESHOLD
+            is_last = ends_early and summary.stop_reason in (THRESHOLD, "stopped")
         except _NotWhole as problem:
             failures.append(problem.failure)
             listener.failed(problem.failure)
@@ -253,7 +253,7 @@ class _Begun:
                 except BaseException:
                     measured &= _keep(self.stream, self.part / STREAM)
                     raise
-            return _summarised(self.folder, self.part, self.cell)
+            return _summarised(self.folder, self.part, self.cell, stopped=outcome.is_cut)
         except BaseException as problem:
             again = not isinstance(problem, (KeyboardInterrupt, StorageError))
             console = _keep_console(self.folder, problem, f"cells/{self.part.name}/{CONSOLE}")

@@ -89,16 +89,16 @@ def begin_run(
         return _begin(run, configs, path, _same(more_rounds=more_rounds, more_points=more_points))
 
 
-def ended_early(session: Session) -> Session:
-    """The run ends with what was measured of its plan."""
+def ended_early(session: Session, *, exceeded: bool = True) -> Session:
+    """The run ends with what was measured of its plan. `exceeded`: by a threshold, which is noted."""
     run = session.run
     there = {*session.folder.whole_cells(), *session.folder.failed_cells()}
     left_out = [cell for cell in run.plan.cells if cell.id not in there and not cell.impossible]
     if not left_out:
         return session
     kept = tuple(cell for cell in run.plan.cells if cell not in left_out)
-    note = ENDED_EARLY(cells=len(kept), planned=len(run.plan.cells))
-    run = replace(run, plan=replace(run.plan, cells=kept), warnings=(*run.warnings, note))
+    notes = (ENDED_EARLY(cells=len(kept), planned=len(run.plan.cells)),) if exceeded else ()
+    run = replace(run, plan=replace(run.plan, cells=kept), warnings=(*run.warnings, *notes))
     session.folder.write_run(run)
     return replace(session, run=run, cells=())
 

@@ -30,14 +30,17 @@ def load_run(
     kernels: bool = True,
     intervals: bool = False,
     is_strict: bool = True,
+    last: int | None = None,
 ) -> RunContent:
-    """A run folder as a value. Without `bins`, only what tables need: no bins, frequencies or traces; without
+    """A run folder as a value, of its whole cells the `last` ones alone if so many are asked for.
+    Without `bins`, only what tables need: no bins, frequencies or traces; without
     `kernels`, no configurations; then `intervals` makes those of the quantiles of points that are not repeated, if
     there ever was a bins.json. Samples are read only if that is wanted and is missing or damaged. Where bins or a
     trace are damaged, DamagedError if `is_strict`; else the cell comes without them, and is named."""
     folder = RunFolder.at(path)
     run = folder.read_run()
     whole = folder.whole_cells(run)
+    whole = whole if last is None else whole[-last:]
     alone = _unrepeated(run) if intervals else set()
     cells = [
         _cell(folder.files(cell, run), bins=bins, intervals=cell in alone, is_strict=is_strict)

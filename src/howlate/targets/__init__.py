@@ -15,12 +15,13 @@ from howlate.errors import UsageError
 from howlate.model.decode import suggestion
 from howlate.rooms import plugin, plugins
 from howlate.targets._lab_options import LabOptions
-from howlate.targets._target import CpuProgress, Outcome, Progress, Target, outcome_of
+from howlate.targets._target import CpuProgress, Enough, Outcome, Progress, Target, outcome_of
 
 NO_OPTIONS = LabOptions()
 
 __all__ = [
     "CpuProgress",
+    "Enough",
     "LabOptions",
     "Outcome",
     "Progress",

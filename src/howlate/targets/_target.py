@@ -42,6 +42,10 @@ class Progress:
     """The progress of each CPU that has a measuring thread of its own."""
 
 
+class Enough(Exception):  # noqa: N818
+    """Raised by `on_progress`: the cell shall end now, with what was measured until then."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """How the measurement of a cell ended. Both a finished cell and one that exceeded its threshold leave a
@@ -51,6 +55,9 @@ class Outcome:
     message: str = ""
     """The probe's own message if it did not end well. More lines may follow (the last ones of a guest's
     console); they are shown unchanged."""
+
+    is_cut: bool = False
+    """It was told to end before its length (`Enough`)."""
 
     @property
     def measured(self) -> bool:

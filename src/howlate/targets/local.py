@@ -27,6 +27,7 @@ from howlate.system.interrupts import interrupts_held
 from howlate.system.paths import NOT_STARTED, probe_path
 from howlate.targets._target import (
     CpuProgress,
+    Enough,
     OneMachine,
     Outcome,
     Progress,
@@ -160,10 +161,10 @@ class LocalTarget(OneMachine):
         with tempfile.TemporaryFile() as errors:
             with self._running(argv, errors) as probe:
                 assert probe.stdout is not None
-                self._follow(probe.stdout, on_progress)
+                is_cut = self._follow(probe, probe.stdout, on_progress)
                 status = self._wait(probe)
             errors.seek(0)
-            outcome = outcome_of(status, errors.read())
+            outcome = replace(outcome_of(status, errors.read()), is_cut=is_cut)
             if self._stopped.is_set():
                 interrupt = KeyboardInterrupt()
                 if status < 0:
@@ -248,9 +249,11 @@ class LocalTarget(OneMachine):
                 "the probe did not end after its last line", remedy="check whether this happens again"
             ) from None
 
-    def _follow(self, output: IO[bytes], on_progress: Callable[[Progress], None]) -> None:
-        """Read progress lines until the probe closes its output."""
-        rest = b""
+    def _follow(
+        self, probe: subprocess.Popen[bytes], output: IO[bytes], on_progress: Callable[[Progress], None]
+    ) -> bool:
+        """Read progress lines until the probe closes its output. Returns whether it was told to end (`Enough`)."""
+        rest, is_cut = b"", False
         with selectors.DefaultSelector() as selector:
             selector.register(output, selectors.EVENT_READ)
             heard = time.monotonic()
@@ -258,13 +261,18 @@ class LocalTarget(OneMachine):
                 if selector.select(max(0.0, heard + self._silent_s - time.monotonic())):
                     data = os.read(output.fileno(), 65536)
                     if not data:
-                        return
+                        return is_cut
                     heard = time.monotonic()
                     *lines, rest = (rest + data).split(b"\n")
                     for line in lines:
                         progress = parse_progress(line)
-                        if progress is not None:
+                        if progress is None or is_cut:
+                            continue
+                        try:
                             on_progress(progress)
+                        except Enough:
+                            is_cut = True
+                            probe.send_signal(signal.SIGINT)
                 elif time.monotonic() - heard >= self._silent_s:
                     raise TargetError(
                         "the probe was silent for {silent_s:number} s, so it was stopped",

@@ -81,7 +81,7 @@ def screen(material: Material, width: int = COLUMNS, page: str = "", *, letters:
         head=list(head_lines(material, answer, width)),
         rows=rows,
         axis=axis,
-        why=list(_why(answer.why, width)) if answer.why is not None else [],
+        why=list(why_lines(answer.why, width)) if answer.why is not None else [],
         advice=list(advice_lines(answer.why.advice[:ADVICE], width)) if answer.why is not None else [],
         trust=list(note_lines(list(map(screen_notes.said, answer.notes)), width)),
         page=[((page, COPIED),)] if page else [],
@@ -106,7 +106,7 @@ def head_lines(material: Material, answer: ScreenAnswer, width: int) -> Iterator
         yield from under("", [text], width, 2, indent=2 if judged else 0)
 
 
-def _why(why: Reasons, width: int) -> Iterator[Line]:
+def why_lines(why: Reasons, width: int) -> Iterator[Line]:
     """The kinds of causes with the largest shares."""
     if why.reasons:
         title = Caption("Why late (the {count} worst, share of their time)", count=why.samples)

@@ -117,7 +117,7 @@ def command(
     seeds, or by searches of 8 windows; one whose seeds or windows do not agree is skipped. What is named is confirmed
     with 8 others.
     Exit code 0: named and confirmed, 5: it could not be."""
-    from howlate.cli._execute import execute_cells
+    from howlate.cli._progress import execute_cells
     from howlate.cli._times import limit_ns_of
     from howlate.errors import UsageError
     from howlate.lab.targets.lab import open_lab

@@ -146,7 +146,7 @@ def _when_quiet(session: Session, options: AdviseOptions, target: Target) -> Ses
 
 
 def _execute(prepared: Prepared, session: Session) -> Tally:
-    from howlate.cli._execute import execute_cells
+    from howlate.cli._progress import execute_cells
 
     return execute_cells(prepared, session)
 

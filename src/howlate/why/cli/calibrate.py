@@ -72,8 +72,8 @@ def command(
     """
     import contextlib
 
-    from howlate.cli._execute import execute_cells
     from howlate.cli._interrupted import same_command, tell_interrupted
+    from howlate.cli._progress import execute_cells
     from howlate.cli._times import duration_ns
     from howlate.measure.prepare import prepare, settings_in_force
     from howlate.measure.session import begin

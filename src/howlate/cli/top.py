@@ -1,0 +1,138 @@
+"""How late this Linux is now: a strip for each CPU, for as long as one likes."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import select
+import shutil
+import signal
+import sys
+import termios
+import tty
+from collections.abc import Iterator
+from dataclasses import replace
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import click
+
+from howlate.cli._job import LEAST_CELL_NS, Job, job_options
+from howlate.cli._options import RunOptions, no_wait_option, run_options
+from howlate.cli._progress import ProgressLine
+from howlate.rooms import hooks
+from howlate.targets import Enough, Progress
+
+if TYPE_CHECKING:
+    from howlate.model.plan import Cell
+    from howlate.model.summary import CellSummary
+
+USUAL = "1h"
+"""How long at most."""
+ROUND_NS, MOST_ROUNDS, EXPLAINED = 10 * 10**9, 360, 12
+"""How long a round is at least, how many there are at most, and of how many of the last ones causes are told."""
+
+
+class TopLine(ProgressLine):
+    """A strip for each CPU, and below them why samples of the last rounds were late."""
+
+    def __init__(self) -> None:
+        super().__init__(("load",), by_cpu=True)
+        self._is_enough = False
+
+    def enough(self, _number: int, _frame: FrameType | None) -> None:
+        """Ends it, as a handler of SIGINT; a second one interrupts."""
+        self._is_enough = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def progress(self, cell: Cell, progress: Progress, left_s: float) -> None:
+        super().progress(cell, progress, left_s)
+        if self._is_enough or _typed_q():
+            self._is_enough = True
+            raise Enough
+
+    def whole(self, cell: Cell, summary: CellSummary) -> None:
+        super().whole(cell, summary)
+        if self._live and not self._is_enough:
+            self._under = self._causes()
+
+    def _causes(self) -> list[str]:
+        from howlate.cli._strips import coloured
+        from howlate.document.first_screen.lines import COLUMNS, LEAST_COLUMNS, typed
+        from howlate.document.first_screen.screen import why_lines
+        from howlate.document.of_runs import Material
+        from howlate.document.sheet import TERMINAL
+        from howlate.store.loaded import load_run
+
+        width = shutil.get_terminal_size().columns
+        if width <= LEAST_COLUMNS or self.folder is None:
+            return []
+        content = load_run(self.folder, kernels=False, is_strict=False, last=EXPLAINED)
+        material = Material([content], TERMINAL)
+        found = next((told for room in hooks("reasons") if (told := room(material))), None)
+        lines = [] if found is None else list(why_lines(found, min(width, COLUMNS) - 1))
+        return coloured(typed(lines, letters=self._letters))
+
+
+def _typed_q() -> bool:
+    """Whether somebody typed q at the terminal."""
+    if not sys.stdin.isatty() or not select.select([sys.stdin], [], [], 0)[0]:
+        return False
+    return "q" in sys.stdin.readline(1).lower()
+
+
+@contextlib.contextmanager
+def _ending(line: TopLine) -> Iterator[None]:
+    """q without a line's end, and Ctrl-C, end what is measured and keep it."""
+    before = signal.signal(signal.SIGINT, line.enough)
+    mode = termios.tcgetattr(sys.stdin) if sys.stdin.isatty() else None
+    try:
+        if mode is not None:
+            tty.setcbreak(sys.stdin)
+        yield
+    finally:
+        if mode is not None:
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, mode)
+        signal.signal(signal.SIGINT, before)
+
+
+@click.command(epilog="Example: howlate top --threshold 200us")
+@job_options
+@click.option(
+    "--threshold", metavar="TIME", help="End at the first latency above it, and say why that sample was late."
+)
+@no_wait_option
+@run_options
+def command(job: Job, *, threshold: str | None, no_wait: bool, options: RunOptions) -> int:
+    """How late is this Linux now? Show a strip for each CPU while it is measured, and why samples were late; q or
+    Ctrl-C ends it and keeps the run.
+
+    All CPUs are measured without a load, for an hour at most, unless the options say otherwise. Round after round is
+    kept, of ten seconds each or a 360th of --duration; after each the causes come in."""
+    from howlate.cli._measure import measure
+    from howlate.cli._times import WEEK_NS, limit_text, within_ns
+    from howlate.model.units import format_duration
+    from howlate.targets import open_target
+
+    total_ns = within_ns("--duration", job.duration or USUAL, 10**9, WEEK_NS)
+    round_ns = min(total_ns, max(ROUND_NS, total_ns // MOST_ROUNDS))
+    if job.cell_duration is not None:
+        round_ns = within_ns("--cell-duration", job.cell_duration, LEAST_CELL_NS, WEEK_NS)
+    rounds = math.ceil(total_ns / round_ns)
+    job = replace(
+        job,
+        duration=None,
+        cell_duration=job.cell_duration or format_duration(round_ns),
+        cpus=job.cpus or "all",
+        loads=job.loads or ("none",),
+    )
+    changes = (*options.changes, f"order.repetitions={rounds}", "order.kind=interleaved")
+    if threshold is not None:
+        changes += (f"threshold={limit_text('--threshold', threshold)}",)
+    options = replace(options, changes=changes)
+    asked = options.asked("check", "top", job)
+    own_policy = any(name == "policy" for name, _ in asked.parsed)
+    asked = replace(asked, without_rights=not own_policy, explain=True)
+    line = TopLine()
+    with _ending(line):
+        return measure(asked, open_target("local"), options, wait=not no_wait, ends_early=True, line=line)
