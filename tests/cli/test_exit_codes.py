@@ -39,6 +39,7 @@ CODES = {"pass": 0, "fail": 1, "open": 5, "usage": 2, "impossible": 3, "broken":
 OUTPUTS = {"pipe": "pipe closed", "full": "output unwritable"}
 
 CHECK = "check --duration 1s --no-wait"
+TOP = "top -D 1s --no-wait"
 RUN = "run mine.toml --no-wait"
 ADVISE = "advise --load none --pairs 7 --no-wait --out NEW"
 LAB_RUN = "lab run mine.toml --kernels 6.1 --seeds 2 --out NEW"
@@ -150,6 +151,13 @@ CALLS: dict[str, dict[str, str]] = {
     },
     "studies": {"pass": "studies", "usage": "studies nothing"},
     "studies show": {"pass": "studies show check", "usage": "studies show chek"},
+    "top": {
+        "pass": f"steady: {TOP} --deadline 200us",
+        "fail": f"{TOP} --deadline 1us",
+        "open": f"{TOP} --deadline 1100ns",
+        "usage": "top --duration 0",
+        "broken": f"broken: {TOP} --load none,hackbench --deadline 1ms",
+    },
     "verdict": {
         "pass": "verdict kept",
         "fail": "verdict late",

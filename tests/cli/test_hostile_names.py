@@ -36,6 +36,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "advise": ("advise --dry-run --out NAME/a --no-wait", "advise --dry-run -o NAME"),
     "calibrate": ("calibrate --kinds fifo-task --count 0 --out NAME", "calibrate --kinds NAME"),
     "check": ("check --out NAME/file/c", "check --cpus NAME", "check --out RUN"),
+    "top": ("top --out NAME/file/c", "top --cpus NAME", "top --out RUN"),
     "compare": (
         "compare NAME",
         "compare RUN RUN",
