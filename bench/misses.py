@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -26,7 +26,10 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
 from figures import Figure, Measure, Part, asked_of, simulated  # noqa: E402
 
+from howlate.model.summary import DeadlineSummary  # noqa: E402
+from howlate.statistics.describe import Int64s  # noqa: E402
 from howlate.verdict.ruling import Question, Ruling, Verdict, together  # noqa: E402
+from howlate.verdict.sequential import Rounds, shown_above, shown_below  # noqa: E402
 from howlate.verdict.verdict import verdict  # noqa: E402
 from made_misses import (  # noqa: E402
     DEADLINE_NS,
@@ -34,6 +37,7 @@ from made_misses import (  # noqa: E402
     PROCESSES,
     Process,
     Round,
+    counted,
     evidence_of,
     misses_of,
     of_cpus,
@@ -49,7 +53,10 @@ PARTS = (
         deterministic=True,
     ),
     Part(
-        "misses, until decided", SHOWS, ("--only", "until decided", "--repetitions", "40"), deterministic=True
+        "misses, until decided",
+        SHOWS,
+        ("--only", "until decided", "--repetitions", "400"),
+        deterministic=True,
     ),
 )
 EXPECTED = 100
@@ -181,13 +188,27 @@ def decided(
     process: Process, random: np.random.Generator, rate: float, cluster: float, most: int
 ) -> tuple[Ruling, int]:
     """The first verdict of --until-decided that is not open, and after how many rounds."""
-    asked, rounds = Question(DEADLINE_NS, ROUNDS_RATE, cluster=cluster), []
+    asked = Question(DEADLINE_NS, ROUNDS_RATE, cluster=cluster)
+    misses: list[Int64s] = []
+    counts: list[DeadlineSummary] = []
     for number in range(1, most + 1):
-        rounds.append(Round.of(random, misses_of(process, random, ROUND, rate), ROUND))
-        outcome = verdict(evidence_of(rounds, until_decided=True), asked).outcome
-        if outcome is not Ruling.INCONCLUSIVE:
-            return outcome, number
+        misses.append(misses_of(process, random, ROUND, rate))
+        counts.append(counted(misses[-1], ROUND))
+        if may_be_decided(counts, asked):
+            rounds = [Round.of(random, own, ROUND) for own in misses]
+            outcome = verdict(evidence_of(rounds, until_decided=True), asked).outcome
+            if outcome is not Ruling.INCONCLUSIVE:
+                return outcome, number
     return Ruling.INCONCLUSIVE, most
+
+
+def may_be_decided(counts: Sequence[DeadlineSummary], asked: Question) -> bool:
+    """Whether the bets at the tolerated rate have won enough, without which the verdict is open: most looks end here,
+    and the bounds need a hundred times as many bets."""
+    rounds = Rounds.of([(of.releases, of.misses) for of in counts])
+    cluster = max(asked.cluster, *(of.largest or 1 for of in counts))
+    best = max(shown_below(rounds, asked.miss_rate, cluster), shown_above(rounds, asked.miss_rate))
+    return best * (1 - asked.confidence) > 0.999
 
 
 def at_the_rate(name: str, process: Process, repetitions: int, random: np.random.Generator) -> list[Figure]:
@@ -204,7 +225,8 @@ def at_the_rate(name: str, process: Process, repetitions: int, random: np.random
 
 
 def far_from_the_rate(name: str, times: float, repetitions: int, random: np.random.Generator) -> list[Figure]:
-    """How many are decided rightly, and the median number of rounds to it."""
+    """How many of a quarter of the repetitions are decided rightly, and the median number of rounds to it."""
+    repetitions = max(1, repetitions // 4)
     wanted = Ruling.FAIL if times > 1 else Ruling.PASS
     runs = [
         decided(PROCESSES[name], random, ROUNDS_RATE * times, TOGETHER[name], LONGEST)
