@@ -120,6 +120,25 @@ def turns(length: float, ratio: float) -> Misses:
     return draw
 
 
+def calm_and_busy(calm_s: float, busy_s: float, times: float, size: int = 1) -> Process:
+    """A neighbour that comes and goes: turns of so many seconds on average, in which so many times as many stalls of
+    `size` come as while it is calm."""
+
+    def draw(random: Random, n: int, rate: float) -> Int64s:
+        mean_s, busy = (calm_s, busy_s), busy_s / (calm_s + busy_s)
+        at, is_busy, starts = 0, bool(random.random() < busy), []
+        low = rate / size / (1 - busy + busy * times)
+        while at < n:
+            end = min(n, at + 1 + int(random.exponential(mean_s[is_busy] / PERIOD_S)))
+            count = random.poisson(low * (times if is_busy else 1) * (end - at))
+            starts.append(random.integers(at, end, count))
+            at, is_busy = end, not is_busy
+        found: Int64s = (np.concatenate(starts)[:, np.newaxis] + np.arange(size)).ravel()
+        return found
+
+    return Process(draw, "changing")
+
+
 def periodic(size: int) -> Misses:
     """So many in a row, at equal distances."""
 

@@ -95,18 +95,18 @@ def test_a_simulated_hour_says_that_it_is_one(tmp_path: Path) -> None:
 
 
 def test_the_segments_of_an_hour_are_its_own(tmp_path: Path) -> None:
-    """Two minutes, of which one is bad: segments of either are told from the mean of both."""
-    groups = np.repeat([0, 5], 60)
-    hour = Hour("two minutes", {1_000_000: Course(groups, groups)})
+    """Three minutes, of which one is bad: segments of either kind are told from the mean of all."""
+    groups = np.repeat([0, 0, 5], 60)
+    hour = Hour("three minutes", {1_000_000: Course(groups, groups)})
     hour.write(tmp_path / "hour.json.gz")
     figures = tmp_path / "figures.json"
     done = bench(f"--series={tmp_path / 'hour.json.gz'}", "--only=itself", f"--figures={figures}")
     assert done.returncode == 0, done.stderr
     found = {figure["name"]: figure["value"] for figure in json.loads(figures.read_text())}
-    own = "two minutes, deadline 1000 us, the hour itself, its"
-    assert found[f"{own} 2 segments of 60 s: false PASS"] == 50
-    assert found[f"{own} 2 segments of 60 s: false FAIL"] == 50
-    assert found[f"{own} 10 segments of 12 s: false PASS"] == 50
+    own = "three minutes, deadline 1000 us, the hour itself, its"
+    assert found[f"{own} 3 segments of 60 s: false PASS"] == 66.7
+    assert found[f"{own} 3 segments of 60 s: false FAIL"] == 33.3
+    assert found[f"{own} 15 segments of 12 s: false PASS"] == 66.7
 
 
 def test_an_hour_is_recorded_on_this_machine(tmp_path: Path) -> None:

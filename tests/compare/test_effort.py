@@ -18,21 +18,21 @@ from howlate.compare.effort import (
 )
 from howlate.model.summary import MISSES
 from howlate.sides.sides import COMPARED, HALF_A_MISS, decided_together
-from howlate.statistics.bounds import rate_upper
+from howlate.statistics.bounds import rate_upper, with_unseen
 from howlate.verdict.rate import rate_of
 from howlate.verdict.ruling import Question, Ruling
 from made_evidence import made_evidence, quiet
 
 
 def test_a_rate_needs_more_the_nearer_the_true_one_is() -> None:
-    none, tenth, third = rate_efforts(1e-7, 0.95)
+    none, tenth, third = rate_efforts(1e-7, 0.95, 1e-3)
     assert (none.true_rate, none.misses) == (0, 0)
     assert none.activations == pytest.approx(1.011 * 2.9957e7, rel=0.001)
     assert 0 < tenth.misses < third.misses and none.activations < tenth.activations < third.activations
-    assert rate_efforts(1e-7, 0.95, theta=0.25)[0].activations == pytest.approx(
+    assert rate_efforts(1e-7, 0.95, 1e-3, theta=0.25)[0].activations == pytest.approx(
         4 * none.activations, rel=0.01
     )
-    assert rate_efforts(1e-7, 0.95, 1.0, [1e-7]) == []
+    assert rate_efforts(1e-7, 0.95, 1e-3, 1.0, [1e-7]) == []
     assert until_decided(1e-7, 0.95) > 0.9 * none.activations
 
 
@@ -41,9 +41,10 @@ def test_a_rate_needs_more_the_nearer_the_true_one_is() -> None:
 def test_what_is_planned_passes_in_95_percent(share: float, theta: float) -> None:
     """Of groups of misses, whose number is Poisson's, by the bound itself."""
     rate = 1e-4
-    (effort,) = rate_efforts(rate, 0.95, theta, [share * rate])
+    (effort,) = rate_efforts(rate, 0.95, 1e-3, theta, [share * rate])
     groups = np.random.default_rng(1).poisson(share * rate * theta * effort.activations, 400)
-    passed = [rate_upper(int(k), theta * effort.activations, 0.95) <= rate for k in groups]
+    seconds, trials = effort.activations * 1e-3, theta * effort.activations
+    passed = [rate_upper(with_unseen(int(k), seconds), trials, 0.95) <= rate for k in groups]
     assert np.mean(passed) >= CHANCE - 2 * np.sqrt(CHANCE * (1 - CHANCE) / 400)
 
 
@@ -51,7 +52,7 @@ def test_what_is_planned_passes_in_95_percent(share: float, theta: float) -> Non
 def test_what_is_planned_passes_through_the_verdict_and_its_diagnostics(share: float) -> None:
     """At most 5 of 40 do not; with a chance of a half 15 would not."""
     rate, random = 5e-4, np.random.default_rng(3)
-    (effort,) = rate_efforts(rate, 0.95, 1.0, [share * rate])
+    (effort,) = rate_efforts(rate, 0.95, 1e-3, 1.0, [share * rate])
     open_ = 0
     for _ in range(40):
         values = random.permutation(quiet(effort.activations))

@@ -13,7 +13,7 @@ import numpy as np
 from howlate.model.summary import MISSES
 from howlate.sides.paired import Reals
 from howlate.sides.sides import COMPARED, HALF_A_MISS, P999, fewest_pairs, holm_rows, margin_ps
-from howlate.statistics.bounds import trials_needed
+from howlate.statistics.bounds import trials_needed, with_unseen
 from howlate.statistics.special import chi2_sf
 from howlate.verdict.sequential import trials_without_miss
 
@@ -28,6 +28,7 @@ TAIL = 1_000
 TRUE_SHARES = (0.0, 0.1, 1 / 3)
 """True rates, as shares of the tolerated one, for which the need is named."""
 MOST_GROUPS = 10_000
+STEPS = 6
 
 NOISE: Mapping[str, float] = {"0.5": 0.18, P999: 0.86, "max": 1.32, "stddev": 1.01}
 """The standard deviation of the logarithm of a pair's ratio where nothing differs: of neighbouring cells of 12 s of
@@ -49,20 +50,26 @@ class Effort:
 
 
 def rate_efforts(
-    rate: float, confidence: float, theta: float = 1.0, true_rates: Sequence[float] | None = None
+    rate: float,
+    confidence: float,
+    period_s: float,
+    theta: float = 1.0,
+    true_rates: Sequence[float] | None = None,
 ) -> list[Effort]:
     """How many activations pass with CHANCE, by the true rate. Where it is not below the tolerated one, none do."""
     named = [share * rate for share in TRUE_SHARES] if true_rates is None else true_rates
-    efforts = [_rate_effort(rate, confidence, theta, true) for true in named]
+    efforts = [_rate_effort(rate, confidence, period_s, theta, true) for true in named]
     return [effort for effort in efforts if effort is not None]
 
 
-def _rate_effort(rate: float, confidence: float, theta: float, true_rate: float) -> Effort | None:
+def _rate_effort(
+    rate: float, confidence: float, period_s: float, theta: float, true_rate: float
+) -> Effort | None:
     """With the fewest groups of misses that are more than the true rate brings in all but 1 - CHANCE of the attempts.
     Misses come in groups of 1 / theta, whose number is Poisson's."""
 
     def activations(groups: int) -> int:
-        needed = trials_needed(rate, groups, confidence, theta)
+        needed = _needed(rate, groups, confidence, period_s, theta)
         return math.ceil(needed * (1 + min(0.5, SPARE * math.sqrt(TAIL / needed))))
 
     def passes(groups: int) -> bool:
@@ -78,6 +85,17 @@ def _rate_effort(rate: float, confidence: float, theta: float, true_rate: float)
         middle = (low + high) // 2
         low, high = (low, middle) if passes(middle) else (middle, high)
     return Effort(true_rate, math.floor(high / theta + 1e-9), activations(high))
+
+
+def _needed(rate: float, groups: int, confidence: float, period_s: float, theta: float) -> int:
+    """How many activations show the rate, if so many groups miss. The longer they take, the less is added for a turn
+    that was not seen: the steps end near the number that suffices for itself."""
+    needed = trials_needed(rate, 2 * groups, confidence, theta)
+    again = needed
+    for _ in range(STEPS if groups else 0):
+        needed = (needed + again) // 2
+        again = trials_needed(rate, with_unseen(groups, needed * period_s), confidence, theta)
+    return max(needed, again)
 
 
 def until_decided(rate: float, confidence: float, theta: float = 1.0) -> int:
@@ -175,7 +193,7 @@ def rate_json(
 ) -> dict[str, Any]:
     """How many activations show a rate, by the true one: none where no number is enough."""
     theta = 1 / cluster
-    efforts = rate_efforts(miss_rate, confidence, theta, None if true_rate is None else [true_rate])
+    efforts = rate_efforts(miss_rate, confidence, period_s, theta, None if true_rate is None else [true_rate])
     decided = until_decided(miss_rate, confidence, theta)
     return {
         "miss_rate": miss_rate,

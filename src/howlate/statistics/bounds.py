@@ -17,6 +17,18 @@ def rate_upper(misses: float, trials: float, confidence: float) -> float:
     return beta_quantile(confidence, misses + 1, trials - misses)
 
 
+UNSEEN_S = 250.0
+"""A run may have seen none of a machine's busy turns, or those alone. So the upper bounds of a rate are reckoned with
+the misses of so many seconds more, and the lower ones with their releases (docs/verdict.md, "A turn that was not
+seen")."""
+
+
+def with_unseen(counted: float, seconds: float) -> float:
+    """What was counted in so many seconds (0: nobody knows), and as much again as UNSEEN_S would bring, at most the
+    same."""
+    return counted * (1 + (min(1.0, UNSEEN_S / seconds) if seconds > 0 else 1.0))
+
+
 def rate_lower(misses: float, trials: float, confidence: float) -> float:
     """Their lower bound: BetaInv(1 - c; k, n - k + 1)."""
     if misses <= 0 or trials <= 0:
@@ -24,12 +36,12 @@ def rate_lower(misses: float, trials: float, confidence: float) -> float:
     return beta_quantile(1 - confidence, min(misses, trials), max(trials - misses, 0) + 1)
 
 
-def events_upper(events: int, confidence: float) -> float:
+def events_upper(events: float, confidence: float) -> float:
     """The upper bound of how many events are expected where so many came: chi2(c, 2k + 2) / 2 (F. Garwood 1936)."""
     return chi2_quantile(confidence, 2 * events + 2) / 2
 
 
-def trials_needed(rate: float, misses: int = 0, confidence: float = 0.95, theta: float = 1.0) -> int:
+def trials_needed(rate: float, misses: float = 0, confidence: float = 0.95, theta: float = 1.0) -> int:
     """How many samples show that a rate is at most `rate`, if so many miss: chi2(c, 2k + 2) / (2 p theta)."""
     return math.ceil(chi2_quantile(confidence, 2 * misses + 2) / (2 * rate * theta))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from howlate.model.summary import DeadlineSummary, OfCpu
-from howlate.statistics.bounds import events_upper, rate_lower, rate_upper
+from howlate.statistics.bounds import events_upper, rate_lower, rate_upper, with_unseen
 from howlate.verdict.evidence import Evidence
 from howlate.verdict.forbids import (
     COARSE,
@@ -58,6 +58,8 @@ class Trials:
     theta: float | None
     """The extremal index of the tail; None where it is not known."""
     rounds: Rounds
+    seconds: float
+    """How long they were measured; 0 where nobody says it."""
     index: float = 1.0
     """By how much the clusters' counts vary more over time than those of independent ones would on average."""
 
@@ -107,7 +109,7 @@ def _trials(evidence: Evidence, cpu: str, counts: OfCpu, of: Callable[[DeadlineS
     index = 1.0 if spread is None else max(1.0, spread.index)
     rounds = [of(each) for each in evidence.rounds]
     pairs = Rounds.of([(count.releases, count.misses) for count in rounds])
-    return Trials(cpu, counts, theta_of(evidence, cpu), pairs, index)
+    return Trials(cpu, counts, theta_of(evidence, cpu), pairs, evidence.seconds, index)
 
 
 def _of_cpu(cpu: str, counts: DeadlineSummary) -> OfCpu:
@@ -161,7 +163,13 @@ def _upper(evidence: Evidence, asked: Question, of: Trials) -> float | None:
 
 def _bound(of: Trials, part: float, confidence: float, longer: float = 1.0) -> float:
     """Of `longer` times as many releases, of which as large a share missed."""
-    return rate_upper(*_effective(of, part, longer), confidence)
+    misses, releases = _effective(of, part, longer)
+    return rate_upper(with_unseen(misses, of.seconds * longer), releases, confidence)
+
+
+def _bound_below(of: Trials, part: float, confidence: float, longer: float = 1.0) -> float:
+    misses, releases = _effective(of, part, longer)
+    return rate_lower(misses, with_unseen(releases, of.seconds * longer), confidence)
 
 
 def _effective(of: Trials, part: float, longer: float) -> tuple[float, float]:
@@ -204,7 +212,7 @@ def _lower(of: Trials, asked: Question, confidence: float, *, is_dependent: bool
     least = (1 - confidence) * misses / releases
     if part is None or of.counts.clusters is None or is_dependent or part * misses < 1:
         return least
-    return max(least, rate_lower(part * misses, part * releases, confidence))
+    return max(least, _bound_below(of, part, confidence))
 
 
 def _outcome(evidence: Evidence, asked: Question, upper: float | None, lower: float) -> Ruling | None:
@@ -226,7 +234,7 @@ def _needs_s(evidence: Evidence, asked: Question, of: Trials) -> float | None:
 
     def is_open(longer: float) -> bool:
         passes = _bound(of, part, asked.confidence, longer) <= asked.miss_rate
-        return not passes and rate_lower(*_effective(of, part, longer), confidence) <= asked.miss_rate
+        return not passes and _bound_below(of, part, confidence, longer) <= asked.miss_rate
 
     low, high = 1.0, 1.0
     while is_open(high):
@@ -247,7 +255,8 @@ def _events_per_h(evidence: Evidence, asked: Question, forbids: Sequence[Stateme
     is_forbidden = any(counts.misses or told.rule in OF_COUNTS for told in forbids)
     if evidence.by_rounds or evidence.seconds <= 0 or not is_known or is_forbidden:
         return None
-    return events_upper(counts.clusters or 0, asked.confidence) * 3600 / evidence.seconds
+    events = with_unseen(counts.clusters or 0, evidence.seconds)
+    return events_upper(events, asked.confidence) * 3600 / evidence.seconds
 
 
 def _forbids(evidence: Evidence, asked: Question, trials: Sequence[Trials]) -> list[Statement]:
