@@ -15,7 +15,7 @@ def suite(folder: Path, files: Mapping[str, str]) -> Path:
     for name, text in files.items():
         (tests / name).parent.mkdir(parents=True, exist_ok=True)
         (tests / name).write_text(text)
-    for name in ("conftest.py", "lacks.py", "spent.py"):
+    for name in ("conftest.py", "lacks.py", "made_once.py", "spent.py"):
         shutil.copy(ROOT / "tests" / name, tests)
     shutil.copy(ROOT / "pyproject.toml", folder)
     return folder

@@ -31,10 +31,10 @@ def test_the_rule_is_whole_again(name: str) -> None:
 
 @pytest.mark.parametrize("name", QUICK)
 def test_a_part_that_is_needed_is_missed(name: str) -> None:
-    """Of 25 series at the tolerated rate more than a fifth are judged wrongly without it."""
-    figures = is_needed(name, LEFT[name], 25, np.random.default_rng(1))
+    """Of 50 series at the tolerated rate more than a twelfth are judged wrongly without it, and few with it."""
+    figures = is_needed(name, LEFT[name], 50, np.random.default_rng(1))
     values = {figure.name: figure.value for figure in figures}
     wrong = [value for label, value in values.items() if label.endswith(f"without {name}")]
     whole = [value for label, value in values.items() if label.endswith("with the whole rule")]
     assert len(wrong) == len(whole) == 2
-    assert sum(wrong) > 20 > sum(whole)
+    assert sum(wrong) > 8 > sum(whole), (wrong, whole)

@@ -50,12 +50,16 @@ def test_list_counts_the_values_of_each_mark(run: Any) -> None:
 @pytest.mark.parametrize("columns", [80, 160])
 @pytest.mark.parametrize("study", STUDIES)
 def test_every_printed_figure_is_shown_whole(run: Any, study: str, columns: int) -> None:
+    """Where a terminal of 80 columns has no room for a column of theirs, that is said; a wide one has all."""
     said = run("show", study, columns=columns)
     assert said.code == ExitCode.DONE and max(map(len, said.out.splitlines())) <= columns
     pieces = re.split(r"^(\S+): .*$", said.out, flags=re.MULTILINE)
     shown = dict(zip(pieces[1::2], pieces[2::2], strict=True))
     for table in find_reference(study).tables:
         words = set(shown[table.id].split())
+        if "no room for: " in shown[table.id]:
+            assert columns == 80
+            continue
         for row in table.rows:
             for figure in row.values.values():
                 if figure.number is not None:

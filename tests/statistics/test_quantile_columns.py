@@ -30,13 +30,18 @@ def with_them() -> list[CellSummary]:
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_the_terminal_has_each_quantile_with_its_interval(width: int) -> None:
+    """A column that has no room is left out and named."""
     out = io.StringIO()
     print_cells(Console(file=out, width=width), with_them())
     words = " ".join(out.getvalue().split())
     assert "quantiles [95 % interval]" in words
+    left_out = {"0.999"} if "no room for: p99.9" in words else set()
+    assert bool(left_out) is (width == 60)
     for summary in with_them():
         column = summary.columns["latency_ns"]
         for share, interval in column.intervals.items():
+            if share in left_out:
+                continue
             value = (column.quantiles[share] or 0) / 1000
             assert f"{value:.1f} [{interval.low / 1000:.1f}, {interval.high / 1000:.1f}]" in words
     assert all(len(line) <= width for line in out.getvalue().splitlines())

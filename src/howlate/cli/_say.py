@@ -48,7 +48,7 @@ class Steps:
             yield
         finally:
             ends.set()
-            thread.join()
+            thread.join(SILENT_S)
             self._is_drawn = False
 
     def _tick(self, ends: threading.Event) -> None:

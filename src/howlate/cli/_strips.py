@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from howlate.cli._times import limit_ns_of
 from howlate.document.first_screen.lines import COLUMNS, LEAST_COLUMNS, Line, typed
 from howlate.document.first_screen.strips import DrawnRows
 from howlate.model.bins import Histogram, coarse_edges
 from howlate.model.plan import Cell
 from howlate.model.study import spell
 from howlate.model.summary import CellSummary
-from howlate.model.units import parse_duration_ns
 from howlate.targets import CpuProgress, Progress
 
 SGR = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
@@ -72,7 +72,7 @@ class LiveStrips:
 
     def begins(self, cell: Cell, name: str) -> None:
         stated = cell.parameters.get("deadline")
-        self.deadline_ns = parse_duration_ns(spell(stated)) if stated else 0
+        self.deadline_ns = limit_ns_of("deadline", spell(stated)) if stated else 0
         if not self.by_cpu:
             self._row(name, cell.labels)
 
