@@ -37,6 +37,11 @@ def test_every_link_leads_somewhere(page: Path) -> None:
             assert anchor in anchors(target), f"{page.name}: {target.name}#{anchor}"
 
 
+def test_the_site_names_pages_that_are_there() -> None:
+    named = re.findall(r"[\w./-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    assert len(named) > 30 and [name for name in named if not (ROOT / name).is_file()] == []
+
+
 def test_the_index_links_every_page() -> None:
     """From docs/README.md, by links, without a detour over pages outside of docs/."""
     reached: set[Path] = set()

@@ -16,7 +16,7 @@ from pathlib import Path
 from howlate.system.paths import ROOT
 from messages import every_rule
 
-GENERATED = re.compile(r"<!-- (?:made:|\./dev )[^>]*-->.*?<!-- end -->", re.DOTALL)
+GENERATED = re.compile(r"<!-- (?:made\b|\./dev )[^>]*-->.*?<!-- end -->", re.DOTALL)
 """A block that a command writes into a page."""
 GENERATED_PAGES = {"docs/benchmarks.md", "docs/doctor.md", "CHANGELOG.md"}
 """Pages that commands write, and the record of changes, which only grows."""
