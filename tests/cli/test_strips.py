@@ -9,15 +9,23 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from howlate.cli._progress import ProgressLine
+from howlate.cli._progress import ProgressLine, WaitingLine
+from howlate.cli._say import Steps
 from howlate.cli._strips import LiveStrips
+from howlate.measure.quiet import Busy
 from howlate.model.plan import Cell
 from howlate.model.summary import DeadlineSummary
+from howlate.prove.lab._search_line import _show
 from howlate.targets import CpuProgress, Progress
 from made_runs import five_cells
 
 PLACE_OF_10US, PLACE_OF_1MS = 81, 135
 """Bins below and above a deadline of 200 us."""
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 def cell(load: str, **parameters: str) -> Cell:
@@ -62,6 +70,34 @@ def test_a_row_for_each_cpu() -> None:
     assert not strips.drawn(30, 20, letters=True)
 
 
+@pytest.mark.parametrize("by_cpu", [True, False])
+def test_where_there_are_too_many_rows_the_largest_stay_in_their_order(*, by_cpu: bool) -> None:
+    """Of points the one that is being measured too."""
+    strips = LiveStrips(by_cpu=by_cpu)
+    for number in range(64):
+        cpu = CpuProgress(number, 9, 5_000_000 if number in (3, 1) else 1_200_000, FEW)
+        strips.begins(cell(f"load{number}"), f"load{number}")
+        strips.progress(cell(f"load{number}"), f"load{number}", Progress(9, 1.0, 1_200_000, cpus=(cpu,)))
+    _, *rows, more = plain(strips.drawn(80, 5, letters=True))
+    words = [" ".join(row.split()[: 2 if by_cpu else 1]) for row in rows]
+    assert words == (["CPU 0", "CPU 1", "CPU 3"] if by_cpu else ["load1", "load3", "load63"])
+    assert more == "61 more"
+    assert len(strips.drawn(80, 65, letters=True)) == 65
+    assert "more" not in strips.drawn(80, 65, letters=True)[-1]
+
+
+def test_a_cpu_without_a_sample_has_no_largest_and_leaves_the_axis_alone() -> None:
+    strips = LiveStrips(by_cpu=True)
+    strips.begins(cell("none"), "none")
+    seen, unseen = CpuProgress(0, 9, 1_200_000, FEW), CpuProgress(1, 0, 0)
+    strips.progress(cell("none"), "none", Progress(9, 1.0, 1_200_000, cpus=(seen,)))
+    axis = strips.drawn(80, 20, letters=True)[0]
+    strips.progress(cell("none"), "none", Progress(9, 1.0, 1_200_000, cpus=(seen, unseen)))
+    both = plain(strips.drawn(80, 20, letters=True))
+    assert both[0].split() == ["CPU", *plain([axis])[0].split()]
+    assert both[2].startswith("CPU 1") and both[2].split()[-1] == "-" and "X" not in both[2]
+
+
 def test_the_misses_of_a_cell_that_is_over_are_exact() -> None:
     strips, one = LiveStrips(), cell("none", deadline="200us")
     strips.begins(one, "none")
@@ -74,12 +110,29 @@ def test_the_misses_of_a_cell_that_is_over_are_exact() -> None:
 
 
 def test_nothing_is_drawn_before_anything_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     monkeypatch.setenv("TERM", "xterm")
     terminal = Terminal()
     line = ProgressLine(("load",), terminal)
     line.starts(cell("none"), 1, 1, 60.0)
     assert "\n" not in terminal.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["waits", "progress", "step", "search"])
+def test_a_terminal_without_escape_sequences_gets_none(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr("sys.stderr", terminal)
+    if kind == "waits":
+        waiting = WaitingLine()
+        waiting.waits(Busy(1.0, ()), 9.0)
+        waiting.close()
+    elif kind == "progress":
+        line = ProgressLine(("load",))
+        line.starts(cell("none"), 1, 1, 60.0)
+        line.close()
+    elif kind == "step":
+        Steps()("prepares")
+    else:
+        _show("found")
+        _show("")
+    assert terminal.getvalue().strip() and "\x1b" not in terminal.getvalue()

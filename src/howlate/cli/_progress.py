@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
 import shutil
 import sys
 import time
@@ -20,7 +19,7 @@ from howlate.measure.quiet import Busy
 from howlate.model.plan import Cell
 from howlate.model.study import spell
 from howlate.model.summary import CellSummary
-from howlate.system.outputs import drawn
+from howlate.system.outputs import drawn, obeys_escapes
 from howlate.targets import CpuProgress, Progress
 from howlate.words.language import as_called
 from howlate.words.printable import printable
@@ -85,7 +84,7 @@ class WaitingLine:
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream if stream is not None else sys.stderr
-        self._live = self._stream.isatty()
+        self._live = obeys_escapes(self._stream)
         self._said = False
 
     def waits(self, busy: Busy, left_s: float) -> None:
@@ -113,9 +112,7 @@ class ProgressLine:
         """`by_cpu`: a strip for each CPU, else for each point."""
         self._axes = axes
         self._stream = stream if stream is not None else sys.stderr
-        self._live = (
-            self._stream.isatty() and os.environ.get("TERM") != "dumb"
-        )  # which has no escape sequences
+        self._live = obeys_escapes(self._stream)
         self._drawn = float("-inf")
         self._below = 0
         """Rows that stand below the live line."""

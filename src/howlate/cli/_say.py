@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 import threading
@@ -10,7 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from howlate.system.outputs import drawn
+from howlate.system.outputs import drawn, obeys_escapes
 from howlate.words.language import as_called
 from howlate.words.printable import without_controls
 from howlate.words.quantities import clock
@@ -27,7 +26,7 @@ class Steps:
         self._is_drawn = False
 
     def __call__(self, text: str) -> None:
-        clear = "\r\x1b[K" if sys.stderr.isatty() else ""  # a line of progress may be there
+        clear = "\r\x1b[K" if obeys_escapes(sys.stderr) else ""  # a line of progress may be there
         self._text, self._since = without_controls(as_called(text)), time.monotonic()
         sys.stderr.write(f"{clear}howlate: {self._text}\n")
         sys.stderr.flush()
@@ -37,7 +36,7 @@ class Steps:
         """On a terminal, how long the last step has taken already. Other threads work beside a line of progress,
         which shows more."""
         alone = threading.current_thread() is threading.main_thread()
-        if self._is_drawn or not alone or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        if self._is_drawn or not alone or not obeys_escapes(sys.stderr):
             yield
             return
         ends = threading.Event()

@@ -57,7 +57,8 @@ class LiveRow:
         return self.exact + sum(late)
 
     def take(self, told: CpuProgress) -> None:
-        self.max_ns = max(self.max_ns or 0, told.latency_ns_max)
+        if told.latency_ns_max > 0:  # 0: no sample yet
+            self.max_ns = max(self.max_ns or 0, told.latency_ns_max)
         self.running.update(dict(told.more))
 
 
@@ -99,12 +100,19 @@ class LiveStrips:
                 row.running.clear()
 
     def drawn(self, width: int, most: int, *, letters: bool) -> list[str]:
-        """So many lines at most, of less than this width: the last rows where there are more."""
-        if most < 2 or not any(row.counts or row.running for row in self.rows) or width <= LEAST_COLUMNS:
+        """So many lines at most, of less than this width. Where there are more rows, those with the largest
+        latencies, the point that is being measured, and how many are left out."""
+        left_out = len(self.rows) - (most - 2) if len(self.rows) >= most else 0
+        has_any = any(row.counts or row.running for row in self.rows)
+        if most < (3 if left_out else 2) or not has_any or width <= LEAST_COLUMNS:
             return []
-        shown = LiveStrips(self.by_cpu, self.rows[-(most - 1) :], self.deadline_ns)
+        last = None if self.by_cpu else self.rows[-1]
+        worst = sorted(self.rows, key=lambda row: (row is not last, -(row.max_ns or 0)))
+        kept = {row.name for row in worst[: len(self.rows) - left_out]}
+        shown = LiveStrips(self.by_cpu, [row for row in self.rows if row.name in kept], self.deadline_ns)
         axis, rows = DrawnRows(min(width, COLUMNS) - 1, letters, shown).lines()
-        return coloured(typed([*axis, *rows], letters=letters))
+        more: list[Line] = [((f"{left_out} more", "dim"),)] if left_out else []
+        return coloured(typed([*axis, *rows, *more], letters=letters))
 
 
 def coloured(lines: Sequence[Line]) -> list[str]:

@@ -72,6 +72,11 @@ def drawn(stream: TextIO, text: str) -> None:
     (stream.own if isinstance(stream, Escaping) else stream.write)(text)
 
 
+def obeys_escapes(stream: TextIO) -> bool:
+    """Whether it is a terminal that obeys escape sequences, so that a line may be drawn again."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
 def _is_pipe(stream: TextIO) -> bool:
     try:
         mode = os.fstat(stream.fileno()).st_mode

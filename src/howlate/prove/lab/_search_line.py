@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from howlate.system.outputs import obeys_escapes
+
 if TYPE_CHECKING:
     from howlate.prove.landscape import Search
 
@@ -26,7 +28,7 @@ def showing(name: str) -> Iterator[tuple[Callable[[Search], None], Callable[[Sea
 
 def _show(line: str) -> None:
     """In place of the line before on a terminal, where "" leaves nothing of it; elsewhere on a line of its own."""
-    is_terminal = sys.stderr.isatty()
+    is_terminal = obeys_escapes(sys.stderr)
     if line or is_terminal:
         click.echo(f"\r\x1b[K{line}" if is_terminal else line, err=True, nl=not is_terminal)
 
