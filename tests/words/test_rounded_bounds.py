@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from howlate.model.summary import DeadlineSummary
+from howlate.statistics.ladder import Ladder
 from howlate.words.quantities import QUANTITIES
+from howlate.words.say import text_of
 from howlate.words.statement import RULES, Rule
 from messages import import_all
 
@@ -42,13 +47,42 @@ def test_a_duration_is_no_longer_than_its_lower_and_no_shorter_than_its_upper_te
     assert high - low <= max(0.11 * seconds, 60)
 
 
-@given(st.integers(0, 10**12))
+@given(st.integers(0, 10**12) | st.floats(1, 1e12))
 @example(2_004_000)
 @example(999_600)
+@example(123.4)
 def test_a_time_lies_between_its_texts(ns: int) -> None:
     low, high = (1e9 * seconds_of(QUANTITIES[f"time-{kind}"](ns)) for kind in ("at-least", "at-most"))
     assert low <= ns * (1 + 1e-6) and high >= ns * (1 - 1e-6)
     assert high - low <= max(1e-9, 0.011 * ns)
+
+
+@given(st.integers(0, 10**13))
+@example(999_600)
+@example(100_400)
+def test_a_stated_time_reads_as_it_was_stated(ns: int) -> None:
+    number, unit = QUANTITIES["asked"](ns).split(" ")
+    assert Decimal(number) * Decimal(SIZES[unit]).quantize(Decimal("1e-9")) == Decimal(ns).scaleb(-9)
+    assert not number.endswith(".") and ("." not in number or not number.endswith("0"))
+
+
+@given(st.integers(1, 10**6), st.integers(0, 10**6))
+@example(99, 12)
+@example(40, 72)
+def test_odds_of_a_ladder_have_two_digits_and_at_least_is_rounded_up(misses: int, kept: int) -> None:
+    step = DeadlineSummary(1_000_000, misses + kept, misses, 0)
+    times = (misses + kept) / misses
+    exact, least = (
+        float(
+            text_of(Ladder("", "latency_ns", 0.0, (of,)).statement())
+            .rpartition(" in ")[2]
+            .strip(".")
+            .replace(",", "")
+        )
+        for of in (step, replace(step, at_least=True))
+    )
+    assert abs(exact - times) <= 0.0501 * times
+    assert times * (1 - 1e-6) <= least <= 1.11 * times
 
 
 @pytest.mark.parametrize(

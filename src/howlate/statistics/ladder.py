@@ -3,6 +3,7 @@ where no deadline was asked for. Facts of what was measured, no verdict."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from howlate.statistics.deadline import together
 from howlate.statistics.groups import Group, groups_of
 from howlate.statistics.labels import row_names
 from howlate.statistics.phrases import column_heading
+from howlate.words.quantities import odds
 from howlate.words.statement import Statement, rule
 
 STEP = rule("ladder.step", "{deadline_ns:asked}: 1 in {one_in:count}")
@@ -81,8 +83,10 @@ class Ladder:
         if self.gaps:
             gaps = STEP_GAPS_AT_LEAST if step.at_least else STEP_GAPS
             return gaps(deadline_ns=step.deadline_ns, misses=step.misses)
-        states = STEP_AT_LEAST if step.at_least else STEP
-        return states(deadline_ns=step.deadline_ns, one_in=round(step.releases / step.misses))
+        times = step.releases / step.misses
+        if step.at_least:
+            return STEP_AT_LEAST(deadline_ns=step.deadline_ns, one_in=odds(times, math.ceil))
+        return STEP(deadline_ns=step.deadline_ns, one_in=odds(times))
 
 
 def ladder_of(content: RunContent) -> Ladder | None:

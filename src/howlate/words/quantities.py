@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any
 
 from howlate.words.caption import Caption
@@ -18,6 +19,9 @@ def sentence_case(text: str) -> str:
     return text if "/" in text.partition(" ")[0] else text[:1].upper() + text[1:]
 
 
+UNITS = (("s", 9), ("ms", 6), ("µs", 3))
+"""With their powers of ten nanoseconds."""
+
 Rounds = Callable[[float], int]
 """`round`; `math.ceil` for an upper bound and `math.floor` for a lower one, so that they stay bounds."""
 
@@ -28,7 +32,7 @@ def time_text(ns: float, micro: str = "µs", space: str = NARROW_SPACE, rounds: 
     for unit, size in (("s", 1e9), ("ms", 1e6), (micro, 1e3)):
         if abs(ns) >= size * 0.9995:
             return f"{significant(_to_digits(ns / size, 3, rounds))}{space}{unit}"
-    return f"{significant(ns)}{space}ns" if ns != int(ns) else f"{int(ns)}{space}ns"
+    return f"{significant(_to_digits(ns, 3, rounds)) if ns != int(ns) else int(ns)}{space}ns"
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -53,8 +57,8 @@ def ratio_text(value: float, rounds: Rounds = round) -> str:
     return significant(_to_digits(value, digits, rounds), digits)
 
 
-def grouped(value: int, space: str = NARROW_SPACE) -> str:
-    """An integer with its thousands separated."""
+def grouped(value: float, space: str = NARROW_SPACE) -> str:
+    """With its thousands separated."""
     return f"{value:,}".replace(",", space)
 
 
@@ -64,8 +68,15 @@ def one_in(times: float) -> Caption:
     if power >= 5 and math.isclose(times, 10.0**power, rel_tol=1e-9):
         many = f"10{str(power).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
     else:
-        many = grouped(round(times)) if times >= 10 else significant(times, 2).removesuffix(".0")
+        many = grouped(odds(times))
     return Caption("1 in {many}", many=many)
+
+
+def odds(times: float, rounds: Rounds = round) -> float:
+    """The N of "1 in N": below 10 with two digits, a float only where it is not whole."""
+    if times >= 10 or times == int(times):
+        return rounds(times)
+    return float(significant(_to_digits(times, 2, rounds), 2))
 
 
 def seconds_text(seconds: float, space: str = NARROW_SPACE, rounds: Rounds = round) -> str:
@@ -138,9 +149,11 @@ def rate_bound(value: float) -> str:
     return text if float(text) >= value else rate_text(float(text) + step)
 
 
-def asked_text(ns: int) -> str:
-    """A time as a user stated it, without trailing zeros: "200 µs"."""
-    number, unit = time_text(ns, space=" ").split(" ")
+def asked_text(ns: float) -> str:
+    """A time as a user stated it, to its last nanosecond: "200 µs", "1.234567 ms"."""
+    exact = round(ns)
+    unit, digits = next((found for found in UNITS if abs(exact) >= 10 ** found[1]), ("ns", 0))
+    number = f"{Decimal(exact).scaleb(-digits):f}"
     return f"{number.rstrip('0').rstrip('.') if '.' in number else number} {unit}"
 
 
