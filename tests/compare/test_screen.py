@@ -11,12 +11,18 @@ from rich.cells import cell_len
 
 import made_inventory
 from howlate.compare.compare import Comparison, compare, to_json
-from howlate.compare.screen import FEW_LINES, screen
+from howlate.compare.in_report import comparison, lead
+from howlate.compare.screen import FEW_LINES, CompareRow, screen
 from howlate.document.first_screen.lines import LINES
+from howlate.document.of_runs import Material
+from howlate.document.sheet import NOTHING, PAGE
 from howlate.errors import UsageError
+from howlate.model.summary import MISSES
+from howlate.sides.sides import Decision
 from howlate.store.loaded import load_run
 from howlate.words.language import speak
 from howlate.words.quantities import ratio_text
+from howlate.words.say import text_of
 from made_sides import RT, Made, at, lab_run, real_run
 
 LOADS = {"none": (3.9, 3.7), "disk": (4.6, 4.5), "memory-alloc:100": (651, 8.7), "cpu:100": (4.2, 3.4)}
@@ -77,7 +83,7 @@ def table(lines: list[str]) -> list[list[str]]:
 
 def test_it_is_one_table_sorted_by_size_with_what_each_ratio_means() -> None:
     lines = shown(five())
-    assert lines[0] == "2 of 5 rows differ  by more than 10 %; 12 pairs each, 95 %"
+    assert lines[0] == "2 of 5 rows differ  by more than 10 %; medians of 12 repetitions; 95 %"
     assert table(lines) == [
         ["memory-alloc:100", "max", "658 us", "8.79 us", "0.013 [0.013, 0.014]", "smaller"],
         ["cpu:100", "max", "4.24 us", "3.43 us", "0.81 [0.80, 0.81]", "smaller"],
@@ -132,8 +138,44 @@ def test_one_run_each_shows_no_change() -> None:
         ]
     )
     lines = shown(found)
-    assert lines[0] == "0 of 2 rows differ  one run each: not shown to be the change"
+    assert lines[0] == "not shown to differ  medians of 12 repetitions; one run each: not shown to be"
     assert [row[-2:] for row in table(lines)] == [["9.0", "not shown"]] * 2
+
+
+@pytest.mark.parametrize("pairs", [2, 3, 4, 5, 6])
+def test_no_interval_excludes_one_where_nothing_is_stated(pairs: int) -> None:
+    cells = [{at(load="none"): side(maximum)[:pairs]} for maximum in (40, 9)]
+    lines = shown(compare([lab_run(dict(zip(("6.1", "6.1-rt"), cells, strict=True)))]))
+    (row,) = table(lines)
+    assert row[-1] == "not shown" and "[" not in row[-2]
+    assert lines[0].startswith(f"not shown to differ  medians of {pairs} repetitions; ")
+    assert "measure 7 or more" in " ".join(line.strip() for line in lines[:3])
+
+
+def test_a_count_of_none_on_one_side_has_no_ratio() -> None:
+    told = Decision(MISSES, "unstated", seen=41.0)
+    assert CompareRow("", "b", MISSES, (0, 20), told).ratio == NOTHING
+    assert CompareRow("", "b", MISSES, (2, 20), told).ratio != NOTHING
+
+
+@pytest.mark.parametrize("width", [80, 60])
+def test_several_sides_with_long_names_leave_room_for_every_column(width: int) -> None:
+    names = [f"6.1.0-18-amd64 (preempt=voluntary), the run of side {number}" for number in range(3)]
+    runs = {name: {at(load="memory-alloc:100"): side(10 + 9 * n)} for n, name in enumerate(names)}
+    lines = shown(compare([lab_run(runs)]), width)
+    head = next(line for line in lines if "ratio" in line)
+    assert {"side", "figure", "ratio"} < set(head.split()), head
+    assert [row[0] for row in table(lines)] == ["B", "A"]
+    legend = [line for line in lines if re.match(r"(old|A|B): 6", line)]
+    assert [line[-6:] for line in legend] == ["side 0", "side 1", "side 2"]
+    assert all(cell_len(line) <= width for line in lines)
+
+
+def test_the_page_of_one_run_without_a_comparison_says_nothing_of_it(stored: Path) -> None:
+    for name in made_inventory.RUNS:
+        runs = [load_run(stored / name, bins=False)]
+        material = Material(runs, PAGE, comparison(runs, ""))
+        assert not any("no row has a figure" in text_of(text) for text in lead(material)), name
 
 
 @pytest.mark.parametrize("language", ["en", "de", "ja"])

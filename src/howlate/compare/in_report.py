@@ -30,7 +30,8 @@ def lead(material: Material) -> Sequence[Text]:
     least = least_late(material.summaries, material.folder)
     if material.style is TERMINAL or material.comparison is None or len(_comparison(material).sides) < 2:
         return least
-    return [Listed(headline(_comparison(material)), ": "), *least]
+    word, told = headline(_comparison(material))
+    return [Listed((word, told), ": "), *least] if word or len(material.runs) > 1 else least
 
 
 def side_by_side(material: Material) -> Iterator[Section]:

@@ -20,6 +20,7 @@ from howlate.document.first_screen.lines import (
     Line,
     copied,
     height,
+    middle,
     note_lines,
     spaced,
     typed,
@@ -29,13 +30,14 @@ from howlate.document.first_screen.table import ScreenColumn, ScreenTable
 from howlate.document.sheet import NOTHING
 from howlate.model.summary import MISSES
 from howlate.sides.join_warnings import SETTING
-from howlate.sides.sides import RUN, Decision, SideRow
+from howlate.sides.paired import RatioInterval
+from howlate.sides.sides import LEVEL, RUN, Decision, SideRow
 from howlate.statistics.labels import axes_that_vary, row_names
 from howlate.statistics.labels import heading as named
 from howlate.words.caption import Caption, Listed
 from howlate.words.language import N_, _, called
 from howlate.words.printable import printable
-from howlate.words.quantities import ratio_text, time_text
+from howlate.words.quantities import percent, ratio_text, time_text
 from howlate.words.say import Text, count_text, text_of
 from howlate.words.statement import Statement
 
@@ -68,6 +70,8 @@ class CompareRow:
     """Medians over the repetitions."""
     told: Decision
     """Of the second relative to the first."""
+    repetitions: int = 1
+    """Of the values."""
 
     @property
     def differs(self) -> bool:
@@ -81,8 +85,22 @@ class CompareRow:
         return abs(math.log(ratio)) if ratio else 0.0
 
     @property
-    def ratio(self) -> str:
+    def shown(self) -> RatioInterval | None:
+        return None if self.told.direction == "unstated" else self.told.interval
+
+    @property
+    def needs_reason(self) -> bool:
+        """Nothing is shown of it, though the figures look as if it were."""
         interval = self.told.interval
+        excludes = interval is not None and not interval.low <= 1 <= interval.high
+        return self.told.direction == "unstated" or (self.told.direction == "indistinct" and excludes)
+
+    @property
+    def ratio(self) -> str:
+        """Without its interval where nothing is stated: that would say more than the decision."""
+        if self.figure == MISSES and 0 in self.values:
+            return NOTHING
+        interval = self.shown
         if interval is None:
             return ratio_text(self.told.seen) if self.told.seen else NOTHING
         low, high = ratio_text(interval.low, rounds=math.floor), ratio_text(interval.high, rounds=math.ceil)
@@ -113,7 +131,10 @@ def screen(
         word, told = _headline(chosen)
         head += under(word, [told], width, 3, style="bold")
     legend, sides = _sides(found)
-    head += [line for text in legend for line in under("", [text], width, 2)]
+    if len(legend) > 1:
+        head += [((middle(text, width), ""),) for text in map(text_of, legend)]
+    else:
+        head += [line for text in legend for line in under("", [text], width, 2)]
     heading, lines = _table(compared, rows, sides).lines(width)
     said = list(_notes(found))
     notes = list(note_lines(list(map(text_of, said[:MOST_NOTES])), width))
@@ -145,26 +166,29 @@ def _headline(rows: Sequence[CompareRow]) -> tuple[str, Text]:
     if not rows:
         return "", Caption("no row has a figure on both sides")
     differ = sum(row.differs for row in rows)
-    if len(rows) == 1:
+    if all(row.told.direction in ("indistinct", "unstated") for row in rows):
+        word = _("not shown to differ")
+    elif len(rows) == 1:
         direction = rows[0].told.direction
         meaning = DIRECTIONS[direction] if direction == "equal" else MEANINGS[direction]
         word = _(meaning)
     else:
         word = text_of(Caption("{count} of {rows} rows differ", count=differ, rows=len(rows)))
-    pairs = sorted({row.told.interval.pairs for row in rows if row.told.interval is not None})
+    counts = sorted({row.repetitions for row in rows if row.repetitions > 1})
     margin: Text = ""
-    tested: Text = ""
-    if pairs:
-        span = f"{pairs[0]}" if len(pairs) == 1 else f"{pairs[0]}–{pairs[-1]}"
-        tested = Caption("{pairs} pairs each, 95 %", pairs=span)
+    medians: Text = ""
+    if counts:
+        span = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]}–{counts[-1]}"
+        medians = Caption("medians of {count} repetitions", count=span)
+    level = percent(1 - LEVEL) if any(row.shown for row in rows) else ""
     if differ:
         margin = Caption("by more than 10 %")
-    untold = [row.told.why for row in rows if row.told.direction == "unstated" and row.told.why is not None]
+    untold = [row.told.why for row in rows if row.needs_reason and row.told.why is not None]
     reasons = [
         Caption("one run each: not shown to be the change") if why.rule == NOT_INTERLEAVED.id else why
         for why in {why.rule: why for why in untold}.values()
     ]
-    return word, Listed((margin, tested, *reasons), "; ")
+    return word, Listed((margin, medians, level, *reasons), "; ")
 
 
 def _sides(found: Comparison) -> tuple[list[Text], tuple[str, str]]:
@@ -174,11 +198,21 @@ def _sides(found: Comparison) -> tuple[list[Text], tuple[str, str]]:
     if not others:  # beside what its study's document prints
         others, first = [first], found.joined.runs[0].study.reference
     if len(others) != 1:
-        return [f"{old}: {first}"], (old, new)
+        listed = enumerate(others[: MOST_LINES // 2] if _are_long(found.sides) else (), 1)
+        return [f"{old}: {first}", *(f"{_letter(place)}: {side}" for place, side in listed)], (old, new)
     names = (first, others[0])
-    if max(map(cell_len, names)) <= LONGEST_SIDE:
+    if not _are_long(names):
         return [], names
     return [f"{old}: {names[0]}; {new}: {names[1]}"], (old, new)
+
+
+def _are_long(sides: Sequence[str]) -> bool:
+    return max(map(cell_len, sides)) > LONGEST_SIDE
+
+
+def _letter(side: int) -> str:
+    """For a side whose name is too long for a column."""
+    return chr(ord("A") + side - 1) if side <= 26 else str(side)
 
 
 def _table(found: Comparison, rows: Sequence[CompareRow], sides: tuple[str, str]) -> ScreenTable:
@@ -227,8 +261,11 @@ def _rank(figure: str) -> int:
 
 
 def _row(found: Comparison, block: Block, pair: Pair, name: str, told: Decision) -> CompareRow:
-    values = [_median(block.row(side), told.figure) for side in (pair.first, pair.second)]
-    return CompareRow(name, found.sides[pair.second], told.figure, (values[0], values[1]), told)
+    sides = [block.row(side) for side in (pair.first, pair.second)]
+    old, new = (_median(row, told.figure) for row in sides)
+    repetitions = max(len(row.once) if row is not None else 0 for row in sides)
+    side = _letter(pair.second) if _are_long(found.sides) else found.sides[pair.second]
+    return CompareRow(name, side, told.figure, (old, new), told, repetitions)
 
 
 def _median(row: SideRow | None, figure: str) -> float | None:
