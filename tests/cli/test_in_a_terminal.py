@@ -9,6 +9,7 @@ import select
 import shlex
 import signal
 import struct
+import subprocess
 import sys
 import termios
 import time
@@ -23,6 +24,7 @@ import made_inventory
 import stand_in
 from howlate.store.loaded import load_run
 from howlate.system.paths import ROOT, probe_path
+from tree_of_commands import parsed
 
 PROMPT = "there: "
 LIMIT_S = 120
@@ -223,6 +225,43 @@ def test_top_fills_a_row_for_each_cpu_and_keeps_a_whole_run(tmp_path: Path, key:
     assert content.summaries[-1].stop_reason in ("stopped", "duration")
     assert not content.failed
     assert not content.gone
+
+
+TOP = f"{sys.executable} -m howlate top --cell-duration 1s --period 500us -D 20s --load none --out run"
+
+
+@pytest.fixture
+def real(tmp_path: Path) -> Iterator[Terminal]:
+    opened = Terminal(tmp_path, HOWLATE_PROBE=str(probe_path()))
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("key", [b"q", b"\x03"], ids=["q", "ctrl-c"])
+def test_top_ends_at_once_while_it_waits_and_says_how_to_go_on(real: Terminal, key: bytes) -> None:
+    busy = subprocess.Popen(["sh", "-c", "while :; do :; done"])
+    try:
+        real.until("waiting until the machine is quiet", f"{TOP}\n")
+        text = "".join(row.ljust(80) for row in real.ends(key))
+        assert "interrupted with 0 of 20 cells" in text
+        assert busy.poll() is None
+    finally:
+        busy.kill()
+        busy.wait()
+    again = re.search(r"To go on: howlate (.*?) +run  ", text)
+    assert again is not None, text
+    parsed(shlex.split(again[1]))
+
+
+def test_top_goes_on_in_the_background(real: Terminal) -> None:
+    rows = real.typed(f"{TOP} --no-wait --dry-run > plan 2>&1 & wait; jobs; cat plan")
+    assert any(re.match(r"20 of 20 cells", row) for row in rows), "\n".join(rows)
+
+
+@pytest.mark.parametrize("more", ["--dry-run", "--no-wait -D 1s --brief"])
+def test_top_needs_no_standard_input(real: Terminal, more: str) -> None:
+    rows = real.typed(f"{TOP} {more} <&-; echo code $?")
+    assert "code 0" in rows, "\n".join(rows)
 
 
 def test_the_strips_of_check_fill_while_it_measures(tmp_path: Path) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import select
 import shutil
 import signal
 import sys
 import termios
+import threading
 import tty
 from collections.abc import Iterator
 from dataclasses import replace
@@ -38,17 +40,21 @@ class TopLine(ProgressLine):
 
     def __init__(self) -> None:
         super().__init__(("load",), by_cpu=True)
-        self._is_enough = False
+        self._has_begun = self._is_enough = False
 
     def enough(self, _number: int, _frame: FrameType | None) -> None:
-        """Ends it, as a handler of SIGINT; a second one interrupts."""
+        """Ends what is measured, as a handler of SIGINT; before that, and a second time, it interrupts."""
+        if self._is_enough or not self._has_begun:
+            raise KeyboardInterrupt
         self._is_enough = True
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def starts(self, cell: Cell, number: int, of: int, left_s: float) -> None:
+        self._has_begun = True
+        super().starts(cell, number, of, left_s)
 
     def progress(self, cell: Cell, progress: Progress, left_s: float) -> None:
         super().progress(cell, progress, left_s)
-        if self._is_enough or _typed_q():
-            self._is_enough = True
+        if self._is_enough:
             raise Enough
 
     def whole(self, cell: Cell, summary: CellSummary) -> None:
@@ -74,25 +80,56 @@ class TopLine(ProgressLine):
         return coloured(typed(lines, letters=self._letters))
 
 
-def _typed_q() -> bool:
-    """Whether somebody typed q at the terminal."""
-    if not sys.stdin.isatty() or not select.select([sys.stdin], [], [], 0)[0]:
-        return False
-    return "q" in sys.stdin.readline(1).lower()
+def _keyboard() -> int | None:
+    """The terminal whose keys are for this command; none in the background, where touching it would stop it."""
+    if sys.stdin is not None:
+        with contextlib.suppress(OSError, ValueError):
+            terminal = sys.stdin.fileno()
+            return terminal if os.tcgetpgrp(terminal) == os.getpgrp() else None
+    return None
+
+
+def _interrupt_at_q(main: int, terminal: int, over: int) -> None:
+    """q is Ctrl-C, until there is something to read from `over`."""
+    while over not in select.select([terminal, over], [], [])[0]:
+        if _keyboard() is None:  # it was sent to the background: its keys are the shell's
+            select.select([over], [], [], 1.0)
+            continue
+        try:
+            keys = os.read(terminal, 64)
+        except OSError:
+            return
+        if b"q" in keys.lower():
+            signal.pthread_kill(main, signal.SIGINT)
+        if not keys or b"q" in keys.lower():
+            return
 
 
 @contextlib.contextmanager
 def _ending(line: TopLine) -> Iterator[None]:
     """q without a line's end, and Ctrl-C, end what is measured and keep it."""
     before = signal.signal(signal.SIGINT, line.enough)
-    mode = termios.tcgetattr(sys.stdin) if sys.stdin.isatty() else None
     try:
-        if mode is not None:
-            tty.setcbreak(sys.stdin)
-        yield
+        if (terminal := _keyboard()) is None:
+            yield
+            return
+        mode = termios.tcgetattr(terminal)
+        reader, writer = os.pipe()
+        keys = threading.Thread(
+            target=_interrupt_at_q, args=(threading.get_ident(), terminal, reader), daemon=True
+        )
+        try:
+            tty.setcbreak(terminal)
+            keys.start()
+            yield
+        finally:
+            os.close(writer)  # can be read from then on
+            if keys.is_alive():
+                keys.join()
+            os.close(reader)
+            if _keyboard() is not None:
+                termios.tcsetattr(terminal, termios.TCSADRAIN, mode)
     finally:
-        if mode is not None:
-            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, mode)
         signal.signal(signal.SIGINT, before)
 
 
@@ -130,7 +167,7 @@ def command(job: Job, *, threshold: str | None, no_wait: bool, options: RunOptio
     if threshold is not None:
         changes += (f"threshold={limit_text('--threshold', threshold)}",)
     options = replace(options, changes=changes)
-    asked = options.asked("check", "top", job)
+    asked = options.asked("check", "run", job)
     own_policy = any(name == "policy" for name, _ in asked.parsed)
     asked = replace(asked, without_rights=not own_policy, explain=True)
     line = TopLine()
