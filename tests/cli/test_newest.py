@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,8 @@ import pytest
 from cli.commands import Run
 from howlate.cli._newest import _or_newest, newest_run
 from howlate.errors import UsageError
+from howlate.store.run_folder import RunFolder
+from store.runs import a_run
 from tree_of_commands import leaves
 
 MORE = {"export": ("--format", "csv", "-o", "-"), "verdict": ("--deadline", "1ms")}
@@ -23,7 +25,7 @@ def test_commands_of_one_run_are_found() -> None:
     assert {"show", "report", "export", "verdict", "why", "lab why"} <= set(OF_ONE_RUN)
 
 
-@pytest.mark.parametrize("name", OF_ONE_RUN)
+@pytest.mark.parametrize("name", [name for name in OF_ONE_RUN if name != "lab why"])
 def test_without_a_run_it_is_the_newest(name: str, howlate: Run) -> None:
     for _ in range(2):
         assert howlate("run", "mine.toml", "--no-wait").code == 0
@@ -36,21 +38,55 @@ def test_without_a_run_it_is_the_newest(name: str, howlate: Run) -> None:
     assert left_out.err == f"howlate: the newest run is {newest}\n{named.err}"
 
 
+def _made(runs: Path, name: str, **changed: str) -> Path:
+    """A run of this name, as a run.json has it that was written whole."""
+    (runs / name / "cells").mkdir(parents=True)
+    run = replace(a_run("none"), id=name, token=name, **changed)
+    RunFolder(runs / name).write_run(run)
+    return runs / name
+
+
 def test_the_newest_is_the_one_that_was_started_last(tmp_path: Path) -> None:
     for name, started in (
         ("b", "2026-01-02T00:00:00Z"),
         ("a", "2026-03-02T00:00:00Z"),
         ("c", "2025-01-02T00:00:00Z"),
     ):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "run.json").write_text(json.dumps({"id": name, "started": started}, indent=1))
+        _made(tmp_path, name, started=started)
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "run.json").write_bytes(b"\xff damaged")
     assert newest_run(tmp_path) == tmp_path / "a"
 
 
+@pytest.mark.parametrize("started", ["2026-03-02T00:00:00Z", "9999-03-02T00:00:00Z"])
+@pytest.mark.parametrize("damage", ["cut", "text", "none"])
+def test_what_cannot_be_the_newest_is_passed_over_and_named(
+    tmp_path: Path, started: str, damage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _made(tmp_path, "good", started="2026-01-02T00:00:00Z")
+    file = _made(tmp_path, "bad", started=started) / "run.json"
+    text = file.read_text()
+    file.write_text({"cut": text[:200], "text": f'{{"started": "{started}"}}', "none": text}[damage])
+    passed = damage != "none" or started > "9"
+    assert newest_run(tmp_path) == tmp_path / ("good" if passed else "bad")
+    said = capsys.readouterr().err
+    assert (said.count("\n"), str(tmp_path / "bad") in said) == (passed, passed), said
+
+
+def test_runs_of_the_future_are_better_than_none(tmp_path: Path) -> None:
+    _made(tmp_path, "only", started="9999-01-02T00:00:00Z")
+    assert newest_run(tmp_path) == tmp_path / "only"
+
+
+def test_lab_why_takes_the_newest_run_of_the_lab(tmp_path: Path) -> None:
+    _made(tmp_path, "lab", started="2026-01-02T00:00:00Z", clock="virtual")
+    _made(tmp_path, "here", started="2026-03-02T00:00:00Z")
+    assert newest_run(tmp_path, virtual=True) == tmp_path / "lab"
+
+
 def test_without_any_run_it_says_how_to_make_one(howlate: Run) -> None:
-    done = howlate("show")
-    assert done.code == 2 and "there is no run below runs/" in done.err
+    for name, said in (("show", "there is no run below runs/"), ("lab why", "no run of the lab below runs/")):
+        done = howlate(*name.split())
+        assert done.code == 2 and said in done.err
     with pytest.raises(UsageError):
         newest_run(Path("absent"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,38 +12,57 @@ import click
 
 from howlate.system.paths import RUNS
 from howlate.words.printable import printable
+from howlate.words.say import text_of
 
 HEAD = 4096
 """Of run.json, whose first members say when it was started."""
-_STARTED = re.compile(rb'"started": "([0-9TZ:-]+)"')
+_STARTED = re.compile(rb'"started": "(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"')
+_VIRTUAL = b'"clock": "virtual"'
 
 
-def newest_run(runs: Path = RUNS) -> Path:
-    """The run that was started last. UsageError if there is none."""
-    from howlate.errors import UsageError
-    from howlate.store.run_folder import RUN
+def newest_run(runs: Path = RUNS, *, virtual: bool = False) -> Path:
+    """The run that was measured last. Those that cannot be read, or are of the future, are passed over, and one
+    line says which. `virtual`: of those of the lab in virtual time.
+    UsageError if there is none."""
+    from howlate.errors import HowlateError, UsageError
+    from howlate.store.run_folder import RUN, RunFolder
 
     started = []
     for file in runs.glob(f"*/{RUN}"):
         try:
             with file.open("rb") as opened:
-                found = _STARTED.search(opened.read(HEAD))
+                head = opened.read(HEAD)
         except OSError:
             continue
-        if found is not None:
-            started.append((found[1], file.parent))
-    if not started:
-        raise UsageError(
-            "there is no run below {runs}/", remedy="name one, or make one: `howlate check`", runs=runs
-        )
-    return max(started)[1]
+        found = _STARTED.search(head)
+        if found is not None and (_VIRTUAL in head or not virtual):
+            started.append((found[1].decode(), file.parent))
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 86_400))
+    passed = []
+    for begun, run in sorted(started, key=lambda each: (each[0] <= now, each), reverse=True):
+        try:
+            RunFolder.open(run).read_run()
+        except HowlateError as problem:
+            passed.append(f"{printable(str(run))} ({text_of(problem.statement)})")
+            continue
+        passed += [f"{printable(str(each))} (started {at})" for at, each in started if at > now >= begun]
+        if passed:
+            click.echo(f"howlate: passed over: {', '.join(passed)}", err=True)
+        return run
+    raise UsageError(
+        "there is no run of the lab below {runs}/" if virtual else "there is no run below {runs}/",
+        remedy="name one, or make one: `howlate lab run`"
+        if virtual
+        else "name one, or make one: `howlate check`",
+        runs=runs,
+    )
 
 
 def _or_newest(context: click.Context, argument: click.Parameter, value: Any) -> Any:
     """The value, or the newest run in its form, named on standard error."""
     if value not in (None, ()) or context.resilient_parsing:
         return value
-    run = newest_run()
+    run = newest_run(virtual=context.command_path.endswith(" lab why"))
     click.echo(f"howlate: the newest run is {printable(str(run))}", err=True)
     found = argument.type.convert(str(run), argument, context)
     return (found,) if argument.nargs == -1 else found
