@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,7 @@ from howlate.model.cause import Cause, CausePart
 from howlate.why.explained_cells import ExplainedCell, cause_sums, weighty_causes
 from howlate.why.late_cases import causes_section, causes_sheet
 from howlate.why.late_json import causes_json
-from howlate.why.on_screen import advice, advised
+from howlate.why.on_screen import advice, advised, kinds
 from howlate.why.remedies import IDLE_LOOP, IDLE_WITHOUT_STATES, REMEDIES, Remedy, remedies_of, remedy_of
 from howlate.words.language import speak
 from howlate.words.say import english, text_of
@@ -112,6 +113,28 @@ def test_most_causes_have_advice_and_in_any_language_one_sentence_of_it() -> Non
                 assert bool(said) == bool(own[rule]) and "。" not in said and ". " not in said, said
     finally:
         speak("en")
+
+
+@pytest.mark.parametrize(
+    ("model", "is_told"), [("", True), ("none", True), ("voluntary", True), ("full", False), ("rt", False)]
+)
+def test_nobody_is_told_to_boot_what_runs(model: str, *, is_told: bool) -> None:
+    late = replace(idle_cell(60_000).cases[0], parts=(CausePart(Cause.NOT_PREEMPTIBLE, 0, 60_000),))
+    cell = ExplainedCell("cell", "cell", {}, (late,), 100, preemption=model)
+    sums = cause_sums([cell])
+    assert bool(remedies_of(sums)) is is_told
+    assert ("preempt=full" in str(advice(sums, (), 60_000))) is is_told
+    assert ("preempt=full" in kinds(sums, 60_000)[0].remedy) is is_told
+
+
+def test_the_command_of_a_cause_reaches_its_own_worst_sample() -> None:
+    parts = [(Cause.IRQ, 900), (Cause.SOFTIRQ, 700), (Cause.NMI, 500)]
+    case = idle_cell(60_000).cases[0]
+    cases = tuple(replace(case, parts=(CausePart(cause, 0, ns),)) for cause, ns in parts)
+    sums = cause_sums([ExplainedCell("cell", "cell", {}, cases, 100)])
+    assert [reason.look("runs/a") for reason in kinds(sums, 2_100)] == [
+        f"howlate why --all runs/a cell --worst {rank}" for rank in (1, 2, 3)
+    ]
 
 
 def test_no_time_is_promised_to_two_remedies() -> None:

@@ -62,6 +62,8 @@ class ExplainedCell:
     """So much recording took of each wake-up: the least of the cases that are whole. 0 if nobody knows."""
     own_most_ns: int = OWN_NS
     """So much it may take, or OWN_SHARE of the median without it, whichever is larger."""
+    preemption: str = ""
+    """The model of its kernel; "" if nobody knows."""
 
     @property
     def own_share(self) -> float:
@@ -99,6 +101,8 @@ class CasePlace:
     """The cell's: unlike ids, names tell the cells of joined runs apart."""
     thread: int
     release: int
+    rank: int = 1
+    """Among the cell's samples, the worst first."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +123,8 @@ class CauseSum:
     """Its longest part."""
     has_idle_states: bool | None = None
     """Of the kernel on which it was the worst; None if nobody knows."""
+    preemption: str = ""
+    """Of that kernel."""
 
 
 def explained_cells(content: RunContent) -> tuple[ExplainedCell, ...]:
@@ -159,6 +165,7 @@ def _explained(content: RunContent, cell: CellContent, name: str) -> ExplainedCe
         median_ns=median_ns,
         own_cost_ns=min((each.ns_of(Cause.OWN_COST) for each in whole), default=0),
         own_most_ns=OWN_VIRTUAL_NS if content.run.virtual else OWN_NS,
+        preemption=facts.preemption,
     )
 
 
@@ -249,12 +256,14 @@ def cause_sums(cells: Iterable[ExplainedCell], most: int = 0) -> list[CauseSum]:
     """The causes with the most time first, over all cases. `most`: of each cell, only so many of the worst."""
     sums: dict[tuple[Cause, str], CauseSum] = {}
     for cell in cells:
-        for case in cell.cases[: most or None]:
-            _add(sums, cell, case)
+        for rank, case in enumerate(cell.cases[: most or None], 1):
+            _add(sums, cell, case, rank)
     return sorted(sums.values(), key=lambda each: (-each.total_ns, each.cause, each.name))
 
 
-def _add(sums: dict[tuple[Cause, str], CauseSum], cell: ExplainedCell, case: ExplainedCase) -> None:
+def _add(
+    sums: dict[tuple[Cause, str], CauseSum], cell: ExplainedCell, case: ExplainedCase, rank: int
+) -> None:
     own: Counter[tuple[Cause, str]] = Counter()
     longest: dict[tuple[Cause, str], CausePart] = {}
     for part in case.parts:
@@ -262,12 +271,13 @@ def _add(sums: dict[tuple[Cause, str], CauseSum], cell: ExplainedCell, case: Exp
         own[key] += part.ns
         longest[key] = max(longest.get(key, part), part, key=lambda each: each.ns)
     largest = own.most_common(1)[0][0]
-    place = CasePlace(cell.id, cell.name, case.case.thread, case.case.release)
+    place = CasePlace(cell.id, cell.name, case.case.thread, case.case.release, rank)
     for key, ns in own.items():
         before = sums.get(key)
         is_largest = int(key == largest)
         if before is None:
-            sums[key] = CauseSum(*key, 1, is_largest, ns, ns, place, longest[key], cell.has_idle_states)
+            known = cell.has_idle_states, cell.preemption
+            sums[key] = CauseSum(*key, 1, is_largest, ns, ns, place, longest[key], *known)
             continue
         is_worst = ns > before.worst_ns
         sums[key] = replace(
@@ -279,6 +289,7 @@ def _add(sums: dict[tuple[Cause, str], CauseSum], cell: ExplainedCell, case: Exp
             worst_in=place if is_worst else before.worst_in,
             example=longest[key] if is_worst else before.example,
             has_idle_states=cell.has_idle_states if is_worst else before.has_idle_states,
+            preemption=cell.preemption if is_worst else before.preemption,
         )
 
 

@@ -13,7 +13,7 @@ from howlate.why.flow import ExplainedRun
 from howlate.why.late_cases import no_cases_statement
 from howlate.why.late_counters import counters_json
 from howlate.why.late_parts import part_text
-from howlate.why.remedies import findings_for, remedy_of
+from howlate.why.remedies import findings_for, of_sum
 from howlate.words.say import english_text
 from howlate.words.say import to_json as statement_json
 
@@ -53,7 +53,7 @@ def causes_json(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> list[d
 
 
 def _remedy_json(cause: CauseSum, findings: Sequence[Finding]) -> dict[str, Any]:
-    remedy = remedy_of(cause.example, has_idle_states=cause.has_idle_states)
+    remedy = of_sum(cause)
     if remedy is None:
         return {"remedy": None, "checks": [], "knobs": []}
     return {

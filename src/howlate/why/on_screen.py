@@ -25,8 +25,8 @@ from howlate.why.remedies import (
     UNKNOWN,
     Remedy,
     findings_for,
+    of_sum,
     remedies_of,
-    remedy_of,
 )
 from howlate.words.caption import Caption
 from howlate.words.language import as_called
@@ -78,7 +78,7 @@ def kinds(
 
 def _kind(each: CauseSum, whole_ns: int, findings: Sequence[Finding]) -> ScreenReason:
     """With what to do about it."""
-    remedy = remedy_of(each.example, has_idle_states=each.has_idle_states)
+    remedy = of_sum(each)
     here = findings_for(remedy, findings) if remedy is not None else []
     commands = COMMAND.findall(here[0].change) if here else []
     return ScreenReason(
@@ -91,6 +91,7 @@ def _kind(each: CauseSum, whole_ns: int, findings: Sequence[Finding]) -> ScreenR
         commands[0] if commands else "",
         each.worst_in.cell,
         frozenset(finding.check for finding in here),
+        each.worst_in.rank,
     )
 
 
@@ -99,7 +100,7 @@ def advice(sums: Sequence[CauseSum], findings: Sequence[Finding], whole_ns: int)
     weighty = {remedy.text.id for _, remedy in remedies_of(sums)}
     gains: Counter[str] = Counter()
     for each in sums:
-        remedy = remedy_of(each.example, has_idle_states=each.has_idle_states)
+        remedy = of_sum(each)
         if remedy is not None and remedy.text.id in weighty and (said := advised(remedy, findings)):
             gains[said] += each.total_ns
     return tuple(ScreenAdvice(as_called(text), ns / max(1, whole_ns)) for text, ns in gains.most_common())

@@ -89,6 +89,8 @@ UNKNOWN = rule(
     "Record all events (`--set explain-events=all`); where some were lost or overwritten, a larger buffer keeps more "
     "(`--set explain-buffer=...`). See docs/why.md.",
 )
+PREEMPTIBLE = ("full", "rt")
+"""Models that are what NOT_PREEMPTIBLE says to boot."""
 
 
 @dataclass(frozen=True)
@@ -125,9 +127,11 @@ REMEDIES: Mapping[Cause, Rule] = {
 """The ordinary parts of a wake-up need none."""
 
 
-def remedy_of(part: CausePart, *, has_idle_states: bool | None) -> Remedy | None:
-    """What to do about the cause of a part; None where nothing has to be done. `has_idle_states`: whether the kernel
-    has any to choose from; None if nobody knows."""
+def remedy_of(part: CausePart, *, has_idle_states: bool | None, preemption: str = "") -> Remedy | None:
+    """What to do about the cause of a part; None where nothing has to be done, or all of it is. `has_idle_states`:
+    whether the kernel has any to choose from; None if nobody knows. `preemption`: its model."""
+    if part.cause is Cause.NOT_PREEMPTIBLE and preemption in PREEMPTIBLE:
+        return None
     if part.cause is Cause.IDLE and part.state is None:
         return Remedy(IDLE_LOOP)
     if part.cause is Cause.IDLE and has_idle_states is False:
@@ -139,11 +143,16 @@ def remedy_of(part: CausePart, *, has_idle_states: bool | None) -> Remedy | None
     return Remedy(REMEDIES[part.cause], checks_of(part.cause), knobs)
 
 
+def of_sum(cause: CauseSum) -> Remedy | None:
+    """On the kernel on which it was the worst."""
+    return remedy_of(cause.example, has_idle_states=cause.has_idle_states, preemption=cause.preemption)
+
+
 def remedies_of(sums: Sequence[CauseSum]) -> list[tuple[CauseSum, Remedy]]:
     """The remedies of the weighty causes, the weightiest first; each once, with the first cause that it is for."""
     found: dict[str, tuple[CauseSum, Remedy]] = {}
     for each in weighty_causes(sums):
-        remedy = remedy_of(each.example, has_idle_states=each.has_idle_states)
+        remedy = of_sum(each)
         if remedy is not None:
             found.setdefault(remedy.text.id, (each, remedy))
     return list(found.values())

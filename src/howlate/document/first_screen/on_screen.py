@@ -55,10 +55,13 @@ class ScreenReason:
     """The id of the cell in which it was the worst."""
     checks: frozenset[str] = frozenset()
     """The doctor's that look at it."""
+    rank: int = 1
+    """Of that sample in its cell, the worst first."""
 
     def look(self, folder: str) -> str:
-        """The command that shows the worst sample with it."""
-        return " ".join(filter(None, ("howlate why", folder, self.cell if folder else "", "--worst 1")))
+        """The command that shows its cell's samples down to the worst one with it."""
+        where = (folder, self.cell if folder else "", f"--worst {self.rank}")
+        return " ".join(filter(None, ("howlate why --all", *where)))
 
 
 @dataclass(frozen=True)
