@@ -91,7 +91,7 @@ def _kind(each: CauseSum, whole_ns: int, findings: Sequence[Finding]) -> ScreenR
         commands[0] if commands else "",
         each.worst_in.cell,
         frozenset(finding.check for finding in here),
-        each.worst_in.rank,
+        rank=each.worst_in.rank,
     )
 
 
