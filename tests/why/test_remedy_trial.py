@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from howlate.errors import HowlateError, NotPossibleError, UsageError
 from howlate.model.run import Run
+from howlate.system.paths import probe_path
+from howlate.targets.local import LocalTarget
+from howlate.why.cli.why import _trial
 from howlate.why.explained_cells import ExplainedCell
 from howlate.why.flow import ExplainedRun
-from howlate.why.remedy_trial import target_of, trial_of
+from howlate.why.remedy_trial import is_elsewhere, target_of, trial_of
 from howlate.words.say import english
 from made_sides import Made, at, real_run
 from made_trace import IDLE, OWN, MadeTrace
@@ -102,6 +106,23 @@ def test_a_run_whose_facts_do_not_contradict_is_tried_here() -> None:
     trial = trial_of(explained(idle(60_000)), pairs=12)
     target = target_of(replace(trial, run=with_facts(trial.run, {})), lambda _text: None)
     assert target.name == "local"
+
+
+def test_the_command_of_a_trial_is_given_where_the_run_was_measured() -> None:
+    """As `target_of` decides, which asks the machine."""
+    run = explained(idle(60_000)).content.run
+    assert is_elsewhere(run)
+    here = LocalTarget(probe_path()).facts()["values"]
+    own = {key: here[key] for key in ("kernel.release", "cpu.model") if key in here}
+    for facts in ({}, own):
+        assert not is_elsewhere(with_facts(run, facts))
+    for key in own:
+        assert is_elsewhere(with_facts(run, {**own, key: "another"}))
+        assert not is_elsewhere(replace(with_facts(run, {key: "another"}), target="ssh:host"))
+    there = explained(idle(60_000))
+    assert _trial(there, Path("r"), "") == ""
+    content = replace(there.content, run=with_facts(run, dict(own)))
+    assert _trial(replace(there, content=content), Path("r"), "").endswith("why --try r")
 
 
 def test_no_knob_of_idle_states_is_tried_where_the_kernel_has_none() -> None:

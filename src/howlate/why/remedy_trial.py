@@ -3,8 +3,10 @@ that is measured again with each, and the machine that measures it."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from howlate.errors import NotPossibleError, UsageError
 from howlate.lab.targets.lab import open_lab
@@ -95,6 +97,18 @@ def target_of(trial: RemedyTrial, say: Callable[[str], None]) -> Target:
     )
     _same_machine(run, target)
     return target
+
+
+def is_elsewhere(run: Run) -> bool:
+    """Whether `target_of` would refuse a run of this machine, as far as the facts tell at once."""
+    facts = Facts.from_json(dict(run.facts))
+    if run.target != "local" or any(cell.machine for cell in run.plan.cells):
+        return False
+    release, model = facts.text("kernel.release"), facts.text("cpu.model")
+    if release is not None and release != os.uname().release:
+        return True
+    here = Path("/proc/cpuinfo").read_text(errors="replace")
+    return model is not None and "model name" in here and model not in here
 
 
 def _same_machine(run: Run, target: Target) -> None:

@@ -159,11 +159,13 @@ def _every(run: Path, cell: str, replay: ReplayOptions) -> str:
 
 
 def _trial(found: ExplainedRun, run: Path, cell: str) -> str:
-    """The command that measures what the remedies buy; "" where none is of a knob."""
+    """The command that measures what the remedies buy; "" where none is of a knob, or another machine measured."""
     from howlate.why.explained_cells import cause_sums
     from howlate.why.remedies import remedies_of
+    from howlate.why.remedy_trial import is_elsewhere
 
-    if not any(remedy.knobs for _cause, remedy in remedies_of(cause_sums(found.cells))):
+    has_knobs = any(remedy.knobs for _cause, remedy in remedies_of(cause_sums(found.cells)))
+    if not has_knobs or is_elsewhere(found.content.run):
         return ""
     return f"{called()} {shell_line(filter(None, ['why', '--try', str(run), cell]))}"
 
