@@ -38,10 +38,10 @@ def test_without_a_run_it_is_the_newest(name: str, howlate: Run) -> None:
     assert left_out.err == f"howlate: the newest run is {newest}\n{named.err}"
 
 
-def _made(runs: Path, name: str, **changed: str) -> Path:
+def _made(runs: Path, name: str, started: str, clock: str = "real") -> Path:
     """A run of this name, as a run.json has it that was written whole."""
     (runs / name / "cells").mkdir(parents=True)
-    run = replace(a_run("none"), id=name, token=name, **changed)
+    run = replace(a_run("none"), id=name, token=name, started=started, clock=clock)
     RunFolder(runs / name).write_run(run)
     return runs / name
 
