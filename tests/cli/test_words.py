@@ -27,6 +27,16 @@ LISTED = [
     for line in (OPTIONS / name).read_text().splitlines()
     if not line.startswith("#")
 ]
+LISTED += [
+    "-P d:500us:1ms",
+    "-P r:5",
+    "-P o:0",
+    "-a 1-2,5",
+    "-a 1ms",
+    "-p 95 -i 1000",
+    "-i 500 -d 60",
+    "-h 400 -R -q",
+]
 OWN = {"--period", "--policy", "--priority", "--cpus", "--warm-up", "-D", "--duration"}
 """Those that `check` has itself, with units and policies spelt its way."""
 PROBE = places.probe_path()
@@ -56,6 +66,24 @@ def test_an_option_of_another_program_is_taken_or_answered(
             planned = howlate(*argv, *([] if "--duration" in argv else SHORT[:2]), *SHORT[2:])
             assert planned.code in (0, 3), (line, planned)
         PLANNED.add(line)
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (
+            "-p 95 -i 1000",
+            "`howlate check --priority 95 --period 1000us` or `howlate check --period 95us --threshold 1000us`",
+        ),
+        ("-m -S -p 95 -h 400 -q", "`howlate check --cpus all --priority 95 --histogram --brief`"),
+        ("-S -R", "`howlate check --cpus all` and `howlate probe clock --duration 2s`"),
+        ("-a 1-2,5", "`howlate check --cpus 1-2,5`"),
+        ("-P d:500us:1ms", "`howlate check --policy deadline:500us:1ms:1ms`"),
+    ],
+)
+def test_all_options_of_another_program_are_one_line(words: str, answer: str, howlate: Run) -> None:
+    said = howlate("check", *words.split()).err
+    assert said.endswith(f". Write {answer}.\n"), said
 
 
 def test_help_is_help_and_an_unknown_option_stays_unknown(howlate: Run) -> None:

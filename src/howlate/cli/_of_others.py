@@ -172,23 +172,50 @@ def program(name: str) -> str:
 
 
 def answer(command: str, options: Sequence[str], words: Sequence[str]) -> None:
-    """UsageError for the first of another program's options. `options`: those that the command has."""
+    """UsageError for another program's options, all in one. `options`: those that the command has."""
     if command not in COMMANDS:
         return
     from howlate.errors import UsageError
 
+    answered = []
     for option, value in _given(options, words):
         meant = [word for word in WORDS if option in word.names.split() and _can_mean(word, value)]
         if meant:
-            meanings = " or ".join(f"{word.program} {word.meaning}" for word in meant)
-            lines = dict.fromkeys(f"`{_line(command, word, value)}`" for word in meant)
-            raise UsageError(
-                "{option} is {meanings}",
-                remedy="write {lines}",
-                option=option,
-                meanings=meanings,
-                lines=" or ".join(lines),
-            )
+            answered.append((option, value, meant))
+    if not answered:
+        return
+    meanings = (
+        f"{option} is " + " or ".join(f"{word.program} {word.meaning}" for word in meant)
+        for option, _, meant in answered
+    )
+    lines = dict.fromkeys(
+        _call(command, [(word, value) for word, (_, value, _) in zip(choice, answered, strict=True)])
+        for choice in _choices([meant for _, _, meant in answered])
+    )
+    raise UsageError(
+        "{meanings}", remedy="write {lines}", meanings="; ".join(meanings), lines=" or ".join(lines)
+    )
+
+
+def _choices(meant: Sequence[Sequence[Word]]) -> Iterator[Sequence[Word]]:
+    """A meaning for each option: of one program where one has all, else each option's own."""
+    programs = [
+        each for each in (CYCLICTEST, RTLA) if all(any(w.program == each for w in ws) for ws in meant)
+    ]
+    if len(meant) == 1:
+        yield from ([word] for word in meant[0])
+        return
+    for each in programs or [""]:
+        yield [next((word for word in words if word.program == each), words[0]) for words in meant]
+
+
+def _call(command: str, asked: Sequence[tuple[Word, str]]) -> str:
+    """The one line that has all their options, and the commands of their own after it."""
+    lines = list(dict.fromkeys(_line(word, value) for word, value in asked))
+    own = [line for line in lines if not line.startswith("howlate ")]
+    calls = [" ".join(filter(None, (command, *own)))] if own else []
+    calls += [line.removeprefix("howlate ") for line in lines if line.startswith("howlate ")]
+    return " and ".join(f"`{called()} {call}`" for call in calls)
 
 
 def _given(options: Sequence[str], words: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -210,14 +237,20 @@ def _given(options: Sequence[str], words: Sequence[str]) -> Iterator[tuple[str, 
 
 
 def _can_mean(word: Word, value: str) -> bool:
+    if "{time}" in word.line:
+        return bool(re.fullmatch(r"(\d+(\.\d+)?(ns|us|ms|s)?)?", value))
+    if word.line == "--cpus {value}" and not re.fullmatch(r"(all|[\d,-]*)", value):
+        return False
     return not value.isdecimal() or int(value) in word.numbers
 
 
-def _line(command: str, word: Word, given: str) -> str:
-    """The command with the value that was given, else with one that stands for it."""
+def _line(word: Word, given: str) -> str:
+    """The options with the value that was given, else with one that stands for it."""
     value = given or word.example
     number = value.removesuffix("us")
-    kind, _, priority = value.partition(":")
+    kind, _, level = value.partition(":")
+    if kind == "d":  # RUNTIME:PERIOD there, and a deadline between them here
+        level = ":".join((level, level.rpartition(":")[2]))
     words = {
         "value": shell_line([value]) if value else "",
         "time": f"{number}us" if number.isdecimal() else value,
@@ -226,13 +259,9 @@ def _line(command: str, word: Word, given: str) -> str:
         else "0"
         if value == "1"
         else "all",
-        "policy": f"{_POLICIES.get(kind, kind)}:{priority}" if kind != "o" else "other",
+        "policy": f"{_POLICIES.get(kind, kind)}:{level}" if kind != "o" else "other",
     }
-    line = word.line.format(**words)
-    called_line = (
-        line.removeprefix("howlate ") if line.startswith("howlate ") else f"{command} {line}".rstrip()
-    )
-    return f"{called()} {called_line}"
+    return word.line.format(**words)
 
 
 _POLICIES = {"f": "fifo", "r": "rr", "d": "deadline"}
