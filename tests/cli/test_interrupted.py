@@ -27,7 +27,7 @@ WORDS = {
             "--load=none",
             "--pairs=7",
             "--no-wait",
-            "--duration=2",
+            "--cell-duration=2",
             "--set=policy=other",
         ),
         "--knob=",
