@@ -286,7 +286,7 @@ def test_the_catalogues_are_short() -> None:
     """A thousand whole sentences: what a result says, and nothing else; on average less than four lines each."""
     for name in OTHERS:
         texts = len(list(messages_of(name)))
-        assert texts < 1240
+        assert texts <= 1240
         assert language.path_of(name).read_text(encoding="utf-8").count("\n") < 4 * texts, name
 
 

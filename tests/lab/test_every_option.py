@@ -112,7 +112,7 @@ DEAR: dict[str, Sequence[Call]] = {
             f"lab why r --worst 1 --against {STANDARD} -o w.html --stacks s.txt --speedscope s.json --json",
             (0, 2),
         ),
-        ("lab why r --debuginfo MODULE", (2, 3, 4)),
+        ("lab why r --debuginfo MODULE --all", (2, 3, 4)),
         ("lab why r --own-kernel mine=VMLINUZ", (0, 2)),
         ("lab why r --module MODULE", (0, 2)),
     ),

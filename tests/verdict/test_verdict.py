@@ -38,7 +38,7 @@ def test_a_quiet_cell_passes_for_a_nineteenth_of_its_time() -> None:
     assert found.stretch.confidence == pytest.approx(0.95)
     assert english(sentence(found)) == (
         "PASS, as far as 100 s show: the measurement keeps the deadline of 200 µs. None of 100,000 releases missed "
-        "it, and with 95 % confidence none will in the next 5.3 s."
+        "it, and with 95 % confidence none will in the next 5.2 s."
     )
     assert "That none ever misses can never be shown." in text(found.evidence, found.asked)
 
