@@ -72,7 +72,7 @@ def _stalled(folder: Path, cases: list[Case]) -> dict[Case, Stalled]:
         for one in started:
             one.progress()
         stopped_ns, continued_ns = stall(started[0], STALL_NS, *started[1:])
-        for _ in range(2):  # a line a second: at least a second after the stall
+        for _ in range(10):  # five lines a second: at least a second after the stall
             for one in started:
                 one.progress()
         for one in started:
