@@ -202,7 +202,7 @@ def test_a_cut_and_a_damaged_stream_are_told(tmp_path: Path, whole: bytes) -> No
     assert cells_of(tmp_path, "c")[0]["accounting"]["recorded"] == 40
     changed[30] ^= 1
     (tmp_path / "head.stream").write_bytes(changed)
-    code, out, err = howlate(tmp_path, "import", "head.stream", "--out", "h")
+    code, _out, err = howlate(tmp_path, "import", "head.stream", "--out", "h")
     assert code == 4 and "measure it again" in err.lower() and not (tmp_path / "h").exists(), err
 
 
@@ -278,7 +278,7 @@ def test_a_job_that_was_ended_goes_on_with_what_is_missing(tmp_path: Path) -> No
     assert probe("job", "two.job", "--out", "results", folder=tmp_path / "j").returncode == 0
     (tmp_path / "j" / "results" / "2" / "status").write_text("signal 9\n")
     (tmp_path / "j" / "results" / "2" / "stderr").write_text("")
-    code, out, err = howlate(tmp_path, "import", "j", "--out", "r")
+    code, _out, err = howlate(tmp_path, "import", "j", "--out", "r")
     shown = howlate(tmp_path, "show", "--all", "r")[1]
     assert code == 4 and "SIGKILL" in shown and "not measured yet" in shown, err
     assert len(cells_of(tmp_path, ends_with=5)) == 1
@@ -392,7 +392,7 @@ def test_what_the_machine_refuses_is_not_possible_there(tmp_path: Path) -> None:
     code, _, err = howlate(tmp_path, "run", "tiny.toml", "--set", "cpus=0,4095", "--emit-job", "j")
     assert code == 0, err
     probe("job", "cells.job", "--out", "results", folder=tmp_path / "j")
-    code, out, err = howlate(tmp_path, "import", "j", "--out", "r")
+    code, _out, err = howlate(tmp_path, "import", "j", "--out", "r")
     assert len(cells_of(tmp_path)) == 4
     run = run_json(tmp_path / "r")
     assert [c["labels"]["cpus"] for c in run["plan"]["cells"] if c["impossible"]] == ["4095"] * 4
