@@ -189,14 +189,14 @@ def test_a_stream_cut_anywhere_gives_its_whole_batches(whole: bytes, share: floa
 
 def test_a_cut_and_a_damaged_stream_are_told(tmp_path: Path, whole: bytes) -> None:
     (tmp_path / "cut.stream").write_bytes(whole[:-8])
-    code, out, err = howlate(tmp_path, "import", "cut.stream", "--out", "r")
+    code, _, err = howlate(tmp_path, "import", "cut.stream", "--out", "r")
     assert code == 5 and "cut.stream is cut at byte" in err, err
     assert "invalid" in howlate(tmp_path, "show", "--all", "r")[1]
     last = whole.rindex(b'"stop_reason"')
     changed = bytearray(whole)
     changed[last] ^= 1
     (tmp_path / "changed.stream").write_bytes(changed)
-    code, out, err = howlate(tmp_path, "import", "changed.stream", "--out", "c")
+    code, _, err = howlate(tmp_path, "import", "changed.stream", "--out", "c")
     assert code == 4 and "changed.stream is damaged at byte" in err, err
     assert "invalid" in howlate(tmp_path, "show", "--all", "c")[1]
     assert cells_of(tmp_path, "c")[0]["accounting"]["recorded"] == 40

@@ -125,7 +125,7 @@ def _ending(line: TopLine) -> Iterator[None]:
         finally:
             os.close(writer)  # can be read from then on
             if keys.is_alive():
-                keys.join()
+                keys.join(1)
             os.close(reader)
             if _keyboard() is not None:
                 termios.tcsetattr(terminal, termios.TCSADRAIN, mode)
