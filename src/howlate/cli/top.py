@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from howlate.model.plan import Cell
     from howlate.model.summary import CellSummary
 
+INTERRUPT = b"\x03"
 USUAL = "1h"
 """How long at most."""
 ROUND_NS, MOST_ROUNDS, EXPLAINED = 10 * 10**9, 360, 12
@@ -54,7 +55,7 @@ class TopLine(ProgressLine):
 
     def progress(self, cell: Cell, progress: Progress, left_s: float) -> None:
         super().progress(cell, progress, left_s)
-        if self._is_enough:
+        if self._is_enough and progress.activations:  # a probe that measured nothing yet would leave no cell
             raise Enough
 
     def whole(self, cell: Cell, summary: CellSummary) -> None:
@@ -90,7 +91,7 @@ def _keyboard() -> int | None:
 
 
 def _interrupt_at_q(main: int, terminal: int, over: int) -> None:
-    """q is Ctrl-C, until there is something to read from `over`."""
+    """q and Ctrl-C interrupt, until there is something to read from `over`."""
     while over not in select.select([terminal, over], [], [])[0]:
         if _keyboard() is None:  # it was sent to the background: its keys are the shell's
             select.select([over], [], [], 1.0)
@@ -99,9 +100,9 @@ def _interrupt_at_q(main: int, terminal: int, over: int) -> None:
             keys = os.read(terminal, 64)
         except OSError:
             return
-        if b"q" in keys.lower():
+        if INTERRUPT in keys or b"q" in keys.lower():
             signal.pthread_kill(main, signal.SIGINT)
-        if not keys or b"q" in keys.lower():
+        if not keys:
             return
 
 
@@ -120,6 +121,11 @@ def _ending(line: TopLine) -> Iterator[None]:
         )
         try:
             tty.setcbreak(terminal)
+            own = termios.tcgetattr(terminal)
+            own[6][termios.VINTR] = (
+                b"\0"  # Ctrl-C is a key here: a signal would go to all processes of the terminal
+            )
+            termios.tcsetattr(terminal, termios.TCSANOW, own)
             keys.start()
             yield
         finally:
