@@ -21,6 +21,7 @@ from howlate.cli._measure import material_of
 from howlate.document.first_screen.brief import brief_of
 from howlate.document.first_screen.lines import COLUMNS, LINES, Line
 from howlate.document.first_screen.notes import notes
+from howlate.document.first_screen.on_page import head
 from howlate.document.first_screen.rows import ScreenRows, screen_rows
 from howlate.document.first_screen.screen import Parts, screen
 from howlate.document.first_screen.strips import LEAST_STRIP, DrawnRows
@@ -392,6 +393,56 @@ def test_brief_is_of_the_first_row_of_the_screen(kind: str) -> None:
     assert f" max={(first.max_ns or 0) / 1000:.1f}us " in brief_of(material)
     if first.name and not first.outcome:
         assert f"({first.name})"[:30] in texts(screen(material))[0]
+
+
+def bounded(content: RunContent, misses: int | None = None) -> RunContent:
+    """The same run where more may have missed the deadline, or were later than the steps of the ladder."""
+    cells = []
+    for cell in content.cells:
+        own = cell.summary.deadline
+        counts = own and replace(own, late=own.late if misses is None else misses, at_least=True)
+        ladder = tuple(replace(step, at_least=True) for step in cell.summary.ladder)
+        cells.append(replace(cell, summary=replace(cell.summary, deadline=counts, ladder=ladder)))
+    return replace(content, cells=tuple(cells))
+
+
+@pytest.mark.parametrize("kind", sorted(kind for kind in MADE if "judged" in kind))
+@pytest.mark.parametrize("letters", [False, True])
+def test_a_count_that_may_be_larger_says_at_least(kind: str, letters: bool) -> None:
+    material = of(bounded(made(kind).runs[0], misses=1234))
+    shown = texts(screen(material, letters=letters))
+    row = screen_rows(material.runs).rows[0]
+    assert row.later
+    assert re.search(r"deadline \d+ us: at least \d", shown[0]), shown[0]
+    sign = ">=" if letters else "≥"
+    (line,) = [line for line in shown if line[:2] == f"{row.letter} "][:1]
+    assert line.endswith(f" {sign}{row.later:,}"), line
+    assert re.search(r" missed>=\d+/", brief_of(material))
+    page = "".join(map(str, head(material)))
+    assert f"≥{row.later:,}" in page and "at least {misses}" in page
+
+
+@pytest.mark.parametrize("kind", sorted(kind for kind in MADE if "judged" in kind))
+def test_where_any_may_have_missed_none_is_not_said(kind: str) -> None:
+    material = of(bounded(made(kind).runs[0], misses=0))
+    shown = texts(screen(material))
+    assert ": misses unknown" in shown[0] and not any("none of" in line for line in shown)
+    row = screen_rows(material.runs).rows[0]
+    lines = [line for line in shown if line[:2] == f"{row.letter} "]
+    assert row.later is None and not any(re.search(r"(≥| )[\d,]+$", line) for line in lines)
+    assert " missed>=0/" in brief_of(material)
+
+
+def test_the_step_of_the_column_is_the_longest_that_any_is_later_than(stored: dict[str, Material]) -> None:
+    """Also where only the least is known."""
+    for name, material in stored.items():
+        if not (found := screen_rows(material.runs)).step_ns:
+            continue
+        steps = [step for row in found.rows for cell in row.cells for step in cell.ladder if step.misses]
+        assert found.step_ns == max(step.deadline_ns for step in steps), name
+        least = screen_rows([bounded(material.runs[0])])
+        assert least.step_ns == found.step_ns and least.rows[0].at_least, name
+        assert f"≥{least.rows[0].later:,}" in "\n".join(texts(screen(of(bounded(material.runs[0])))))
 
 
 def test_sentences_name_the_only_row_by_its_load() -> None:

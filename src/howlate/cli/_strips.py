@@ -34,6 +34,7 @@ class LiveRow:
     """Of the cell that is being measured."""
     letter: str = " "
     is_counted: bool = True
+    at_least: bool = False
 
     @property
     def histograms(self) -> tuple[Histogram, ...]:

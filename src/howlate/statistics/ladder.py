@@ -113,10 +113,7 @@ def _largest(group: Group) -> int:
 def _of_row(group: Group, name: str, seconds: Mapping[str, float]) -> Ladder:
     cells = [cell for cell in group.latest if cell.ladder]
     deadlines = max((cell.ladder for cell in cells), key=len)
-    steps = [
-        together(_at(cell.ladder, place, step.deadline_ns) for cell in cells)
-        for place, step in enumerate(deadlines)
-    ]
+    steps = [together(at_step(cell.ladder, step.deadline_ns) for cell in cells) for step in deadlines]
     worst = max(cells, key=lambda cell: cell.columns[cell.latest].max or 0)
     return Ladder(
         name,
@@ -128,9 +125,9 @@ def _of_row(group: Group, name: str, seconds: Mapping[str, float]) -> Ladder:
     )
 
 
-def _at(ladder: Sequence[DeadlineSummary], place: int, deadline_ns: int) -> DeadlineSummary:
+def at_step(ladder: Sequence[DeadlineSummary], deadline_ns: int) -> DeadlineSummary:
     """A step of a cell's ladder; above its last one only what was never answered is missed."""
-    if place < len(ladder):
-        return ladder[place]
+    if (step := next((each for each in ladder if each.deadline_ns == deadline_ns), None)) is not None:
+        return step
     last = ladder[-1]
     return DeadlineSummary(deadline_ns, last.releases, 0, last.unserved, at_least=last.at_least)

@@ -11,6 +11,7 @@ from howlate.document.first_screen.notes import said
 from howlate.document.first_screen.on_screen import ScreenNote
 from howlate.document.first_screen.rows import ScreenRow
 from howlate.document.first_screen.screen import Parts, head_lines, last_lines
+from howlate.document.first_screen.strips import later_text
 from howlate.document.first_screen.table import ScreenColumn, ScreenTable
 from howlate.document.of_runs import Material
 from howlate.document.sheet import NOTHING
@@ -59,7 +60,7 @@ def _table(shown: Sequence[tuple[ScreenRow, Verdict]]) -> ScreenTable:
         ScreenColumn(
             _("max"), [NOTHING if row.max_ns is None else time_text(row.max_ns, space=" ") for row in rows]
         ),
-        ScreenColumn(_("misses"), [NOTHING if c is None else count_text(c.misses) for c in counts]),
+        ScreenColumn(_("misses"), [later_text(row) for row in rows]),
         ScreenColumn(_("releases"), [NOTHING if c is None else count_text(c.releases) for c in counts], 4),
         _rates(verdicts),
         ScreenColumn(_("bound for"), [_bound(verdict) for verdict in verdicts], 1),

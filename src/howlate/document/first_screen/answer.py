@@ -113,15 +113,15 @@ def _missed(found: ScreenRows) -> Text:
     assert every is not None
     things = text_of(things_of(found.rows[0].column, every.releases))
     deadline = Caption("deadline {time}", time=asked_text(found.deadline_ns)) if found.deadline_ns else ""
+    if not every.misses and every.at_least:
+        return Listed((deadline, Listed((_("misses"), _("unknown")), " ")), ": ")
+    misses = count_text(every.misses) if every.misses else _("none")
+    figures = {"misses": misses, "count": count_text(every.releases), "things": things}
+    missed = Caption("{misses} of {count} {things} missed it", **figures)
+    if every.at_least:
+        missed = Caption("at least {misses} of {count} {things} missed it", **figures)
     if not every.misses:
-        none = Caption("none of {count} {things} missed it", count=count_text(every.releases), things=things)
-        return Listed((deadline, none), ": ")
-    missed = Caption(
-        "{misses} of {count} {things} missed it",
-        misses=count_text(every.misses),
-        count=count_text(every.releases),
-        things=things,
-    )
+        return Listed((deadline, missed), ": ")
     rows = sum(bool(row.later) for row in judged)
     where = Caption("in {count} of {rows} rows", count=rows, rows=len(judged))
     return Listed((deadline, Listed((missed, where if len(judged) > 1 else ""))), ": ")

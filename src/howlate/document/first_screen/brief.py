@@ -24,7 +24,9 @@ def brief_of(material: Material) -> str:
     if not rows:
         return line(answer.outcome, (None, None), [], material.folder)
     worst, counts = rows[0], rows[0].counts
-    missed = [f"missed={counts.misses}/{counts.releases}"] if answer.outcome and counts is not None else []
+    missed: list[str] = []
+    if answer.outcome and counts is not None:
+        missed = [f"missed{'>=' if counts.at_least else '='}{counts.misses}/{counts.releases}"]
     labels = labels_of(worst.group.labels, [row.group.labels for row in rows])
     return line(answer.outcome, (worst.max_ns, worst.p99_ns), [*missed, *labels], material.folder)
 

@@ -66,7 +66,7 @@ def _typed(text: str, style: str, *, letters: bool) -> str:
     """What is copied stays as it is."""
     shown = without_controls(text if style == COPIED else plain(text).replace(NOTHING, "-"))
     if letters and style != COPIED:
-        for sign, instead in (("…", "~"), ("·", "-"), ("–", "-"), ("×", "x")):
+        for sign, instead in (("…", "~"), ("·", "-"), ("–", "-"), ("×", "x"), ("≥", ">=")):
             shown = shown.replace(sign, instead)
     return shown
 

@@ -14,6 +14,7 @@ from howlate.document.first_screen.brief import MEASURED
 from howlate.document.first_screen.notes import circumstances, said
 from howlate.document.first_screen.on_screen import Reasons
 from howlate.document.first_screen.rows import ScreenRow
+from howlate.document.first_screen.strips import later_text
 from howlate.document.of_runs import NO_CELL, Material, answered, left_out, question, thresholds
 from howlate.document.sheet import Column, Row, Sheet, SheetCell, labels, numbers
 from howlate.document.sheet import texts as column
@@ -24,7 +25,7 @@ from howlate.statistics.labels import policy_in_force
 from howlate.words.caption import Caption, Listed
 from howlate.words.language import _, as_called, ngettext
 from howlate.words.quantities import asked_text, percent, time_text
-from howlate.words.say import Text, count_text, text_of
+from howlate.words.say import Text, text_of
 from howlate.words.statement import Statement
 
 MOST_ROWS = 8
@@ -91,9 +92,9 @@ def _subject(material: Material, row: ScreenRow, step_ns: int) -> Subject:
     held = next((cell.bins for cell in material.cells if cell.summary is worst), None)
     later: Text = ""
     if row.later is not None and row.outcome:
-        later = Caption("{count} missed", count=count_text(row.later))
+        later = Caption("{count} missed", count=later_text(row))
     elif row.later is not None and step_ns:
-        later = Caption("{count} later than {time}", count=count_text(row.later), time=asked_text(step_ns))
+        later = Caption("{count} later than {time}", count=later_text(row), time=asked_text(step_ns))
     largest = "" if row.max_ns is None else time_text(row.max_ns)
     label: Text = row.title if row.group.counted else Caption("{name} (invalid)", name=row.title)
     bins = None if held is None else held.of(worst.latest)

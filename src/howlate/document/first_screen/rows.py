@@ -13,6 +13,7 @@ from howlate.model.summary import CellSummary, DeadlineSummary
 from howlate.statistics.deadline import together
 from howlate.statistics.groups import Group, groups_of
 from howlate.statistics.labels import row_names
+from howlate.statistics.ladder import at_step
 from howlate.words.printable import printable
 
 LETTERS = {"FAIL": "F", "INCONCLUSIVE": "?", "PASS": "P"}
@@ -37,6 +38,8 @@ class ScreenRow:
     """PASS, FAIL or INCONCLUSIVE; "" where no deadline was stated."""
     later: int | None = None
     """How many were later than the deadline, or than the rows' step of the ladder; None where that is not known."""
+    at_least: bool = False
+    """More may have been."""
 
     @property
     def title(self) -> str:
@@ -127,7 +130,9 @@ def screen_rows(
         found = [replace(row, name=name) for row, name in zip(found, names, strict=True)]
     deadlines = {counts.deadline_ns for row in found if (counts := row.counts) is not None}
     step_ns = 0 if deadlines else _step_ns(found)
-    told = [replace(row, later=_later(row, step_ns)) for row in found]
+    told = [
+        replace(row, later=later, at_least=least) for row in found for later, least in [_later(row, step_ns)]
+    ]
     order = [*LETTERS, ""]
     told.sort(key=lambda row: (order.index(row.outcome), not row.group.counted, -(row.max_ns or -1)))
     return ScreenRows(tuple(told), deadlines.pop() if len(deadlines) == 1 else 0, step_ns)
@@ -152,16 +157,14 @@ def _rows(content: RunContent, rulings: Mapping[str, str]) -> Iterator[ScreenRow
 def _step_ns(rows: Sequence[ScreenRow]) -> int:
     """The longest step of the ladders that any row is later than."""
     steps = [step for row in rows for cell in row.cells for step in cell.ladder]
-    return max((step.deadline_ns for step in steps if step.misses and not step.at_least), default=0)
+    return max((step.deadline_ns for step in steps if step.misses), default=0)
 
 
-def _later(row: ScreenRow, step_ns: int) -> int | None:
-    if (counts := row.counts) is not None:
-        return counts.misses
-    if not step_ns or not all(cell.ladder for cell in row.cells):
-        return None
-    found = 0
-    for cell in row.cells:
-        step = next((each for each in cell.ladder if each.deadline_ns == step_ns), None)
-        found += cell.ladder[-1].unserved if step is None else step.misses
-    return found
+def _later(row: ScreenRow, step_ns: int) -> tuple[int | None, bool]:
+    """How many, and whether more may have been; of what may be none or any, nothing is known."""
+    counts = row.counts
+    if counts is None and step_ns and all(cell.ladder for cell in row.cells):
+        counts = together(at_step(cell.ladder, step_ns) for cell in row.cells)
+    if counts is None or (counts.at_least and not counts.misses):
+        return None, False
+    return counts.misses, counts.at_least

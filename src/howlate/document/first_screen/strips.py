@@ -40,6 +40,8 @@ class StripRow(Protocol):
     @property
     def later(self) -> int | None: ...
     @property
+    def at_least(self) -> bool: ...
+    @property
     def is_counted(self) -> bool: ...
 
 
@@ -52,6 +54,11 @@ class StripRows(Protocol):
     def deadline_ns(self) -> int: ...
     @property
     def step_ns(self) -> int: ...
+
+
+def later_text(row: StripRow) -> str:
+    """In a column."""
+    return NOTHING if row.later is None else f"{'≥' if row.at_least else ''}{count_text(row.later)}"
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,7 @@ class DrawnRows:
     @property
     def later(self) -> int:
         """The width of the last column; 0 where it is not there."""
-        texts = [count_text(row.later) for row in self.found.rows if row.later is not None]
+        texts = [later_text(row) for row in self.found.rows if row.later is not None]
         return max(map(cell_len, [self.heading, *texts])) if texts else 0
 
     @property
@@ -116,7 +123,7 @@ class DrawnRows:
         largest = NOTHING if row.max_ns is None else time_text(row.max_ns, space=" ")
         figures = right(plain(largest), 9)
         if self.later:
-            figures += "  " + right(NOTHING if row.later is None else count_text(row.later), self.later)
+            figures += "  " + right(later_text(row), self.later)
         return (
             *([(f"{row.letter} ", LETTERS.get(row.letter, ""))] if self.mark else []),
             (f"{set_cell_size(middle(row.name, self.names), self.names)} ", ""),
