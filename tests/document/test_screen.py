@@ -21,7 +21,7 @@ from howlate.cli._measure import material_of
 from howlate.document.first_screen.brief import brief_of
 from howlate.document.first_screen.lines import COLUMNS, LINES, Line
 from howlate.document.first_screen.notes import notes
-from howlate.document.first_screen.on_page import head
+from howlate.document.first_screen.on_page import head, title
 from howlate.document.first_screen.rows import ScreenRows, screen_rows
 from howlate.document.first_screen.screen import Parts, screen
 from howlate.document.first_screen.strips import LEAST_STRIP, DrawnRows
@@ -29,6 +29,7 @@ from howlate.document.of_runs import Material
 from howlate.document.sheet import TERMINAL
 from howlate.model.bins import CellBins
 from howlate.model.loaded import RunContent
+from howlate.model.plan import Cell, Plan
 from howlate.model.summary import CellSummary, DeadlineSummary
 from howlate.published.load import references
 from howlate.rooms import hooks
@@ -443,6 +444,18 @@ def test_the_step_of_the_column_is_the_longest_that_any_is_later_than(stored: di
         least = screen_rows([bounded(material.runs[0])])
         assert least.step_ns == found.step_ns and least.rows[0].at_least, name
         assert f"≥{least.rows[0].later:,}" in "\n".join(texts(screen(of(bounded(material.runs[0])))))
+
+
+@pytest.mark.parametrize("kind", ["nothing", "five"])
+def test_a_deadline_that_was_stated_in_vain_leaves_the_outcome_open(kind: str) -> None:
+    """Of the cells that have one none is whole."""
+    content = made(kind).runs[0]
+    lost = Cell("lost", "cyclic", {"deadline": "100us"}, {"load": "none"}, 1, 12.0)
+    material = of(replace(content, run=replace(content.run, plan=Plan((*content.run.plan.cells, lost)))))
+    assert brief_of(material).startswith("INCONCLUSIVE max=")
+    assert title(material).startswith("INCONCLUSIVE")
+    bar = str(next(iter(head(material))))
+    assert "INCONCLUSIVE" in bar and "MEASURED" not in bar
 
 
 def test_sentences_name_the_only_row_by_its_load() -> None:

@@ -75,8 +75,9 @@ def outcome_of(material: Material) -> str:
     """PASS, FAIL or INCONCLUSIVE; "" where no deadline was stated."""
     if (ruled := _ruled(material)) is not None:
         return str(ruled.outcome)
-    stated = any(cell.deadline is not None for content in material.runs for cell in content.summaries)
-    return "INCONCLUSIVE" if stated else ""
+    held = any(cell.deadline is not None for content in material.runs for cell in content.summaries)
+    asked = (cell.parameters.get("deadline") for content in material.runs for cell in content.run.plan.cells)
+    return "INCONCLUSIVE" if held or any(asked) else ""
 
 
 def _ruled(material: Material) -> Ruled | None:

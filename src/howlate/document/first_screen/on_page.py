@@ -40,7 +40,7 @@ def head(material: Material) -> Iterator[Section]:
     word, more = answer.outcome or MEASURED, list(answer.more)
     if answered(material):
         first, *more = openings
-    elif answer.outcome:
+    elif answer.rows.judged:
         first = answer.said
     else:
         first = Listed((answer.word, answer.said), ": ") if answer.rows.rows else NO_CELL()
