@@ -458,6 +458,13 @@ def test_a_deadline_that_was_stated_in_vain_leaves_the_outcome_open(kind: str) -
     assert "INCONCLUSIVE" in bar and "MEASURED" not in bar
 
 
+def test_p99_is_of_the_repetition_with_the_largest_value() -> None:
+    for kind in ("lab", "five"):
+        for row in screen_rows(made(kind).runs).rows:
+            worst = max(row.cells, key=lambda cell: cell.columns[cell.latest].max or 0)
+            assert row.p99_ns == worst.columns[worst.latest].quantiles.get("0.99")
+
+
 def test_sentences_name_the_only_row_by_its_load() -> None:
     material = made("one, not valid")
     rows = screen_rows(material.runs).rows

@@ -49,7 +49,12 @@ class ScreenRow:
     @property
     def column(self) -> str:
         """The one with the largest value."""
-        return max(self.cells, key=lambda cell: _max(cell) or 0).latest
+        return self._worst.latest
+
+    @property
+    def _worst(self) -> CellSummary:
+        """The repetition with the largest value."""
+        return max(self.cells, key=lambda cell: _max(cell) or 0)
 
     @property
     def max_ns(self) -> int | None:
@@ -57,9 +62,9 @@ class ScreenRow:
 
     @property
     def p99_ns(self) -> float | None:
-        """Of the repetition with the largest; None where it is not stated."""
-        found = [cell.columns[cell.latest].quantiles.get("0.99") for cell in self.cells if cell.columns]
-        return max((ns for ns in found if ns is not None), default=None)
+        """Of the repetition with the largest value; None where it is not stated."""
+        column = self._worst.columns.get(self._worst.latest)
+        return None if column is None else column.quantiles.get("0.99")
 
     @property
     def counts(self) -> DeadlineSummary | None:
