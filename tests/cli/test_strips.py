@@ -98,13 +98,18 @@ def test_a_cpu_without_a_sample_has_no_largest_and_leaves_the_axis_alone() -> No
     assert both[2].startswith("CPU 1") and both[2].split()[-1] == "-" and "X" not in both[2]
 
 
-def test_the_misses_of_a_cell_that_is_over_are_exact() -> None:
+def test_the_misses_and_the_largest_of_a_cell_that_is_over_are_exact() -> None:
     strips, one = LiveStrips(), cell("none", deadline="200us")
     strips.begins(one, "none")
     strips.progress(one, "none", of_cpus(FEW))
-    summary = five_cells(1_000)[0][0]
+    seen, summary = strips.rows[0].max_ns or 0, five_cells(1_000)[0][0]
+    assert seen < 10**7
+    column = replace(summary.columns["latency_ns"], max=10**7)
+    summary = replace(summary, columns={**summary.columns, "latency_ns": column})
     strips.whole("none", replace(summary, deadline=DeadlineSummary(200_000, 1_000, 7)))
     assert [row.later for row in strips.rows] == [7]
+    largest = summary.columns["latency_ns"].max
+    assert largest is not None and [row.max_ns for row in strips.rows] == [max(largest, seen)]
     strips.progress(one, "none", of_cpus(FEW))
     assert [row.later for row in strips.rows] == [10]
 

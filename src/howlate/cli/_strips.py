@@ -92,9 +92,12 @@ class LiveStrips:
             self._row(cpu if self.by_cpu else name, labels).take(told)
 
     def whole(self, name: str, summary: CellSummary) -> None:
-        """The figures of a cell that is over are exact."""
+        """The figures of a cell that is over are exact: samples came after its last line of progress."""
+        column = summary.columns.get(summary.latest)
         for row in self.rows:
             if self.by_cpu or row.name == name:
+                largest = column and (column.max_by_cpu.get(row.labels["cpu"]) if self.by_cpu else column.max)
+                row.max_ns = max(row.max_ns or 0, largest) if largest else row.max_ns
                 row.exact += summary.deadline.misses if summary.deadline and not self.by_cpu else 0
                 row.exact = row.later or 0 if self.by_cpu else row.exact
                 row.counts += row.running
