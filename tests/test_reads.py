@@ -31,6 +31,7 @@ WHOLE = {
     "document/html.py": "howlate's own file",
     "measure/quiet.py": "the kernel's",
     "targets/_owner.py": "the kernel's",
+    "why/remedy_trial.py": "the kernel's",
     "lab/guests/watch.py": "the kernel's",
     "history/query.py": "the kernel's",
     "lab/libraries.py": "a probe that was checked, and this machine's libraries",

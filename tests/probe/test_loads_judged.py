@@ -78,7 +78,7 @@ def test_a_load_counts_while_it_is_measured(probe: Path, tmp_path: Path, words: 
     assert done.returncode == 0, done.stderr
     trailer = trailer_of(stream)
     (told,) = trailer["loads"]
-    assert 0 < told["duration_ns"] <= 1.2 * trailer["duration_ns"]
+    assert 0 < told["duration_ns"] <= 2 * trailer["duration_ns"]  # from the start on it would be over three
 
 
 def test_a_load_that_completes_no_deed_was_not_there(probe: Path, tmp_path: Path) -> None:

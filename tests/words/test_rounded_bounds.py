@@ -125,3 +125,11 @@ def test_every_time_that_a_verdict_promises_is_written_as_a_bound() -> None:
     assert seen >= 11
     for rule_id in ("time.within", "time.within-at", "history.moved-by"):
         assert {"time-at-least", "time-at-most"} <= {*re.findall(r":([\w-]+)\}", RULES[rule_id].text)}
+
+
+@pytest.mark.parametrize("quantity", sorted(QUANTITIES.keys() - {"shell"}))
+@given(st.floats(0, 1))
+@example(5e-324)
+@example(2.2250738585072014e-308)
+def test_every_quantity_writes_the_least_of_numbers(quantity: str, value: float) -> None:
+    assert QUANTITIES[quantity](value)

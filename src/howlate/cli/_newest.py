@@ -49,12 +49,14 @@ def newest_run(runs: Path = RUNS, *, virtual: bool = False) -> Path:
         if passed:
             click.echo(f"howlate: passed over: {', '.join(passed)}", err=True)
         return run
+    if virtual:
+        raise UsageError(
+            "there is no run of the lab below {runs}/",
+            remedy="name one, or make one: `howlate lab run`",
+            runs=runs,
+        )
     raise UsageError(
-        "there is no run of the lab below {runs}/" if virtual else "there is no run below {runs}/",
-        remedy="name one, or make one: `howlate lab run`"
-        if virtual
-        else "name one, or make one: `howlate check`",
-        runs=runs,
+        "there is no run below {runs}/", remedy="name one, or make one: `howlate check`", runs=runs
     )
 
 

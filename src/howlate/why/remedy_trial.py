@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from howlate.errors import NotPossibleError, UsageError
+from howlate.errors import DamagedError, NotPossibleError, UsageError
 from howlate.lab.targets.lab import open_lab
 from howlate.measure.prepare import settings_in_force
 from howlate.model.cause import Cause
@@ -101,9 +101,12 @@ def target_of(trial: RemedyTrial, say: Callable[[str], None]) -> Target:
 
 def is_elsewhere(run: Run) -> bool:
     """Whether `target_of` would refuse a run of this machine, as far as the facts tell at once."""
-    facts = Facts.from_json(dict(run.facts))
     if run.target != "local" or any(cell.machine for cell in run.plan.cells):
         return False
+    try:
+        facts = Facts.from_json(dict(run.facts))
+    except DamagedError:
+        return True
     release, model = facts.text("kernel.release"), facts.text("cpu.model")
     if release is not None and release != os.uname().release:
         return True

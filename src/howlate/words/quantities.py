@@ -47,8 +47,8 @@ def _to_digits(value: float, digits: int, rounds: Rounds) -> float:
     """The value in steps of its last significant digit; nearest is left to how it is written."""
     if rounds is round or not value or not math.isfinite(value):
         return value
-    step = 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1)
-    return rounds(round(value / min(step, 1.0), 6)) * min(step, 1.0)
+    step = min(10.0 ** (math.floor(math.log10(abs(value))) - digits + 1), 1.0)
+    return rounds(round(value / step, 6)) * step if step else value  # 0: below the least double
 
 
 def ratio_text(value: float, rounds: Rounds = round) -> str:
