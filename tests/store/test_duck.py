@@ -10,7 +10,7 @@ import pytest
 
 from howlate.errors import DamagedError, StorageError
 from howlate.store import duck
-from howlate.store.duck import connection, disbelieve, reading, scan, writing
+from howlate.store.duck import connection, disbelieve, numbers, reading, scan, writing
 
 
 def test_long_queries_draw_nothing_and_load_nothing(tmp_path: Path) -> None:
@@ -26,6 +26,15 @@ def test_a_path_is_no_pattern(tmp_path: Path) -> None:
     with connection(tmp_path) as database:
         database.execute("COPY (SELECT 1 AS n) TO ? (FORMAT parquet)", [str(odd)])
         assert database.execute(f"SELECT n FROM {scan(database, odd)}").fetchall() == [(1,)]
+
+
+def test_a_folder_is_no_column(tmp_path: Path) -> None:
+    """DuckDB takes folders `a=b` for a table's partitions, and runs/ may lie below one of a user's."""
+    table = tmp_path / "kernel=6.1" / "cells" / ".load=none.part" / "cpus.parquet"
+    table.parent.mkdir(parents=True)
+    with connection(tmp_path) as database:
+        database.execute("COPY (SELECT 1 AS n) TO ? (FORMAT parquet)", [str(table)])
+        assert list(numbers(database, table, f"SELECT * FROM {scan(database, table)}")) == ["n"]
 
 
 def test_errors_are_told_apart() -> None:

@@ -111,8 +111,8 @@ def copy_to(out: Path, query: str, form: str) -> str:
 
 
 def scan(database: duckdb.DuckDBPyConnection, *paths: Path) -> str:
-    """read_parquet of these files, by exactly these names (no character of them is a pattern). DamagedError where one
-    is none of howlate's."""
+    """read_parquet of these files, by exactly these names (no character of them is a pattern, no folder `a=b` a
+    column). DamagedError where one is none of howlate's."""
     names = []
     for path in paths:
         check_text(path)
@@ -120,7 +120,7 @@ def scan(database: duckdb.DuckDBPyConnection, *paths: Path) -> str:
             _check_footer(database, path)
         exact = "".join(f"[{c}]" if c in "*?[" else c for c in as_named(path))
         names.append("'" + exact.replace("'", "''") + "'")
-    return f"read_parquet([{', '.join(names)}])"
+    return f"read_parquet([{', '.join(names)}], hive_partitioning = false)"
 
 
 def _check_footer(database: duckdb.DuckDBPyConnection, path: Path) -> None:
