@@ -13,6 +13,7 @@ from howlate.system.paths import ROOT
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 ENTRANCES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -25,8 +26,11 @@ def links(page: Path) -> list[tuple[Path, str]]:
 
 def anchors(page: Path) -> set[str]:
     """Of its headings, as forges and the site make them."""
-    headings = re.findall(r"^#+ +(.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+    return {slug(heading) for heading in HEADING.findall(page.read_text(encoding="utf-8"))}
+
+
+def slug(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
 
 
 @pytest.mark.parametrize("page", [*ENTRANCES, *PAGES], ids=lambda page: str(page.relative_to(ROOT)))
@@ -86,6 +90,88 @@ def test_files_that_the_page_of_where_to_add_names_are_there() -> None:
 def test_the_change_log_begins_with_this_version() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.findall(r"^## ([0-9.]+)", text, re.MULTILINE)[0] == howlate.__version__
+
+
+DECIDED = re.compile(r"`((?:[a-z_]+/)+[A-Za-z_.]+\.[a-z]+)`")
+
+
+def test_files_that_the_page_of_where_it_is_decided_names_are_there() -> None:
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    section = text.partition("## Where is it decided?")[2].partition("\n## ")[0]
+    named = DECIDED.findall(section)
+    assert len(named) > 20
+    package = ROOT / "src" / "howlate"
+    assert [name for name in named if not ((package / name).is_file() or (ROOT / name).is_file())] == []
+
+
+QUESTIONS = {
+    "where does the percentage on the screen of `why` come from?": ("why/on_screen.py", "def kinds"),
+    "where would a check of an i.MX governor go?": ("src/howlate/settings/", "settings/governor.py"),
+    "which file decides that a cell is invalid?": ("statistics/valid.py", "valid"),
+    "cause: what makes a sample's time `blocked`?": ("why/pieces.py", "BLOCKED"),
+    "knob: what is written back after a kill?": ("sys/guardian.hpp", "journal"),
+    "importer: microseconds or nanoseconds?": ("imports/formats/_units.py", "nanoseconds"),
+    "statistic: why has this cell no p99.9?": ("statistics/describe.py", "quantile"),
+    "load: what holds cpu:50 at a half?": ("probe/src/loads/base/held.hpp", "HeldController"),
+    "chart: where are ticks chosen?": ("charts/_scale.py", "ticks"),
+    "exporter: what writes the file for Perfetto?": ("ROOM/export/NAME.py", "why/export/perfetto.py"),
+    "timer: where is the clock read after the sleep?": ("timers/measure.hpp", "measure"),
+    "doctor check: what orders the findings?": ("doctor/__init__.py", "weight"),
+    "lab device: which one may a guest have?": ("lab/devices.py", "device_arguments"),
+}
+"""What somebody asks about the code: the file that docs/architecture.md names, and what is in it (or its example)."""
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_architecture_leads_to_the_file_that_answers(question: str) -> None:
+    name, answer = QUESTIONS[question]
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    assert name in text
+    folders = [ROOT / "src" / "howlate", ROOT / "probe" / "src", ROOT]
+    if "/" in answer:
+        assert (folders[0] / answer).is_file()
+    else:
+        file = next(folder / name for folder in folders if (folder / name).is_file())
+        assert answer in file.read_text(encoding="utf-8")
+
+
+TASKS = {
+    "pin the interrupts away": ("knobs.md", "irq_affinity=away"),
+    "what does overrun mean": ("glossary.md", "| overrun |"),
+    "how overruns are counted": (
+        "glossary.md > statistics.md#the-account",
+        "releases that got no activation",
+    ),
+    "compare two kernels in the lab": ("commands.md#kernels-side-by-side", "howlate lab run STUDY --kernels"),
+    "why does it say INCONCLUSIVE": ("verdict.md#why-it-says-inconclusive", "what to do"),
+    "measure my board over SSH": ("how-to/measure-a-board-over-ssh.md", "--target ssh:"),
+    "import a cyclictest histogram": ("import.md", "`cyclictest -q -h 400"),
+    "fail my CI when latency gets worse": ("history.md#a-gate-for-ci", "--fail-on worse"),
+    "how long must I measure": ("verdict.md#how-much-to-measure-howlate-plan", "howlate plan --miss-rate"),
+    "add a timer of my own": ("timers.md#how-to-add-a-timer", "probe/src/timers/NAME.cpp"),
+    "what does the probe write": ("stream.md", "frame"),
+}
+"""What a user wants: the links to follow from docs/README.md, and the words that answer."""
+READ_IN_TWO_MINUTES = 480
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_user_finds_it_in_three_clicks(task: str) -> None:
+    """And within the words that somebody reads in two minutes, from the last link's heading on."""
+    path, answer = TASKS[task]
+    clicks = path.split(" > ")
+    assert len(clicks) <= 3
+    page, anchor = DOCS / "README.md", ""
+    for click in clicks:
+        name, _, anchor = click.partition("#")
+        assert (DOCS / name, anchor) in links(page), f"{page.name} does not link {click}"
+        page = DOCS / name
+    text = page.read_text(encoding="utf-8")
+    if anchor:
+        heading = next(each for each in HEADING.finditer(text) if slug(each[1]) == anchor)
+        text = re.split(r"^#{1,3} ", text[heading.end() :], maxsplit=1, flags=re.MULTILINE)[0]
+    before, words, _ = text.partition(answer)
+    assert words and len(before.split()) < READ_IN_TWO_MINUTES
 
 
 NAME_THE_WHEEL = [DOCS / "install.md", DOCS / "ci.md"]
