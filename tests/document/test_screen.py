@@ -356,7 +356,11 @@ def test_brief_is_one_line_of_words_for_programs(stored: dict[str, Material]) ->
 def row_of(name: str, later: int | None, deadline_ns: int) -> ScreenRows:
     """A row of this name beside another."""
     found = screen_rows(made("judged" if deadline_ns else "five").runs)
-    rows = replace(found.rows[0], name=name, later=later), replace(found.rows[1], name=f"{name}'", later=0)
+    counts = [None if n is None else DeadlineSummary(deadline_ns, 10**18, n, 0) for n in (later, 0)]
+    names = (name, f"{name}'")
+    rows = tuple(
+        replace(row, name=each, limit=n) for row, each, n in zip(found.rows[:2], names, counts, strict=True)
+    )
     return ScreenRows(rows, deadline_ns)
 
 
@@ -435,15 +439,83 @@ def test_where_any_may_have_missed_none_is_not_said(kind: str) -> None:
 
 
 def test_the_step_of_the_column_is_the_longest_that_any_is_later_than(stored: dict[str, Material]) -> None:
-    """Also where only the least is known."""
+    """By its answers; also where only the least is known."""
     for name, material in stored.items():
         if not (found := screen_rows(material.runs)).step_ns:
             continue
-        steps = [step for row in found.rows for cell in row.cells for step in cell.ladder if step.misses]
+        steps = [step for row in found.rows for cell in row.cells for step in cell.ladder if step.late]
         assert found.step_ns == max(step.deadline_ns for step in steps), name
         least = screen_rows([bounded(material.runs[0])])
         assert least.step_ns == found.step_ns and least.rows[0].at_least, name
         assert f"≥{least.rows[0].later:,}" in "\n".join(texts(screen(of(bounded(material.runs[0])))))
+
+
+def with_skipped(content: RunContent, unserved: int) -> RunContent:
+    """The same run with releases that nothing answered, which are later than any deadline."""
+    cells = []
+    for cell in content.cells:
+        ladder = tuple(replace(step, unserved=unserved) for step in cell.summary.ladder)
+        own = cell.summary.deadline
+        counts = own and replace(own, unserved=unserved)
+        cells.append(replace(cell, summary=replace(cell.summary, deadline=counts, ladder=ladder)))
+    return replace(content, cells=tuple(cells))
+
+
+@pytest.mark.parametrize("width", [80, 60, 40])
+@pytest.mark.parametrize("kind", [*(kind for kind in MADE if "judged" in kind), *made_inventory.RUNS])
+def test_no_count_in_a_row_contradicts_its_largest(
+    stored: dict[str, Material], kind: str, width: int
+) -> None:
+    """A release that was never served is later than any deadline, and has no latency."""
+    material = of(with_skipped((stored[kind] if kind in stored else made(kind)).runs[0], 7))
+    found = screen_rows(material.runs)
+    lines = texts(DrawnRows(width, letters=False, found=found).lines()[1])
+    for row, line in zip(found.rows, lines, strict=True):
+        limit_ns = row.counts.deadline_ns if row.counts is not None else found.step_ns
+        is_later = (row.max_ns or 0) > limit_ns
+        assert bool(row.later) and line.endswith(" skipped") is not is_later, line
+    head = " ".join(" ".join(texts(screen(material, width))).split())
+    if any(row.is_skipped for row in found.judged if row.is_counted):
+        assert re.search(r" missed it(, in \d+ of \d+ rows)?, \d+ skipped ", head), head
+    for said in re.findall(r"later than (.*?)\. ", head):
+        assert re.search(r"(s: \d+ skipped|: at least 1 in [\d,]+)$", said), said
+
+
+def legend_of(kind: str, width: int) -> tuple[str, list[str]]:
+    """What stands below the rows, and the screen."""
+    material = made(kind)
+    lines = texts(screen(material, width, "runs/20260102T030405-check/report.html"))
+    legend = texts(DrawnRows(width, letters=False, found=screen_rows(material.runs)).legend())
+    return " ".join(line for line in legend if line in lines), lines
+
+
+@pytest.mark.parametrize("width", [80, 60, 40])
+@pytest.mark.parametrize("kind", sorted(MADE.keys() - {"nothing", "nothing, failed"}))
+def test_signs_that_occur_are_explained_and_no_others(kind: str, width: int) -> None:
+    legend, lines = legend_of(kind, width)
+    if not legend and width < COLUMNS and sum(max(1, -(-cell_len(line) // width)) for line in lines) == LINES:
+        return  # there was no room
+    found = screen_rows(made(kind).runs)
+    meanings = {"F": "FAIL", "P": "PASS", "?": "INCONCLUSIVE", "!": "invalid"}
+    letters = {row.letter for row in found.rows}
+    for sign, meaning in meanings.items():
+        assert (f"{sign} {meaning}" in legend) is (sign in letters), (legend, lines)
+    assert ("│ deadline" in legend) is any("│" in line for line in lines if line != legend), legend
+    assert ("█ most" in legend) is any("█" in line for line in lines if line not in legend), legend
+
+
+@pytest.mark.parametrize("width", [80, 60, 40])
+@pytest.mark.parametrize("kind", sorted(MADE.keys() - {"nothing", "nothing, failed"}))
+def test_without_a_deadline_the_screen_says_how_to_get_a_verdict(kind: str, width: int) -> None:
+    """Where it has room for it, which it has at 80 columns."""
+    material = made(kind)
+    lines = texts(screen(material, width))
+    hint = [line for line in lines if f"verdict {material.folder} --deadline " in line]
+    rows = sum(max(1, -(-cell_len(line) // width)) for line in lines)
+    if brief_of(material).startswith("MEASURED"):
+        assert hint or (width < COLUMNS and rows > LINES - 4), lines
+    else:
+        assert not hint
 
 
 @pytest.mark.parametrize("kind", ["nothing", "five"])

@@ -37,6 +37,10 @@ class LiveRow:
     at_least: bool = False
 
     @property
+    def is_skipped(self) -> bool:
+        return bool(self.later) and (self.max_ns or 0) <= self.deadline_ns
+
+    @property
     def histograms(self) -> tuple[Histogram, ...]:
         counts = self.counts + self.running
         edges = [coarse_edges(place) for place in sorted(counts)]

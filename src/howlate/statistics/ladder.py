@@ -15,23 +15,19 @@ from howlate.statistics.deadline import together
 from howlate.statistics.groups import Group, groups_of
 from howlate.statistics.labels import row_names
 from howlate.statistics.phrases import column_heading
-from howlate.words.quantities import odds
+from howlate.words.quantities import odds, seconds_text
 from howlate.words.statement import Statement, rule
 
 STEP = rule("ladder.step", "{deadline_ns:asked}: 1 in {one_in:count}")
 STEP_AT_LEAST = rule("ladder.step-at-least", "{deadline_ns:asked}: at least 1 in {one_in:count}")
+STEP_SKIPPED = rule("ladder.step-skipped", "{deadline_ns:asked}: {misses:count} skipped")
 STEP_NONE = rule("ladder.step-none", "{deadline_ns:asked}: none")
 STEP_UNKNOWN = rule("ladder.step-unknown", "{deadline_ns:asked}: not known")
 STEP_GAPS = rule("ladder.step-gaps", "{deadline_ns:asked}: {misses:count}")
 STEP_GAPS_AT_LEAST = rule("ladder.step-gaps-at-least", "{deadline_ns:asked}: at least {misses:count}")
-LATER = rule("ladder.later", "Later, in {seconds:seconds} ({row}): {steps:items}.")
-LATER_ALONE = rule("ladder.later-alone", "Later, in {seconds:seconds}: {steps:items}.")
-LATER_TIMELESS = rule("ladder.later-timeless", "Later ({row}): {steps:items}.")
-LATER_TIMELESS_ALONE = rule("ladder.later-timeless-alone", "Later: {steps:items}.")
-LONGER_IN = rule(
-    "ladder.longer-in", "Gaps that were longer, in {seconds:seconds} of watching ({row}): {steps:items}."
-)
-LONGER = rule("ladder.longer", "Gaps that were longer, in {seconds:seconds} of watching: {steps:items}.")
+LATER = rule("ladder.later", "Measured {of:list}; later than {steps:items}.")
+LATER_ALONE = rule("ladder.later-alone", "Later than {steps:items}.")
+LONGER = rule("ladder.longer", "Watched {of:list}; gaps longer than {steps:items}.")
 
 
 @dataclass(frozen=True)
@@ -51,14 +47,10 @@ class Ladder:
         steps = tuple(self._step(step) for step in self._told())
         column = () if self.column == LATENCY else (column_heading(self.column),)
         where = tuple(filter(None, (self.row, *column)))
-        if self.gaps and self.row:
-            return LONGER_IN(seconds=self.seconds, steps=steps, row=where)
+        of = tuple(filter(None, (seconds_text(self.seconds) if self.seconds > 0 else "", *where)))
         if self.gaps:
-            return LONGER(seconds=self.seconds, steps=steps)
-        if self.seconds > 0:
-            told = {"seconds": self.seconds, "steps": steps}
-            return LATER(**told, row=where) if where else LATER_ALONE(**told)
-        return LATER_TIMELESS(steps=steps, row=where) if where else LATER_TIMELESS_ALONE(steps=steps)
+            return LONGER(of=of, steps=steps)
+        return LATER(of=of, steps=steps) if of else LATER_ALONE(steps=steps)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -83,6 +75,8 @@ class Ladder:
         if self.gaps:
             gaps = STEP_GAPS_AT_LEAST if step.at_least else STEP_GAPS
             return gaps(deadline_ns=step.deadline_ns, misses=step.misses)
+        if not step.late and not step.at_least:
+            return STEP_SKIPPED(deadline_ns=step.deadline_ns, misses=step.misses)
         times = step.releases / step.misses
         if step.at_least:
             return STEP_AT_LEAST(deadline_ns=step.deadline_ns, one_in=odds(times, math.ceil))

@@ -34,7 +34,8 @@ def screen(
     answer = ScreenAnswer.of(material)
     of_cells = {cell: row.verdict for row in material.once(rows) for cell in row.cells}
     shown = [(row, of_cells[row.group.cells[0].id]) for row in answer.rows.judged]
-    head, lines = _table(shown).lines(width)
+    table = _table(shown)
+    head, lines = table.lines(width)
     models = [text for _row, verdict in shown[:1] for text in as_statements(verdict.extrapolation)]
     notes = [*(ScreenNote(0, text) for text in doubts), *answer.notes][:MOST_NOTES]
     parts = Parts(
@@ -44,6 +45,7 @@ def screen(
         why=[line for text in models for line in under("", [text], width, 5)],
         trust=list(note_lines(list(map(said, notes)), width)),
         last=list(last_lines(material, _("in sentences"), again, width)),
+        legend=table.legend(width),
     )
     return typed(parts.fitted(width), letters=letters)
 

@@ -124,5 +124,7 @@ def _missed(found: ScreenRows) -> Text:
     if not every.misses:
         return Listed((deadline, missed), ": ")
     rows = sum(bool(row.later) for row in judged)
-    where = Caption("in {count} of {rows} rows", count=rows, rows=len(judged))
-    return Listed((deadline, Listed((missed, where if len(judged) > 1 else ""))), ": ")
+    where = Caption("in {count} of {rows} rows", count=rows, rows=len(judged)) if len(judged) > 1 else ""
+    skipped = Caption("{count} skipped", count=count_text(every.unserved))
+    told = (missed, where, skipped if any(row.is_skipped for row in judged) else "")
+    return Listed((deadline, Listed(told)), ": ")

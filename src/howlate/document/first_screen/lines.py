@@ -24,6 +24,8 @@ LINES, COLUMNS, LEAST_COLUMNS = 22, 80, 40
 FEW = 3
 """So many rows are worth more than empty lines."""
 COLOURS = {"FAIL": "bold red", "PASS": "bold green", "INCONCLUSIVE": "bold yellow", "": "bold"}
+MOST_OF_NOTE, MOST_OF_NOTES = 3, 4
+"""So many lines at most; of notes that need more, each is cut."""
 FAINT = "dim"
 COPIED = "none"
 """Of paths and commands: as plain text."""
@@ -145,12 +147,13 @@ def advice_lines(advice: Sequence[ScreenAdvice], width: int) -> Iterator[Line]:
 
 
 def note_lines(notes: Sequence[str], width: int) -> Iterator[Line]:
-    """What must be known before a number is used, each on a line of its own where it fits."""
+    """What must be known before a number is used, each on lines of its own."""
     word = _("Trust")
-    lead = f"{word}: "
-    for number, note in enumerate(notes):
-        first = lead if number == 0 else " " * cell_len(lead)
-        room = width - cell_len(first)
-        for line in lines_of(plain(note), room, 1 if width == COLUMNS else 2):
-            yield ((first + line, ""),)
-            first = " " * cell_len(lead)
+    first = f"{word}: "
+    room = width - cell_len(first)
+    told = [lines_of(plain(note), room, MOST_OF_NOTE) for note in notes]
+    if sum(map(len, told)) > MOST_OF_NOTES:
+        told = [lines_of(plain(note), room, 1 if width == COLUMNS else 2) for note in notes]
+    for line in (line for lines in told for line in lines):
+        yield ((first + line, ""),)
+        first = " " * cell_len(first)

@@ -91,7 +91,9 @@ def _subject(material: Material, row: ScreenRow, step_ns: int) -> Subject:
     worst = max(row.cells, key=lambda cell: (one.max or 0) if (one := cell.columns.get(cell.latest)) else 0)
     held = next((cell.bins for cell in material.cells if cell.summary is worst), None)
     later: Text = ""
-    if row.later is not None and row.outcome:
+    if row.is_skipped:
+        later = later_text(row)
+    elif row.later is not None and row.outcome:
         later = Caption("{count} missed", count=later_text(row))
     elif row.later is not None and step_ns:
         later = Caption("{count} later than {time}", count=later_text(row), time=asked_text(step_ns))

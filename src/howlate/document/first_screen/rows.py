@@ -36,10 +36,8 @@ class ScreenRow:
     """How long these were measured; 0 where that is not known."""
     outcome: str = ""
     """PASS, FAIL or INCONCLUSIVE; "" where no deadline was stated."""
-    later: int | None = None
-    """How many were later than the deadline, or than the rows' step of the ladder; None where that is not known."""
-    at_least: bool = False
-    """More may have been."""
+    limit: DeadlineSummary | None = None
+    """Its releases against the deadline, or the rows' step of the ladder; None where that is not known."""
 
     @property
     def title(self) -> str:
@@ -67,9 +65,25 @@ class ScreenRow:
         return None if column is None else column.quantiles.get("0.99")
 
     @property
+    def later(self) -> int | None:
+        """How many were later than the limit; of what may be none or any, nothing is known."""
+        counts = self.limit
+        return None if counts is None or (counts.at_least and not counts.misses) else counts.misses
+
+    @property
+    def at_least(self) -> bool:
+        """More may have been."""
+        return self.limit is not None and self.limit.at_least
+
+    @property
     def counts(self) -> DeadlineSummary | None:
         """Its releases against the deadline."""
         return together([cell.deadline for cell in self.cells if cell.deadline is not None])
+
+    @property
+    def is_skipped(self) -> bool:
+        counts = self.limit
+        return counts is not None and not counts.late and counts.unserved > 0
 
     @property
     def labels(self) -> Mapping[str, str]:
@@ -135,9 +149,7 @@ def screen_rows(
         found = [replace(row, name=name) for row, name in zip(found, names, strict=True)]
     deadlines = {counts.deadline_ns for row in found if (counts := row.counts) is not None}
     step_ns = 0 if deadlines else _step_ns(found)
-    told = [
-        replace(row, later=later, at_least=least) for row in found for later, least in [_later(row, step_ns)]
-    ]
+    told = [replace(row, limit=row.counts or _at_step(row, step_ns)) for row in found]
     order = [*LETTERS, ""]
     told.sort(key=lambda row: (order.index(row.outcome), not row.group.counted, -(row.max_ns or -1)))
     return ScreenRows(tuple(told), deadlines.pop() if len(deadlines) == 1 else 0, step_ns)
@@ -160,16 +172,13 @@ def _rows(content: RunContent, rulings: Mapping[str, str]) -> Iterator[ScreenRow
 
 
 def _step_ns(rows: Sequence[ScreenRow]) -> int:
-    """The longest step of the ladders that any row is later than."""
-    steps = [step for row in rows for cell in row.cells for step in cell.ladder]
-    return max((step.deadline_ns for step in steps if step.misses), default=0)
+    """The longest step of the ladders that an answer of any row is later than; of rows that answered nothing, the
+    longest of all."""
+    steps = [step for row in rows for cell in row.cells for step in cell.ladder if step.misses]
+    return max((step.deadline_ns for step in [s for s in steps if s.late] or steps), default=0)
 
 
-def _later(row: ScreenRow, step_ns: int) -> tuple[int | None, bool]:
-    """How many, and whether more may have been; of what may be none or any, nothing is known."""
-    counts = row.counts
-    if counts is None and step_ns and all(cell.ladder for cell in row.cells):
-        counts = together(at_step(cell.ladder, step_ns) for cell in row.cells)
-    if counts is None or (counts.at_least and not counts.misses):
-        return None, False
-    return counts.misses, counts.at_least
+def _at_step(row: ScreenRow, step_ns: int) -> DeadlineSummary | None:
+    if not step_ns or not all(cell.ladder for cell in row.cells):
+        return None
+    return together(at_step(cell.ladder, step_ns) for cell in row.cells)

@@ -30,12 +30,16 @@ from howlate.document.first_screen.lines import (
 from howlate.document.first_screen.on_screen import Reasons, ScreenNote
 from howlate.document.first_screen.strips import DrawnRows
 from howlate.document.of_runs import NO_CELL, Material
+from howlate.model.loaded import RunContent
+from howlate.rooms import hooks
 from howlate.words.caption import Caption
 from howlate.words.language import _, called, ngettext
 from howlate.words.say import text_of
 
 FEWEST_ROWS = 4
 CAUSES, ADVICE, MOST_FAILURES = 3, 2, 3
+EXAMPLE = "300us"
+"""A deadline, for a command."""
 
 
 @dataclass(frozen=True)
@@ -50,14 +54,25 @@ class Parts:
     trust: list[Line] = field(default_factory=list)
     page: list[Line] = field(default_factory=list)
     last: list[Line] = field(default_factory=list)
+    legend: list[Line] = field(default_factory=list)
+    hint: list[Line] = field(default_factory=list)
 
     def fitted(self, width: int) -> list[Line]:
-        """With empty lines between its blocks where they have room; else with fewer rows, then with nothing to try,
-        then without causes."""
-
+        """With empty lines between its blocks where they have room; else with fewer rows, then without the hint, the
+        legend, what to try, causes."""
         last = [*self.trust, *self.page, *self.last]
-        rows, others = self.rows, height([*self.head, *self.axis, *last], width)
-        for why in ([*self.why, *self.advice], self.why, []):
+        rows, legend = self.rows, self.legend
+        every, told = [*self.why, *self.advice], [*self.hint, *last]
+        none: list[Line] = []
+        choices = (
+            (every, legend, told),
+            (every, legend, last),
+            (every, none, last),
+            (self.why, none, last),
+            (none, none, last),
+        )
+        for why, legend, last in choices:
+            others = height([*self.head, *self.axis, *legend, *last], width)
             room = max(FEWEST_ROWS, LINES - others - len(why) - 1)
             if others + len(why) + len(self.rows) > LINES and room < len(self.rows) - 1:
                 left = _("{count} more rows").format(count=len(self.rows) - room)
@@ -68,7 +83,7 @@ class Parts:
                 break
         else:
             last = [*self.trust, *self.last]
-        return spaced([self.head, [*self.axis, *rows], why, last], width)
+        return spaced([self.head, [*self.axis, *rows, *legend], why, last], width)
 
 
 def screen(material: Material, width: int = COLUMNS, page: str = "", *, letters: bool = False) -> list[Line]:
@@ -86,6 +101,8 @@ def screen(material: Material, width: int = COLUMNS, page: str = "", *, letters:
         trust=list(note_lines(list(map(screen_notes.said, answer.notes)), width)),
         page=[((page, COPIED),)] if page else [],
         last=list(last_lines(material, _more(material, answer.notes), "show --all", width)),
+        legend=drawn.legend(),
+        hint=[] if answer.outcome else list(verdict_hint(material.runs, material.folder, width)),
     )
     return typed(parts.fitted(width), letters=letters)
 
@@ -122,6 +139,12 @@ def last_lines(material: Material, words: str, command: str, width: int) -> Iter
         yield ((cut(told, width), FAINT),)
     if material.folder:
         yield from copied(words, f"{called()} {command} {material.folder}", width)
+
+
+def verdict_hint(runs: Sequence[RunContent], folder: str, width: int) -> Iterator[Line]:
+    """How a run without a deadline is judged."""
+    if folder and any(hooks("ruled")) and any(cell.judged for content in runs for cell in content.summaries):
+        yield from copied(_("for a verdict"), f"{called()} verdict {folder} --deadline {EXAMPLE}", width)
 
 
 def _more(material: Material, notes: Sequence[ScreenNote]) -> str:

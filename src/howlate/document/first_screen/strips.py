@@ -8,15 +8,17 @@ from typing import Protocol
 
 from rich.cells import cell_len, set_cell_size
 
+from howlate.charts import _strip
 from howlate.charts._strip import LARGEST, StripAxis, plain, strip
 from howlate.document.first_screen.lines import FAINT, Line, cut, middle, right
-from howlate.document.first_screen.table import LETTERS
+from howlate.document.first_screen.table import LETTERS, legend_lines
 from howlate.document.sheet import NOTHING
 from howlate.model.bins import Histogram
 from howlate.statistics.labels import axes_that_vary, heading
+from howlate.words.caption import Caption
 from howlate.words.language import _
 from howlate.words.quantities import asked_text, time_text
-from howlate.words.say import count_text
+from howlate.words.say import count_text, text_of
 
 LEAST_STRIP, LEAST_NAME = 8, 6
 STRIPS = {"in time": "", "late": "red", "deadline": "bold", "max": "bold"}
@@ -42,6 +44,10 @@ class StripRow(Protocol):
     @property
     def at_least(self) -> bool: ...
     @property
+    def is_skipped(self) -> bool:
+        """All of them are releases that were never served: the largest value is of those that were."""
+
+    @property
     def is_counted(self) -> bool: ...
 
 
@@ -58,7 +64,10 @@ class StripRows(Protocol):
 
 def later_text(row: StripRow) -> str:
     """In a column."""
-    return NOTHING if row.later is None else f"{'≥' if row.at_least else ''}{count_text(row.later)}"
+    if row.later is None:
+        return NOTHING
+    count = f"{'≥' if row.at_least else ''}{count_text(row.later)}"
+    return text_of(Caption("{count} skipped", count=count)) if row.is_skipped else count
 
 
 @dataclass(frozen=True)
@@ -118,6 +127,16 @@ class DrawnRows:
         lead = " " * self.mark + set_cell_size(cut(named, self.names + 1), self.names + 1)
         head: Line = ((f"{lead}{set_cell_size(axis.ticks(), axis.width)}{figures}", FAINT),)
         return [head], [self._line(row, axis) for row in rows]
+
+    def legend(self) -> list[Line]:
+        """What the signs mean; the largest's stands in the heading."""
+        signs = _strip.LETTERS if self.letters else _strip.BLOCKS
+        deadline = "|" if self.letters else "│"
+        glyphs = {signs[0]: "1", signs[-1]: _("most")} if any(r.histograms for r in self.found.rows) else {}
+        marked = {deadline: _("deadline")} if self.found.deadline_ns else {}
+        return legend_lines(
+            [row.letter for row in self.found.rows], {**marked, **glyphs} if self.strip else {}, self.width
+        )
 
     def _line(self, row: StripRow, axis: StripAxis) -> Line:
         largest = NOTHING if row.max_ns is None else time_text(row.max_ns, space=" ")

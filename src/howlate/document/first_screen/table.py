@@ -3,7 +3,7 @@ blocks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len, set_cell_size
@@ -11,10 +11,12 @@ from rich.cells import cell_len, set_cell_size
 from howlate.charts._strip import plain
 from howlate.document.first_screen.lines import FAINT, Line, cut, middle, right
 from howlate.document.sheet import NOTHING
+from howlate.words.language import N_, _
 
 LEAST_NAME = 6
 GAP = "  "
 LETTERS = {"F": "bold red", "P": "bold green", "?": "bold yellow", "!": "bold yellow"}
+MEANINGS = {"F": "FAIL", "P": "PASS", "?": "INCONCLUSIVE", "!": N_("invalid")}
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,18 @@ class ScreenColumn:
         return set_cell_size(text, self.width) if self.words else right(text, self.width)
 
 
+def legend_lines(letters: Sequence[str], signs: Mapping[str, str], width: int) -> list[Line]:
+    """What letters before rows, and signs, mean: those that occur."""
+    meant = {letter: _(meaning) for letter, meaning in MEANINGS.items() if letter in letters} | dict(signs)
+    lines = [""]
+    for sign, meaning in meant.items():
+        text = f"{sign} {meaning}"
+        if lines[-1] and cell_len(f"{lines[-1]}{GAP}{text}") > width - 2:
+            lines.append("")
+        lines[-1] += f"{GAP if lines[-1] else ''}{text}"
+    return [((f"  {cut(line, width - 2)}", FAINT),) for line in lines if line]
+
+
 @dataclass(frozen=True)
 class ScreenTable:
     """Rows have names, and before them letters such as F and P, if any."""
@@ -48,6 +62,9 @@ class ScreenTable:
     names: Sequence[str]
     columns: Sequence[ScreenColumn]
     letters: Sequence[str] = ()
+
+    def legend(self, width: int) -> list[Line]:
+        return legend_lines(self.letters, {}, width)
 
     def lines(self, width: int) -> tuple[Line, list[Line]]:
         """The headings, and a line for each row."""
