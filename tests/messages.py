@@ -9,6 +9,7 @@ import pkgutil
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import howlate
 from howlate.errors import HowlateError
@@ -17,6 +18,8 @@ from howlate.words.statement import RULES, Rule
 SOURCES = Path(howlate.__file__).parent
 OWN = {"console"}
 """Arguments of an error that are no values of its sentence."""
+LEVELS = frozenset({"late", "note", "ok", "unknown"})
+"""The functions that a check writes its finding with (settings/_check.py)."""
 
 
 def import_all() -> None:
@@ -60,17 +63,55 @@ def said_in(source: str, name: str) -> Iterator[tuple[Rule, frozenset[str]]]:
             yield rule, frozenset(given) - (OWN - rule.fields)
 
 
+def findings_in(source: str, name: str) -> Iterator[tuple[Rule, frozenset[str]]]:
+    """The same for each finding that a check writes where it arises; a plain value ("10 %", "PREEMPT_RT") is no
+    sentence, but may have a remedy."""
+    constants = vars(importlib.import_module(name))
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    for call in sorted(calls, key=lambda call: call.lineno):
+        levels = LEVELS & {part.id for part in ast.walk(call.func) if isinstance(part, ast.Name)}
+        if not levels:
+            continue
+        first, *others = [literals(part, constants) for part in call.args]
+        text = next((text for text in first if "{" in text or " " in text), "")
+        remedies = others[-1] if others and levels != {"unknown"} else [*others[1:], [""]][0]
+        rules = [
+            Rule(f"{name}:{call.lineno}", "" if number else text, remedy=remedy, module=name)
+            for number, remedy in enumerate(remedies or [""])
+        ]
+        given = {word.arg for word in call.keywords} - {"weight", "hold"}
+        fits = (
+            None in given
+            or levels == {"unknown"}
+            or given == {name for rule in rules for name in rule.fields}
+        )
+        for rule in rules:
+            yield rule, rule.fields if fits else frozenset(filter(None, given))
+
+
+def literals(node: ast.expr, constants: dict[str, Any]) -> list[str]:
+    """The texts that an argument may be, of constants and literals; none of other values."""
+    if isinstance(node, ast.IfExp):
+        return literals(node.body, constants) + literals(node.orelse, constants)
+    try:
+        text = eval(compile(ast.Expression(node), "", "eval"), dict(constants))
+    except (NameError, TypeError):
+        return []
+    return [text] if isinstance(text, str) else []
+
+
 @cache
 def in_place() -> tuple[tuple[Rule, frozenset[str]], ...]:
     """Those of all sources."""
-    return tuple(
-        each
-        for path in sorted(SOURCES.rglob("*.py"))
-        for each in said_in(
-            path.read_text(encoding="utf-8"),
-            ".".join(("howlate", *path.relative_to(SOURCES).with_suffix("").parts)),
-        )
-    )
+    return tuple(each for path in sorted(SOURCES.rglob("*.py")) for each in in_file(path))
+
+
+def in_file(path: Path) -> Iterator[tuple[Rule, frozenset[str]]]:
+    source = path.read_text(encoding="utf-8")
+    name = ".".join(("howlate", *path.relative_to(SOURCES).with_suffix("").parts))
+    yield from said_in(source, name)
+    if path.parent.name in ("doctor", "settings"):
+        yield from findings_in(source, name)
 
 
 @cache

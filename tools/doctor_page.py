@@ -17,7 +17,6 @@ from howlate.settings._check import AS_ROOT, Check, granting
 from howlate.settings.clock_source import AVAILABLE
 from howlate.system.paths import ROOT
 from howlate.words import say
-from howlate.words.statement import RULES, Rule
 
 KNOBS = ROOT / "probe" / "src" / "knobs"
 _HEAD = """\
@@ -69,15 +68,21 @@ class _Blanks(string.Formatter):
 
 
 def _changes(check: Check) -> list[str]:
-    """What a check may propose: the remedies of its rules, with their knobs."""
-    own = [rule for rule in RULES.values() if rule.id.startswith(f"doctor.{check.name}.") and rule.remedy]
-    return list(dict.fromkeys(_command(check, rule) + _Blanks().format(rule.remedy) for rule in own))
+    """What a check may propose: the knobs to hold, and the remedies."""
+    sys.path.append(str(ROOT / "tests"))
+    from messages import SOURCES, in_file
+
+    names = {setting.own_check.name: name for name, setting in settings().items() if setting.own_check}
+    folder, name = ("settings", names[check.name]) if check.name in names else ("doctor", check.name)
+    path = SOURCES / folder / f"{name}.py"
+    remedies = [rule.remedy for rule, _ in in_file(path) if rule.remedy]
+    held = [_command(knob) for knob in check.holds]
+    return held + list(dict.fromkeys(map(_Blanks().format, remedies)))
 
 
-def _command(check: Check, of: Rule) -> str:
-    knob = check.holds.get(of.id, "")
+def _command(knob: str) -> str:
     cpus = "--cpus N " if knob.endswith("=away") else ""
-    return f"`howlate probe hold {cpus}--knob {knob}`, or " if knob else ""
+    return f"`howlate probe hold {cpus}--knob {knob}`"
 
 
 def _knobs() -> str:

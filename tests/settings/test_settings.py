@@ -41,7 +41,7 @@ OTHER_MEANINGS = {
 
 def held() -> set[str]:
     """The knobs with which remedies of the doctor begin."""
-    return {knob.partition("=")[0] for check in CHECKS.values() for knob in check.holds.values()}
+    return {knob.partition("=")[0] for check in CHECKS.values() for knob in check.holds}
 
 
 def parts(name: str) -> dict[str, bool]:

@@ -41,7 +41,7 @@ def checks_of(cause: Cause) -> frozenset[str]:
 def knobs_of(cause: Cause) -> tuple[str, ...]:
     """The settings to try against a cause, by the weight of their checks."""
     weights = {check.name: check.weight for check in checks()}
-    found = [each for each in settings().values() if cause in each.causes and each.only_named is None]
+    found = [each for each in settings().values() if cause in each.causes and not each.only_named]
     return tuple(each.name for each in sorted(found, key=lambda each: -weights[each.check]))
 
 

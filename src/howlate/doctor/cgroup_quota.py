@@ -5,19 +5,7 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, late, note, ok, real_time, unknown
-from howlate.words.statement import rule
-
-NONE = rule("doctor.cgroup_quota.none", "none")
-CHANGE = "start the container or service without a quota (`docker run` without --cpus; systemd `CPUQuota=`)"
-LIMITED = rule(
-    "doctor.cgroup_quota.limited", "{quota_us} of each {period_us} us ({cpus} CPUs)", remedy=CHANGE
-)
-OUTSIDE = rule(
-    "doctor.cgroup_quota.outside",
-    "{quota_us} of each {period_us} us ({cpus} CPUs): real-time tasks are outside it",
-    remedy=CHANGE,
-)
+from howlate.settings._check import NONE, Judgement, late, note, ok, real_time, unknown
 
 TITLE = "CPU quota"
 WHY = (
@@ -35,6 +23,10 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
         return unknown(facts, "cgroup.cpu_quota_us" if quota is None else "cgroup.cpu_period_us")
     if quota < 0 or period <= 0:
         return ok(NONE())
-    limited = OUTSIDE if real_time(aim) else LIMITED
-    answer = note if real_time(aim) else late
-    return answer(limited(quota_us=quota, period_us=period, cpus=f"{quota / period:.2g}"))
+    return (note if real_time(aim) else late)(
+        "{quota_us} of each {period_us} us ({cpus} CPUs)",
+        "start the container or service without a quota (`docker run` without --cpus; systemd `CPUQuota=`)",
+        quota_us=quota,
+        period_us=period,
+        cpus=f"{quota / period:.2g}",
+    )

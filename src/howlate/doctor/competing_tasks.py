@@ -6,6 +6,8 @@ from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.settings._check import (
+    ABOVE,
+    NONE,
     Judgement,
     late,
     measuring_cpus,
@@ -16,15 +18,6 @@ from howlate.settings._check import (
     row_cpus,
     unknown,
 )
-from howlate.words.statement import rule
-
-ABOVE = rule(
-    "doctor.competing_tasks.above",
-    "{tasks} may run before the measuring task ({policy}:{priority})",
-    remedy="give the measuring task a priority above them, or move them: `chrt -p`, `taskset -p`",
-)
-BELOW = rule("doctor.competing_tasks.below", "{tasks}, below the measuring task")
-NONE = rule("doctor.competing_tasks.none", "none")
 
 TITLE = "Competing real-time tasks"
 WHY = (
@@ -51,7 +44,10 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
         first = aim.policy != "deadline" and (deadline or not real_time(aim) or priority >= aim.priority)
         (before if first else behind).append(name)
     if before:
-        return late(ABOVE(tasks=before, policy=aim.policy, priority=aim.priority))
+        return late(
+            ABOVE(tasks=before, policy=aim.policy, priority=aim.priority),
+            "give the measuring task a priority above them, or move them: `chrt -p`, `taskset -p`",
+        )
     if behind:
-        return note(BELOW(tasks=behind))
+        return note("{tasks} of a lower priority", tasks=behind)
     return ok(NONE())

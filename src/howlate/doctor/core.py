@@ -7,29 +7,10 @@ from __future__ import annotations
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import OFF, core_of, unread_core
-from howlate.settings._check import Judgement, late, note, ok, unknown
+from howlate.settings._check import NONE, Judgement, late, note, ok, unknown
 from howlate.settings.core_gravity import COBALT_GRAVITY, EVL_GRAVITY
-from howlate.words.statement import rule
 
-NONE = rule("doctor.core.none", "no real-time core beside Linux")
-COBALT = rule(
-    "doctor.core.cobalt",
-    "Cobalt {version} runs on the CPUs of the mask {cpus}, its clock is {clock}, its gravity {gravity}",
-)
-EVL = rule(
-    "doctor.core.evl", "EVL (ABI {abi}) runs on CPUs {cpus}, its clock is {clock}, its gravity {gravity}"
-)
-COBALT_OFF = rule(
-    "doctor.core.cobalt-off",
-    "Cobalt is in the kernel and does not run: {state}",
-    remedy="boot with `xenomai.state=enabled` and with CPU 0 in `xenomai.supported_cpus`; a core that is stopped "
-    "starts with `corectl --start` as root",
-)
-EVL_OFF = rule(
-    "doctor.core.evl-off",
-    "EVL is in the kernel and does not run: {state}",
-    remedy="boot with `evl.state=enabled`; a core that is stopped starts with `evl start` as root",
-)
+OFF_TEXT = "{core} is in the kernel and does not run: {state}"
 
 TITLE = "Real-time core beside Linux"
 WHY = (
@@ -45,26 +26,36 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if "cobalt.state" not in facts.values:
         return unknown(facts, "cobalt.state")
     if state := _cobalt_off(facts):
-        return late(COBALT_OFF(state=state))
+        return late(
+            OFF_TEXT,
+            "boot with `xenomai.state=enabled` and with CPU 0 in `xenomai.supported_cpus`; a core that is stopped "
+            "starts with `corectl --start` as root",
+            core="Cobalt",
+            state=state,
+        )
     if state := _evl_off(facts):
-        return late(EVL_OFF(state=state))
+        return late(
+            OFF_TEXT,
+            "boot with `evl.state=enabled`; a core that is stopped starts with `evl start` as root",
+            core="EVL",
+            state=state,
+        )
     if unread := unread_core(facts):
         return unknown(facts, unread)
 
     def known(key: str) -> str:
         return facts.text(key) or "not known"
 
-    if core_of(facts) == "cobalt":
-        version, clock = known("cobalt.version"), known("cobalt.clock")
-        return note(
-            COBALT(
-                version=version, cpus=_mask(known("cobalt.cpus")), clock=clock, gravity=known(COBALT_GRAVITY)
-            )
-        )
-    if core_of(facts) == "evl":
-        abi, cpus = known("evl.abi"), known("evl.cpus")
-        return note(EVL(abi=abi, cpus=cpus, clock=known("evl.clock"), gravity=known(EVL_GRAVITY)))
-    return ok(NONE())
+    if not core_of(facts):
+        return ok(NONE())
+    is_evl = core_of(facts) == "evl"
+    return note(
+        "{core} on CPUs {cpus}, clock {clock}, gravity {gravity}",
+        core=f"EVL (ABI {known('evl.abi')})" if is_evl else f"Cobalt {known('cobalt.version')}",
+        cpus=known("evl.cpus") if is_evl else f"of mask {_mask(known('cobalt.cpus'))}",
+        clock=known("evl.clock" if is_evl else "cobalt.clock"),
+        gravity=known(EVL_GRAVITY if is_evl else COBALT_GRAVITY),
+    )
 
 
 def _cobalt_off(facts: Facts) -> str:

@@ -7,32 +7,9 @@ from __future__ import annotations
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import core_of, unread_core
-from howlate.settings._check import Judgement, absent, as_root, late, note, ok, unknown
-from howlate.words.statement import rule
+from howlate.settings._check import NOT_NEEDED, Judgement, absent, as_root, late, note, ok, unknown
 
-NOT_NEEDED = rule("doctor.core_rights.not-needed", "not needed without Cobalt or EVL")
-GIVEN = rule("doctor.core_rights.given", "the core admits the caller")
-NOT_IN_GROUP = rule(
-    "doctor.core_rights.not-in-group",
-    "no CAP_SYS_NICE, and not in the group that Cobalt admits",
-    remedy="{as_root}; or boot with `xenomai.allowed_group=GID`, become a member of that group, and give it the "
-    "devices below /dev/rtdm by a rule of udev",
-)
-NO_DEVICES = rule(
-    "doctor.core_rights.no-devices",
-    "Cobalt admits the caller, who may not read and write its devices below /dev/rtdm",
-    remedy="{as_root}; or give the group of `xenomai.allowed_group` these devices by a rule of udev",
-)
-NO_NAME = rule(
-    "doctor.core_rights.no-name",
-    "the caller has no name in /etc/passwd",
-    remedy="add a line such as `root:x:0:0:root:/:/bin/sh`: Alchemy does not start without it",
-)
-NO_ACCESS = rule(
-    "doctor.core_rights.no-access",
-    "the caller may not read and write /dev/evl/control",
-    remedy="{as_root}; or give a group the devices below /dev/evl by a rule of udev, and become a member of it",
-)
+NO_ACCESS = "the caller may not read and write {devices}"
 
 TITLE = "Right to use the real-time core"
 WHY = (
@@ -49,26 +26,53 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
         return unknown(facts, unread)
     core = core_of(facts)
     if core == "evl":
-        return _by_flag(facts, "evl.caller_admitted", late(NO_ACCESS(as_root=as_root(facts))))
+        return _by_flag(
+            facts,
+            "evl.caller_admitted",
+            late(
+                NO_ACCESS,
+                "{as_root}; or give a group the devices below /dev/evl by a rule of udev, and become a member of it",
+                devices="/dev/evl/control",
+                as_root=as_root(facts),
+            ),
+        )
     if core != "cobalt":
         return ok(NOT_NEEDED())
-    return _not_admitted(facts) or _by_flag(facts, "caller.named", note(NO_NAME()))
+    return _not_admitted(facts) or _by_flag(
+        facts,
+        "caller.named",
+        note(
+            "the caller has no name in /etc/passwd",
+            "add a line such as `root:x:0:0:root:/:/bin/sh`: Alchemy does not start without it",
+        ),
+    )
 
 
 def _by_flag(facts: Facts, key: str, otherwise: Judgement) -> Judgement:
     """The core admits the caller if this is true."""
     flag = facts.flag(key)
-    return unknown(facts, key) if flag is None else ok(GIVEN()) if flag else otherwise
+    return unknown(facts, key) if flag is None else ok("yes") if flag else otherwise
 
 
 def _not_admitted(facts: Facts) -> Judgement | None:
     """Why Cobalt does not admit the caller, or why that is not known; None if it does."""
     capable, member = facts.flag("caller.cap_sys_nice"), facts.flag("cobalt.caller_in_group")
     if capable or member:
-        shut_out = facts.flag("cobalt.caller_admitted") is False
-        return late(NO_DEVICES(as_root=as_root(facts))) if shut_out else None
+        if facts.flag("cobalt.caller_admitted") is not False:
+            return None
+        return late(
+            NO_ACCESS,
+            "{as_root}; or give the group of `xenomai.allowed_group` these devices by a rule of udev",
+            devices="the devices below /dev/rtdm",
+            as_root=as_root(facts),
+        )
     if capable is None:
         return unknown(facts, "caller.cap_sys_nice")
     if member is None and not absent(facts, "cobalt.caller_in_group"):
         return unknown(facts, "cobalt.caller_in_group")
-    return late(NOT_IN_GROUP(as_root=as_root(facts)))
+    return late(
+        "no CAP_SYS_NICE, and not in the group that Cobalt admits",
+        "{as_root}; or boot with `xenomai.allowed_group=GID`, become a member of that group, and give it the "
+        "devices below /dev/rtdm by a rule of udev",
+        as_root=as_root(facts),
+    )

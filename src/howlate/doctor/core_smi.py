@@ -5,17 +5,7 @@ from __future__ import annotations
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import core_of, unread_core
-from howlate.settings._check import Judgement, note, ok, unknown
-from howlate.words.statement import rule
-
-NOT_NEEDED = rule("doctor.core_smi.not-needed", "not Cobalt, or not a chipset that it knows")
-OFF = rule(
-    "doctor.core_smi.off",
-    "Cobalt leaves system management interrupts as they are (xenomai.smi={mode})",
-    remedy="boot with `xenomai.smi=enabled` where the kernel's log names an SMI-enabled chipset; first read what the "
-    "firmware needs them for (heat)",
-)
-ON = rule("doctor.core_smi.on", "Cobalt has switched them off (xenomai.smi=enabled)")
+from howlate.settings._check import NOT_NEEDED, ON, VALUE, Judgement, note, ok, unknown
 
 TITLE = "SMI work-around of Cobalt"
 WHY = (
@@ -34,4 +24,10 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     mode = facts.text("cobalt.smi")
     if core_of(facts) != "cobalt" or mode is None:
         return ok(NOT_NEEDED())
-    return ok(ON()) if mode == "enabled" else note(OFF(mode=mode))
+    if mode == "enabled":
+        return ok(ON())
+    return note(
+        VALUE(value=mode),
+        "boot with `xenomai.smi=enabled` where the kernel's log names an SMI-enabled chipset; first read what the "
+        "firmware needs them for (heat)",
+    )

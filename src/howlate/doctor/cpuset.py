@@ -6,14 +6,8 @@ from howlate.model.cause import Cause
 from howlate.model.facts import Facts, format_cpus
 from howlate.model.finding import Aim
 from howlate.settings._check import Judgement, late, note, ok, unknown
-from howlate.words.statement import rule
 
 CHANGE = "start from another shell (`taskset -c`), or give the container the CPUs (`--cpuset-cpus`)"
-OUTSIDE = rule(
-    "doctor.cpuset.outside", "CPU {cpus} is to measure, but only {usable} may be used", remedy=CHANGE
-)
-PART = rule("doctor.cpuset.part", "CPUs {usable} of {online} may be used", remedy=CHANGE)
-ALL = rule("doctor.cpuset.all", "all online CPUs ({online})")
 
 TITLE = "CPU set"
 WHY = "A task cannot run, and a load cannot disturb, outside the caller's cpuset and affinity."
@@ -31,8 +25,9 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
         return unknown(facts, "cpu.online" if online is None else "caller.cpus_allowed")
     mine = (online if cpuset is None else cpuset) & (online if allowed is None else allowed) & online
     outside = frozenset(aim.cpus) - mine
-    if outside:
-        return late(OUTSIDE(cpus=format_cpus(outside), usable=format_cpus(mine)))
-    if mine < online:
-        return note(PART(usable=format_cpus(mine), online=format_cpus(online)))
-    return ok(ALL(online=format_cpus(online)))
+    return (late if outside else note if mine < online else ok)(
+        "may use CPUs {usable} of {online}",
+        CHANGE if outside or mine < online else "",
+        usable=format_cpus(mine),
+        online=format_cpus(online),
+    )

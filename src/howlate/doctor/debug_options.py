@@ -5,23 +5,7 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import UNKNOWN, Judgement, late, note, ok, unknown
-from howlate.words.statement import rule
-
-HEAVY = rule(
-    "doctor.debug_options.heavy",
-    "{options}",
-    remedy="boot a kernel built without them; take such words off the command line",
-)
-LIGHT = rule(
-    "doctor.debug_options.light",
-    "{options}",
-    remedy="a kernel without them is somewhat quicker; compare only kernels with the same options",
-)
-NONE = rule("doctor.debug_options.none", "none that cost time")
-NOT_KNOWN = rule(
-    "doctor.debug_options.not-known", UNKNOWN, remedy="look for /proc/config.gz or /boot/config-$(uname -r)"
-)
+from howlate.settings._check import FIND_CONFIG, NONE, VALUE, Judgement, late, note, ok, unknown
 
 TITLE = "Debug options"
 WHY = (
@@ -56,7 +40,7 @@ _WORDS = {
 
 def judge(facts: Facts, aim: Aim) -> Judgement:
     if facts.mapping("kernel.config") is None:
-        return unknown(facts, "kernel.config", NOT_KNOWN)
+        return unknown(facts, "kernel.config", FIND_CONFIG)
     off = {"DEBUG_KMEMLEAK"} if facts.parameter("kmemleak") == "off" else set()
     heavy = [f"CONFIG_{name}" for name in _HEAVY if facts.config(name) == "y" and name not in off]
     for word, wanted in _WORDS.items():
@@ -64,8 +48,13 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
         if value is not None and value not in ("-", "off") and wanted in (None, value):
             heavy.append(f"{word}={value}" if value else word)
     if heavy:
-        return late(HEAVY(options=heavy))
+        return late(
+            VALUE(value=heavy), "boot a kernel built without them; take such words off the command line"
+        )
     light = [f"CONFIG_{name}" for name in _LIGHT if facts.config(name) == "y"]
     if light:
-        return note(LIGHT(options=light))
+        return note(
+            VALUE(value=light),
+            "a kernel without them is somewhat quicker; compare only kernels with the same options",
+        )
     return ok(NONE())

@@ -5,19 +5,11 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, late, ok, unknown
-from howlate.words.statement import rule
+from howlate.settings._check import NONE, Judgement, late, ok, unknown
 
-NONE = rule("doctor.hypervisor.none", "none visible")
 CHANGE = (
     "measure on the hardware; or on the host: a CPU for each virtual CPU (pinned), SCHED_FIFO for their threads, "
     "C-states off, memory locked; in the guest `idle=poll`"
-)
-GUEST = rule("doctor.hypervisor.guest", "a guest of {hypervisor}", remedy=CHANGE)
-POLLING_GUEST = rule(
-    "doctor.hypervisor.polling-guest",
-    "a guest of {hypervisor} (guest halt polling {poll_ns} ns)",
-    remedy=CHANGE,
 )
 
 TITLE = "Hypervisor"
@@ -43,5 +35,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     }.get(name, name)
     poll = facts.integer("cpu.haltpoll_ns")
     if poll is None:
-        return late(GUEST(hypervisor=spelt))
-    return late(POLLING_GUEST(hypervisor=spelt, poll_ns=poll))
+        return late("a guest of {hypervisor}", CHANGE, hypervisor=spelt)
+    return late(
+        "a guest of {hypervisor} (guest halt polling {poll_ns} ns)", CHANGE, hypervisor=spelt, poll_ns=poll
+    )

@@ -5,17 +5,8 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts, format_cpus
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, measuring_cpus, note, ok, unknown
+from howlate.settings._check import ELSEWHERE, OFF, ON, Judgement, measuring_cpus, note, ok, unknown
 from howlate.settings.cpuset import ISOLATED
-from howlate.words.statement import rule
-
-ABSENT = rule("doctor.irqbalance.absent", "does not run")
-APART = rule("doctor.irqbalance.apart", "runs, and leaves isolated CPUs alone")
-RUNS = rule(
-    "doctor.irqbalance.runs",
-    "runs",
-    remedy="`systemctl stop irqbalance`, or IRQBALANCE_BANNED_CPULIST={cpus} in /etc/default/irqbalance",
-)
 
 TITLE = "irqbalance"
 WHY = (
@@ -31,8 +22,12 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if not isinstance(services, list):
         return unknown(facts, "tasks.services")
     if "irqbalance" not in services:
-        return ok(ABSENT())
+        return ok(OFF())
     cpus = measuring_cpus(facts, aim)
     if cpus <= (facts.cpus(ISOLATED) or frozenset()):
-        return ok(APART())
-    return note(RUNS(cpus=format_cpus(cpus)))
+        return ok(ELSEWHERE())
+    return note(
+        ON(),
+        "`systemctl stop irqbalance`, or IRQBALANCE_BANNED_CPULIST={cpus} in /etc/default/irqbalance",
+        cpus=format_cpus(cpus),
+    )

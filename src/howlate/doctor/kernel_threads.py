@@ -8,6 +8,8 @@ from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import is_rt_kernel
 from howlate.settings._check import (
+    ABOVE,
+    NONE,
     Judgement,
     late,
     measuring_cpus,
@@ -17,24 +19,6 @@ from howlate.settings._check import (
     real_time,
     row_cpus,
     unknown,
-)
-from howlate.words.statement import rule
-
-TIMERS_BELOW = rule(
-    "doctor.kernel_threads.timers-below",
-    "ktimers at priority {timers}, below the measuring task ({priority})",
-    remedy="with setitimer, timer_create, timerfd or epoll: `chrt -f -p PRIORITY $(pgrep ktimers/N)`, above every "
-    "busy real-time task; clock_nanosleep and futex do not need it",
-)
-NONE = rule("doctor.kernel_threads.none", "none at or above the measuring priority")
-ABOVE_TEXT = "{threads} may run before the measuring task ({policy}:{priority})"
-ABOVE = rule(
-    "doctor.kernel_threads.above",
-    ABOVE_TEXT,
-    remedy="raise the measuring priority above them (`--set policy=fifo:90`), or lower theirs: `chrt -f -p 50 PID`",
-)
-ABOVE_ORDINARY = rule(
-    "doctor.kernel_threads.above-ordinary", ABOVE_TEXT, remedy="measure under a real-time policy"
 )
 
 TITLE = "IRQ, ktimers, ksoftirqd and rcuc threads"
@@ -66,8 +50,20 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
             before.append((priority, f"{name} ({priority})"))
     if before:
         names = [name for _, name in sorted(before, key=lambda one: (-one[0], one[1]))]
-        values = {"threads": names, "policy": aim.policy, "priority": aim.priority}
-        return late(ABOVE(**values)) if real_time(aim) else note(ABOVE_ORDINARY(**values))
+        above = ABOVE(tasks=names, policy=aim.policy, priority=aim.priority)
+        if not real_time(aim):
+            return note(above, "measure under a real-time policy")
+        return late(
+            above,
+            "raise the measuring priority above them (`--set policy=fifo:90`), or lower theirs: "
+            "`chrt -f -p 50 PID`",
+        )
     if timers and is_rt_kernel(facts) and real_time(aim):
-        return note(TIMERS_BELOW(timers=max(timers), priority=aim.priority))
+        return note(
+            "ktimers at priority {timers}, below the measuring task ({priority})",
+            "with setitimer, timer_create, timerfd or epoll: `chrt -f -p PRIORITY $(pgrep ktimers/N)`, above every "
+            "busy real-time task; clock_nanosleep and futex do not need it",
+            timers=max(timers),
+            priority=aim.priority,
+        )
     return ok(NONE())

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, note, ok, unknown
-from howlate.words.statement import rule
-
-SWITCHED_OFF = rule("doctor.mitigations.switched-off", "off (mitigations=off)")
-NONE = rule("doctor.mitigations.none", "none in force")
-IN_FORCE = rule(
-    "doctor.mitigations.in-force",
-    "{count} in force: {vulnerabilities}",
-    remedy="`mitigations=off` on the command line, only where every program on the machine is trusted",
-)
+from howlate.settings._check import NONE, OFF, VALUE, Judgement, note, ok, unknown
 
 TITLE = "Mitigations"
 WHY = (
@@ -30,8 +21,11 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if found is None:
         return unknown(facts, "cpu.vulnerabilities")
     if facts.parameter("mitigations") == "off":
-        return ok(SWITCHED_OFF())
+        return ok(OFF())
     costing = sorted(name for name, text in found.items() if str(text).startswith("Mitigation:"))
     if not costing:
         return ok(NONE())
-    return note(IN_FORCE(count=len(costing), vulnerabilities=costing))
+    return note(
+        VALUE(value=costing),
+        "`mitigations=off` on the command line, only where every program on the machine is trusted",
+    )

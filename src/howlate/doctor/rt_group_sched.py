@@ -5,18 +5,9 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, late, note, ok, real_time, unknown
-from howlate.words.statement import rule
+from howlate.settings._check import ABSENT, OFF, Judgement, late, note, ok, real_time, unknown
 
-ABSENT = rule("doctor.rt_group_sched.absent", "not in this kernel")
-SWITCHED_OFF = rule("doctor.rt_group_sched.switched-off", "off (rt_group_sched=0)")
-NO_SHARE = rule(
-    "doctor.rt_group_sched.no-share",
-    "the caller's cgroup has no share for real-time tasks (cpu.rt_runtime_us is 0)",
-    remedy="start from the root cgroup: `echo $$ > /sys/fs/cgroup/cpu/cgroup.procs`; or give the cgroup a share",
-)
-NO_FIGURE = rule("doctor.rt_group_sched.no-figure", "in this kernel; the cgroup's share is not visible")
-SHARE = rule("doctor.rt_group_sched.share", "in this kernel; the cgroup's share is {runtime_us} us")
+FOUND = "share of the caller's cgroup: {share}"
 
 TITLE = "RT group scheduling"
 WHY = (
@@ -35,7 +26,12 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if option == "n" and runtime is None:
         return ok(ABSENT())
     if facts.parameter("rt_group_sched") == "0":
-        return ok(SWITCHED_OFF())
+        return ok(OFF())
+    share = "not visible" if runtime is None else f"{runtime} us"
     if runtime == 0 and real_time(aim):
-        return late(NO_SHARE())
-    return note(NO_FIGURE() if runtime is None else SHARE(runtime_us=runtime))
+        return late(
+            FOUND,
+            "start from the root cgroup: `echo $$ > /sys/fs/cgroup/cpu/cgroup.procs`; or give the cgroup a share",
+            share=share,
+        )
+    return note(FOUND, share=share)

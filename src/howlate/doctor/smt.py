@@ -5,17 +5,12 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts, format_cpus, parse_cpus
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, absent, measuring_cpus, note, ok, unknown
-from howlate.words.statement import rule
+from howlate.settings._check import ELSEWHERE, OFF, Judgement, absent, measuring_cpus, note, ok, unknown
 
-OFF = rule("doctor.smt.off", "off, or does not exist here")
-APART = rule("doctor.smt.apart", "no other thread shares a core with a measuring CPU")
 CHANGE = (
     "`echo off > /sys/devices/system/cpu/smt/control`, or `nosmt`, or leave the sibling idle: "
     "`echo 0 > /sys/devices/system/cpu/cpuN/online`"
 )
-SHARED = rule("doctor.smt.shared", "CPU {cpus} shares a core with a measuring CPU", remedy=CHANGE)
-ON = rule("doctor.smt.on", "on: CPUs {cpus} share cores", remedy=CHANGE)
 
 TITLE = "SMT"
 WHY = (
@@ -44,5 +39,5 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
                 else (members & online if len(members & online) > 1 else set())
             )
     if active == 0 or not shared:
-        return ok(APART())
-    return note((ON if aim.every else SHARED)(cpus=format_cpus(shared)))
+        return ok(ELSEWHERE())
+    return note("CPU {cpus} shares a core with a measuring CPU", CHANGE, cpus=format_cpus(shared))

@@ -5,15 +5,7 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, late, note, ok, unknown
-from howlate.words.statement import rule
-
-STOLEN = rule(
-    "doctor.steal.stolen",
-    "{share} % of the CPUs' time since boot",
-    remedy="give the guest CPUs of its own on the host, or measure on the hardware",
-)
-NONE = rule("doctor.steal.none", "none since boot")
+from howlate.settings._check import NONE, Judgement, late, note, ok, unknown
 
 TITLE = "Steal"
 WHY = (
@@ -29,8 +21,10 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if stolen is None or total is None or total <= 0:
         return unknown(facts, "cpu.steal_ticks" if stolen is None else "cpu.total_ticks")
     share = 100 * stolen / total
-    if share >= 0.1:
-        return late(STOLEN(share=f"{share:.2g}"))
-    if stolen > 0:
-        return note(STOLEN(share=f"{share:.1g}"))
-    return ok(NONE())
+    if stolen <= 0:
+        return ok(NONE())
+    return (late if share >= 0.1 else note)(
+        "{share} % of the CPUs' time since boot",
+        "give the guest CPUs of its own on the host, or measure on the hardware",
+        share=f"{share:.2g}" if share >= 0.1 else f"{share:.1g}",
+    )

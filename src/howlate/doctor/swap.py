@@ -5,15 +5,7 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, note, ok, unknown
-from howlate.words.statement import rule
-
-NONE = rule("doctor.swap.none", "none")
-ON = rule(
-    "doctor.swap.on",
-    "{size_mib} MiB, swappiness {swappiness}",
-    remedy="lock the application's memory (mlockall), or `swapoff -a`",
-)
+from howlate.settings._check import NONE, Judgement, note, ok, unknown
 
 TITLE = "Swap"
 WHY = (
@@ -32,4 +24,9 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if total == 0:
         return ok(NONE())
     swappiness = facts.integer("memory.swappiness")
-    return note(ON(size_mib=total // 1024, swappiness="?" if swappiness is None else swappiness))
+    return note(
+        "{size_mib} MiB, swappiness {swappiness}",
+        "lock the application's memory (mlockall), or `swapoff -a`",
+        size_mib=total // 1024,
+        swappiness="?" if swappiness is None else swappiness,
+    )

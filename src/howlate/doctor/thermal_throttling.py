@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, late, ok, unknown
-from howlate.words.statement import rule
-
-THROTTLED = rule(
-    "doctor.thermal_throttling.throttled",
-    "since boot {core} times a core, {package} times a package",
-    remedy="improve the cooling, or lower the top frequency: `cpupower frequency-set -u`",
-)
-NEVER = rule("doctor.thermal_throttling.never", "never since boot")
+from howlate.settings._check import NONE, Judgement, late, ok, unknown
 
 TITLE = "Thermal throttling"
 WHY = (
@@ -27,5 +19,10 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if core is None and package is None:
         return unknown(facts, "cpu.throttled_core")
     if (core or 0) + (package or 0) > 0:
-        return late(THROTTLED(core=core or 0, package=package or 0))
-    return ok(NEVER())
+        return late(
+            "since boot {core} times a core, {package} times a package",
+            "improve the cooling, or lower the top frequency: `cpupower frequency-set -u`",
+            core=core or 0,
+            package=package or 0,
+        )
+    return ok(NONE())

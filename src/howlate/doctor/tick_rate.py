@@ -4,28 +4,7 @@ from __future__ import annotations
 
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import UNKNOWN, Judgement, late, note, ok, unknown
-from howlate.words.statement import rule
-
-NO_HIGHRES = rule(
-    "doctor.tick_rate.no-highres",
-    "high-resolution timers are switched off (highres=off)",
-    remedy="remove `highres=off` from the command line",
-)
-TICKS_ONLY = rule(
-    "doctor.tick_rate.ticks-only",
-    "HZ {hz}, no high-resolution timers: sleeps end at ticks",
-    remedy="boot a kernel with CONFIG_HIGH_RES_TIMERS=y",
-)
-ALWAYS_TICKS = rule(
-    "doctor.tick_rate.always-ticks",
-    "HZ {hz}, and idle CPUs tick too (nohz=off)",
-    remedy="remove `nohz=off` unless it is wanted",
-)
-GOOD = rule("doctor.tick_rate.good", "HZ {hz}, high-resolution timers")
-NOT_KNOWN = rule(
-    "doctor.tick_rate.not-known", UNKNOWN, remedy="look for /proc/config.gz or /boot/config-$(uname -r)"
-)
+from howlate.settings._check import FIND_CONFIG, Judgement, late, note, ok, unknown
 
 TITLE = "HZ and high-resolution timers"
 WHY = (
@@ -44,12 +23,16 @@ IN_LAB = (
 
 def judge(facts: Facts, aim: Aim) -> Judgement:
     if facts.parameter("highres") == "off":
-        return late(NO_HIGHRES())
+        return late("highres=off", "remove `highres=off` from the command line")
     hz = facts.config("HZ")
     if hz is None:
-        return unknown(facts, "kernel.config", NOT_KNOWN)
+        return unknown(facts, "kernel.config", FIND_CONFIG)
     if facts.config("HIGH_RES_TIMERS") != "y":
-        return late(TICKS_ONLY(hz=hz))
+        return late(
+            "HZ {hz}, no high-resolution timers: sleeps end at ticks",
+            "boot a kernel with CONFIG_HIGH_RES_TIMERS=y",
+            hz=hz,
+        )
     if facts.parameter("nohz") == "off":
-        return note(ALWAYS_TICKS(hz=hz))
-    return ok(GOOD(hz=hz))
+        return note("HZ {hz}, idle CPUs tick too (nohz=off)", "remove `nohz=off` unless it is wanted", hz=hz)
+    return ok("HZ {hz}, high-resolution timers", hz=hz)

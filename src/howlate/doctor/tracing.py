@@ -7,29 +7,7 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import UNKNOWN, Judgement, late, note, ok, unknown
-from howlate.words.statement import Statement, rule
-
-ACTIVE = rule(
-    "doctor.tracing.active",
-    "{activities:items}",
-    remedy="`trace-cmd reset`, or write nop to current_tracer, 0 to events/enable and tracing_on",
-)
-TRACER = rule("doctor.tracing.tracer", "tracer {name}")
-EVENTS = rule("doctor.tracing.events", "events {names}")
-INSTANCES = rule("doctor.tracing.instances", "trace instances {names}")
-PROBES = rule("doctor.tracing.probes", "{count} {kind}")
-HELD = rule(
-    "doctor.tracing.held",
-    "{resources:all} held by other processes",
-    remedy="end `perf`, `bpftrace` and the like; see `bpftool prog`",
-)
-NONE = rule("doctor.tracing.none", "none")
-NOT_KNOWN = rule(
-    "doctor.tracing.not-known",
-    UNKNOWN,
-    remedy="{as_root}, with tracefs mounted: `mount -t tracefs none /sys/kernel/tracing`",
-)
+from howlate.settings._check import NONE, Judgement, late, note, ok, unknown
 
 TITLE = "Tracers and probes"
 WHY = (
@@ -43,21 +21,29 @@ CAUSES = (Cause.UNKNOWN,)
 def judge(facts: Facts, aim: Aim) -> Judgement:
     tracer, events = facts.text("trace.tracer"), facts.values.get("trace.events")
     if tracer is None:
-        return unknown(facts, "trace.tracer", NOT_KNOWN)
-    active: list[Statement] = []
+        return unknown(
+            facts,
+            "trace.tracer",
+            "{as_root}, with tracefs mounted: `mount -t tracefs none /sys/kernel/tracing`",
+        )
+    active: list[str] = []
     if facts.integer("trace.on") != 0:
         if tracer != "nop":
-            active.append(TRACER(name=tracer))
+            active.append(f"tracer {tracer}")
         if isinstance(events, list) and events:
-            active.append(EVENTS(names=events))
+            active.append(f"events {', '.join(map(str, events))}")
     instances = facts.values.get("trace.instances")
     if isinstance(instances, list) and instances:
-        active.append(INSTANCES(names=instances))
+        active.append(f"trace instances {', '.join(map(str, instances))}")
     for key, word in (("trace.kprobes", "kprobes"), ("trace.uprobes", "uprobes")):
         if facts.integer(key):
-            active.append(PROBES(count=facts.integer(key), kind=word))
+            active.append(f"{facts.integer(key)} {word}")
     if active:
-        return late(ACTIVE(activities=active))
+        return late(
+            "{activities:items}",
+            "`trace-cmd reset`, or write nop to current_tracer, 0 to events/enable and tracing_on",
+            activities=active,
+        )
     held = []
     for key, word in (
         ("trace.perf_descriptors", "perf counters"),
@@ -68,5 +54,9 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if facts.integer("trace.functions"):
         held.append(f"{facts.integer('trace.functions')} functions are traced or patched")
     if held:
-        return note(HELD(resources=held))
+        return note(
+            "{resources:all} held by other processes",
+            "end `perf`, `bpftrace` and the like; see `bpftool prog`",
+            resources=held,
+        )
     return ok(NONE())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -14,14 +15,24 @@ from howlate.model.facts import bracketed as bracketed  # checks have it from he
 from howlate.model.finding import Aim, Finding, Level
 from howlate.words import say
 from howlate.words.printable import shell_word
-from howlate.words.statement import Rule, Statement, rule
+from howlate.words.statement import Statement, rule
 
-UNKNOWN = "not known: {fact}: {reason}"
-NOT_KNOWN = rule("doctor.not-known", UNKNOWN)
-INCOMPLETE = rule(
-    "doctor.incomplete", "the check {check} has no {part}", remedy="see docs/how-to/add-a-check.md"
-)
+UNKNOWN = rule("doctor.not-known", "not known: {fact}: {reason}")
+VALUE = rule("doctor.value", "{value}")
+ABSENT = rule("doctor.absent", "not available")
+NONE = rule("doctor.none", "none")
+ON = rule("doctor.on", "on")
+OFF = rule("doctor.off", "off")
+NOT_NEEDED = rule("doctor.not-needed", "not needed")
+EVERY = rule("doctor.every", "every {interval_s} s")
+ELSEWHERE = rule("doctor.elsewhere", "not on the measuring CPUs")
+ABOVE = rule("doctor.above", "{tasks} may run before the measuring task ({policy}:{priority})")
+LACKING = rule("doctor.lacking", "no {capability}, and {resource} is {limit}")
 
+MEASURE_ON_SOME = "measure on some CPUs only: `--cpus`"
+MOUNT_DEBUGFS = "mount debugfs: `mount -t debugfs none /sys/kernel/debug`"
+FIND_CONFIG = "look for /proc/config.gz or /boot/config-$(uname -r)"
+GRANT = "{as_root}; or, as root and after each build of the probe, `{grant}` (package libcap2-bin); or "
 AS_ROOT = rule("doctor.as-root", "run as root")
 WITH_ALL = rule("doctor.as-root-with-all", "run as root with all capabilities")
 OUT_OF_NAMESPACE = rule(
@@ -38,13 +49,16 @@ CONTAINER_OPTIONS = "--cap-add SYS_NICE --cap-add IPC_LOCK --ulimit rtprio=99 --
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a check's function returns: the level and the statement of its finding; the remedy of the rule
-    says what to do."""
+    """What a check's function returns."""
 
     level: Level
     statement: Statement
+    change: str = ""
+    """The remedy; "" if there is nothing to do."""
     weight: int = 0
-    """Replaces the check's own weight where this answer matters more."""
+    """Replaces the check's own weight; 0: does not."""
+    hold: str | None = None
+    """The knob, with its value, that the remedy begins with; None: the first of the check; "": none."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +77,8 @@ class Check:
     in_lab: str | None = None
     """The remedy in the lab, where a kernel is named with its parameters; it replaces the remedy for a
     machine."""
-    holds: Mapping[str, str] = field(default_factory=dict)
-    """By rule the knob that changes what it found, with its value: the way that the remedy begins with."""
+    holds: tuple[str, ...] = ()
+    """The knobs, with their values, that change what it found."""
     causes: tuple[Cause, ...] = ()
     """The causes of late samples that it looks at."""
 
@@ -74,12 +88,12 @@ class Check:
         name = name or module.__name__.rpartition(".")[2]
         for attribute, kind in (("TITLE", str), ("WHY", str), ("WEIGHT", int), ("__doc__", str)):
             if not isinstance(getattr(module, attribute, None), kind):
-                raise HowlateError(INCOMPLETE(check=name, part=attribute))
+                raise incomplete(name, attribute)
         if not callable(getattr(module, "judge", None)):
-            raise HowlateError(INCOMPLETE(check=name, part="judge(facts, aim)"))
+            raise incomplete(name, "judge(facts, aim)")
         looks_at = " ".join((module.__doc__ or "").split())
         in_guests = getattr(module, "IN_GUESTS", False) is True
-        in_lab, holds = getattr(module, "IN_LAB", None), getattr(module, "HOLD", {})
+        in_lab, holds = getattr(module, "IN_LAB", None), getattr(module, "HOLD", ())
         causes = causes or getattr(module, "CAUSES", ())
         about = (module.TITLE, module.WHY, module.WEIGHT, looks_at)
         return Check(name, *about, module.judge, in_guests, in_lab, holds, causes)
@@ -88,13 +102,23 @@ class Check:
         """This check's answer about one machine, or about a guest of the lab. `here`: it is the machine at
         hand, where the remedy's commands are typed."""
         judgement = self.judge(facts, aim)
-        change = say.remedy(judgement.statement)
+        change, hold = judgement.change, judgement.hold
+        if hold is None and self.holds:
+            hold = self.holds[0]
         if in_lab and change and self.in_lab is not None:
             change = self.in_lab
-        elif knob := self.holds.get(judgement.statement.rule):
-            change = _with_knob(knob, change, facts, aim, here=here and not in_lab)
-        weight = judgement.weight or self.weight
-        return Finding(self.name, judgement.level, self.title, judgement.statement, self.why, change, weight)
+        elif change and hold:
+            change = _with_knob(hold, change, facts, aim, here=here and not in_lab)
+        weight, statement = judgement.weight or self.weight, judgement.statement
+        if not statement.rule:
+            statement = replace(statement, rule=f"doctor.{self.name}")
+        return Finding(self.name, judgement.level, self.title, statement, self.why, change, weight)
+
+
+def incomplete(check: str, part: str) -> HowlateError:
+    return HowlateError(
+        "the check {check} lacks {part}", remedy="see docs/how-to/add-a-check.md", check=check, part=part
+    )
 
 
 def _with_knob(knob: str, change: str, facts: Facts, aim: Aim, *, here: bool) -> str:
@@ -112,38 +136,45 @@ def _with_knob(knob: str, change: str, facts: Facts, aim: Aim, *, here: bool) ->
     return f"{change} (from here the knob {name} cannot be set: {row.get('why')})"
 
 
-def late(statement: Statement, weight: int = 0) -> Judgement:
-    """It plausibly makes this machine late, and can be changed."""
-    return Judgement("late", statement, weight)
+def _judged(
+    level: Level,
+    found: Statement | str,
+    change: str = "",
+    *,
+    weight: int = 0,
+    hold: str | None = None,
+    **values: Any,
+) -> Judgement:
+    """`found`, `change`: templates over the values."""
+    statement = Statement.of(found, **values)
+    return Judgement(level, statement, say.filled(change, {**statement.values, **values}), weight, hold)
 
 
-def note(statement: Statement) -> Judgement:
-    """It is worth knowing when the numbers are read."""
-    return Judgement("note", statement)
+late = partial(_judged, "late")
+"""It plausibly makes this machine late, and can be changed."""
+note = partial(_judged, "note")
+"""It is worth knowing when the numbers are read."""
+ok = partial(_judged, "ok")
+"""It was examined and is in order."""
 
 
-def ok(statement: Statement) -> Judgement:
-    """It was examined and is in order."""
-    return Judgement("ok", statement)
-
-
-def unknown(facts: Facts, key: str, not_known: Rule = NOT_KNOWN) -> Judgement:
+def unknown(facts: Facts, key: str, change: str = "") -> Judgement:
     """A fact is missing, with the reason."""
-    way = {"as_root": as_root(facts)} if "as_root" in not_known.fields else {}
-    return Judgement("unknown", not_known(fact=key, reason=facts.reason(key), **way))
+    found = UNKNOWN(fact=key, reason=facts.reason(key))
+    return _judged("unknown", found, change, hold="", as_root=as_root(facts))
 
 
-def not_there(facts: Facts, key: str, gone: Rule) -> Judgement:
+def not_there(facts: Facts, key: str) -> Judgement:
     """A fact is missing because the machine does not have the thing, which is in order, or for another reason."""
-    return ok(gone()) if absent(facts, key) else unknown(facts, key)
+    return ok(ABSENT()) if absent(facts, key) else unknown(facts, key)
 
 
-def by_number(key: str, gone: Rule, judged: Callable[[int], Judgement]) -> Callable[[Facts, Aim], Judgement]:
+def by_number(key: str, judged: Callable[[int], Judgement]) -> Callable[[Facts, Aim], Judgement]:
     """The judge of a setting that is a whole number, whatever else the machine is like."""
 
     def judge(facts: Facts, _aim: Aim) -> Judgement:
         value = facts.integer(key)
-        return not_there(facts, key, gone) if value is None else judged(value)
+        return not_there(facts, key) if value is None else judged(value)
 
     return judge
 

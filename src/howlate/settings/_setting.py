@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 
-from howlate.errors import HowlateError
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts, format_cpus
 from howlate.model.finding import Aim
-from howlate.settings._check import INCOMPLETE, Check, measuring_cpus, other_cpus
-from howlate.words.statement import Rule, Statement, rule
+from howlate.settings._check import Check, incomplete, measuring_cpus, other_cpus
+from howlate.words.statement import Statement, rule
 
-NO_OTHER_CPU = rule("flip.no-other-cpu", "there is no other CPU than the measuring one")
+NO_OTHER_CPU = rule("flip.no-other-cpu", "no CPU besides the measuring ones")
 SYSCTL, TMPFILES = "/etc/sysctl.d/90-howlate.conf", "/etc/tmpfiles.d/90-howlate.conf"
 
 Candidates = Callable[[Facts, Aim], "tuple[str, ...] | Statement"]
@@ -38,8 +37,8 @@ class MachineSetting:
     `measuring`, `sysctl` and `tmpfiles`."""
     causes: tuple[Cause, ...] = ()
     """What makes a task late and is changed by it."""
-    only_named: Rule | None = None
-    """Why it is tried only if the user names it."""
+    only_named: str = ""
+    """Why it is tried only if the user names it; "" if it is always tried."""
     refused: Callable[[Facts], Statement | None] = lambda _facts: None
     """Why it cannot be tried on this machine, whatever the value."""
     lacks: Mapping[str, str] = field(default_factory=dict)
@@ -53,7 +52,7 @@ class MachineSetting:
         """What a setting's file declares; a file without it is an error."""
         name, setting = module.__name__.rpartition(".")[2], getattr(module, "SETTING", None)
         if not isinstance(setting, MachineSetting):
-            raise HowlateError(INCOMPLETE(check=name, part="SETTING"))
+            raise incomplete(name, "SETTING")
         check = setting.check or name
         own_check = Check.of(module, check, setting.causes) if hasattr(module, "TITLE") else None
         return replace(setting, name=name, check=check, own_check=own_check)

@@ -8,16 +8,8 @@ from howlate.model.finding import Aim
 from howlate.settings._check import Judgement, late, measuring_cpus, not_there, note, number, ok, row_cpus
 from howlate.settings._setting import MachineSetting, always
 from howlate.settings.cpu_dma_latency import IDLE_STATES, REQUEST
-from howlate.words.statement import rule
 
-POLLING = rule("doctor.c_states.polling", "CPUs do not sleep at all (idle=poll)")
-NONE = rule("doctor.c_states.none", "the kernel has no idle states to choose from")
-DEEP = rule(
-    "doctor.c_states.deep",
-    "leaving {state} takes up to {latency_us} us",
-    remedy="permanently `processor.max_cstate=1 intel_idle.max_cstate=1`, or hold /dev/cpu_dma_latency open",
-)
-SHALLOW = rule("doctor.c_states.shallow", "leaving an idle state takes at most {latency_us} us")
+CHANGE = "permanently `processor.max_cstate=1 intel_idle.max_cstate=1`, or hold /dev/cpu_dma_latency open"
 
 TITLE = "C-states"
 WHY = (
@@ -25,7 +17,7 @@ WHY = (
     "interrupt."
 )
 WEIGHT = 85
-HOLD = {DEEP.id: "cpu_dma_latency=0"}
+HOLD = ("cpu_dma_latency=0",)
 
 
 def _awake(facts: Facts, _aim: Aim) -> str:
@@ -48,10 +40,10 @@ SETTING = MachineSetting(
 
 def judge(facts: Facts, aim: Aim) -> Judgement:
     if facts.parameter("idle") == "poll":
-        return ok(POLLING())
+        return ok("off (idle=poll)")
     rows = facts.table(IDLE_STATES)
     if rows is None:
-        return not_there(facts, IDLE_STATES, NONE)
+        return not_there(facts, IDLE_STATES)
     cpus = measuring_cpus(facts, aim)
     limit = facts.integer(REQUEST)
     deepest, name = 0, ""
@@ -61,8 +53,10 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
             continue
         if latency > deepest and (limit is None or latency <= limit):
             deepest, name = latency, str(row.get("name"))
-    if deepest > 10:
-        return late(DEEP(state=name, latency_us=deepest))
-    if deepest > 2:
-        return note(DEEP(state=name, latency_us=deepest))
-    return ok(SHALLOW(latency_us=deepest))
+    level = late if deepest > 10 else note if deepest > 2 else ok
+    return level(
+        "exit from {state} takes up to {latency_us} us",
+        CHANGE if deepest > 2 else "",
+        state=name or "idle",
+        latency_us=deepest,
+    )

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from howlate.model.cause import Cause
-from howlate.settings._check import by_number, note, ok
+from howlate.settings._check import OFF, VALUE, by_number, note, ok
 from howlate.settings._setting import MachineSetting, always, as_number
-from howlate.words.statement import rule
 
 FACT = "memory.compaction"
-ABSENT = rule("doctor.compaction.absent", "this kernel does not move pages unasked")
-ON = rule("doctor.compaction.on", "{value} of 100", remedy="`sysctl vm.compaction_proactiveness=0`")
-OFF = rule("doctor.compaction.off", "off")
 
 TITLE = "Proactive compaction"
 WHY = (
@@ -18,7 +14,8 @@ WHY = (
     "meanwhile faults, in locked memory too, and the TLBs of the CPUs that run its owner are flushed."
 )
 WEIGHT = 32
-HOLD = {ON.id: "compaction=0"}
+HOLD = ("compaction=0",)
+CHANGE = "`sysctl vm.compaction_proactiveness=0`"
 
 SETTING = MachineSetting(
     facts=(FACT,),
@@ -28,4 +25,4 @@ SETTING = MachineSetting(
     causes=(Cause.IPI, Cause.PAGE_FAULT),
 )
 
-judge = by_number(FACT, ABSENT, lambda value: note(ON(value=value)) if value else ok(OFF()))
+judge = by_number(FACT, lambda value: note(VALUE(value=f"{value} %"), CHANGE) if value else ok(OFF()))

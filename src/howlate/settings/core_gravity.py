@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from howlate.settings._setting import MachineSetting, always
-from howlate.words.statement import rule
 
 COBALT_GRAVITY, EVL_GRAVITY = "cobalt.gravity", "evl.gravity"
-SHIFTS = rule(
-    "flip.shifts",
-    "it shifts the figures of a real-time core and makes nothing less late; to try it name it, as in --knobs {knob}",
-)
 
 SETTING = MachineSetting(
     facts=(COBALT_GRAVITY, EVL_GRAVITY),
     check="core",
     tries=always("0"),
-    only_named=SHIFTS,
+    only_named="it shifts the figures of a real-time core and reduces no latency",
     lacks={
         "in_force": "a core has three of them, and rounds what is written",
         "hold": "it makes nothing less late",

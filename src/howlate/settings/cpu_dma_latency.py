@@ -5,26 +5,12 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import UNKNOWN, Judgement, note, number, ok, unknown
+from howlate.settings._check import NONE, Judgement, note, number, ok, unknown
 from howlate.settings._setting import MachineSetting, always, as_number
-from howlate.words.statement import rule
 
 REQUEST = "cpu.dma_latency_us"
 IDLE_STATES = "cpu.idle_states"
 """Those that a request keeps CPUs out of."""
-HELD = rule(
-    "doctor.cpu_dma_latency.held",
-    "a process holds a request of {latency_us} us",
-    remedy="`fuser -v /dev/cpu_dma_latency` names it; your application must hold it as well, or end that process "
-    "and measure again",
-)
-NOT_HELD = rule(
-    "doctor.cpu_dma_latency.not-held",
-    "nobody holds a request",
-    remedy="write 0 there in the application, and keep the file open while it matters",
-)
-NOT_NEEDED = rule("doctor.cpu_dma_latency.not-needed", "nobody holds a request, and no deep state needs one")
-NOT_KNOWN = rule("doctor.cpu_dma_latency.not-known", UNKNOWN, remedy="{as_root}")
 
 TITLE = "cpu_dma_latency"
 WHY = (
@@ -33,7 +19,7 @@ WHY = (
     "later."
 )
 WEIGHT = 50
-HOLD = {NOT_HELD.id: "cpu_dma_latency=0"}
+HOLD = ("cpu_dma_latency=0",)
 
 SETTING = MachineSetting(
     facts=(REQUEST,),
@@ -47,13 +33,19 @@ SETTING = MachineSetting(
 def judge(facts: Facts, aim: Aim) -> Judgement:
     latency = facts.integer(REQUEST)
     if latency is None:
-        return unknown(facts, REQUEST, NOT_KNOWN)
+        return unknown(facts, REQUEST, "{as_root}")
     if latency < 2_000_000_000:
-        return note(HELD(latency_us=latency))
+        return note(
+            "a process requests {latency_us} us",
+            "`fuser -v /dev/cpu_dma_latency` names it; your application must hold it as well, or end that process "
+            "and measure again",
+            hold="",
+            latency_us=latency,
+        )
     rows = facts.table(IDLE_STATES) or ()
     deepest = max(
         (number(row, "latency_us") or 0 for row in rows if row.get("disabled") is not True), default=0
     )
     if deepest > 10:
-        return note(NOT_HELD())
-    return ok(NOT_NEEDED())
+        return note(NONE(), "write 0 there in the application, and keep the file open while it matters")
+    return ok(NONE())

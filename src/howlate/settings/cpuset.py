@@ -9,24 +9,14 @@ from howlate.model.facts import Facts, format_cpus, parse_cpus
 from howlate.model.finding import Aim
 from howlate.settings._check import Judgement, late, measuring_cpus, note, ok, other_cpus, real_time, unknown
 from howlate.settings._setting import NO_OTHER_CPU, MachineSetting
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement
 
 ISOLATED = "cpu.isolated"
 NOHZ_FULL = "cpu.nohz_full"
-ONE_CPU = rule("doctor.isolation.one-cpu", "one CPU only: nothing to isolate it from")
-COMPLETE = rule("doctor.isolation.complete", "CPU {cpus} isolated, with nohz_full and rcu_nocbs")
 CHANGE = (
     "`isolcpus=managed_irq,domain,{isolated} nohz_full={isolated} rcu_nocbs={isolated}` on the kernel's command "
     "line"
 )
-NOT_ISOLATED = rule(
-    "doctor.isolation.not-isolated",
-    "CPU {cpus} is not isolated",
-    "CPUs {cpus} are not isolated",
-    by="count",
-    remedy=CHANGE,
-)
-LACKING = rule("doctor.isolation.lacking", "CPU {cpus} isolated, without {parameters}", remedy=CHANGE)
 
 TITLE = "Isolation"
 WHY = (
@@ -35,12 +25,6 @@ WHY = (
     "caches there."
 )
 WEIGHT = 40
-
-ONLY_NAMED = rule(
-    "flip.only-named",
-    "it divides the whole machine while a cell is measured; to try it name it, as in --knobs {knob}",
-)
-CPUSET_OF_V2 = rule("flip.cpuset-of-v2", "with cgroup v2 a thread cannot enter a cpuset alone")
 
 
 def _measuring(facts: Facts, aim: Aim) -> tuple[str, ...] | Statement:
@@ -56,8 +40,12 @@ SETTING = MachineSetting(
         "AllowedCPUs={cpus} whose slice is a partition"
     },
     causes=(Cause.IRQ, Cause.IPI, Cause.MIGRATION),
-    only_named=ONLY_NAMED,
-    refused=lambda facts: CPUSET_OF_V2() if facts.text("cgroup.version") == "v2" else None,
+    only_named="it divides the whole machine while a cell is measured",
+    refused=lambda facts: (
+        Statement.of("a thread cannot enter a cpuset of cgroup v2 alone")
+        if facts.text("cgroup.version") == "v2"
+        else None
+    ),
     lacks={
         "in_force": "the knob makes a set of its own, whatever there is",
         "hold": "it divides the whole machine; what helps a service is on the kernel's command line",
@@ -70,16 +58,19 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if isolated is None or online is None:
         return unknown(facts, ISOLATED if isolated is None else "cpu.online")
     if len(online) <= 1:
-        return ok(ONE_CPU())
+        return ok("single CPU")
     cpus = measuring_cpus(facts, aim)
     proposed = format_cpus(cpus if cpus < online else {max(online)})
     apart = cpus <= isolated or facts.text("cgroup.partition") in ("root", "isolated", "exclusive")
-    if not apart:
-        together = NOT_ISOLATED(cpus=format_cpus(cpus), count=len(cpus), isolated=proposed)
-        return note(together) if real_time(aim) else late(together)
     quiet = facts.cpus(NOHZ_FULL) or frozenset()
     callbacks = (parse_cpus(facts.parameter("rcu_nocbs") or "") or frozenset()) | quiet
     lacking = [name for name, have in (("nohz_full", quiet), ("rcu_nocbs", callbacks)) if not cpus <= have]
-    if lacking:
-        return note(LACKING(cpus=format_cpus(cpus), parameters=" and ".join(lacking), isolated=proposed))
-    return ok(COMPLETE(cpus=format_cpus(cpus)))
+    if apart and not lacking:
+        return ok("CPU {cpus} isolated, with nohz_full and rcu_nocbs", cpus=format_cpus(cpus))
+    return (note if apart or real_time(aim) else late)(
+        "CPU {cpus} without {parameters:all}",
+        CHANGE,
+        cpus=format_cpus(cpus),
+        parameters=lacking if apart else ["isolcpus", *lacking],
+        isolated=proposed,
+    )

@@ -6,22 +6,21 @@ from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import kernel_version
-from howlate.settings._check import UNKNOWN, Judgement, measuring_cpus, note, number, ok, row_cpus, unknown
+from howlate.settings._check import (
+    ABSENT,
+    MOUNT_DEBUGFS,
+    OFF,
+    Judgement,
+    measuring_cpus,
+    note,
+    number,
+    ok,
+    row_cpus,
+    unknown,
+)
 from howlate.settings._setting import MachineSetting, always
-from howlate.words.statement import rule
 
 FACT = "sched.fair_server"
-ABSENT = rule("doctor.fair_server.absent", "this kernel has none")
-RUNS = rule(
-    "doctor.fair_server.runs",
-    "takes up to {runtime_ms} of {period_ms} ms for tasks that are not real-time",
-    remedy="write 0 to /sys/kernel/debug/sched/fair_server/cpu*/runtime (then a runaway real-time task starves all "
-    "else)",
-)
-OFF = rule("doctor.fair_server.off", "off on the measuring CPUs")
-NOT_KNOWN = rule(
-    "doctor.fair_server.not-known", UNKNOWN, remedy="mount debugfs: `mount -t debugfs none /sys/kernel/debug`"
-)
 
 TITLE = "Fair server"
 WHY = (
@@ -30,7 +29,7 @@ WHY = (
     "if other real-time tasks fill its CPU."
 )
 WEIGHT = 55
-HOLD = {RUNS.id: "fair_server=off"}
+HOLD = ("fair_server=off",)
 IN_GUESTS = True
 IN_LAB = ""
 
@@ -56,10 +55,16 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
         return ok(ABSENT())
     rows = facts.table(FACT)
     if rows is None:
-        return unknown(facts, FACT, NOT_KNOWN)
+        return unknown(facts, FACT, MOUNT_DEBUGFS)
     cpus = measuring_cpus(facts, aim)
     for row in rows:
         runtime, period = number(row, "runtime_ns"), number(row, "period_ns")
         if row_cpus(row, "cpus") & cpus and runtime and period:
-            return note(RUNS(runtime_ms=runtime // 1000000, period_ms=period // 1000000))
+            return note(
+                "takes up to {runtime_ms} of {period_ms} ms for tasks that are not real-time",
+                "write 0 to /sys/kernel/debug/sched/fair_server/cpu*/runtime (then a runaway real-time task starves "
+                "all others)",
+                runtime_ms=runtime // 1000000,
+                period_ms=period // 1000000,
+            )
     return ok(OFF())

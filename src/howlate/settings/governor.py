@@ -5,6 +5,8 @@ from __future__ import annotations
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.settings._check import (
+    ABSENT,
+    VALUE,
     Judgement,
     late,
     measuring_cpus,
@@ -16,18 +18,9 @@ from howlate.settings._check import (
     unknown,
 )
 from howlate.settings._setting import MachineSetting, always
-from howlate.words.statement import rule
 
 FACT = "cpu.frequency"
-ABSENT = rule("doctor.governor.absent", "the kernel does not set the frequency here")
-ABSENT_THERE = rule(
-    "doctor.governor.absent-there", "the kernel does not set the frequency of the measuring CPUs"
-)
 CHANGE = "`cpupower frequency-set -g performance`"
-PREFERENCE = rule("doctor.governor.preference", "{governors} with the preference performance", remedy=CHANGE)
-SLOW = rule("doctor.governor.slow", "{governors}", remedy=CHANGE)
-PERFORMANCE = rule("doctor.governor.performance", "performance")
-FIXED = rule("doctor.governor.fixed", "{governors}, but the frequency is fixed")
 
 TITLE = "Frequency governor"
 WHY = (
@@ -35,7 +28,7 @@ WHY = (
     "times as long; a change of frequency itself can stop the CPU for tens of microseconds."
 )
 WEIGHT = 75
-HOLD = {PREFERENCE.id: "governor=performance", SLOW.id: "governor=performance"}
+HOLD = ("governor=performance",)
 
 
 def _of_all(facts: Facts, _aim: Aim) -> str:
@@ -59,19 +52,21 @@ SETTING = MachineSetting(
 def judge(facts: Facts, aim: Aim) -> Judgement:
     rows = facts.table(FACT)
     if rows is None:
-        return not_there(facts, FACT, ABSENT)
+        return not_there(facts, FACT)
     cpus = measuring_cpus(facts, aim)
     mine = [row for row in rows if row_cpus(row, "cpus") & cpus]
     if not mine:
-        return ok(ABSENT_THERE())
+        return ok(ABSENT())
     names = sorted({str(row.get("governor")) for row in mine})
     fixed = all(
         number(row, "min_khz") is not None and row.get("min_khz") == row.get("max_khz") for row in mine
     )
-    if names == ["performance"] or fixed:
-        return ok(PERFORMANCE() if names == ["performance"] else FIXED(governors=names))
+    if names == ["performance"]:
+        return ok("performance")
+    if fixed:
+        return ok("{governors}, fixed frequency", governors=names)
     if names == ["None"]:
         return unknown(facts, FACT)
     if all(row.get("preference") == "performance" for row in mine):
-        return note(PREFERENCE(governors=names))
-    return late(SLOW(governors=names))
+        return note("{governors} with the preference performance", CHANGE, governors=names)
+    return late(VALUE(value=names), CHANGE)

@@ -9,6 +9,8 @@ from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import is_rt_kernel
 from howlate.settings._check import (
+    MEASURE_ON_SOME,
+    NONE,
     Judgement,
     late,
     measuring_cpus,
@@ -20,20 +22,8 @@ from howlate.settings._check import (
     unknown,
 )
 from howlate.settings._setting import MachineSetting, away
-from howlate.words.statement import rule
 
 FACT = "irq.devices"
-NONE = rule("doctor.irq_affinity.none", "no device's interrupt goes there")
-ARRIVE = rule(
-    "doctor.irq_affinity.arrive",
-    "{count} since boot, of {interrupts}",
-    remedy="write other CPUs to /proc/irq/N/smp_affinity_list; permanently `irqaffinity=`",
-)
-NOWHERE_ELSE = rule(
-    "doctor.irq_affinity.nowhere-else",
-    "{count} since boot, of {interrupts}; every CPU measures, so no other can take them",
-    remedy="measure on some CPUs only: `--cpus`",
-)
 
 TITLE = "Interrupts on the measuring CPUs"
 WHY = (
@@ -42,7 +32,7 @@ WHY = (
     "handler and the softirqs behind it run first."
 )
 WEIGHT = 65
-HOLD = {ARRIVE.id: "irq_affinity=away"}
+HOLD = ("irq_affinity=away",)
 
 _OFTEN_HZ = 10
 
@@ -74,8 +64,14 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     arrived.sort(key=lambda one: (-one[0], one[1]))
     if not arrived:
         return ok(NONE())
-    values = {"count": sum(total for total, _ in arrived), "interrupts": [name for _, name in arrived]}
-    if not other_cpus(facts, aim):
-        return note(NOWHERE_ELSE(**values))
+    alone = not other_cpus(facts, aim)
     often = uptime > 0 and arrived[0][0] >= _OFTEN_HZ * uptime
-    return late(ARRIVE(**values)) if often and not is_rt_kernel(facts) else note(ARRIVE(**values))
+    return (late if often and not alone and not is_rt_kernel(facts) else note)(
+        "{count} since boot, of {interrupts}",
+        MEASURE_ON_SOME
+        if alone
+        else "write other CPUs to /proc/irq/N/smp_affinity_list; permanently `irqaffinity=`",
+        hold="" if alone else None,
+        count=sum(total for total, _ in arrived),
+        interrupts=[name for _, name in arrived],
+    )

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from howlate.model.cause import Cause
-from howlate.settings._check import by_number, note, ok
+from howlate.settings._check import OFF, ON, by_number, note, ok
 from howlate.settings._setting import MachineSetting, always
-from howlate.words.statement import rule
 
 FACT = "memory.ksm"
-ABSENT = rule("doctor.ksm.absent", "this kernel has none")
-RUNS = rule(
-    "doctor.ksm.runs",
-    "runs",
-    remedy="`echo 2 > /sys/kernel/mm/ksm/run` (stops, and takes merged pages apart)",
-)
-OFF = rule("doctor.ksm.off", "does not run")
 
 TITLE = "KSM"
 WHY = (
@@ -22,7 +14,8 @@ WHY = (
     "page faults."
 )
 WEIGHT = 28
-HOLD = {RUNS.id: "ksm=off"}
+HOLD = ("ksm=off",)
+CHANGE = "`echo 2 > /sys/kernel/mm/ksm/run` (stops, and takes merged pages apart)"
 
 SETTING = MachineSetting(
     facts=(FACT,),
@@ -32,4 +25,4 @@ SETTING = MachineSetting(
     causes=(Cause.IPI, Cause.PAGE_FAULT),
 )
 
-judge = by_number(FACT, ABSENT, lambda run: note(RUNS()) if run == 1 else ok(OFF()))
+judge = by_number(FACT, lambda run: note(ON(), CHANGE) if run == 1 else ok(OFF()))

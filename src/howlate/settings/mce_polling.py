@@ -5,15 +5,10 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, not_there, note, ok, unknown
+from howlate.settings._check import EVERY, OFF, Judgement, not_there, note, ok, unknown
 from howlate.settings._setting import MachineSetting, always, as_text
-from howlate.words.statement import rule
 
 FACT = "mce.check_interval_s"
-SWITCHED_OFF = rule("doctor.mce_polling.switched-off", "off (command line)")
-ABSENT = rule("doctor.mce_polling.absent", "does not exist here")
-RUNS = rule("doctor.mce_polling.runs", "every {interval_s} s", remedy="`mce=ignore_ce` on the command line")
-OFF = rule("doctor.mce_polling.off", "off")
 
 TITLE = "MCE polling"
 WHY = (
@@ -21,7 +16,7 @@ WHY = (
     "interrupts off."
 )
 WEIGHT = 24
-HOLD = {RUNS.id: "mce_polling=0"}
+HOLD = ("mce_polling=0",)
 
 SETTING = MachineSetting(
     facts=(FACT,),
@@ -37,13 +32,13 @@ SETTING = MachineSetting(
 def judge(facts: Facts, aim: Aim) -> Judgement:
     text = facts.text(FACT)
     if facts.parameter("mce") in ("off", "ignore_ce") or facts.parameter("nomce") is not None:
-        return ok(SWITCHED_OFF())
+        return ok(OFF())
     if text is None:
-        return not_there(facts, FACT, ABSENT)
+        return not_there(facts, FACT)
     try:
         interval = int(text, 10)
     except ValueError:
         return unknown(facts, FACT)
     if interval > 0:
-        return note(RUNS(interval_s=interval))
+        return note(EVERY(interval_s=interval), "`mce=ignore_ce` on the command line")
     return ok(OFF())

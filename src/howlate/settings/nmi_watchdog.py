@@ -6,18 +6,10 @@ from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.settings import soft_watchdog
-from howlate.settings._check import Judgement, absent, measuring_cpus, note, ok, unknown
+from howlate.settings._check import ELSEWHERE, OFF, ON, Judgement, absent, measuring_cpus, note, ok, unknown
 from howlate.settings._setting import MachineSetting, always, as_switch
-from howlate.words.statement import rule
 
 NMI = "watchdog.nmi"
-
-ELSEWHERE = rule("doctor.nmi_watchdog.elsewhere", "not on the measuring CPUs")
-ON = rule("doctor.nmi_watchdog.on", "on", remedy="`nowatchdog` on the command line")
-SOFT = rule(
-    "doctor.nmi_watchdog.soft", "off; the soft watchdog is on", remedy="`nowatchdog` on the command line"
-)
-OFF = rule("doctor.nmi_watchdog.off", "off")
 
 TITLE = "NMI watchdog"
 WHY = (
@@ -26,7 +18,8 @@ WHY = (
     "wakes a thread above every real-time priority."
 )
 WEIGHT = 36
-HOLD = {ON.id: "nmi_watchdog=off", SOFT.id: "soft_watchdog=off"}
+HOLD = ("nmi_watchdog=off", "soft_watchdog=off")
+CHANGE = "`nowatchdog` on the command line"
 
 SETTING = MachineSetting(
     facts=(NMI,),
@@ -45,7 +38,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if watched is not None and not watched & measuring_cpus(facts, aim):
         return ok(ELSEWHERE())
     if hard:
-        return note(ON())
+        return note(ON(), CHANGE)
     if soft:
-        return note(SOFT())
+        return note("off; the soft watchdog is on", CHANGE, hold=HOLD[1])
     return ok(OFF())

@@ -8,22 +8,8 @@ from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import PREEMPT_MODE, is_dynamic, preempt_mode
-from howlate.settings._check import UNKNOWN, Judgement, late, ok, unknown
+from howlate.settings._check import MOUNT_DEBUGFS, Judgement, late, ok, unknown
 from howlate.settings._setting import MachineSetting, always
-from howlate.words.statement import rule
-
-FIXED = rule("doctor.preempt_dynamic.fixed", "fixed when the kernel was built")
-WEAK = rule(
-    "doctor.preempt_dynamic.weak",
-    "{mode} (as reported by {source})",
-    remedy="permanently `preempt=full` on the kernel's command line",
-)
-MODE = rule("doctor.preempt_dynamic.mode", "{mode} (as reported by {source})")
-NOT_KNOWN = rule(
-    "doctor.preempt_dynamic.not-known",
-    UNKNOWN,
-    remedy="mount debugfs: `mount -t debugfs none /sys/kernel/debug`",
-)
 
 TITLE = "Mode of PREEMPT_DYNAMIC"
 WHY = (
@@ -32,7 +18,8 @@ WHY = (
     "offers the CPU; with `full` only spinlocks and interrupts do."
 )
 WEIGHT = 96
-HOLD = {WEAK.id: "preemption=full"}
+HOLD = ("preemption=full",)
+FOUND = "{mode} (as reported by {source})"
 IN_GUESTS = True
 IN_LAB = "boot it with `preempt=full` in brackets behind its label, as in `6.1[preempt=full]`"
 
@@ -51,10 +38,12 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if dynamic is None:
         return unknown(facts, "kernel.version")
     if not dynamic:
-        return ok(FIXED())
+        return ok("fixed when the kernel was built")
     mode = preempt_mode(facts)
     if mode is None:
-        return unknown(facts, PREEMPT_MODE, NOT_KNOWN)
+        return unknown(facts, PREEMPT_MODE, MOUNT_DEBUGFS)
     if mode[0] in ("none", "voluntary", "lazy"):
-        return late(WEAK(mode=mode[0], source=mode[1]))
-    return ok(MODE(mode=mode[0], source=mode[1]))
+        return late(
+            FOUND, "permanently `preempt=full` on the kernel's command line", mode=mode[0], source=mode[1]
+        )
+    return ok(FOUND, mode=mode[0], source=mode[1])

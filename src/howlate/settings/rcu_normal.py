@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from howlate.model.cause import Cause
-from howlate.settings._check import by_number, note, ok
+from howlate.settings._check import OFF, ON, by_number, note, ok
 from howlate.settings._setting import MachineSetting, always, as_switch
-from howlate.words.statement import rule
 
 FACT = "sched.rcu_normal"
-ABSENT = rule("doctor.rcu_normal.absent", "this kernel does not offer the choice")
-EXPEDITED = rule(
-    "doctor.rcu_normal.expedited",
-    "expedited grace periods are allowed",
-    remedy="`rcupdate.rcu_normal_after_boot=1` on the kernel's command line",
-)
-NORMAL = rule("doctor.rcu_normal.normal", "grace periods do without interrupts to other CPUs")
 
 TITLE = "Expedited grace periods"
 WHY = (
@@ -22,7 +14,8 @@ WHY = (
     "CPU that is not idle."
 )
 WEIGHT = 26
-HOLD = {EXPEDITED.id: "rcu_normal=on"}
+HOLD = ("rcu_normal=on",)
+CHANGE = "`rcupdate.rcu_normal_after_boot=1` on the kernel's command line"
 
 SETTING = MachineSetting(
     facts=(FACT,),
@@ -35,4 +28,4 @@ SETTING = MachineSetting(
     causes=(Cause.IPI,),
 )
 
-judge = by_number(FACT, ABSENT, lambda value: ok(NORMAL()) if value else note(EXPEDITED()))
+judge = by_number(FACT, lambda value: ok(OFF()) if value else note(ON(), CHANGE))

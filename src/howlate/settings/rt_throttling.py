@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import kernel_version
-from howlate.settings._check import Judgement, late, note, ok, real_time, unknown
+from howlate.settings._check import OFF, Judgement, late, note, ok, real_time, unknown
 from howlate.settings._setting import MachineSetting, always, as_number
-from howlate.words.statement import rule
 
 RUNTIME = "sched.rt_runtime_us"
 PERIOD = "sched.rt_period_us"
-OFF = rule("doctor.rt_throttling.off", "off")
-NOT_REAL_TIME = rule(
-    "doctor.rt_throttling.not-real-time",
-    "{runtime_us} of {period_us} us; the measuring task is not a real-time one",
-)
-THROTTLED = rule(
-    "doctor.rt_throttling.throttled",
-    "real-time tasks may run {runtime_us} of {period_us} us",
-    remedy="`sysctl kernel.sched_rt_runtime_us=-1` (a runaway task then owns its CPU)",
-)
-ADMISSION_ONLY = rule(
-    "doctor.rt_throttling.admission-only",
-    "{runtime_us} of {period_us} us limits admission only: since 6.12 the fair server has taken its place",
-)
+
+FOUND = "real-time tasks may run {runtime_us} of {period_us} us"
 
 TITLE = "RT throttling"
 WHY = (
@@ -33,7 +22,7 @@ WHY = (
     "ends: by default 50 ms in each second. This happens when a real-time task never sleeps."
 )
 WEIGHT = 60
-HOLD = {THROTTLED.id: "rt_throttling=off"}
+HOLD = ("rt_throttling=off",)
 IN_GUESTS = True
 IN_LAB = "`--set knob=rt_throttling=off` (a runaway task then owns its CPU)"
 
@@ -55,11 +44,17 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
         return unknown(facts, RUNTIME if runtime is None else PERIOD)
     if runtime < 0 or runtime >= period:
         return ok(OFF())
-    if not real_time(aim):
-        return ok(NOT_REAL_TIME(runtime_us=runtime, period_us=period))
-    if runtime < period // 2:
-        return late(THROTTLED(runtime_us=runtime, period_us=period))
-    version = kernel_version(facts)
-    if version is not None and version >= (6, 12) and facts.config("RT_GROUP_SCHED") == "n":
-        return ok(ADMISSION_ONLY(runtime_us=runtime, period_us=period))
-    return note(THROTTLED(runtime_us=runtime, period_us=period))
+    times: dict[str, Any] = {"runtime_us": runtime, "period_us": period}
+    if real_time(aim):
+        version = kernel_version(facts)
+        if (
+            runtime >= period // 2
+            and version is not None
+            and version >= (6, 12)
+            and facts.config("RT_GROUP_SCHED") == "n"
+        ):
+            return ok("{runtime_us} of {period_us} us limits admission only, as of Linux 6.12", **times)
+        return (late if runtime < period // 2 else note)(
+            FOUND, "`sysctl kernel.sched_rt_runtime_us=-1` (a runaway task then owns its CPU)", **times
+        )
+    return ok(FOUND, **times)

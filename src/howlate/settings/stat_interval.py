@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from howlate.model.cause import Cause
-from howlate.settings._check import by_number, note, ok
+from howlate.settings._check import EVERY, by_number, note, ok
 from howlate.settings._setting import MachineSetting, always, as_number
-from howlate.words.statement import rule
 
 FACT = "memory.stat_interval_s"
-ABSENT = rule("doctor.stat_interval.absent", "this kernel has no such interval")
-OFTEN = rule("doctor.stat_interval.often", "every {interval_s} s", remedy="`sysctl vm.stat_interval=120`")
-RARE = rule("doctor.stat_interval.rare", "every {interval_s} s")
 _RARE_S = 10
 
 TITLE = "Counters of memory"
@@ -19,7 +15,8 @@ WHY = (
     "back for every task that is not real-time, and a timer for all."
 )
 WEIGHT = 18
-HOLD = {OFTEN.id: "stat_interval=120"}
+HOLD = ("stat_interval=120",)
+CHANGE = "`sysctl vm.stat_interval=120`"
 
 SETTING = MachineSetting(
     facts=(FACT,),
@@ -30,7 +27,5 @@ SETTING = MachineSetting(
 )
 
 judge = by_number(
-    FACT,
-    ABSENT,
-    lambda s: note(OFTEN(interval_s=s)) if s < _RARE_S else ok(RARE(interval_s=s)),
+    FACT, lambda s: note(EVERY(interval_s=s), CHANGE) if s < _RARE_S else ok(EVERY(interval_s=s))
 )

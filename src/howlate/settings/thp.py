@@ -7,20 +7,11 @@ from collections.abc import Sequence
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, bracketed, late, not_there, note, ok
+from howlate.settings._check import VALUE, Judgement, bracketed, late, not_there, note, ok
 from howlate.settings._setting import MachineSetting, always
-from howlate.words.statement import rule
 
 FACT = "memory.thp"
-ABSENT = rule("doctor.huge_pages.absent", "this kernel has none")
-MODE = rule("doctor.huge_pages.mode", "{mode}")
 CHANGE = "`transparent_hugepage=never` (or madvise) on the command line"
-AT_ONCE = rule(
-    "doctor.huge_pages.at-once",
-    "always, and faults make room for them at once (defrag always)",
-    remedy=CHANGE,
-)
-ALWAYS = rule("doctor.huge_pages.always", "always (defrag {defrag})", remedy=CHANGE)
 
 TITLE = "Transparent huge pages"
 WHY = (
@@ -28,7 +19,7 @@ WHY = (
     "the background, which takes the task's locks and flushes TLBs on all its CPUs."
 )
 WEIGHT = 35
-HOLD = {AT_ONCE.id: "thp=never", ALWAYS.id: "thp=never"}
+HOLD = ("thp=never",)
 IN_GUESTS = True
 IN_LAB = "boot it with `transparent_hugepage=never` in brackets behind its label"
 
@@ -52,10 +43,8 @@ SETTING = MachineSetting(
 def judge(facts: Facts, aim: Aim) -> Judgement:
     enabled = bracketed(facts.text(FACT))
     if enabled is None:
-        return not_there(facts, FACT, ABSENT)
+        return not_there(facts, FACT)
     defrag = bracketed(facts.text("memory.thp_defrag"))
     if enabled != "always":
-        return ok(MODE(mode=enabled))
-    if defrag == "always":
-        return late(AT_ONCE())
-    return note(ALWAYS(defrag=defrag or "?"))
+        return ok(VALUE(value=enabled))
+    return (late if defrag == "always" else note)("always (defrag {defrag})", CHANGE, defrag=defrag or "?")

@@ -5,15 +5,10 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, not_there, note, ok
+from howlate.settings._check import OFF, ON, Judgement, not_there, note, ok
 from howlate.settings._setting import MachineSetting, always, as_switch
-from howlate.words.statement import rule
 
 FACT = "sched.timer_migration"
-ABSENT = rule("doctor.timer_migration.absent", "this kernel does not migrate timers")
-OFF = rule("doctor.timer_migration.off", "off")
-ONE_CPU = rule("doctor.timer_migration.one-cpu", "on, but there is only one CPU")
-ON = rule("doctor.timer_migration.on", "on", remedy="`sysctl kernel.timer_migration=0`")
 
 TITLE = "Timer migration"
 WHY = (
@@ -21,7 +16,7 @@ WHY = (
     "and another interrupt carries the wake-up to the measuring CPU."
 )
 WEIGHT = 38
-HOLD = {ON.id: "timer_migration=off"}
+HOLD = ("timer_migration=off",)
 
 SETTING = MachineSetting(
     facts=(FACT,),
@@ -35,9 +30,9 @@ SETTING = MachineSetting(
 def judge(facts: Facts, aim: Aim) -> Judgement:
     migration, online = facts.integer(FACT), facts.cpus("cpu.online")
     if migration is None:
-        return not_there(facts, FACT, ABSENT)
+        return not_there(facts, FACT)
     if migration == 0:
         return ok(OFF())
     if online is not None and len(online) == 1:
-        return ok(ONE_CPU())
-    return note(ON())
+        return ok("on, with a single CPU")
+    return note(ON(), "`sysctl kernel.timer_migration=0`")

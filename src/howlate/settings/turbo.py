@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, not_there, note, ok
+from howlate.settings._check import OFF, ON, Judgement, not_there, note, ok
 from howlate.settings._setting import MachineSetting, always, as_text
-from howlate.words.statement import rule
 
 FACT = "cpu.turbo"
-ABSENT = rule("doctor.turbo.absent", "there is no switch for it here")
-ON = rule(
-    "doctor.turbo.on", "on", remedy="switch it off in the firmware, if the spread matters more than the mean"
-)
-OFF = rule("doctor.turbo.off", "off")
 
 TITLE = "Turbo"
 WHY = (
@@ -21,7 +15,7 @@ WHY = (
     "varies; the mean improves, the spread gets worse."
 )
 WEIGHT = 20
-HOLD = {ON.id: "turbo=off"}
+HOLD = ("turbo=off",)
 
 _KEPT = (
     "w /sys/devices/system/cpu/intel_pstate/no_turbo - - - - {} (elsewhere "
@@ -40,7 +34,7 @@ SETTING = MachineSetting(
 def judge(facts: Facts, aim: Aim) -> Judgement:
     turbo = facts.text(FACT)
     if turbo is None:
-        return not_there(facts, FACT, ABSENT)
+        return not_there(facts, FACT)
     if turbo == "on":
-        return note(ON())
+        return note(ON(), "switch it off in the firmware, if the spread matters more than the mean")
     return ok(OFF())

@@ -5,22 +5,19 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts, format_cpus
 from howlate.model.finding import Aim
-from howlate.settings._check import Judgement, measuring_cpus, note, ok, other_cpus, unknown
+from howlate.settings._check import (
+    ELSEWHERE,
+    MEASURE_ON_SOME,
+    Judgement,
+    measuring_cpus,
+    note,
+    ok,
+    other_cpus,
+    unknown,
+)
 from howlate.settings._setting import MachineSetting, away
-from howlate.words.statement import rule
 
 FACT = "workqueue.cpumask"
-APART = rule("doctor.workqueues.apart", "kept off the measuring CPUs")
-EVERYWHERE = rule(
-    "doctor.workqueues.everywhere",
-    "may run everywhere; every CPU measures",
-    remedy="measure on some CPUs only: `--cpus`",
-)
-SHARED = rule(
-    "doctor.workqueues.shared",
-    "may run on the measuring CPU {cpus}",
-    remedy="write the other CPUs' mask to /sys/devices/virtual/workqueue/cpumask",
-)
 
 TITLE = "Workqueues"
 WHY = (
@@ -28,7 +25,7 @@ WHY = (
     "the measuring CPUs."
 )
 WEIGHT = 34
-HOLD = {SHARED.id: "workqueue_cpumask=away"}
+HOLD = ("workqueue_cpumask=away",)
 
 
 def _cpus_of(mask: str) -> frozenset[int] | None:
@@ -62,7 +59,11 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
         return unknown(facts, FACT)
     shared = cpus & measuring_cpus(facts, aim)
     if not shared:
-        return ok(APART())
-    if not other_cpus(facts, aim):
-        return note(EVERYWHERE())
-    return note(SHARED(cpus=format_cpus(shared)))
+        return ok(ELSEWHERE())
+    alone = not other_cpus(facts, aim)
+    return note(
+        "may run on the measuring CPU {cpus}",
+        MEASURE_ON_SOME if alone else "write the other CPUs' mask to /sys/devices/virtual/workqueue/cpumask",
+        hold="" if alone else None,
+        cpus=format_cpus(shared),
+    )

@@ -22,6 +22,7 @@ from howlate.words.statement import Statement, rule
 
 NOT_TRIED = rule("flip.not-tried", "the knob {knob} was not tried: {reason}")
 NO_VALUE = rule("flip.no-value", "howlate knows no value to try; name one with --knobs {knob}=VALUE")
+ONLY_NAMED = rule("flip.only-named", "{reason}; to try it, name it: --knobs {knob}")
 IN_FORCE = rule("flip.in-force", "{value} is in force already")
 
 
@@ -56,9 +57,9 @@ def flips_of(can: Capabilities, facts: Facts, aim: Aim, named: str = "") -> Flip
                 '"{name}" is not a knob', remedy="{hint}", name=flip.knob, hint=suggestion(flip.knob, kinds)
             )
         value, why = _value(kinds[flip.knob], flip.value, facts, aim)
-        only_named = settings()[flip.knob].only_named if flip.knob in settings() else None
-        if why is None and not named and only_named is not None:
-            why = only_named(knob=flip.knob)
+        only_named = settings()[flip.knob].only_named if flip.knob in settings() else ""
+        if why is None and not named and only_named:
+            why = ONLY_NAMED(reason=only_named, knob=flip.knob)
         if why is not None:
             not_tried.append(NotTried(flip.knob, why))
         else:
