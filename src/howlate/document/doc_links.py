@@ -62,7 +62,7 @@ COLUMNS = {
     "releases": _ACCOUNT,
     "verdict": "verdict.md#when-it-is-pass-fail-inconclusive",
     "rate": "verdict.md#when-it-is-pass-fail-inconclusive",
-    "horizon": "verdict.md#blocks-what-the-next-stretch-is-like",
+    "horizon": "verdict.md#blocks-what-the-horizon-rests-on",
     "repetitions": _REPEATED,
     "smallest": _REPEATED,
     "median_max": _REPEATED,
