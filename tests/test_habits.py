@@ -7,8 +7,8 @@ import tomllib
 
 import pytest
 
+from house_tools import tool
 from howlate.system.paths import ROOT
-from test_sizes import tool
 
 lint = tool("lint_habits")
 EXAMPLES = tomllib.loads((ROOT / "tests/fixtures/habits/examples.toml").read_text(encoding="utf-8"))

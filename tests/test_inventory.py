@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import importlib.util
 import json
 from pathlib import Path
 from types import ModuleType
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 import made_once
-from howlate.system.paths import ROOT
+from house_tools import tool
 from made_inventory import OF_A_RUN, RUNS, make_runs
 
 TWO = ("imported", "traced")
@@ -23,12 +22,8 @@ CALLS = [
 
 
 @pytest.fixture(scope="module")
-def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("inventory", ROOT / "tools" / "inventory.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def inventory() -> ModuleType:
+    return tool("inventory")
 
 
 @pytest.fixture(scope="module")
@@ -37,18 +32,18 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def document(tool: ModuleType, runs: Path) -> Any:
+def document(inventory: ModuleType, runs: Path) -> Any:
     """As it is read from a file."""
-    return json.loads(json.dumps(tool.inventory(runs, TWO, CALLS)))
+    return json.loads(json.dumps(inventory.inventory(runs, TWO, CALLS)))
 
 
 def test_it_is_the_same_each_time(
-    tool: ModuleType, runs: Path, document: Any, monkeypatch: pytest.MonkeyPatch
+    inventory: ModuleType, runs: Path, document: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(made_once, "place", None)
     assert {path.name for path in runs.iterdir()} == set(TWO)
-    again = tool.inventory(None, TWO, CALLS)  # of runs that are made anew
-    assert list(tool.differences(document, again)) == []
+    again = inventory.inventory(None, TWO, CALLS)  # of runs that are made anew
+    assert list(inventory.differences(document, again)) == []
     assert json.dumps(again, sort_keys=True) == json.dumps(document, sort_keys=True)
 
 
@@ -70,7 +65,7 @@ def test_runs_that_are_there_are_read_and_not_made(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_each_difference_is_a_line_that_names_it(tool: ModuleType, document: Any) -> None:
+def test_each_difference_is_a_line_that_names_it(inventory: ModuleType, document: Any) -> None:
     after = copy.deepcopy(document)
     verdict = after["commands"]["howlate verdict"]["parameters"]
     verdict["--confidence"]["default"] = 0.99
@@ -83,7 +78,7 @@ def test_each_difference_is_a_line_that_names_it(tool: ModuleType, document: Any
     after["figures"]["imported"]["show RUN --all"]["stdout"].insert(1, "a line more")
     after["figures"]["traced"]["why RUN --json"]["json"]["cells"][0]["cases"][0]["latency_ns"] += 0.0
     parameters = "commands / howlate verdict / parameters"
-    lines = list(tool.differences(document, after))
+    lines = list(inventory.differences(document, after))
     assert len(lines) == 7 and not any("\n" in line for line in lines)
     assert f"{parameters} / --confidence / default: 0.95 -> 0.99" in lines
     assert any(

@@ -3,7 +3,6 @@ screen as it is."""
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from html import unescape
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
+from house_tools import tool
 from howlate.cli import howlate
 from howlate.cli._measure import material_of
 from howlate.document.first_screen.lines import LINES, Line
@@ -84,12 +84,8 @@ def _form(rows: list[list[str]]) -> set[str]:
 
 def _tool(run: Path) -> tuple[str, list[Line]]:
     """The picture of a run, as the tool makes it, and its lines."""
-    spec = importlib.util.spec_from_file_location("picture", ROOT / "tools" / "make_screen_picture.py")
-    assert spec is not None and spec.loader is not None
-    tool = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tool)
     lines = screen(material_of([load_run(run, kernels=False)], None, Path("runs") / run.name))
-    return tool.picture(lines), lines
+    return tool("make_screen_picture").picture(lines), lines
 
 
 def test_the_picture_is_of_the_screen_as_it_is(tmp_path: Path) -> None:

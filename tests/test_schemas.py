@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import importlib.util
 import json
 import os
 import subprocess
@@ -18,14 +17,10 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from hostile.made import make_run
+from house_tools import tool
 from howlate.system.paths import ROOT, probe_path
 
-_AT = ROOT / "tools" / "schemas.py"
-_SPEC = importlib.util.spec_from_file_location("howlate_schemas", _AT)
-assert _SPEC is not None and _SPEC.loader is not None
-schemas = importlib.util.module_from_spec(_SPEC)
-sys.modules[_SPEC.name] = schemas
-_SPEC.loader.exec_module(schemas)
+schemas = tool("schemas")
 
 FOREIGN = Path(__file__).parent / "fixtures" / "imported"
 FREE = {

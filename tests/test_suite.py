@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
+from house_tools import tool
 from howlate.system.paths import ROOT
 from made_suite import suite
 
@@ -26,15 +25,6 @@ TESTS = {
     "test_beside.py": BURNS + "def test_burns(): burn(1.2)\ndef test_does_nothing(): pass\n",
     "probe/test_alone.py": "import time\ndef test_waits(): time.sleep(0.9)\n",
 }
-
-
-def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("suite_tool", TOOL)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["suite_tool"] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def ran(folder: Path, budget_min: str = "") -> subprocess.CompletedProcess[str]:
@@ -67,7 +57,7 @@ def test_the_most_expensive_tests_are_told_and_beyond_the_budget_it_fails(tmp_pa
 
 def test_of_marks_with_or_each_test_is_in_one_part(monkeypatch: pytest.MonkeyPatch) -> None:
     """`and` binds closer."""
-    suite_tool = tool()
+    suite_tool = tool("suite")
     asked: list[str] = []
 
     def noted(name: str, arguments: list[str]) -> Any:
@@ -87,7 +77,7 @@ def test_a_budget_that_is_none_is_refused_before_anything_runs(tmp_path: Path, b
 
 
 def test_the_whole_is_half_of_the_shared_cpu_time_and_the_clock_of_the_rest() -> None:
-    suite_tool = tool()
+    suite_tool = tool("suite")
     parts = [
         suite_tool.Part("beside each other", 0, {}, cpu_s=600.0, clock_s=2000.0),
         suite_tool.Part("one by one", 0, {}, cpu_s=50.0, clock_s=120.0),
@@ -104,7 +94,7 @@ def test_the_exit_code_is_that_of_what_failed_else_of_the_budget(
     codes: tuple[int, ...], expected: int, budget_min: float
 ) -> None:
     """5 is pytest's where none of the tests that were asked for is in a part."""
-    suite_tool = tool()
+    suite_tool = tool("suite")
     parts = [suite_tool.Part("", code, {}, 0.0, 0.0) for code in codes]
     code = suite_tool.exit_code(parts, minutes=1.0, budget_min=budget_min)
     assert code == (1 if expected == 0 and budget_min < 1 else expected)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
+from house_tools import tool
 from howlate.system.paths import ROOT
 
 RECORD = {
@@ -24,15 +23,6 @@ RECORD = {
 EMPTY = "before\n<!-- made by ./dev systems -->\n<!-- end -->\nafter\n"
 
 
-def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("systems_tool", ROOT / "tools" / "systems.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["systems_tool"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 def record(folder: Path, check: int, test: int, counts: dict[str, int], skips: dict[str, int]) -> Path:
     file = folder / "trixie"
     values = {**RECORD, "check.code": str(check), "test.code": str(test)}
@@ -42,7 +32,7 @@ def record(folder: Path, check: int, test: int, counts: dict[str, int], skips: d
 
 
 def test_a_system_that_was_not_tried_again_keeps_its_row(tmp_path: Path) -> None:
-    systems = tool()
+    systems = tool("systems")
     counts = {"passed": 5, "failed": 0, "skipped": 2}
     tried = systems.read_record(record(tmp_path, 0, 0, counts, {"lacks a UIO device: another machine": 2}))
     assert tried.passed
@@ -57,7 +47,7 @@ def test_a_system_that_was_not_tried_again_keeps_its_row(tmp_path: Path) -> None
 
 
 def test_a_command_that_failed_is_in_the_table(tmp_path: Path) -> None:
-    systems = tool()
+    systems = tool("systems")
     tried = systems.read_record(record(tmp_path, 0, 1, {"passed": 1, "failed": 3, "skipped": 0}, {}))
     assert not tried.passed
     assert "| 1, 3, 0 **exit code 1** |" in systems.with_rows(EMPTY, {"trixie": tried})
@@ -79,7 +69,7 @@ echo $(($(cpu_s) - before))
 
 def test_the_readme_names_the_systems_whose_rows_passed() -> None:
     """Both commands ended with 0 there."""
-    systems = tool()
+    systems = tool("systems")
     page = systems.PAGE.read_text()
     passed = {
         system
