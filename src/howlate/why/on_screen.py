@@ -18,16 +18,7 @@ from howlate.why.cause_names import NAMES
 from howlate.why.explained_cells import CauseSum, ExplainedCell, cause_sums
 from howlate.why.in_report import explained_by_row
 from howlate.why.late_cases import cost_of_recording
-from howlate.why.remedies import (
-    GAP,
-    IRQ_LATE_OR_GAP,
-    STOPPED,
-    UNKNOWN,
-    Remedy,
-    findings_for,
-    of_sum,
-    remedies_of,
-)
+from howlate.why.remedies import UNKNOWN, Remedy, findings_for, of_sum, remedies_of
 from howlate.words.caption import Caption
 from howlate.words.language import as_called
 from howlate.words.quantities import percent
@@ -37,8 +28,6 @@ RANK = 50
 """Of the cost of recording, among notes."""
 COMMAND = re.compile(r"`((?:howlate|sysctl|apt|mount|swapoff|systemctl) [^`]*)`")
 """Of a remedy; options of the kernel's command line are none."""
-NO_ADVICE = (GAP, IRQ_LATE_OR_GAP, STOPPED, UNKNOWN)
-"""Remedies whose last sentence says nothing alone."""
 
 
 def reasons(material: Material) -> Reasons | None:
@@ -110,9 +99,9 @@ def advised(remedy: Remedy, findings: Sequence[Finding]) -> str:
     """The change of what the doctor found, else the last sentence of the remedy; "" where that is no advice."""
     if found := findings_for(remedy, findings):
         return briefly(found[0].change)
-    return (
-        "" if remedy.text in NO_ADVICE else briefly(re.split(r"\. |。", say(remedy.text()).rstrip(".。"))[-1])
-    )
+    if remedy.text is UNKNOWN:  # what to record saves no time
+        return ""
+    return briefly(re.split(r"\. |。", say(remedy.text()).rstrip(".。"))[-1])
 
 
 def of_recording(cells: Sequence[ExplainedCell]) -> tuple[ScreenNote, ...]:

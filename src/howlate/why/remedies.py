@@ -16,16 +16,21 @@ IRQ_LATE = rule(
     "A driver or the kernel ran with interrupts off. Move the driver's work to another CPU, or use a kernel of "
     "PREEMPT_RT.",
 )
+IRQ_LATE_ON_RT = rule(
+    "remedy.irq-late-on-rt",
+    "A driver or the kernel ran with interrupts off, which PREEMPT_RT allows too. Move the driver's work to another "
+    "CPU.",
+)
 IRQ_LATE_OR_GAP = rule(
     "remedy.irq-late-or-gap",
-    "Events do not show which of two it was. A driver or the kernel ran with interrupts off: move its work to "
-    "another CPU, or use a kernel of PREEMPT_RT. Or the hypervisor or firmware had the CPU: pin the virtual CPU, and "
-    "give it a CPU of its own (`howlate probe hardware-gap` measures it).",
+    "Events do not show which of two it was: a driver or the kernel ran with interrupts off, or the hypervisor or "
+    "firmware had the CPU (`howlate probe hardware-gap` measures it). Give a virtual CPU a CPU of its own, or move "
+    "the driver's work to another CPU.",
 )
 GAP = rule(
     "remedy.gap",
-    "The time went below the kernel: to a hypervisor (pin the virtual CPU, give it a CPU of its own) or to firmware "
-    "(`howlate probe hardware-gap` measures it).",
+    "The time went below the kernel, to a hypervisor or to firmware (`howlate probe hardware-gap` measures it). Give "
+    "a virtual CPU a CPU of its own, or switch off what the firmware does meanwhile.",
 )
 IDLE = rule(
     "remedy.idle",
@@ -77,8 +82,7 @@ BLOCKED = rule(
 )
 STOPPED = rule(
     "remedy.stopped",
-    "Somebody stopped the process: a signal, a debugger, a frozen cgroup. Keep that away from it while it has "
-    "deadlines.",
+    "Something stopped the process. Keep signals, debuggers and frozen cgroups away from tasks with deadlines.",
 )
 PAGE_FAULT = rule(
     "remedy.page-fault", "Lock the memory (mlockall), and touch it before the first activation."
@@ -140,7 +144,9 @@ def remedy_of(part: CausePart, *, has_idle_states: bool | None, preemption: str 
         return None
     useless = knobs_of(Cause.IDLE) if has_idle_states is False else ()
     knobs = tuple(knob for knob in knobs_of(part.cause) if knob not in useless)
-    return Remedy(REMEDIES[part.cause], checks_of(part.cause), knobs)
+    is_real_time = part.cause is Cause.IRQ_LATE and preemption == "rt"
+    text = IRQ_LATE_ON_RT if is_real_time else REMEDIES[part.cause]
+    return Remedy(text, checks_of(part.cause), knobs)
 
 
 def of_sum(cause: CauseSum) -> Remedy | None:
