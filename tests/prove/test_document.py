@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 import pytest
 from rich.console import Console
@@ -42,16 +42,17 @@ def test_the_screen_has_a_row_a_landscape_the_latest_first_and_what_is_stated_of
         for proofs in (PROOFS, [less, *PROOFS], [WITHHELD], [*many, BOUNDED]):
             lines = fits(prove_screen(proofs, width), width)
             latest = max(proofs, key=lambda proof: proof.found.latency_ns)
-            rows = [line for line in lines if line_ns(proofs, line) > 0]
+            table = takewhile(lambda line: "Only for" not in line, lines)
+            rows = [line for line in table if line_ns(proofs, line) > 0]
             found = [line_ns(proofs, line) for line in rows]
             assert found == sorted(found, reverse=True) and found[0] == latest.found.latency_ns
-            assert " ".join(lines).count("Only for this phase") == 1
+            assert " ".join(line.strip() for line in lines).count("this phase") == 1
             assert any("--json" in line for line in lines) == (len(proofs) > 1)
     lines = fits(prove_screen([BOUNDED]), 80)
     assert plain(exact_text(BOUNDED.bound_ns)) in lines[2]
     text = " ".join(line.strip() for line in lines)
     assert english(claim_of(BOUNDED))[:200].replace("µ", "u") in text
-    assert "no bound claimed" in " ".join(fits(prove_screen([WITHHELD]), 80))
+    assert "no bound" in " ".join(fits(prove_screen([WITHHELD]), 80))
 
 
 def line_ns(proofs: Sequence[Proof], line: str) -> int:
@@ -68,10 +69,8 @@ def test_each_sentence_says_what_it_does_not_cover_and_how_far_ahead_its_release
 ) -> None:
     said = tuple(Witness(0, 10**6, (), (), ahead_ns=each) for each in ahead_ns)
     (value,) = to_json_value([replace(BOUNDED, witnesses=said)])["landscapes"]
-    assert value["sentence"].count(". ") == 0 and value["sentence"].endswith(
-        "less than 0.05 of all instants are)."
-    )
-    for part in ("not for other phases, other loads or hardware", "no later release was found", armed):
+    assert value["sentence"].count(". ") == 0 and value["sentence"].endswith("of all instants are).")
+    for part in ("other phases", "latest found", armed):
         assert part in value["sentence"]
     assert ("armed" in value["sentence"]) is bool(armed)
     assert value["armed_ahead_ns"] == (4_990_000 if armed else None)
@@ -92,7 +91,7 @@ def test_other_late_releases_are_explained_too_each_of_another_tooth() -> None:
     assert all(f'id="{key}"' in text for key in ("why-0", "why-0-2", "why-0-3", "why-1"))
     out = io.StringIO()
     print_document(Console(file=out, width=120), Document(tuple(whys(PROOFS, others))))
-    assert out.getvalue().count("blocking thread: in work") == 4
+    assert out.getvalue().count(": in work") == 4
 
 
 def test_the_page_draws_a_bound_only_where_there_is_one() -> None:

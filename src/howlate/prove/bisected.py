@@ -14,54 +14,39 @@ from howlate.prove.bisection import MARGIN, SEEDS, Bisection, Step, StepSide, si
 from howlate.prove.landscape import Goal
 from howlate.prove.proof import Proof, ProofRuling
 from howlate.verdict.evidence import answers_of
+from howlate.words.caption import Caption
+from howlate.words.language import N_
 from howlate.words.say import english, to_json
 from howlate.words.statement import Statement, rule
 
 NAMED = rule(
-    "bisect.named",
-    "{change} makes the difference: {good} keeps {limit_ns:asked}, {bad} does not, and 8 other seeds confirm both.",
-)
-NAMED_BY_PROOF = rule(
-    "bisect.named-by-proof",
-    "{change} makes the difference: in each of 8 windows no release of {good} was found that misses {limit_ns:asked},"
-    " and one of {bad} was; 8 other windows confirm both.",
+    "bisect.change",
+    "{change} makes the difference: {good} keeps {limit_ns:asked}, {bad} does not; confirmed by 8 other {units}.",
 )
 NOT_CONFIRMED = rule(
-    "bisect.not-confirmed",
-    "Nothing is named: {bad} seemed to be the first that does not keep {limit_ns:asked}, but once more, under other "
-    "conditions, {good} is {good_again} and {bad} {bad_again}.",
+    "bisect.unconfirmed",
+    "Not confirmed: {bad} is the first that does not keep {limit_ns:asked}, but in 8 other {units} {good} is "
+    "{good_again} and {bad} {bad_again}.",
 )
 RANGE = rule(
-    "bisect.range",
-    "Nothing is named: it is one of {suspects:list}, of which all but the last were skipped.",
+    "bisect.among",
+    "Not narrowed down: the first bad one is among {suspects:list}; all but the last of these were skipped.",
 )
 ENDS = rule(
-    "bisect.ends",
-    "Nothing was searched: {first} is {first_is}, and {last} is {last_is}; one should be good and the other bad.",
+    "bisect.same-ends",
+    "Not searched: {first} is {first_is}, and {last} is {last_is}; one must be good and the other bad.",
 )
 SCATTERED = rule(
-    "bisect.scattered",
-    "{said} A step had to be {margin:percent} of the limit away from it, because the windows of one end are that far "
-    "apart.",
+    "bisect.margin",
+    "{outcome} The margin is {margin:percent} of the limit, because the windows of one end differ by as much. A "
+    "limit further from both ends, or a longer window, makes it smaller.",
 )
-ENDS_SCATTERED = rule(
-    "bisect.ends-scattered",
-    "{said} With a margin of 10 % both were, but the windows of one end are {margin:percent} apart, and that became "
-    "the margin. Choose a limit further from both ends, or a longer window.",
-)
-WITHHELD = rule("bisect.withheld", "the search of a window gives no bound: {reason}")
-BROKEN = rule(
-    "bisect.broken",
-    "the search of a window says nothing: {above:count} of {beside:count} releases that it did not choose were above "
-    "their bound, so a premise does not hold",
-)
-UNCOVERED = rule(
-    "bisect.uncovered", "the search of a window has no bound for {share:percent} of the instants"
-)
-GOOD = rule("bisect.good", "good")
-BAD = rule("bisect.bad", "bad")
-SKIPPED = rule("bisect.skipped", "skipped")
-SIDES = {StepSide.GOOD: GOOD, StepSide.BAD: BAD, StepSide.SKIP: SKIPPED}
+SIDES = {
+    StepSide.GOOD: Caption(N_("good")),
+    StepSide.BAD: Caption(N_("bad")),
+    StepSide.SKIP: Caption(N_("skipped")),
+}
+SEEDS_CAPTION, WINDOWS_CAPTION = Caption(N_("seeds")), Caption(N_("searched windows"))
 
 
 @dataclass(frozen=True)
@@ -130,34 +115,29 @@ class Bisected:
         return BisectionEnd.NAMED if sides == [StepSide.GOOD, StepSide.BAD] else BisectionEnd.NOT_CONFIRMED
 
     def sentence(self) -> Statement:
-        said = self._found_sentence()
-        if self.margin <= MARGIN:
-            return said
-        scattered = ENDS_SCATTERED if self.end is BisectionEnd.ENDS else SCATTERED
-        return scattered(said=said, margin=self.margin)
+        outcome = self._outcome()
+        return outcome if self.margin <= MARGIN else SCATTERED(outcome=outcome, margin=self.margin)
 
-    def _found_sentence(self) -> Statement:
+    def _outcome(self) -> Statement:
         names = [step.name for step in self.steps]
         if self.end is BisectionEnd.ENDS:
             first, last = self.answers[0], self.answers[len(names) - 1]
-            sides = SIDES[first.side](), SIDES[last.side]()
+            sides = SIDES[first.side], SIDES[last.side]
             return ENDS(first=names[0], first_is=sides[0], last=names[-1], last_is=sides[1])
         bad = self.suspects[-1]
         good = self.suspects[0] - 1
         if self.end is BisectionEnd.RANGE:
             return RANGE(suspects=tuple(names[step] for step in self.suspects))
+        values = {
+            "good": names[good],
+            "bad": names[bad],
+            "limit_ns": self.limit_ns,
+            "units": WINDOWS_CAPTION if self.proved else SEEDS_CAPTION,
+        }
         if self.end is BisectionEnd.NAMED:
-            change = self.steps[bad].change
-            named = NAMED_BY_PROOF if self.proved else NAMED
-            return named(change=change, good=names[good], bad=names[bad], limit_ns=self.limit_ns)
-        sides = SIDES[self.again[good].side](), SIDES[self.again[bad].side]()
-        return NOT_CONFIRMED(
-            good=names[good],
-            bad=names[bad],
-            limit_ns=self.limit_ns,
-            good_again=sides[0],
-            bad_again=sides[1],
-        )
+            return NAMED(change=self.steps[bad].change, **values)
+        good_again, bad_again = (SIDES[self.again[step].side] for step in (good, bad))
+        return NOT_CONFIRMED(good_again=good_again, bad_again=bad_again, **values)
 
     def to_json(self) -> dict[str, Any]:
         """For `--json` (docs/lab/bisect.md)."""
@@ -292,12 +272,5 @@ def _found_ns(proofs: Sequence[Proof]) -> int:
 
 def _why_undecided(proofs: Sequence[Proof]) -> Statement | None:
     """Of the first proof that could not answer; None where all did, and the figure is too near to the limit."""
-    for proof in proofs:
-        match proof.ruling:
-            case ProofRuling.BROKEN:
-                return BROKEN(above=len(proof.above), beside=proof.beside)
-            case ProofRuling.WITHHELD:
-                return WITHHELD(reason=proof.objections[0])
-            case ProofRuling.OPEN:
-                return UNCOVERED(share=proof.open_ns / proof.window.length_ns)
-    return None
+    without = (ProofRuling.BROKEN, ProofRuling.WITHHELD, ProofRuling.OPEN)
+    return next((proof.outcome() for proof in proofs if proof.ruling in without), None)

@@ -8,15 +8,15 @@ from howlate.document.sheet import Row, Sheet
 from howlate.document.units import Unit
 from howlate.prove.bisected import SIDES, Bisected, StepAnswer
 from howlate.words.language import _
-from howlate.words.say import say
+from howlate.words.say import text_of
 
 UNIT = Unit("us", 1_000, 1)
 
 
 def document(found: Bisected) -> Document:
     """For the terminal."""
-    said = Texts("said", (found.sentence(),))
-    return Document((Section("bisected", (sheet(found), said)),))
+    sentence = Texts("said", (found.sentence(),))
+    return Document((Section("bisected", (sheet(found), sentence)),))
 
 
 def sheet(found: Bisected) -> Sheet:
@@ -25,15 +25,15 @@ def sheet(found: Bisected) -> Sheet:
     again = [found.again.get(number) for number in range(len(found.steps))]
     return Sheet(
         key="bisected",
-        title=_("Largest latency in {unit}, of the seed or window that it is smallest and largest in").format(
+        title=_("Maximum in {unit}: the smallest and the largest of all seeds or windows").format(
             unit=UNIT.sign
         ),
         columns=(
             sheets.labels("step", _("step"), (step.name for step in found.steps)),
-            sheets.times("least", _("least"), [_least(each) for each in answers], UNIT),
-            sheets.times("most", _("most"), [_most(each) for each in answers], UNIT),
+            sheets.times("least", _("min"), [_least(each) for each in answers], UNIT),
+            sheets.times("most", _("max"), [_most(each) for each in answers], UNIT),
             sheets.texts("side", _("result"), map(_side, answers), words=True),
-            sheets.texts("again", _("once more"), map(_side, again), words=True),
+            sheets.texts("again", _("repeated"), map(_side, again), words=True),
         ),
         rows=tuple(Row() for _step in found.steps),
     )
@@ -48,4 +48,4 @@ def _most(asked: StepAnswer | None) -> int | None:
 
 
 def _side(asked: StepAnswer | None) -> str:
-    return say(SIDES[asked.side]()) if asked else ""
+    return text_of(SIDES[asked.side]) if asked else ""

@@ -8,20 +8,19 @@ from howlate.prove.proof import Proof
 from howlate.words.say import english, to_json
 from howlate.words.statement import Statement, rule
 
-COVERED = "Only for this phase of the load against the tick, not for other phases, other loads or hardware, "
-CLAIM = rule("proof.claim", COVERED + "and for a single release: {claim}")
-CLAIM_ARMED = rule(
-    "proof.claim-armed",
-    COVERED + "and for a single release, which is armed at least {ahead_ns:exact} ahead: {claim}",
+CLAIM = rule(
+    "proof.claim-of-phase",
+    "Only for this phase of the load against the tick, not for other phases, loads or hardware, and for a single "
+    "release{armed}: {claim}",
 )
+ARMED = rule("proof.armed", " that is armed at least {ahead_ns:exact} ahead")
 
 
 def claim_of(proof: Proof) -> Statement:
     """The sentence of a searched landscape, inside what it is about."""
     ahead_ns = least_ahead_ns(proof)
-    if ahead_ns is None:
-        return CLAIM(claim=proof.sentence())
-    return CLAIM_ARMED(ahead_ns=ahead_ns, claim=proof.sentence())
+    armed = "" if ahead_ns is None else ARMED(ahead_ns=ahead_ns)
+    return CLAIM(armed=armed, claim=proof.sentence())
 
 
 def least_ahead_ns(proof: Proof) -> int | None:

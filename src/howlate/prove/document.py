@@ -28,21 +28,18 @@ from howlate.words.quantities import exact_text
 from howlate.words.say import english, say, to_json
 from howlate.words.statement import rule
 
-FOOT = rule(
-    "proof.foot", "This page was made by howlate {version}. It holds all that it shows: it loads nothing."
-)
 FOUND = rule(
-    "proof.found",
-    "The release at {at_ns:exact}, {latency_ns:exact} late, played again, the same to the nanosecond.",
+    "proof.replayed",
+    "Release at {at_ns:exact}, {latency_ns:exact} late; replayed, the same to the nanosecond.",
 )
 RULINGS = {
     ProofRuling.CONDITIONAL: N_("nothing later found"),
-    ProofRuling.WITHIN: N_("bounded by the caller's word"),
-    ProofRuling.KEPT: N_("bounded by the caller's word"),
+    ProofRuling.WITHIN: N_("bounded, premises accepted"),
+    ProofRuling.KEPT: N_("bounded, premises accepted"),
     ProofRuling.MISSED: N_("deadline missed"),
     ProofRuling.OPEN: N_("open"),
-    ProofRuling.BROKEN: N_("a premise broken"),
-    ProofRuling.WITHHELD: N_("no bound claimed"),
+    ProofRuling.BROKEN: N_("premise broken"),
+    ProofRuling.WITHHELD: N_("no bound"),
 }
 COLOURS = {
     ProofRuling.CONDITIONAL: "inconclusive",
@@ -64,13 +61,15 @@ def document(proofs: Sequence[Proof], others: Others = ()) -> Document:
     """What is shown on the page."""
     title = _("How late can a single release be?")
     latest = max(proofs, key=lambda proof: proof.found.latency_ns)
-    said = Texts("said", tuple(map(claim_of, proofs)))
+    sentences = Texts("said", tuple(map(claim_of, proofs)))
     sections = (
         bar(COLOURS[latest.ruling], _(RULINGS[latest.ruling]), claim_of(latest), (), (title,)),
-        Section("proofs", (sheet(proofs), said), _("Found, and bounded if the premises hold")),
+        Section(
+            "proofs", (sheet(proofs), sentences), _("Latest release, and its bound if the premises hold")
+        ),
         Section("landscape", (Drawn(draw(proofs)),)),
         *whys(proofs, others),
-        Section("foot", (Texts("", (FOOT(version=__version__),)),), kind="footer"),
+        Section("foot", (Texts("", (f"howlate {__version__}",)),), kind="footer"),
     )
     return Document(sections, f"{_(RULINGS[latest.ruling])} – {title} – howlate")
 
@@ -119,13 +118,13 @@ def _name(proof: Proof) -> str:
 def _why(each: _Shown) -> Section:
     """Where the time of a release went."""
     at_ns = each.proof.of.first_ns + each.probe.at_ns
-    told = Texts("paragraph", ((FOUND(at_ns=at_ns, latency_ns=each.probe.latency_ns),),))
+    replayed = Texts("paragraph", ((FOUND(at_ns=at_ns, latency_ns=each.probe.latency_ns),),))
     sheets_of = (
         (parts_sheet(each.why.parts, f"parts-{each.key}"), functions_sheet(each.why, f"functions-{each.key}"))
         if each.why
         else ()
     )
-    return Section(f"why-{each.key}", (told, *sheets_of), _name(each.proof), "part")
+    return Section(f"why-{each.key}", (replayed, *sheets_of), _name(each.proof), "part")
 
 
 def sheet(proofs: Sequence[Proof]) -> Sheet:

@@ -25,16 +25,10 @@ from howlate.replay.symbols import Symbols
 from howlate.replay.tick_shift import COMPARED_NS, shift_ns
 from howlate.words.statement import rule
 
-OTHER_COURSE = rule(
-    "lab.other-course",
-    "a guest that was forked again planned its release at {actual_ns}, and at {kept_ns} before",
+UNEQUAL = rule(
+    "lab.unequal-forks",
+    "two forks of one guest differ: {what} {again_ns:exact}, before {before_ns:exact}",
     remedy="remove {path}, and report it: equal inputs should give equal guests",
-)
-
-OTHER_LATENCY = rule(
-    "lab.other-latency",
-    "played again, the release at {at_ns:exact} is {again_ns:exact} late, not {latency_ns:exact}",
-    remedy="report it: equal inputs should give equal guests",
 )
 
 LEAST_LEAD_NS = 1_000_000
@@ -110,7 +104,7 @@ class ForkedPart:
             if self.kept.planned_ns not in (0, words.planned_ns):
                 kept_ns = self.kept.planned_ns
                 raise TargetError(
-                    OTHER_COURSE(actual_ns=words.planned_ns, kept_ns=kept_ns, path=self.kept.path)
+                    UNEQUAL(what="release", again_ns=words.planned_ns, before_ns=kept_ns, path=self.kept.path)
                 )
             self.kept.planned_ns = words.planned_ns
             self._fork = fork
@@ -132,7 +126,7 @@ class ForkedPart:
         if logged.words.latency_ns != probe.latency_ns:
             again_ns = logged.words.latency_ns
             raise TargetError(
-                OTHER_LATENCY(at_ns=probe.at_ns, again_ns=again_ns, latency_ns=probe.latency_ns)
+                UNEQUAL(what="latency", again_ns=again_ns, before_ns=probe.latency_ns, path=self.kept.path)
             )
         return explain(logged.execution, logged.release_ns, probe.latency_ns, logged.stamp)
 
@@ -217,5 +211,5 @@ class ForkedPart:
 
 def _checked(words: SingleWords, at_ns: int) -> Probed:
     if words.early:
-        raise TargetError("the task woke up before its release at {at_ns:exact}", at_ns=at_ns)
+        raise TargetError("woken up before the release at {at_ns:exact}", at_ns=at_ns)
     return Probed(at_ns, words.latency_ns)

@@ -21,10 +21,8 @@ from howlate.prove.proof import Proof
 from howlate.prove.searched import ProofAsked, Showing, searched
 from howlate.prove.steps import build
 from howlate.store.run_folder import file_name
-from howlate.words.statement import rule
+from howlate.words.statement import Statement
 
-SKIPPED_BY_BUILD = rule("bisect.skipped-by-build", "its build says that it cannot be tested")
-NOT_MEASURED = rule("bisect.not-measured", "it was not measured: {reason}")
 BEGIN_NS = 100_000_000
 """Where the first window of a step begins, after the cell's start."""
 APART_NS = 37_000_000
@@ -87,10 +85,10 @@ class MeasuredSteps:
         if not step.label:
             kernel = build(self.build, step.name, self.folder / "kernels")
             if kernel is None:
-                return StepAnswer(StepSide.SKIP, why=SKIPPED_BY_BUILD())
+                return StepAnswer(StepSide.SKIP, why=Statement.of("its build ended with exit code 125"))
             own = (kernel,)
         try:
             with contextlib.closing(self.opened(step.label, own)) as target:
                 return answered(target)
         except (GuestError, UnfitKernelError, AbsentError) as problem:
-            return StepAnswer(StepSide.SKIP, why=NOT_MEASURED(reason=problem.statement))
+            return StepAnswer(StepSide.SKIP, why=problem.statement)

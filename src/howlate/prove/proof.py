@@ -17,63 +17,39 @@ from howlate.replay.premises import SAMPLED, ComparedPair, Witness, of_order, wi
 from howlate.words.say import english, to_json
 from howlate.words.statement import Statement, rule
 
-WHERE = "{kernel}, {load}, one release between {first_ns:exact} and {end_ns:exact}: "
-WITHIN = rule(
-    "proof.within",
-    WHERE + "{found_ns:exact} is reached at {at_ns:exact}; no later release was found; {bound} ({terms}).",
+SENTENCE = rule(
+    "proof.sentence",
+    "{kernel}, {load}, one release between {first_ns:exact} and {end_ns:exact}: the latest found is {found_ns:exact} "
+    "late, at {at_ns:exact}; {outcome}.",
 )
-KEPT = rule(
-    "proof.kept",
-    WHERE
-    + "no release was found that misses {deadline_ns:exact}; {found_ns:exact} is reached at {at_ns:exact}; {bound} "
-    "({terms}).",
+BOUND = rule(
+    "proof.bound",
+    "bound {bound_ns:exact}, if these premises hold, which were sampled, not watched{accepted}: {premises:list} "
+    "({terms})",
 )
-BOUND_IF = rule(
-    "proof.bound-if",
-    "the bound {bound_ns:exact} holds if these premises do, which were sampled, not watched: {premises:list}",
-)
-BOUND_BY_WORD = rule(
-    "proof.bound-by-word",
-    "the bound {bound_ns:exact} holds by the word of the caller, who accepts by {option} these premises, which were "
-    "sampled, not watched: {premises:list}",
-)
-MISSED = rule(
-    "proof.missed",
-    WHERE
-    + "{deadline_ns:exact} is missed; {found_ns:exact} is reached at {at_ns:exact} ({probes:count} probes).",
-)
+KEPT = rule("proof.no-miss", "no release was found that misses {deadline_ns:exact}; {bound}")
+MISSED = rule("proof.miss", "{deadline_ns:exact} is missed ({probes:count} probes)")
 OPEN = rule(
-    "proof.open",
-    WHERE
-    + "{found_ns:exact} is reached at {at_ns:exact}; even if the premises hold, which were sampled, not watched, "
-    "{share:percent} of the instants could be later than {aim_ns:exact} ({terms}).",
+    "proof.uncovered",
+    "{share:percent} of the instants could be later than {aim_ns:exact}, even if the sampled premises hold ({terms})",
 )
 BROKEN = rule(
-    "proof.broken",
-    WHERE
-    + "nothing is claimed. {found_ns:exact} is reached at {at_ns:exact}; {above:count} of {beside:count} releases "
-    "that the search did not choose were above their bound, so a premise does not hold.",
+    "proof.premise-broken",
+    "no claim: {above:count} of {beside:count} releases that the search did not choose exceed their bound, so a "
+    "premise does not hold",
 )
-WITHHELD = rule(
-    "proof.withheld",
-    WHERE + "no bound is claimed, because {reasons:items}. {found_ns:exact} is reached at {at_ns:exact}.",
-)
+WITHHELD = rule("proof.no-bound", "no bound, because {reasons:items}")
 TERMS = rule(
-    "proof.terms",
-    "eps {eps_ns:exact}, from what {logged:count} probes executed; {probes:count} probes; guests compared "
-    "in pairs, equal until the release: {pairs:count}; {checked}",
+    "proof.basis",
+    "eps {eps_ns:exact} from {logged:count} logged probes; {probes:count} probes; {pairs:count} pairs of guests "
+    "compared, equal until the release; {checks:count} check instants, none above{share}",
 )
-NONE_ABOVE = rule("proof.none-above", "{checks:count} check instants, none above")
-FEW_ABOVE = rule(
-    "proof.few-above",
-    "{checks:count} check instants, none above: with 95 % confidence less than {share:at-most} of all instants are",
-)
+SHARE = rule("proof.share", ": with 95 % confidence less than {share:at-most} of all instants are")
 SCOPE = rule(
-    "proof.scope",
-    "Each row is about one landscape: one phase of the load against the tick, and a single release with none before "
-    "it. In a longer window the measuring task wakes up once more 5 ms before each 40 ms of it. Nothing is claimed "
-    "about other phases, other loads or hardware. The largest sample of a run comes from another landscape, because "
-    "each activation before it shifts the load.",
+    "proof.covered",
+    "Each row covers one phase of the load against the tick, and a single release with none before it. In a window "
+    "longer than 40 ms the measuring task also wakes up 5 ms before each 40 ms of it. Other phases, loads and "
+    "hardware are not covered. The maximum of a run is of other phases, because each activation shifts the load.",
 )
 
 
@@ -265,45 +241,45 @@ class Proof:
 
     def sentence(self) -> Statement:
         """The claim, with everything that it rests on."""
-        where = {
-            "kernel": self.of.kernel,
-            "load": self.of.load,
-            "first_ns": self.of.first_ns + self.window.first_ns,
-            "end_ns": self.of.first_ns + self.window.end_ns,
-            "found_ns": self.found.latency_ns,
-            "at_ns": self.of.first_ns + self.found.at_ns,
-        }
-        terms = TERMS(
+        return SENTENCE(
+            kernel=self.of.kernel,
+            load=self.of.load,
+            first_ns=self.of.first_ns + self.window.first_ns,
+            end_ns=self.of.first_ns + self.window.end_ns,
+            found_ns=self.found.latency_ns,
+            at_ns=self.of.first_ns + self.found.at_ns,
+            outcome=self.outcome(),
+        )
+
+    def outcome(self) -> Statement:
+        match self.ruling:
+            case ProofRuling.MISSED:
+                return MISSED(deadline_ns=self.goal.deadline_ns, probes=len(self.probes))
+            case ProofRuling.OPEN:
+                share = self.open_ns / self.window.length_ns
+                return OPEN(share=share, aim_ns=self.aim_ns, terms=self._terms())
+            case ProofRuling.BROKEN:
+                return BROKEN(above=len(self.above), beside=self.beside)
+            case ProofRuling.WITHHELD:
+                return WITHHELD(reasons=tuple(self.objections))
+        bound = BOUND(
+            bound_ns=self.bound_ns,
+            accepted=f" ({ACCEPTS})" if self.accepted else "",
+            premises=SAMPLED,
+            terms=self._terms(),
+        )
+        return KEPT(deadline_ns=self.goal.deadline_ns, bound=bound) if self.goal.deadline_ns else bound
+
+    def _terms(self) -> Statement:
+        share = self.share_above_at_most
+        return TERMS(
             eps_ns=self.eps_ns,
             logged=self.logged,
             probes=len(self.probes),
             pairs=len(self.pairs),
-            checked=self._checked_sentence(),
+            checks=self.checks,
+            share=SHARE(share=share) if share else "",
         )
-        match self.ruling:
-            case ProofRuling.CONDITIONAL | ProofRuling.WITHIN | ProofRuling.KEPT if self.goal.deadline_ns:
-                return KEPT(**where, deadline_ns=self.goal.deadline_ns, bound=self._bound(), terms=terms)
-            case ProofRuling.CONDITIONAL | ProofRuling.WITHIN | ProofRuling.KEPT:
-                return WITHIN(**where, bound=self._bound(), terms=terms)
-            case ProofRuling.MISSED:
-                return MISSED(**where, deadline_ns=self.goal.deadline_ns, probes=len(self.probes))
-            case ProofRuling.OPEN:
-                open_share = self.open_ns / self.window.length_ns
-                return OPEN(**where, share=open_share, aim_ns=self.aim_ns, terms=terms)
-            case ProofRuling.BROKEN:
-                return BROKEN(**where, above=len(self.above), beside=self.beside)
-            case ProofRuling.WITHHELD:
-                return WITHHELD(**where, reasons=tuple(self.objections))
-
-    def _bound(self) -> Statement:
-        """The bound, and who answers for what it rests on."""
-        if self.accepted:
-            return BOUND_BY_WORD(bound_ns=self.bound_ns, option=ACCEPTS, premises=SAMPLED)
-        return BOUND_IF(bound_ns=self.bound_ns, premises=SAMPLED)
-
-    def _checked_sentence(self) -> Statement:
-        share = self.share_above_at_most
-        return FEW_ABOVE(checks=self.checks, share=share) if share else NONE_ABOVE(checks=self.checks)
 
     def to_json(self) -> dict[str, Any]:
         """For `--json`; `bound_ns` stands there only where it is claimed."""

@@ -39,14 +39,12 @@ def landscapes_asked(
     """The kernels that are named, else the study's; none if the user gave kernels of their own."""
     if study is not None:
         if loads:
-            raise UsageError(
-                "the loads are the study's, or those of --load", remedy="leave out STUDY or --load"
-            )
+            raise UsageError("STUDY and --load exclude each other", remedy="leave out one of them")
         asked = Asked(find_study(study))
         loads = loads_of(asked.study)
         kernels = kernels or ("" if has_own else ",".join(kernels_asked(asked)))
     if not kernels and not has_own:
-        raise UsageError("no kernels are named", remedy="write --kernels 6.1,6.1-rt")
+        raise UsageError("name the kernels", remedy="write --kernels 6.1,6.1-rt")
     return LandscapesAsked(kernels, tuple(dict.fromkeys(loads)) or ("none",))
 
 

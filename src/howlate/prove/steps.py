@@ -25,18 +25,11 @@ SKIPPED = 125
 def of_labels(good: str, bad: str, archive: Callable[[], Archive]) -> list[Step]:
     """From one kernel of the archive to another, or from one set of parameters to another."""
     first, last = Label.parse(good), Label.parse(bad)
-    if first == last:
-        raise UsageError(
-            "{good} and {bad} are the same kernel with the same parameters",
-            remedy="name two that differ",
-            good=first,
-            bad=last,
-        )
-    if first.base == last.base:
+    if first != last and first.base == last.base:
         return _parameters(first, last)
-    if (first.rt, first.arch, first.parameters) != (last.rt, last.arch, last.parameters):
+    if first == last or (first.rt, first.arch, first.parameters) != (last.rt, last.arch, last.parameters):
         raise UsageError(
-            "{good} and {bad} differ in more than their version, or in more than their parameters",
+            "{good} and {bad} must differ either in their version or in their parameters",
             remedy="name two versions with the same parameters, or one kernel with two sets of parameters",
             good=first,
             bad=last,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BisectOptions:
-    """What is searched, and by what, as the user says it."""
+    """The options of what is searched."""
 
     good: str
     bad: str
@@ -52,8 +52,7 @@ class BisectOptions:
         for name, _ in map(parse_change, self.changes):
             if name != LOAD:
                 raise UsageError(
-                    "--window measures single releases, which have nothing of a study but its loads: --set "
-                    "{name} would change nothing",
+                    "--set {name} has no effect with --window, which takes only the loads of a study",
                     remedy="leave out --set {name}, or --window",
                     name=name,
                 )
@@ -65,26 +64,28 @@ bisect_options = together(
     [
         click.option("--good", default="", metavar="KERNEL", help="A kernel that keeps the limit."),
         click.option(
-            "--bad", default="", metavar="KERNEL", help="One that does not; its version or parameters differ."
+            "--bad",
+            default="",
+            metavar="KERNEL",
+            help="A kernel that does not; its version or parameters differ.",
         ),
         click.option(
             "--revisions",
             type=click.Path(path_type=Path),
             metavar="FILE",
-            help="Instead: names of builds, one a line, the good one first and the bad one last.",
+            help="Names of builds instead, one a line: the first is good, the last is bad.",
         ),
         click.option(
             "--build",
             default="",
             metavar="COMMAND",
-            help="Builds $HOWLATE_REVISION and leaves its kernel at $HOWLATE_KERNEL; exit code 125: skip it.",
+            help="Command that builds $HOWLATE_REVISION into $HOWLATE_KERNEL; exit code 125 skips it.",
         ),
         click.option(
             "--window",
             default="",
             metavar="TIME",
-            help="Decide by whether one release in a window of this length can miss the limit (lab prove), not by "
-            "samples.",
+            help="Search windows of this length for a release that misses the limit (lab prove); do not sample.",
         ),
         click.option(
             "--set", "changes", multiple=True, metavar="K=V[,V...]", help="Replace a setting of the study."
@@ -98,9 +99,9 @@ bisect_options = together(
     epilog="Example: howlate lab bisect check --set load=memory-alloc:100 --good 6.1 --bad 6.12 --limit 300us"
 )
 @click.argument("study", metavar="STUDY", shell_complete=complete_studies)
-@click.option("--limit", required=True, metavar="TIME", help="What the largest latency crosses.")
+@click.option("--limit", required=True, metavar="TIME", help="Limit that the maximum crosses.")
 @bisect_options
-@out_option("The run folders of the steps: a new folder, or one to continue.")
+@out_option("Folder for the runs of the steps, new or to continue.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/lab/bisect.md).")
 @archive_options
 def command(
@@ -134,8 +135,8 @@ def command(
     limit_ns = limit_ns_of("--limit", limit)
     if not options.is_one_range:
         raise UsageError(
-            "what is searched is not said, or said twice",
-            remedy="write --good and --bad with two kernels, or --revisions and --build",
+            "give either --good and --bad, or --revisions and --build",
+            remedy="see `howlate lab bisect --help`",
         )
     options.check()
     if options.revisions is not None:
@@ -174,7 +175,7 @@ def _told(ask: Ask) -> Ask:
         ends = (min(answer.largest_ns), max(answer.largest_ns)) if answer.largest_ns else ()
         figures = " - ".join(map(time_text, ends))
         why = f": {as_called(text_of(answer.why))}" if answer.why else ""
-        click.echo(f"{step.name}: {figures} {text_of(SIDES[answer.side]())}{why}", err=True)
+        click.echo(f"{step.name}: {figures} {text_of(SIDES[answer.side])}{why}", err=True)
         return answer
 
     return told

@@ -1,4 +1,4 @@
-"""Find and bound how late a single release can be, in a stretch of virtual time."""
+"""Find and bound how late a single release can be, in a window of virtual time."""
 
 from __future__ import annotations
 
@@ -41,46 +41,47 @@ _UNDECIDED = 5
     help="The kernels, as in `howlate lab run` (default: those of the study).",
 )
 @built_options
-@click.option("--window", default="200ms", show_default=True, metavar="TIME", help="How long the window is.")
+@click.option("--window", default="200ms", show_default=True, metavar="TIME", help="Length of the window.")
 @click.option(
     "--begin",
     "begin",
     default="100ms",
     show_default=True,
     metavar="TIME",
-    help="When it begins, after the cell's start.",
+    help="Start of the window, after the cell's start.",
 )
 @click.option(
     "--within",
     default="",
     metavar="SHARE|TIME",
-    help="How close the bound is to what was found (default: 5%); a time is beside eps.",
+    help="Stop when the bound is within this share (default: 5%) of the latest release found, or this time plus eps.",
 )
-@click.option("--deadline", default="", metavar="TIME", help="Only whether a release misses it.")
+@click.option(
+    "--deadline", default="", metavar="TIME", help="Only search for a release that misses this deadline."
+)
 @click.option(
     "--checks",
     type=click.IntRange(0),
     default=60,
     show_default=True,
     metavar="N",
-    help="Random instants.",
+    help="Number of random check instants.",
 )
-@click.option("--jobs", type=click.IntRange(0), default=0, metavar="N", help="Guests at once.")
-@click.option("--no-cache", "fresh", is_flag=True, help="Probe again what is in the cache.")
+@click.option("--jobs", type=click.IntRange(0), default=0, metavar="N", help="Guests in parallel.")
+@click.option("--no-cache", "fresh", is_flag=True, help="Ignore cached probes.")
 @click.option(
     "--worst",
     type=click.IntRange(0, MOST_WORST),
     default=0,
     metavar="K",
-    help="Show where the time of the latest K went (as lab why does), each kept by something else; the page and JSON "
-    "always have the latest.",
+    help="Explain the K latest releases that have different causes, as lab why does; page and JSON always have one.",
 )
 @output_option("Write a page (HTML) too.")
 @click.option(
     "--accept-sampled-premises",
     "accepted",
     is_flag=True,
-    help="Claim the bound by your own word: what it rests on is sampled, not watched.",
+    help="Claim the bound although its premises are only sampled.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/lab/prove.md).")
 @archive_options
@@ -131,7 +132,7 @@ def _asked(window: str, begin: str, within: str, deadline: str, **others: Any) -
     first_ns = duration_ns("--begin", begin)
     if first_ns <= LEAD_NS:
         raise UsageError(
-            "--begin must be more than 5ms: the guest stops there before the window",
+            "--begin must be more than 5ms, at which the guest stops before the window",
             remedy="leave it out, or write --begin 100ms",
         )
     return ProofAsked(goal, first_ns, window_ns(window), **others)
@@ -150,7 +151,7 @@ def _goal(within: str, deadline: str) -> Goal:
     from howlate.prove.landscape import Goal
 
     if within and deadline:
-        raise UsageError("--within and --deadline are two questions", remedy="ask one of them")
+        raise UsageError("--within and --deadline exclude each other", remedy="leave out one of them")
     if deadline:
         return Goal(deadline_ns=limit_ns_of("--deadline", deadline))
     share = _share(within or "5%")
