@@ -174,6 +174,29 @@ def test_a_user_finds_it_in_three_clicks(task: str) -> None:
     assert words and len(before.split()) < READ_IN_TWO_MINUTES
 
 
+MADE = {"benchmarks.md", "doctor.md"}
+ADDRESSED = re.compile(
+    r"\b[Yy]ou\b|\A(?:Build|Choose|Disturb|Do the|Find|Look up|Read|Run|See|Suppose|Use|Write)\b"
+)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page.parent.name != "adr" and page.name not in MADE],
+    ids=lambda page: str(page.relative_to(DOCS)),
+)
+def test_a_page_begins_with_what_its_reader_wants_to_do(page: Path) -> None:
+    text = re.sub(r"<!--.*?-->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    text = re.sub(r"^(?:# |    ).*$", "", text, flags=re.MULTILINE)
+    first = next(part.strip() for part in text.split("\n\n") if part.strip())
+    assert ADDRESSED.search(first)
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "how-to").glob("*.md")), ids=lambda page: page.name)
+def test_a_how_to_is_short(page: Path) -> None:
+    assert len(page.read_text(encoding="utf-8").split()) < 900
+
+
 NAME_THE_WHEEL = [DOCS / "install.md", DOCS / "ci.md"]
 
 
