@@ -5,12 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 import made_inventory
+from howlate.cli._measure import material_of
+from howlate.document.first_screen.lines import LINES
+from howlate.document.first_screen.screen import screen as first_screen
 from howlate.model.cause import ORDINARY
 from howlate.model.loaded import RunContent
+from howlate.model.run import NOT_EXPLAINED
+from howlate.model.summary import DeadlineSummary
 from howlate.store.loaded import load_run
 from howlate.why.explained_cells import ExplainedCell, cause_sums, explained_cells, worst_cases
 from howlate.why.on_screen import kinds
@@ -165,3 +171,32 @@ def test_two_samples_side_by_side_have_their_difference() -> None:
         "0.037",
         "+0.063",
     ]
+
+
+@pytest.mark.parametrize("kind", made())
+def test_a_screen_without_a_verdict_says_how_to_get_one(kind: str) -> None:
+    screen = replace(made()[kind], folder="runs/a")
+    lines = fits(screen.lines(), 80)
+    hint = "for a verdict: howlate verdict runs/a --deadline 300us"
+    assert (hint in lines) or not screen.content.cells or len(lines) == LINES
+    counts = DeadlineSummary(300_000, 10, 0, 0)
+    cells = [replace(c, summary=replace(c.summary, deadline=counts)) for c in screen.content.cells]
+    stated = replace(screen, content=replace(screen.content, cells=tuple(cells)))
+    assert not cells or hint not in fits(stated.lines(), 80)
+
+
+@pytest.mark.parametrize("target", ["local", "by hand"])
+def test_a_failure_without_events_says_why_there_is_no_cause(target: str) -> None:
+    """And what records them; nothing does of what another program measured."""
+    made_five = made_run(five_cells(2_000))
+    counts = DeadlineSummary(1, 10, 10, 0)
+    cells = [replace(c, summary=replace(c.summary, deadline=counts)) for c in made_five.cells]
+    run = replace(made_five.run, target=target)
+    material = material_of([replace(made_five, run=run, cells=tuple(cells))], None, Path("runs/a"))
+    shown = " ".join(" ".join(fits(first_screen(material), 80)).split())
+    told = "Why it was late No events were recorded: measure again with --set explain=true"
+    assert shown.startswith("FAIL") and (told in shown) is (target == "local")
+    refused = replace(run, target="local", warnings=(NOT_EXPLAINED(reason="not here"),))
+    material = material_of([replace(made_five, run=refused, cells=tuple(cells))], None, Path("runs/a"))
+    shown = " ".join(" ".join(fits(first_screen(material), 80)).split())
+    assert "Why it was late what delayed the late samples was not recorded: not here" in shown

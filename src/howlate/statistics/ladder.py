@@ -15,15 +15,14 @@ from howlate.statistics.deadline import together
 from howlate.statistics.groups import Group, groups_of
 from howlate.statistics.labels import row_names
 from howlate.statistics.phrases import column_heading
-from howlate.words.quantities import odds, seconds_text
+from howlate.words.caption import Caption, Listed
+from howlate.words.quantities import asked_text, odds, seconds_text
+from howlate.words.say import Text, count_text
 from howlate.words.statement import Statement, rule
 
 STEP = rule("ladder.step", "{deadline_ns:asked}: 1 in {one_in:count}")
 STEP_AT_LEAST = rule("ladder.step-at-least", "{deadline_ns:asked}: at least 1 in {one_in:count}")
-STEP_SKIPPED = rule("ladder.step-skipped", "{deadline_ns:asked}: {misses:count} skipped")
-STEP_NONE = rule("ladder.step-none", "{deadline_ns:asked}: none")
 STEP_UNKNOWN = rule("ladder.step-unknown", "{deadline_ns:asked}: not known")
-STEP_GAPS = rule("ladder.step-gaps", "{deadline_ns:asked}: {misses:count}")
 STEP_GAPS_AT_LEAST = rule("ladder.step-gaps-at-least", "{deadline_ns:asked}: at least {misses:count}")
 LATER = rule("ladder.later", "Measured {of:list}; later than {steps:items}.")
 LATER_ALONE = rule("ladder.later-alone", "Later than {steps:items}.")
@@ -67,16 +66,17 @@ class Ladder:
         kept = [step for step in self.steps if step.misses * 2 <= step.releases]
         return kept or self.steps[-1:]
 
-    def _step(self, step: DeadlineSummary) -> Statement:
+    def _step(self, step: DeadlineSummary) -> Text:
+        deadline, misses = asked_text(step.deadline_ns), count_text(step.misses)
         if not step.misses and step.at_least:
             return STEP_UNKNOWN(deadline_ns=step.deadline_ns)
         if not step.misses:
-            return STEP_NONE(deadline_ns=step.deadline_ns)
+            return Listed((deadline, Caption("none")), ": ")
         if self.gaps:
-            gaps = STEP_GAPS_AT_LEAST if step.at_least else STEP_GAPS
-            return gaps(deadline_ns=step.deadline_ns, misses=step.misses)
+            least = STEP_GAPS_AT_LEAST(deadline_ns=step.deadline_ns, misses=step.misses)
+            return least if step.at_least else Listed((deadline, misses), ": ")
         if not step.late and not step.at_least:
-            return STEP_SKIPPED(deadline_ns=step.deadline_ns, misses=step.misses)
+            return Listed((deadline, Caption("{count} skipped", count=misses)), ": ")
         times = step.releases / step.misses
         if step.at_least:
             return STEP_AT_LEAST(deadline_ns=step.deadline_ns, one_in=odds(times, math.ceil))

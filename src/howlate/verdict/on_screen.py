@@ -64,7 +64,9 @@ def promised(verdicts: Sequence[Verdict]) -> list[Text]:
         bounds.append(Caption("none later in its next {seconds}", seconds=_time(min(horizons), math.floor)))
     events = [v.rate.events_per_h for v in verdicts if v.rate.events_per_h is not None]
     if len(events) == len(verdicts):
-        bounds.append(Caption("under {count} late events an hour", count=rate_bound(max(events))))
+        bounds.append(
+            Caption("more than {count} late events an hour ruled out", count=rate_bound(max(events)))
+        )
     if bounds:
         found.append(
             Caption("each row, with {level}: {bounds}", level=level, bounds=Listed(tuple(bounds), "; "))

@@ -37,10 +37,13 @@ from howlate.words.language import N_, _
 from howlate.words.quantities import grouped, percent, seconds_text
 from howlate.words.statement import Statement, rule
 
+NO_EVENTS = rule(
+    "late.no-events",
+    "No events were recorded: measure again with `--set explain=true`, where the machine allows it.",
+)
 COUNTERS = rule(
     "late.counters",
-    "No events were recorded, so only counters tell: what happened at some time during a cell, not what delayed a "
-    "sample. `--set explain=true` records events, where the machine allows it.",
+    "Only counters tell: what happened at some time during a cell, not what delayed a sample.",
 )
 AROUND_THE_CELL = rule(
     "late.around-the-cell",
@@ -70,7 +73,7 @@ def counters_section(cells: Sequence[CellContent]) -> tuple[Section, ...]:
     if not cells:
         return ()
     items: tuple[Item, ...] = (
-        *texts("paragraph", (COUNTERS(),)),
+        *texts("paragraph", (NO_EVENTS(), COUNTERS())),
         disturbances_sheet(cells, _names(cells), "why"),
         second_sheet(cells),
         *interrupts_sheet(cells),

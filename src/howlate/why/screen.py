@@ -13,11 +13,13 @@ from howlate.document.first_screen import notes as screen_notes
 from howlate.document.first_screen.lines import (
     COLUMNS,
     LEAST_COLUMNS,
+    LINES,
     Line,
     advice_lines,
     copied,
     cut,
     fitting,
+    height,
     lines_of,
     note_lines,
     reason_lines,
@@ -25,11 +27,12 @@ from howlate.document.first_screen.lines import (
     typed,
     under,
 )
+from howlate.document.first_screen.screen import verdict_hint
 from howlate.model.loaded import RunContent
 from howlate.model.trace import NOTHING_KEPT
 from howlate.why.explained_cells import CellCase, ExplainedCell, cause_sums, worst_cases
 from howlate.why.late_cases import case_said, events_lost, no_cases_statement
-from howlate.why.late_counters import COUNTERS, interrupts_sheet, second_sheet
+from howlate.why.late_counters import COUNTERS, NO_EVENTS, interrupts_sheet, second_sheet
 from howlate.why.late_parts import LARGEST, UNIT, largest_first, part_text
 from howlate.why.on_screen import advice, kinds, of_recording
 from howlate.why.replayed.pair import LatenessPair
@@ -56,6 +59,8 @@ class WhyScreen:
     trial: str = ""
     """The one that measures what remedies buy; "" where it cannot."""
     pair: LatenessPair | None = None
+    folder: str = ""
+    """The run, as a command takes it."""
 
     def lines(self, width: int = COLUMNS, *, letters: bool = False) -> list[Line]:
         """`letters`: the terminal has no UTF-8."""
@@ -67,7 +72,12 @@ class WhyScreen:
             blocks, most = _of_cases, MOST_CAUSES
         else:
             blocks = _of_counters
-        return typed(fitting(lambda rows: blocks(self, rows, width), most, width), letters=letters)
+        lines = fitting(lambda rows: blocks(self, rows, width), most, width)
+        last = len(lines) - len(self.last(width))
+        hint = list(verdict_hint([self.content], self.folder, width))
+        if height([*lines, *hint], width) <= LINES and not any(c.deadline for c in self.content.summaries):
+            lines[last:last] = hint
+        return typed(lines, letters=letters)
 
     def last(self, width: int) -> list[Line]:
         return list(copied(_("all tables"), self.every, width))
@@ -146,7 +156,8 @@ def _of_counters(shown: WhyScreen, rows: int, width: int) -> list[list[Line]]:
     cells = tuple(cell for cell in cells if cell.summary.id not in traced)
     blocks: list[list[Line]] = [none[:6]]
     if cells:
-        blocks.append(list(under("", [COUNTERS()], width, 5)))
+        told = [COUNTERS()] if shown.cells else [NO_EVENTS(), COUNTERS()]
+        blocks.append([line for text in told for line in under("", [text], width, 3)])
         sheet = second_sheet(cells).largest("largest", rows)
         blocks.append(sheet_lines(sheet, width))
         blocks += [sheet_lines(each.first(rows), width) for each in interrupts_sheet(cells)]

@@ -46,11 +46,11 @@ class ScreenAnswer:
         ruled = _ruled(material)
         found = screen_rows(material.runs, ruled.rows if ruled is not None else None, material.labels)
         why: Reasons | None = next((told for room in hooks("reasons") if (told := room(material))), None)
-        word = ""
+        outcome, word = outcome_of(material), ""
         said: Text = ""
         more: Sequence[Text] = ()
         if found.judged:
-            word, said = outcome_of(material), _missed(found)
+            word, said = outcome, _missed(found)
             more = ruled.said if ruled is not None else ()
         elif found.rows:
             word, said = _largest(found.rows), _measured(found.counted)
@@ -60,13 +60,14 @@ class ScreenAnswer:
         if ended := of_the_ended(content.summaries, content.run):
             more = (Listed(ended, " "), *more)
         was_late = not found.judged or any(row.later for row in found.judged)
+        has_told = why is not None and (bool(why.reasons) or outcome == FAIL)
         return cls(
             found,
-            outcome_of(material),
+            outcome,
             word,
             said,
             tuple(more),
-            why if was_late else None,
+            why if was_late and has_told else None,
             notes.notes(material, found.rows, [note for room in (why, ruled) if room for note in room.notes]),
         )
 

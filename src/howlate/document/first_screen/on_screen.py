@@ -85,3 +85,7 @@ class Reasons:
     notes: tuple[ScreenNote, ...] = ()
     of_one: bool = False
     """Only the sample that ended the run by its threshold was looked at."""
+    missing: Text = ""
+    """Without reasons: why there are none."""
+    command: str = ""
+    """Without reasons: the one that finds them."""

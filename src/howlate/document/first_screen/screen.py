@@ -131,6 +131,10 @@ def why_lines(why: Reasons, width: int) -> Iterator[Line]:
             title = Caption("Why it was late (share of its time)")
         yield ((cut(text_of(title), width), "bold"),)
         yield from reason_lines(why.reasons[:CAUSES], width)
+    elif why.missing:
+        yield from under(_("Why it was late"), [why.missing], width, 3, style="bold")
+    elif why.command:
+        yield from copied(_("Why it was late"), why.command, width)
 
 
 def last_lines(material: Material, words: str, command: str, width: int) -> Iterator[Line]:

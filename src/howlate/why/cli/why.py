@@ -23,7 +23,7 @@ from howlate.why.cli._replay import (
 )
 from howlate.why.cli._trial import TrialOptions, trial_options, try_remedies
 from howlate.words.language import called
-from howlate.words.printable import shell_line
+from howlate.words.printable import shell_line, shell_path
 
 if TYPE_CHECKING:
     from howlate.document.document import Document
@@ -117,7 +117,9 @@ def command(
                 lambda labels, guest: opened_lab(labels, guest, built, archive),
             )
         shown = _replayed_document(samples, content)
-        screen = WhyScreen(content, samples.cells, _every(run, cell, replay), pair=samples.pair)
+        screen = WhyScreen(
+            content, samples.cells, _every(run, cell, replay), "", samples.pair, shell_path(run)
+        )
         _print(
             screen, shown if amount.all_ else None, lambda: _replayed_json(samples, content), as_json=as_json
         )
@@ -128,7 +130,8 @@ def command(
     with damaged_where(missing):
         found = explained_run(run, content, cell)
     shown = _document(found, DEFAULT_WORST if amount.worst is None else amount.worst)
-    screen = WhyScreen(found.content, found.cells, _every(run, cell, replay), _trial(found, run, cell))
+    every, trial_line = _every(run, cell, replay), _trial(found, run, cell)
+    screen = WhyScreen(found.content, found.cells, every, trial_line, folder=shell_path(run))
     _print(screen, shown if amount.all_ else None, lambda: recorded_json(found), as_json=as_json)
     if output is not None:
         _write(found, shown, output)
