@@ -40,18 +40,16 @@ def test_what_makes_no_sense_is_misuse(howlate: Run, tmp_path: Path) -> None:
     csv = shutil.copy(FIXTURES / "samples.csv", tmp_path)
     (tmp_path / "prose.txt").write_text("Dear reader,\n\nno numbers here\n")
     for arguments, part in (
-        ((str(tmp_path / "prose.txt"),), "looks like none of the formats"),
+        ((str(tmp_path / "prose.txt"),), "format is unknown"),
         ((csv,), "--map latency_us=COLUMN"),
-        ((csv, "--map", "latency_us"), "does not say what something in the file is"),
-        ((csv, "--map", "latency_us=nothing"), "no such column"),
+        ((csv, "--map", "latency_us"), "is not NAME=VALUE"),
+        ((csv, "--map", "latency_us=nothing"), "this column"),
         (
             (str(FIXTURES / "rteval.xml"), "--map", "unit=ns"),
-            "the format rteval takes nothing that is called unit",
+            "does not apply",
         ),
-        ((str(FIXTURES / "cyclictest-2.4.txt"), "--map", "perid=1ms"), "perid means nothing for"),
-        ((csv, "--map", "deadline=1ms"), "`howlate verdict RUN --deadline 1ms`"),
-        ((str(FIXTURES / "rteval.xml"), "--map", "deadline=1ms"), "`howlate verdict RUN --deadline 1ms`"),
-        ((str(FIXTURES / "cyclictest-2.4.txt"), "--map", "unit=m"), "that is no unit"),
+        ((str(FIXTURES / "cyclictest-2.4.txt"), "--map", "perid=1ms"), "does not apply"),
+        ((str(FIXTURES / "cyclictest-2.4.txt"), "--map", "unit=m"), "unit is unknown"),
     ):
         said = howlate("import", *arguments)
         assert said.code == 2 and part in said.err, said.err

@@ -131,18 +131,18 @@ def test_what_cannot_be_one_run_is_refused(tmp_path: Path) -> None:
     shutil.copyfile(tmp_path / "a.stream", tmp_path / "same.stream")
     for files, more, said in (
         (("a.stream", "same.stream"), (), "are the same measurement"),
-        (("a.stream",), ("--label", "period=2ms"), 'say what "period" was'),
-        (("a.stream",), ("--label", "board"), "is not a label"),
+        (("a.stream",), ("--label", "period=2ms"), '"period" cannot be a label'),
+        (("a.stream",), ("--label", "board"), "is not NAME=VALUE"),
         (("a.stream",), ("-o", "x.toml"), "-o is not for a run"),
         (("nothing.stream",), (), "does not exist"),
-        (("tiny.toml",), (), "looks like none of the formats"),
+        (("tiny.toml",), (), "format is unknown"),
     ):
         code, _, err = howlate(tmp_path, "import", *files, *more, "--out", "r")
         assert (code, "Traceback" in err) == (2, False) and said in err, err
     assert not (tmp_path / "r").exists()
     assert howlate(tmp_path, "import", "a.stream", "--out", "made")[0] == 0
     code, _, err = howlate(tmp_path, "import", "made")
-    assert code == 2 and "is a run already" in err
+    assert code == 2 and "it is a run" in err.lower()
     for command in ("show", "report", "compare"):
         code, _, err = howlate(tmp_path, command, "a.stream")
         assert code == 2 and "howlate import a.stream" in err, err
@@ -190,14 +190,14 @@ def test_a_stream_cut_anywhere_gives_its_whole_batches(whole: bytes, share: floa
 def test_a_cut_and_a_damaged_stream_are_told(tmp_path: Path, whole: bytes) -> None:
     (tmp_path / "cut.stream").write_bytes(whole[:-8])
     code, _, err = howlate(tmp_path, "import", "cut.stream", "--out", "r")
-    assert code == 5 and "cut.stream is cut at byte" in err, err
+    assert code == 5 and "cut.stream is cut" in err, err
     assert "invalid" in howlate(tmp_path, "show", "--all", "r")[1]
     last = whole.rindex(b'"stop_reason"')
     changed = bytearray(whole)
     changed[last] ^= 1
     (tmp_path / "changed.stream").write_bytes(changed)
     code, _, err = howlate(tmp_path, "import", "changed.stream", "--out", "c")
-    assert code == 4 and "changed.stream is damaged at byte" in err, err
+    assert code == 4 and "changed.stream is damaged" in err, err
     assert "invalid" in howlate(tmp_path, "show", "--all", "c")[1]
     assert cells_of(tmp_path, "c")[0]["accounting"]["recorded"] == 40
     changed[30] ^= 1
@@ -244,12 +244,12 @@ def test_an_emitted_job_gives_the_run_that_run_makes(tmp_path: Path) -> None:
         got, _, err = howlate(tmp_path, "import", "j", "--out", key)
         assert got == code, err
         shown = " ".join(howlate(tmp_path, "show", "--all", key)[1].split())
-        assert ("4 cells were measured in another boot" in shown) == (code == 0)
-    assert "with the kernel" in err and "facts are of 0.1" in err
+        assert ("2 boots of" in shown) == (code == 0)
+    assert 'facts.json "0.1"' in err
     facts.write_text("{}")
     code, out, err = howlate(tmp_path, "import", "j", "--out", "without")
     shown = " ".join(howlate(tmp_path, "show", "--all", "without")[1].split())
-    assert code == 0 and "nothing is known of the machine" in shown, err
+    assert code == 0 and "No machine facts" in shown, err
     code, _, err = howlate(tmp_path, "show", "j")
     assert code == 2 and "howlate import j" in err
 
@@ -426,4 +426,4 @@ def test_a_table_of_samples_says_what_they_were_measured_under(tmp_path: Path) -
     assert int(first["latency_ns"]) >= 0 and first["kernel"] == last["kernel"]
     assert not {"stream", "quiet", "json", "progress"} & first.keys()
     code, _, err = howlate(tmp_path, "export", "r", "--format", "text3", "--with-parameters")
-    assert code == 2 and "no place for parameters" in err
+    assert code == 2 and "--with-parameters" in err

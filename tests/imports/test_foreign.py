@@ -129,7 +129,7 @@ def test_several_files_are_repetitions_of_a_point(tmp_path: Path) -> None:
 
 def test_one_file_is_one_measurement(tmp_path: Path) -> None:
     copy = shutil.copy(FIXTURES / "rteval.xml", tmp_path)
-    with pytest.raises(UsageError, match="hold the same"):
+    with pytest.raises(UsageError, match="same measurement"):
         importer_of(FIXTURES / "rteval.xml").read([FIXTURES / "rteval.xml", Path(copy)], {})
 
 

@@ -11,6 +11,7 @@ import pytest
 from howlate.errors import UsageError
 from howlate.imports.flow import as_run
 from howlate.imports.formats import RunImporter, all_importers
+from howlate.imports.formats._units import UNIT_OPEN
 from howlate.store.run_folder import RunFolder
 from imports.mutate import IMPORTERS
 from imports.shown import SHOWN, table
@@ -62,7 +63,7 @@ def test_only_files_that_leave_their_unit_open_are_asked_about(format: str) -> N
         if data.asks:
             with pytest.raises(UsageError) as raised:
                 columns_of(bare)
-            assert raised.value.statement.rule == "import.unit-open"
+            assert raised.value.statement.values["reason"] == UNIT_OPEN
         else:
             columns_of(bare)
 

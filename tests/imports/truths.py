@@ -226,4 +226,4 @@ def outcome(format: str, alteration: str, seed: int) -> Outcome:
 def _names_a_place(problem: DamagedError | UsageError, data: Made) -> bool:
     """A line, a sample, or a column that `--map` names."""
     said = problem.statement.values
-    return "line" in said or "number" in said or said.get("name") in data.mapping
+    return "place" in said or said.get("name") in data.mapping

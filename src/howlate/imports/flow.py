@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from howlate.errors import DamagedError, ExitCode
-from howlate.imports.formats import Measured
+from howlate.imports.formats import Measured, same_measurement
 from howlate.measure.execute import Failure, NotTakenError, Tally, take
 from howlate.measure.session import Session, begin_run, reopen
-from howlate.model.plan import Cell
 from howlate.plan.asked_for import identity
 from howlate.store.lock import locked
 from howlate.store.run_folder import RunFolder
 from howlate.store.stream import Recording, StreamReader
-from howlate.words.statement import Statement
 
 
 def as_run(measured: Measured, out: Path | None) -> tuple[Session, Tally]:
@@ -34,7 +32,8 @@ def as_run(measured: Measured, out: Path | None) -> tuple[Session, Tally]:
                     if owner == cell.id:
                         take(folder, cell, stream, stopped=measured.by_hand)
                     else:
-                        folder.fail_cell(cell.id, _once_more(cell, stream, owner).to_json())
+                        twice = same_measurement(stream, f"the cell {owner}")
+                        folder.fail_cell(cell.id, Failure(cell, ExitCode.BROKEN, twice).to_json())
         for failure in measured.failures:
             if not folder.is_whole(failure.cell.id):
                 folder.fail_cell(failure.cell.id, failure.to_json())
@@ -55,16 +54,3 @@ def _identity(stream: Path | Recording) -> tuple[str, ...]:
             return identity(reader.header.raw)
     except DamagedError:
         return ()
-
-
-def _once_more(cell: Cell, stream: Path | Recording, owner: str) -> Failure:
-    return Failure(
-        cell,
-        ExitCode.BROKEN,
-        Statement.of(
-            "{stream} is the measurement of the cell {cell} once more, which the run has already",
-            remedy="measure the cell, and import its own stream",
-            stream=stream,
-            cell=owner,
-        ),
-    )

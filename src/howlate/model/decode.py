@@ -89,6 +89,13 @@ def suggestion(name: str, names: Iterable[str]) -> Statement | str:
     return KNOWN(names=known) if known else ""
 
 
+def unknown(what: str, name: str, names: Iterable[str]) -> Statement:
+    """The error about a name that is not among `names`."""
+    return Statement.of(
+        'there is no {what} "{name}"', remedy="{hint}", what=what, name=name, hint=suggestion(name, names)
+    )
+
+
 def kind_of(value: object) -> str:
     """The kind of a decoded value, in words."""
     for kind in (bool, int, float, str, list, dict):

@@ -13,22 +13,11 @@ from howlate.cli._listed import ListedOption
 from howlate.cli._options import RunOptions, brief_option, out_option, output_option
 from howlate.words.language import as_called
 from howlate.words.printable import is_text, printable
-from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.imports.formats import Importer, Measured
 
-OVERWRITTEN = rule(
-    "cli.overwritten", "{path} would be overwritten by itself", remedy="name another file with -o"
-)
-NO_LABEL = rule(
-    "cli.no-label", '"{text}" is not a label', remedy="write --label NAME=TEXT, such as --label kernel=vendor"
-)
-NO_MAPPING = rule(
-    "cli.no-mapping",
-    '"{text}" does not say what something in the file is',
-    remedy="write --map NAME=VALUE, such as --map latency_us=3 or --map unit=ns",
-)
+EXAMPLES = {"label": "kernel=vendor", "map": "latency_us=3 or --map unit=ns"}
 
 
 def _summaries() -> dict[str, str]:
@@ -45,7 +34,7 @@ def _summaries() -> dict[str, str]:
     metavar="NAME",
     cls=ListedOption,
     listed=_summaries,
-    help="Default: found by the content.",
+    help="Default: recognised by its content.",
 )
 @out_option()
 @click.option(
@@ -60,13 +49,12 @@ def _summaries() -> dict[str, str]:
     "maps",
     multiple=True,
     metavar="NAME=VALUE",
-    help="What the file does not say: a column of a CSV file (latency_us=COLUMN), the unit of a histogram (unit=ns).",
+    help="A column of a CSV file (latency_us=COLUMN) or the unit of a histogram (unit=ns).",
 )
 @click.option("--json", "as_json", is_flag=True, help="The run's tables as JSON.")
 @brief_option
 @output_option(
-    "Settings alone. Default: FILE with the ending .toml, here. Settings that are to hold here are called "
-    "howlate.toml."
+    "Settings file to write. Default: FILE with the ending .toml in this folder. howlate.toml is read by default."
 )
 def command(
     files: tuple[Path, ...],
@@ -86,24 +74,16 @@ def command(
     cyclictest, rtla, jitterdebugger and other tools (docs/import.md). Another program's configuration becomes
     settings (docs/settings.md). The path of what was written is printed last.
     """
-    from howlate.errors import UsageError
-    from howlate.imports.formats import Importer, find_importer
+    from howlate.imports.formats import Importer, find_importer, not_together
+    from howlate.imports.formats._text import mapped
 
     mapping = _pairs("map", maps)
-    if "deadline" in mapping:
-        raise UsageError(
-            "a deadline is no part of a file that is imported",
-            remedy="import it without, and ask the run: `howlate verdict RUN --deadline {deadline}`",
-            deadline=mapping["deadline"],
-        )
-    found = {importer.name: importer for importer in (find_importer(file, form, mapping) for file in files)}
-    if len(found) > 1:
-        raise UsageError(
-            "these files are of several formats: {formats:all}",
-            remedy="import the files of one format at a time",
-            formats=tuple(found),
-        )
-    importer = next(iter(found.values()))
+    importers = {
+        importer.name: importer for importer in (find_importer(file, form, mapping) for file in files)
+    }
+    if len(importers) > 1:
+        raise not_together(f"files of several formats ({', '.join(importers)})")
+    importer = next(iter(importers.values()))
     if isinstance(importer, Importer):
         _no(
             ("--out", out),
@@ -115,13 +95,7 @@ def command(
         )
         return _settings(importer, files, output)
     _no(("-o", output), what="a run")
-    if mapping and not importer.maps:
-        raise UsageError(
-            "the format {format} takes nothing that is called {name}",
-            remedy="leave {name}=... out",
-            format=importer.name,
-            name=next(iter(mapping)),
-        )
+    mapped(mapping, files[0], importer.maps)
     measured = importer.read(files, _pairs("label", labels), mapping)
     return _run(measured, out, as_json=as_json, brief=brief)
 
@@ -138,19 +112,18 @@ def _no(*options: tuple[str, object], what: str) -> None:
 
 def _settings(importer: Importer, files: Sequence[Path], output: Path | None) -> int:
     from howlate.errors import UsageError
+    from howlate.imports.formats import not_together
     from howlate.model.decode import read_text
     from howlate.store.files import OUTPUT, write_output
 
     if len(files) > 1:
-        raise UsageError(
-            "several files cannot become one file of settings", remedy="import one after the other"
-        )
+        raise not_together("files of settings")
     file = files[0]
     imported = importer.convert(read_text(file, UsageError), str(file))
     path = output if output is not None else Path(f"{file.stem}.toml")
-    with suppress(OSError):  # what cannot be looked at is said by the writer
+    with suppress(OSError):  # the writer reports what cannot be looked at
         if path.is_file() and path.samefile(file):
-            raise UsageError(OVERWRITTEN(path=path))
+            raise UsageError("{path} would overwrite itself", remedy="name another file with -o", path=path)
     write_output(path, imported.text, OUTPUT)
     _notes(imported.notes)
     click.echo(printable(str(path)))
@@ -175,17 +148,23 @@ def _run(measured: Measured, out: Path | None, *, as_json: bool, brief: bool) ->
 def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
     from howlate.errors import UsageError
 
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name or not value.strip() or not is_text(text):
-            raise UsageError((NO_LABEL if option == "label" else NO_MAPPING)(text=text))
-        if name in found:
+            raise UsageError(
+                '"--{option} {text}" is not NAME=VALUE',
+                remedy="write, for example, --{option} {example}",
+                option=option,
+                text=text,
+                example=EXAMPLES[option],
+            )
+        if name in values:
             raise UsageError(
                 "--{option} {name} is given twice", remedy="give each name once", option=option, name=name
             )
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def _notes(notes: Sequence[str]) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 
 import howlate
 from howlate import doctor
-from howlate.errors import DamagedError, UsageError
+from howlate.errors import REMEDIED, DamagedError, UsageError
 from howlate.imports.formats._dates import date_of
+from howlate.imports.formats._importer import same_measurement
 from howlate.model.decode import parse_json, read_text
 from howlate.model.facts import Facts
 from howlate.model.plan import Cell, Plan
@@ -26,21 +27,21 @@ from howlate.store.stream import Header, StreamReader
 from howlate.words.statement import Statement, rule
 
 LITTLE_KNOWN = rule(
-    "import.little-known",
-    "little is known of the machine, so nothing is said of what makes it late: {why}. Save `howlate-probe facts "
-    "--json` of the machine as {file} beside the streams before they are imported.",
+    "import.little-known", "No machine facts ({reason}): the doctor's checks and causes are skipped."
 )
-NO_FACTS = rule("import.no-facts", "there is no {file} of it")
-OTHER_FACTS = rule("import.other-facts", "{file} is of another machine, by its {fact} {value}")
+DIFFERS = rule("import.differs", '{path} has the {fact} "{value}", {other} "{before}"')
 SEVERAL_BOOTS = rule(
-    "import.several-boots", "the streams are of {boots} boots of the machine: cells may differ by that"
+    "import.several-boots",
+    "measurements and facts are from {boots} boots of the machine, which may explain differences",
 )
 
 FACTS = "facts.json"
-"""Beside a stream: what `howlate-probe facts --json` said of the machine."""
+"""Beside a stream: the output of `howlate-probe facts --json` on its machine."""
 _OUTPUT = '{"facts": 1'
 """So that command's output begins."""
 
+MEASURE_AGAIN = "measure it again: nothing of the file can be used"
+ONE_MACHINE = "import each machine's measurements into a run of its own (--out), and compare the runs"
 _STUDY = "by-hand"
 SAME = {
     "kernel_release": "kernel",
@@ -97,17 +98,10 @@ def recorded(path: Path) -> Recorded:
             rows = sum(batch.rows for batch in reader.batches() if batch.table.name == "samples")
             end, trailer = reader.end, reader.trailer or {}
     except DamagedError as problem:
-        raise DamagedError(
-            "{problem}", remedy="measure it again: nothing of the file can be used", problem=problem.statement
-        ) from None
+        raise DamagedError(REMEDIED(problem=problem.statement, remedy=MEASURE_AGAIN)) from None
     assert end is not None
     if end.kind is not Kind.WHOLE and not rows:
-        raise DamagedError(
-            "{path} holds no whole batch of samples: {reason}",
-            remedy="measure it again",
-            path=path,
-            reason=end.statement,
-        )
+        raise DamagedError(REMEDIED(problem=f"{path}: {end.reason}", remedy=MEASURE_AGAIN))
     ns = trailer.get("duration_ns")
     return Recorded(path, reader.header, end, ns / 1e9 if isinstance(ns, int) else 0.0)
 
@@ -155,12 +149,7 @@ def _in_order(streams: Sequence[Recorded]) -> list[Recorded]:
     for stream in streams:
         key = (stream.boot_id, stream.header.t0_ns, stream.header.test)
         if key in seen:
-            raise UsageError(
-                "{path} and {other} are the same measurement",
-                remedy="name each measurement once",
-                path=stream.path,
-                other=seen[key],
-            )
+            raise UsageError(same_measurement(stream.path, seen[key]))
         seen[key] = stream.path
     return sorted(streams, key=lambda stream: (boots.index(stream.boot_id), stream.header.t0_ns))
 
@@ -171,17 +160,7 @@ def _one_machine(streams: Sequence[Recorded]) -> None:
         for key, what in SAME.items():
             was, is_now = first.facts.get(key), stream.facts.get(key)
             if was != is_now:
-                raise UsageError(
-                    '{path} and {other} are not of one machine and boot configuration: {fact} "{before}" '
-                    'and "{now}"',
-                    remedy="import each machine's streams into a run of its own (--out), and compare them: "
-                    "howlate compare RUN RUN",
-                    path=first.path,
-                    other=stream.path,
-                    fact=what,
-                    before=was,
-                    now=is_now,
-                )
+                raise other_machine(stream.path, what, is_now, first.path, was)
 
 
 def _labels_are_free(given: Mapping[str, str], streams: Sequence[Recorded]) -> None:
@@ -190,20 +169,23 @@ def _labels_are_free(given: Mapping[str, str], streams: Sequence[Recorded]) -> N
 
 def labels_are_free(given: Mapping[str, str], parameters: Iterable[str]) -> None:
     """UsageError for a label that is none, or that the measurements themselves have."""
-    told = {PART, "cell", *LABELLED, *parameters}
+    taken = {PART, "cell", *LABELLED, *parameters}
     for name in given:
         if not re.fullmatch(r"[a-z][a-z0-9_-]{0,39}", name):
-            raise UsageError(
-                '"{name}" cannot be a label',
-                remedy="use small letters, digits and dashes: --label board=left",
-                name=name,
-            )
-        if name in told:
-            raise UsageError(
-                'the streams themselves say what "{name}" was',
-                remedy="give a label that they do not have, or kernel",
-                name=name,
-            )
+            raise bad_label(name, "use small letters, digits and dashes: --label board=left")
+        if name in taken:
+            raise bad_label(name, "the measurements have it already; choose another name, or kernel")
+
+
+def bad_label(name: str, hint: str) -> UsageError:
+    """The error about a label."""
+    return UsageError('"{name}" cannot be a label here', remedy="{hint}", name=name, hint=hint)
+
+
+def other_machine(path: Path, fact: str, value: object, other: object, before: object) -> UsageError:
+    """The error about measurements of several machines or boot configurations."""
+    differs = DIFFERS(path=path, fact=fact, value=value, other=other, before=before)
+    return UsageError(REMEDIED(problem=differs, remedy=ONE_MACHINE))
 
 
 def _facts(streams: Sequence[Recorded]) -> tuple[Facts, tuple[Statement, ...]]:
@@ -212,17 +194,23 @@ def _facts(streams: Sequence[Recorded]) -> tuple[Facts, tuple[Statement, ...]]:
     values = {ours: brief[name] for name, ours in BRIEF.items() if isinstance(brief.get(name), str)}
     if streams[0].boot_id:
         values["kernel.boot_id"] = streams[0].boot_id
-    why = NO_FACTS(file=FACTS)
+    reason: Statement | str = f"no {FACTS} beside the streams"
     for file in _files_of_facts([stream.path for stream in streams]):
         text = read_text(file, UsageError)
         if file.name != FACTS and not text.startswith(_OUTPUT):
             continue
-        found = Facts.from_json(dict(parse_json(text, str(file), UsageError).values))
-        differ = [key for key in ("kernel.release", "kernel.version") if found.text(key) != values.get(key)]
+        facts = Facts.from_json(dict(parse_json(text, str(file), UsageError).values))
+        differ = [key for key in ("kernel.release", "kernel.version") if facts.text(key) != values.get(key)]
         if not differ:
-            return found, ()
-        why = OTHER_FACTS(file=file, fact=differ[0], value=found.text(differ[0]))
-    return Facts(values), (LITTLE_KNOWN(why=why, file=FACTS),)
+            return facts, ()
+        reason = DIFFERS(
+            path=file,
+            fact=differ[0],
+            value=facts.text(differ[0]) or "",
+            other=streams[0].path,
+            before=values.get(differ[0], ""),
+        )
+    return Facts(values), (LITTLE_KNOWN(reason=reason),)
 
 
 def _files_of_facts(streams: Sequence[Path]) -> Iterator[Path]:

@@ -8,10 +8,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
+from howlate.errors import UsageError
 from howlate.measure.execute import Failure
 from howlate.model.run import Run
 from howlate.store.stream import Recording
 from howlate.system.opening import open_file
+from howlate.words.statement import Statement
 
 NO_MAP: Mapping[str, str] = MappingProxyType({})
 """Where `--map` says nothing."""
@@ -87,3 +89,25 @@ class RunImporter:
     read: ReadRun = field(repr=False)
     maps: Sequence[str] = ()
     """The names that `--map` has for it, for help."""
+
+
+def not_imported(path: Path, reason: object, remedy: str) -> UsageError:
+    """The error about a path that cannot be imported."""
+    return UsageError(
+        "{path} cannot be imported: {reason}", remedy="{hint}", path=path, reason=reason, hint=remedy
+    )
+
+
+def not_together(what: str) -> UsageError:
+    """The error about paths that need an import each."""
+    return UsageError("{what} cannot be imported together", remedy="import one after the other", what=what)
+
+
+def same_measurement(path: object, other: object) -> Statement:
+    """The error about a measurement that is there twice."""
+    return Statement.of(
+        "{path} and {other} are the same measurement",
+        remedy="name each measurement once",
+        path=path,
+        other=other,
+    )

@@ -11,16 +11,13 @@ from howlate.errors import UsageError
 from howlate.imports.formats._by_hand import labels_are_free
 from howlate.imports.formats._dates import date_of
 from howlate.imports.formats._foreign import Foreign, digest
-from howlate.imports.formats._importer import NO_MAP, Measured, RunImporter
+from howlate.imports.formats._importer import NO_MAP, Measured, RunImporter, not_imported, same_measurement
 from howlate.imports.formats._text import mapped
 from howlate.model.facts import Facts
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import BY_HAND, Run
 from howlate.model.study import KERNEL, PART, Part, Study
 from howlate.plan.matrix import LABELLED, cell_id
-from howlate.words.statement import rule
-
-FOLDER = rule("import.folder", "{path} is a folder", remedy="name the files in it: {path}/*")
 
 ReadFile = Callable[[Path, Mapping[str, str]], Foreign]
 STUDY = "imported"
@@ -47,7 +44,7 @@ def importer(
 
 def _read(path: Path, mapping: Mapping[str, str], read_file: ReadFile) -> Foreign:
     if path.is_dir():
-        raise UsageError(FOLDER(path=path))
+        raise not_imported(path, "it is a folder", f"name the files in it: {path}/*")
     return read_file(path, mapping)
 
 
@@ -56,12 +53,7 @@ def _each_once(cells: Sequence[Foreign]) -> None:
     for cell in cells:
         other = seen.setdefault(digest(cell.path), cell.path)
         if other is not cell.path:
-            raise UsageError(
-                "{path} and {other} hold the same",
-                remedy="name each measurement once",
-                path=cell.path,
-                other=other,
-            )
+            raise UsageError(same_measurement(cell.path, other))
 
 
 def measured(foreign: Sequence[Foreign], labels: Mapping[str, str]) -> Measured:

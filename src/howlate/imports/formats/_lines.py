@@ -70,14 +70,14 @@ class Found:
 
     def take(self, cell: Cell, line: StoredLine) -> None:
         if line.linked is not None:
-            self._refuse(cell, f"{line.linked} is a symbolic link, which is not followed")
+            self._refuse(cell, f"{line.linked} is a symbolic link")
             return
         if line.status in ("", NOT_RUN):
             return
         outcome = outcome_of(_number(line.status), line.errors)
         if outcome.measured and not line.stream.is_file():
             outcome = Outcome(
-                ExitCode.BROKEN, f"{line.stream} is not there, although its line says {line.status}"
+                ExitCode.BROKEN, f"{line.stream} is missing, although its line ended with {line.status}"
             )
         stream = read_stream(line.stream) if outcome.measured else None
         if (stream is not None and stream.stop_reason == "stopped") or _number(line.status) in _ENDED_EARLY:
@@ -95,9 +95,9 @@ class Found:
         header = stream.header.raw
         other = other_than_asked(cell, header, self.defaults.get(cell.test, {}))
         if other:
-            return f"{stream.path} is another measurement than the cell asks for: {other}"
+            return f"{stream.path} is of another cell: {other}"
         owner = self._owners.setdefault(identity(header), cell.id)
-        return "" if owner == cell.id else f"{stream.path} is the measurement of the cell {owner} once more"
+        return "" if owner == cell.id else f"{stream.path} and the cell {owner} are the same measurement"
 
     def _refuse(self, cell: Cell, sentence: str) -> None:
         self.refused[cell.id] = Outcome(ExitCode.BROKEN, sentence)

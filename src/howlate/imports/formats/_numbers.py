@@ -58,7 +58,7 @@ class NumberRows:
             if not pattern.fullmatch(raw):
                 text = raw.decode("utf-8", "replace").rstrip("\r\n")
                 if not raw.endswith(b"\n"):
-                    return cut(path, number + offset, "its last line is not whole")
+                    return cut(path, number + offset, "its last line is incomplete")
                 line = Line(path, number + offset, text)
                 if text.startswith(self.begins):
                     return line.second()

@@ -65,7 +65,7 @@ class Tables:
     def add(self, line: Line, key: Any, grows: tuple[int, ...], rows: Sequence[Any]) -> None:
         """A row; `grows`: figures that are never smaller in the next table of the same measurement."""
         if key in self.grows:
-            raise line.wrong(f"CPU {key} stands there twice")
+            raise line.wrong(f"CPU {key} is given twice")
         before = self.before.get(key, grows)
         if len(before) != len(grows) or any(now < then for then, now in zip(before, grows, strict=True)):
             raise line.second()
@@ -92,7 +92,7 @@ def read_histogram(path: Path, test: str, names: Mapping[str, str]) -> Foreign:
     if missing:
         raise left_out(path, last.number, f'"{missing[0]}:"', "without --no-summary")
     if not last.ended:
-        raise cut(path, last.number, "its last line is not whole")
+        raise cut(path, last.number, "its last line is incomplete")
     if not table.columns:
         return _quiet(path, test, table, next(iter(names.values())))
     _check_all(table, last, names)
@@ -157,7 +157,7 @@ def _read(table: RtlaTable, found: Iterator[Line], names: Mapping[str, str]) -> 
 def _unit(table: RtlaTable, line: Line, text: str) -> None:
     found = _UNIT.fullmatch(text)
     if found is None:
-        raise line.wrong(f'"{text[:60]}" is no unit of rtla')
+        raise line.wrong(f'"{text[:60]}" is not a unit of rtla')
     table.unit_ns = 1 if found[1] == "ns" else 1000
 
 
@@ -182,7 +182,7 @@ def _columns(table: RtlaTable, line: Line, words: Sequence[str], names: Mapping[
             raise line.wrong(f'"{word[:20]}" is not a column of this histogram')
         table.columns.append((names[kind], line.whole(cpu, "a CPU")))
     if len(set(table.columns)) != len(table.columns):
-        raise line.wrong("a column stands there twice")
+        raise line.wrong("a column is given twice")
     table.bins = [{} for _ in table.columns]
 
 
@@ -202,7 +202,7 @@ def _row(table: RtlaTable, line: Line, text: str) -> None:
     elif colon and name in _FIGURES:
         words = rest.split()
         if name in table.figures:
-            raise line.wrong(f'"{name}:" stands there twice')
+            raise line.wrong(f'"{name}:" is given twice')
         if len(words) != len(table.columns) and not _nothing(table, words):
             raise line.wrong(f"{len(words)} numbers, and there are {len(table.columns)} columns")
         table.figures[name] = [word if word == "-" else line.decimal(word) for word in words]

@@ -17,26 +17,11 @@ from howlate.model.decode import UNREADABLE, decoded, json_value
 from howlate.system.opening import open_file
 from howlate.words.statement import Statement, rule
 
-BAD_LINE = rule(
-    "import.bad-line",
-    "{path}, line {line}: {problem}",
-    remedy="copy or measure it again: nothing of the file was imported",
+BAD_FILE = rule(
+    "import.bad-file", "{path}, {place}: {problem}", remedy="{hint}: nothing of the file was imported"
 )
-CUT = rule(
-    "import.cut",
-    "{path} ends at line {line}, and {problem}",
-    remedy="copy it again, whole: nothing of the file was imported",
-)
-LEFT_OUT = rule(
-    "import.left-out",
-    "{path} ends at line {line}, and {what} is missing",
-    remedy="copy it again, whole, or measure again {how}: nothing of the file was imported",
-)
-SECOND_RESULT = rule(
-    "import.second-result",
-    "{path}, line {line}: a second result begins here, and the first is above it",
-    remedy="put each result into a file of its own, and import them together: nothing of the file was imported",
-)
+COPY_AGAIN = "copy or measure it again"
+SECOND_RESULT = "a second result begins here"
 BAD_MAP = rule("import.bad-map", "{name}={value}: {problem}", remedy="{hint}")
 
 LONGEST_LINE = 1 << 24
@@ -65,11 +50,11 @@ class Line:
 
     def wrong(self, problem: str) -> DamagedError:
         """The error about this line."""
-        return DamagedError(BAD_LINE(path=self.path, line=self.number, problem=problem))
+        return bad_file(self.path, f"line {self.number}", problem)
 
     def second(self) -> DamagedError:
         """The error about a file that holds two results."""
-        return DamagedError(SECOND_RESULT(path=self.path, line=self.number))
+        return bad_file(self.path, f"line {self.number}", SECOND_RESULT, "put each result into its own file")
 
     def whole(self, text: str, what: str = "a number") -> int:
         """A whole number that is not negative."""
@@ -108,7 +93,7 @@ def lines(path: Path) -> Iterator[Line]:
                 number += 1
                 line = Line(path, number, "", raw.endswith(b"\n"))
                 if not line.ended and len(raw) == LONGEST_LINE:
-                    raise line.wrong("it is no line of text, but longer than 16 MiB")
+                    raise line.wrong("it is longer than 16 MiB")
                 yield Line(path, number, _text(raw, line), line.ended)
     except OSError as problem:
         raise UsageError(UNREADABLE(path=path, reason=problem.strerror or problem)) from None
@@ -124,14 +109,19 @@ def _text(raw: bytes, line: Line) -> str:
     return text
 
 
-def cut(path: Path, line: int, problem: str) -> DamagedError:
+def bad_file(path: Path, place: str, problem: str, hint: str = COPY_AGAIN) -> DamagedError:
+    """The error about a file that its tool would not write so. `place`: "line 3"."""
+    return DamagedError(BAD_FILE(path=path, place=place, problem=problem, hint=hint))
+
+
+def cut(path: Path, line: int, problem: str, hint: str = COPY_AGAIN) -> DamagedError:
     """The error about a file that ends too early."""
-    return DamagedError(CUT(path=path, line=line, problem=problem))
+    return bad_file(path, f"line {line}", f"the file ends here; {problem}", hint)
 
 
 def left_out(path: Path, line: int, what: str, how: str) -> DamagedError:
     """The error about a file that ends too early, or whose tool was told to leave its end out. `how`: to measure."""
-    return DamagedError(LEFT_OUT(path=path, line=line, what=what, how=how))
+    return cut(path, line, f"{what} is missing", f"copy it again, or measure again {how}")
 
 
 def head(path: Path, size: int = 65536) -> str:
@@ -149,7 +139,7 @@ def read_object(path: Path) -> tuple[Mapping[str, Any], str]:
     """A JSON file's object, and its text; what is no JSON or says something twice is an error that names the line."""
     text = "\n".join(line.text for line in lines(path))
     if not text.lstrip().startswith("{"):
-        raise Line(path, 1, "").wrong("it is no JSON object")
+        raise Line(path, 1, "").wrong("it is not a JSON object")
     twice: list[str] = []
     try:
         value = json.loads(
@@ -185,7 +175,7 @@ def _said_twice(path: Path, text: str, name: str) -> DamagedError:
         if re.match(rf'\s*(?:\{{\s*)?"{re.escape(name)}"\s*:', line)
     ]
     apart = [(after - before, after) for before, after in pairwise(numbers)]
-    return Line(path, min(apart)[1] if apart else 1, "").wrong(f"{name} stands there twice")
+    return Line(path, min(apart)[1] if apart else 1, "").wrong(f"{name} is given twice")
 
 
 def typed(kind: type[Decoded], value: object, path: Path, text: str, place: str = "") -> Decoded:
@@ -256,11 +246,14 @@ def mapped(mapping: Mapping[str, str], path: Path, known: Sequence[str]) -> Mapp
     """`--map` as given; UsageError for a name that this format does not have."""
     for name in mapping:
         if name not in known and ANY_NAME not in known:
-            hint = f"it knows {', '.join(known)}" if known else "leave it out"
-            raise UsageError(
-                "{name} means nothing for {path}", remedy="{hint}", name=name, path=path, hint=hint
-            )
+            hint = f"its format takes {', '.join(known)}" if known else "leave it out"
+            raise bad_map(name, mapping[name], f"it does not apply to {path}", hint)
     return mapping
+
+
+def bad_map(name: str, value: str, problem: str, hint: str) -> UsageError:
+    """The error about `--map name=value`."""
+    return UsageError(BAD_MAP(name=name, value=value, problem=problem, hint=hint))
 
 
 def unit_ns(mapping: Mapping[str, str], fallback: int = 1000) -> int:
@@ -269,9 +262,7 @@ def unit_ns(mapping: Mapping[str, str], fallback: int = 1000) -> int:
     if name is None:
         return fallback
     if name not in UNITS:
-        raise UsageError(
-            BAD_MAP(name="unit", value=name, problem="that is no unit", hint="write ns, us, ms or s")
-        )
+        raise bad_map("unit", name, "this unit is unknown", "write ns, us, ms or s")
     return UNITS[name]
 
 
@@ -280,7 +271,7 @@ def json_bins(histogram: Mapping[str, int], path: Path, text: str, place: str, u
     bins: dict[int, int] = {}
     for name, count in histogram.items():
         if not _DECIMAL.fullmatch(name) or not 0 <= count < MOST or abs(Decimal(name) * unit) >= MOST:
-            raise at_place(path, text, f"{place}.{name}", f"{name}: {count} is no bin")
+            raise at_place(path, text, f"{place}.{name}", f"{name}: {count} is not a bin")
         bins[int(Decimal(name) * unit)] = count
     if sum(bins.values()) >= MOST:
         raise at_place(path, text, place, "more samples than there can be")

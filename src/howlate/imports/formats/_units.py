@@ -6,18 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from howlate.errors import UsageError
 from howlate.imports.formats._foreign import ForeignSeries
+from howlate.imports.formats._importer import not_imported
 from howlate.imports.formats._rt_tests import options
-from howlate.imports.formats._text import BAD_MAP, UNITS, Line, unit_ns
+from howlate.imports.formats._text import UNITS, Line, bad_map, unit_ns
 from howlate.model.columns import LATENCY
-from howlate.words.statement import rule
 
-UNIT_OPEN = rule(
-    "import.unit-open",
-    "{path}, line {line}: the file does not say whether its values are microseconds or nanoseconds",
-    remedy="say it: --map unit=us, or --map unit=ns if the tool ran with -N",
-)
+UNIT_OPEN = "its unit is not stated"
 NO_WAKE_UP = 100
 """Nanoseconds on average in which no kernel wakes a thread."""
 FAR_ABOVE = 100
@@ -27,10 +22,8 @@ US, NS = UNITS["us"], UNITS["ns"]
 
 @dataclass(frozen=True)
 class UnitEvidence:
-    """What is known of a file's unit besides `--set`."""
+    """What a file tells of its unit."""
 
-    line: int
-    """Where the figures stand."""
     stated: int | None = None
     """The unit that the file states, in nanoseconds."""
     command: str = ""
@@ -41,7 +34,7 @@ class UnitEvidence:
 
 
 def unit_of(mapping: Mapping[str, str], path: Path, known: UnitEvidence) -> int:
-    """The unit in nanoseconds; UsageError where the file leaves it open and `--set` does not say it."""
+    """The unit in nanoseconds; UsageError if neither the file nor `--map` tells."""
     stated = known.stated
     if stated is None and known.command:
         stated = NS if "nsecs" in options(known.command) else US
@@ -55,15 +48,15 @@ def unit_of(mapping: Mapping[str, str], path: Path, known: UnitEvidence) -> int:
         return NS
     if not any(known.means):
         return US
-    raise UsageError(UNIT_OPEN(path=path, line=known.line))
+    raise not_imported(path, UNIT_OPEN, "write --map unit=us, or --map unit=ns if the tool ran with -N")
 
 
 def _given(mapping: Mapping[str, str], path: Path, stated: int | None) -> int:
     unit = unit_ns(mapping)
     if stated is not None and unit != stated:
         name = next(name for name, ns in UNITS.items() if ns == stated)
-        problem = f"{path} says that its values are in {name}"
-        raise UsageError(BAD_MAP(name="unit", value=mapping["unit"], problem=problem, hint="leave it out"))
+        problem = f"{path} states {name}"
+        raise bad_map("unit", mapping["unit"], problem, "leave it out")
     return unit
 
 
@@ -74,5 +67,5 @@ def believable(series: Sequence[ForeignSeries], path: Path) -> None:
         woken = stated.unit_ns == NS and stated.column in (LATENCY, "thread_latency_ns", "user_latency_ns")
         if woken and stated.mean is not None and 0 < float(stated.mean) < NO_WAKE_UP:
             raise Line(path, its.line, "").wrong(
-                f"the unit is said to be nanoseconds, and no kernel wakes a thread within {stated.mean} ns"
+                f"the unit is nanoseconds, but no kernel wakes a thread within {stated.mean} ns"
             )

@@ -19,26 +19,19 @@ from pathlib import Path
 
 import numpy as np
 
-from howlate.errors import UsageError
 from howlate.imports.formats._foreign import Foreign, Raw, Rows
+from howlate.imports.formats._importer import not_imported
 from howlate.imports.formats._imports import importer
-from howlate.imports.formats._text import ANY_NAME, BAD_MAP, MOST, UNITS, Line, cut, head, lines
+from howlate.imports.formats._text import ANY_NAME, MOST, UNITS, Line, bad_map, cut, head, lines
 from howlate.model.columns import LATENCY, RESPONSE, SAMPLES
 from howlate.model.knowledge import Knowledge
 from howlate.store.ingest import ACTIVATIONS
 from howlate.store.stream import StreamColumn, StreamTable
-from howlate.words.statement import rule
 
-ONLY_TIMES = rule(
-    "import.only-times",
-    "{path}: only the time of each row is named, and a latency is the difference of two",
-    remedy="add a column with what was measured (the time less the release that was due, or less the time of the row "
-    "above), and name it: --map latency_us=COLUMN",
-)
 _MEASURED = re.compile(r"([a-z][a-z0-9_]{0,40})_(ns|us|ms|s)")
 _DELIMITERS = ("\t", ";", ",")
 BLANKS = " "
-"""Any number of them, where none of the others stands there."""
+"""Any number of them, without any of the others."""
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]*)?(?:[eE][+-]?[0-9]{1,3})?")
 _DECIMAL_COMMA = re.compile(r"-?[0-9]{1,18},[0-9]{1,18}(?:[eE][+-]?[0-9]{1,3})?")
 PIECE = 50_000
@@ -109,7 +102,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     seen = _look(path, columns)
     keys = {key: number for number, key in enumerate(sorted(seen.threads))}
     if not keys:
-        raise cut(path, columns.first, "no row of samples stands there")
+        raise cut(path, columns.first, "it has no row of samples")
     names = [*(["index", "time_ns"] if columns.time else ["index"]), *columns.measured]
     if columns.count is not None:
         names = [*columns.measured, SAMPLES]
@@ -155,32 +148,18 @@ def _columns(path: Path, mapping: Mapping[str, str]) -> Columns:
         if name in ("cpu", "thread", "count"):
             places[name] = place
         elif unit is None:
-            raise UsageError(
-                BAD_MAP(name=name, value=column, problem="nothing is called so", hint=f"write {WRITE}")
-            )
+            raise bad_map(name, column, "unknown name", f"write {WRITE}")
         elif unit[1] == "time":
             time = (place, UNITS[unit[2]])
         else:
             measured[f"{unit[1]}_ns"] = (place, UNITS[unit[2]])
-    if time is not None and not measured:
-        raise UsageError(ONLY_TIMES(path=path))
     if not measured:
-        shown = ", ".join(names[:20]) if titled else f"{len(names)} columns without names: 1 to {len(names)}"
-        raise UsageError(
-            "nothing says which column of {path} was measured",
-            remedy="name it, with its unit: --map latency_us=COLUMN; the file has {columns}",
-            path=path,
-            columns=shown,
+        shown = ", ".join(names[:20]) if titled else f"1 to {len(names)}"
+        raise not_imported(
+            path, "no column of latencies is named", f"write --map latency_us=COLUMN; the file has {shown}"
         )
     if time is not None and "count" in places:
-        raise UsageError(
-            BAD_MAP(
-                name="count",
-                value=mapping["count"],
-                problem="rows with a time are samples",
-                hint="leave one out",
-            )
-        )
+        raise bad_map("count", mapping["count"], "rows with a time are samples", "leave one out")
     return Columns(delimiter, first + titled, measured, time, **places)
 
 
@@ -201,7 +180,7 @@ def _titles(path: Path, mapping: Mapping[str, str]) -> tuple[int, list[str], str
         if wanted <= set(names):
             return here
     if found is None:
-        raise cut(path, 1, "no row stands there")
+        raise cut(path, 1, "it has no row")
     return found
 
 
@@ -223,9 +202,7 @@ def _place(path: Path, name: str, column: str, names: Sequence[str], width: int)
     if re.fullmatch(r"[0-9]{1,6}", column) and 1 <= int(column) <= width:
         return int(column) - 1
     known = ", ".join(names[:20]) or f"1 to {width}"
-    raise UsageError(
-        BAD_MAP(name=name, value=column, problem=f"{path} has no such column", hint=f"the file has {known}")
-    )
+    raise bad_map(name, column, f"{path} does not have this column", f"the file has {known}")
 
 
 def _fields(line: Line, delimiter: str) -> list[str]:
@@ -252,7 +229,7 @@ def _parsed(path: Path, columns: Columns) -> Iterator[tuple[Line, Parsed]]:
         if len(words) <= most:
             raise line.wrong(f"it has {len(words)} columns, and column {most + 1} is named")
         if not line.ended and line.number > columns.first:
-            raise cut(path, line.number, "its last line is not whole")
+            raise cut(path, line.number, "its last line is incomplete")
         words = [word.strip() for word in words]
         if columns.delimiter != ",":
             words = [word.replace(",", ".") if _DECIMAL_COMMA.fullmatch(word) else word for word in words]

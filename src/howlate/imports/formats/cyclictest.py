@@ -71,11 +71,11 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     last = _read(table, log_lines(path)) or Line(path, 1, "")
     missing = [name for name in _REQUIRED if name not in table.figures]
     if missing or not last.ended:
-        problem = f'"# {missing[0]}" is missing' if missing else "its last line is not whole"
+        problem = f'"# {missing[0]}" is missing' if missing else "its last line is incomplete"
         raise cut(path, last.number, problem)
     _check_shape(table, last)
     means = [float(mean) for mean in table.figures["Avg Latencies"]]
-    table.unit_ns = unit_of(mapping, path, UnitEvidence(table.line, command=table.command, means=means))
+    table.unit_ns = unit_of(mapping, path, UnitEvidence(command=table.command, means=means))
     series, contradictions = checked(_series(table, last), path)
     parameters, policy = period_and_policy(table.command, table.threads)
     return Foreign(
@@ -118,7 +118,7 @@ def _row(table: _Histogram, line: Line, text: str) -> None:
     if table.figures:
         raise line.second() if table.whole else line.wrong(f'"{text[:60]}" follows the figures')
     if not line.ended:
-        raise cut(line.path, line.number, "its last line is not whole")
+        raise cut(line.path, line.number, "its last line is incomplete")
     index, *counts = (line.whole(word) for word in text.split())
     if index < table.rows:
         raise line.wrong(f"the row {index} follows the row {table.rows - 1}")
@@ -138,7 +138,7 @@ def _figure(table: _Histogram, line: Line, text: str) -> None:
         return
     if name in _FIGURES:
         if name in table.figures:
-            raise line.second() if table.whole else line.wrong(f'"# {name}" stands there twice')
+            raise line.second() if table.whole else line.wrong(f'"# {name}" is given twice')
         table.figures[name] = [line.whole(word) for word in rest.split()]
         table.line = line.number
     elif thread := _THREAD.match(text):

@@ -100,7 +100,6 @@ def _unit(
         problem = "the command line has" + (" no -N" if said else " -N")
         raise at_place(path, text, "resolution_in_ns", f"it is {said}, and {problem}")
     known = UnitEvidence(
-        line_of(text, "thread"),
         stated=None if said is None else NS if said else US,
         command=command,
         means=[thread.avg for thread in threads.values()],

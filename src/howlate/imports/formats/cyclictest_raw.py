@@ -15,21 +15,14 @@ from howlate.imports.formats._imports import importer
 from howlate.imports.formats._log import command_in
 from howlate.imports.formats._numbers import NumberRows
 from howlate.imports.formats._rt_tests import period_and_policy
-from howlate.imports.formats._text import MOST, Line, cut, head, lines
+from howlate.imports.formats._text import MOST, Line, bad_file, cut, head, lines
 from howlate.imports.formats._units import UnitEvidence, unit_of
 from howlate.model.columns import LATENCY
 from howlate.model.knowledge import Knowledge
 from howlate.model.units import format_duration
 from howlate.store.ingest import ACTIVATIONS
 from howlate.store.stream import StreamColumn, StreamTable
-from howlate.words.statement import rule
 
-ROWS_MISSING = rule(
-    "import.rows-missing",
-    "{path}, line {line}: cycle {cycle} of thread {thread} stands where cycle {due} is due: rows are missing, or "
-    "each is the largest of several",
-    remedy="measure again with -v and without -o, and keep every row: nothing of the file was imported",
-)
 _PLAIN = r" *[0-9]{1,6}: *[0-9]{1,12}: *-?[0-9]{1,12}"
 _SMI = rf"{_PLAIN} +[0-9]{{1,12}}"
 _LINE = re.compile(rf"{_PLAIN}(?: +[0-9]{{1,12}})?")
@@ -110,13 +103,13 @@ def _before(path: Path) -> _LinesBefore:
         if found := _PERIOD.fullmatch(last.text.strip()):
             periods[found[1]] = int(found[2])
         command = command_in(last.text) or command
-    raise cut(path, last.number if last else 1, "no sample stands there")
+    raise cut(path, last.number if last else 1, "it has no sample")
 
 
 def _unit(mapping: Mapping[str, str], path: Path, before: _LinesBefore, seen: _CyclesSeen) -> int:
     mean = seen.total / sum(seen.counts.values())
     period_us = max(before.periods_us.values(), default=0)
-    known = UnitEvidence(before.lines + 1, command=before.command, means=[mean], period_us=period_us)
+    known = UnitEvidence(command=before.command, means=[mean], period_us=period_us)
     unit = unit_of(mapping, path, known)
     if seen.largest * unit >= MOST:
         raise Line(path, before.lines + 1, "").wrong("a latency here or below is too large")
@@ -154,7 +147,10 @@ def _jumps(line: Line, thread: int, cycle: int, due: int) -> DamagedError:
         return line.second()
     if cycle < due:
         return line.wrong(f"cycle {cycle} of thread {thread} is not above the one before it")
-    return DamagedError(ROWS_MISSING(path=line.path, line=line.number, thread=thread, cycle=cycle, due=due))
+    hint = "measure again with -v and without -o, and keep every row"
+    return bad_file(
+        line.path, f"line {line.number}", f"cycle {cycle} of thread {thread} follows {due - 1}", hint
+    )
 
 
 IMPORTER = importer("cyclictest-raw", "every sample of cyclictest (-v)", recognises, read_file, ("unit",))

@@ -116,9 +116,9 @@ def _last_lines(path: Path) -> tuple[list[_Thread], str, int | None]:
         else:
             command = command_in(text) or command
     if last is None or not threads:
-        raise cut(path, last.number if last else 1, "no line of a thread stands there")
+        raise cut(path, last.number if last else 1, "it has no line of a thread")
     if not last.ended:
-        raise cut(path, last.number, "its last line is not whole")
+        raise cut(path, last.number, "its last line is incomplete")
     if missing := set(range(max(threads))) - set(threads):
         raise last.wrong(f"the line of thread {min(missing)} is missing")
     return list(threads.values()), command, broken
@@ -146,13 +146,12 @@ def _goes_on(before: _Thread | None, now: _Thread) -> None:
     if not same or not wider or now.cycles < before.cycles:
         raise now.line.second()
     if now.cycles == before.cycles and now.cycles and now.line.number == before.line.number + 1:
-        raise now.line.wrong(f"the line of thread {now.number} stands there twice")
+        raise now.line.wrong(f"the line of thread {now.number} is given twice")
 
 
 def _unit(mapping: Mapping[str, str], path: Path, threads: Sequence[_Thread], command: str) -> int:
     seen = {thread.unit for thread in threads} - {None}
     evidence = UnitEvidence(
-        threads[0].line.number,
         stated=seen.pop() if len(seen) == 1 else None,
         command=command,
         means=[float(thread.mean) for thread in threads],

@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from math import gcd
 from pathlib import Path
 
-from howlate.errors import UsageError
 from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known
 from howlate.imports.formats._imports import importer
 from howlate.imports.formats._log import log_head, log_lines
-from howlate.imports.formats._text import BAD_MAP, Line, cut, head
+from howlate.imports.formats._text import Line, bad_map, cut, head
 from howlate.imports.formats._units import NO_WAKE_UP, UnitEvidence, unit_of
 from howlate.imports.formats.cyclictest import BEGINS
 from howlate.model.columns import LATENCY
@@ -43,9 +42,9 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
         if text and not text.startswith("#"):
             value = _row(bins, last, text, value)
     if last is None or value is None:
-        raise cut(path, last.number if last else 1, "no row of a histogram stands there")
+        raise cut(path, last.number if last else 1, "it has no row of a histogram")
     if not last.ended:
-        raise cut(path, last.number, "its last line is not whole")
+        raise cut(path, last.number, "its last line is incomplete")
     unit = _unit(mapping, path, bins)
     last.ns(str(value), unit)
     beyond = _overflow(mapping)
@@ -70,7 +69,7 @@ def _unit(mapping: Mapping[str, str], path: Path, bins: Sequence[Mapping[int, in
     whole = [own for own in bins if own]
     fine = gcd(*(value for own in whole for value in own)) % 10 != 0
     means = [sum(value * count for value, count in own.items()) / sum(own.values()) for own in whole]
-    return unit_of(mapping, path, UnitEvidence(1, means=means if fine else (NO_WAKE_UP,)))
+    return unit_of(mapping, path, UnitEvidence(means=means if fine else (NO_WAKE_UP,)))
 
 
 def _row(bins: list[dict[int, int]], line: Line, text: str, before: int | None) -> int:
@@ -95,9 +94,7 @@ def _overflow(mapping: Mapping[str, str]) -> int | None:
     if text is None:
         return None
     if not re.fullmatch(r"[0-9]{1,18}", text):
-        raise UsageError(
-            BAD_MAP(name="overflow", value=text, problem="that is no count", hint="write overflow=0")
-        )
+        raise bad_map("overflow", text, "it is not a count", "write overflow=0")
     return int(text)
 
 

@@ -87,7 +87,7 @@ def _read(path: Path) -> tuple[dict[str, int], list[Sample], int, Line | None]:
             numbers["duration"] = line.whole(text.removeprefix(_BEGINS).removesuffix(" seconds"))
         elif name in _NUMBERS:
             if _NUMBERS[name] in numbers:
-                raise line.wrong(f'"{name}" stands there twice')
+                raise line.wrong(f'"{name}" is given twice')
             numbers[_NUMBERS[name]] = line.whole(rest.removesuffix("us"))
         elif name == "Max Latency" and rest != "Below threshold":
             largest = line.whole(rest.removesuffix("us"))

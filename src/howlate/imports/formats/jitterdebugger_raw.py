@@ -15,21 +15,16 @@ import numpy.typing as npt
 from howlate.errors import DamagedError, UsageError
 from howlate.imports.formats._foreign import Foreign, Raw, Rows
 from howlate.imports.formats._imports import importer
-from howlate.imports.formats._text import MOST, UNITS, head
+from howlate.imports.formats._text import MOST, UNITS, bad_file, head
 from howlate.imports.formats._units import UnitEvidence, unit_of
 from howlate.model.columns import LATENCY
 from howlate.model.decode import UNREADABLE
 from howlate.model.knowledge import Knowledge
 from howlate.store.ingest import ACTIVATIONS
 from howlate.store.stream import StreamColumn, StreamTable
-from howlate.words.statement import rule
 
-CUT_SAMPLE = rule(
-    "import.cut-sample",
-    "{path} ends {bytes} bytes into sample {number}",
-    remedy="copy it again, whole: nothing of the file was imported",
-)
 SAMPLE = np.dtype([("cpu", "<u4"), ("s", "<i8"), ("ns", "<i8"), ("latency", "<u8")])
+ENDS = "the file ends here"
 PIECE = 1 << 15
 MOST_CPUS = 8192
 _COLUMNS = tuple(StreamColumn(name, "i64") for name in ("index", "time_ns", LATENCY))
@@ -106,20 +101,12 @@ def _look(path: Path) -> _SamplesSeen:
         seen.total += float(samples["latency"].astype(np.float64).sum())
         seen.largest = max(seen.largest, int(samples["latency"].max()))
     if not seen.counts:
-        raise DamagedError(CUT_SAMPLE(path=path, bytes=0, number=1))
+        raise _bad(path, 1, ENDS)
     return seen
 
 
 def _bad(path: Path, number: int, problem: str) -> DamagedError:
-    byte = (number - 1) * SAMPLE.itemsize
-    return DamagedError(
-        "{path}, sample {number} (byte {byte}): {problem}",
-        remedy="copy or measure it again: nothing of the file was imported",
-        path=path,
-        number=number,
-        byte=byte,
-        problem=problem,
-    )
+    return bad_file(path, f"sample {number} (byte {(number - 1) * SAMPLE.itemsize})", problem)
 
 
 def _rows(own: npt.NDArray[Any], seen: int, begin: int, unit: int) -> Rows:
@@ -135,7 +122,7 @@ def _unit(path: Path, mapping: Mapping[str, str], seen: _SamplesSeen) -> int:
     beside = _RESOLUTION.search(head(path.parent / "results.json"))
     stated = None if beside is None else int(beside[1])
     means = [seen.total / sum(seen.counts.values())]
-    unit = unit_of(mapping, path, UnitEvidence(1, stated=stated, means=means))
+    unit = unit_of(mapping, path, UnitEvidence(stated=stated, means=means))
     if seen.largest * unit >= MOST // 1000:
         raise _bad(path, 1, "the latency of this sample or a later one is too large")
     return unit
@@ -151,8 +138,8 @@ def _pieces(path: Path) -> Iterator[tuple[int, npt.NDArray[Any]]]:
                 problem = _problem(samples)
                 if problem is not None:
                     raise _bad(path, number + problem[0], problem[1])
-                if rest := len(piece) % SAMPLE.itemsize:
-                    raise DamagedError(CUT_SAMPLE(path=path, bytes=rest, number=number + len(samples)))
+                if len(piece) % SAMPLE.itemsize:
+                    raise _bad(path, number + len(samples), ENDS)
                 yield number, samples
                 number += len(samples)
     except OSError as problem:
@@ -166,8 +153,8 @@ def _whole(piece: bytes) -> bytes:
 def _problem(samples: npt.NDArray[Any]) -> tuple[int, str] | None:
     """The first sample that cannot be one, and why."""
     checks = (
-        ("its CPU is no CPU", samples["cpu"] >= MOST_CPUS),
-        ("its time is no time since the start of a machine", (samples["s"] < 0) | (samples["s"] > _YEARS_S)),
+        ("its CPU is out of range", samples["cpu"] >= MOST_CPUS),
+        ("its time is out of range", (samples["s"] < 0) | (samples["s"] > _YEARS_S)),
         ("its nanoseconds are not below a second", (samples["ns"] < 0) | (samples["ns"] >= UNITS["s"])),
         ("its latency is too large", samples["latency"] >= np.uint64(MOST // UNITS["s"] * 1000)),
     )

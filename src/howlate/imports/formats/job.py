@@ -9,10 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from howlate import doctor
-from howlate.errors import REMEDIED, ExitCode, UsageError
-from howlate.imports.formats._by_hand import BRIEF, MAY_CHANGE, SAME, breaks_off, with_kernel
+from howlate.errors import REMEDIED, ExitCode
+from howlate.imports.formats._by_hand import (
+    BRIEF,
+    DIFFERS,
+    FACTS,
+    LITTLE_KNOWN,
+    MAY_CHANGE,
+    SAME,
+    SEVERAL_BOOTS,
+    bad_label,
+    breaks_off,
+    other_machine,
+    with_kernel,
+)
 from howlate.imports.formats._dates import date_of
-from howlate.imports.formats._importer import NO_MAP, Measured, RunImporter
+from howlate.imports.formats._importer import NO_MAP, Measured, RunImporter, not_imported, not_together
 from howlate.imports.formats._lines import Found
 from howlate.measure.execute import Failure
 from howlate.model.facts import Facts
@@ -23,25 +35,9 @@ from howlate.plan.aim import aim_of
 from howlate.store.elsewhere import job_folder
 from howlate.store.frames import Kind
 from howlate.store.job_folder import JobFolder
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement
 
-NOTHING_KNOWN = rule(
-    "import.nothing-known",
-    "nothing is known of the machine: the job's first line, which asks for it, left nothing",
-)
-OTHER_CPUS = rule(
-    "import.other-cpus", "{path} was measured with the CPUs {before} online, the facts have {now}"
-)
-OTHER_BOOT = rule(
-    "import.other-boot",
-    "{count} cell was measured in another boot of the machine than its facts: they may differ by that",
-    "{count} cells were measured in another boot of the machine than its facts: they may differ by that",
-    by="count",
-)
-OTHER_PROBE = rule(
-    "import.other-probe",
-    "measured by the probe {probes:all}, and the job was written for the probe {written}",
-)
+NO_OUTPUT = "the job's first line has no output"
 
 
 def recognises(path: Path) -> bool:
@@ -51,31 +47,21 @@ def recognises(path: Path) -> bool:
 def read(paths: Sequence[Path], labels: Mapping[str, str], mapping: Mapping[str, str] = NO_MAP) -> Measured:
     """Each cell from the newest results that have it whole."""
     if len(paths) != 1:
-        raise UsageError(
-            "several jobs cannot be imported at once",
-            remedy="import one after the other, each with its --out",
-        )
+        raise not_together("jobs")
     path = job_folder(paths[0])
     if path is None:
-        raise UsageError(
-            "{path} is not the folder of a job", remedy="name the folder that holds cells.job", path=paths[0]
-        )
+        raise not_imported(paths[0], "it is not the folder of a job", "name the folder that holds cells.job")
     for name in labels:
         if name != KERNEL:
-            raise UsageError(
-                'the plan of a job has its labels, and no "{name}"',
-                remedy="leave out --label, or name kernel",
-                name=name,
-            )
+            raise bad_label(name, "the plan of a job has its labels: leave out --label, or name kernel")
     folder = JobFolder.open(path)
     attempts = folder.attempts()
     if not attempts:
         ignored = "".join(f"; {sentence}" for sentence in folder.ignored())
-        raise UsageError(
-            "there are no results in {path}{ignored}",
-            remedy="run the job on its machine first (README.txt there says how), and copy the folder back",
-            path=path,
-            ignored=ignored,
+        raise not_imported(
+            path,
+            f"it has no results{ignored}",
+            "run the job on its machine (see its README.txt), and copy the folder back",
         )
     found = Found(folder.defaults_by_test)
     planned = {cell.id: cell for cell in folder.run.plan.cells}
@@ -103,7 +89,9 @@ def _run(folder: JobFolder, found: Found, facts: Facts | None, labels: Mapping[s
     kernel = labels.get(KERNEL) or (facts.text("kernel.release") if facts else None) or "unknown"
     plan = Plan(tuple(_possible(with_kernel(cell, kernel), found) for cell in run.plan.cells))
     if facts is None:
-        return _with_date(replace(run, plan=plan, warnings=(*run.warnings, NOTHING_KNOWN())), found)
+        return _with_date(
+            replace(run, plan=plan, warnings=(*run.warnings, LITTLE_KNOWN(reason=NO_OUTPUT))), found
+        )
     findings = doctor.examine(facts, aim_of(plan, folder.defaults), here=False)
     run = replace(run, plan=plan, facts=facts.to_json(), findings=tuple(f.to_json() for f in findings))
     return _with_date(run, found)
@@ -114,7 +102,8 @@ def _boots(found: Found, facts: Mapping[str, Any]) -> tuple[Statement, ...]:
     another machine's or kernel's."""
     if not facts:
         return ()
-    known, other, parked = Facts.from_json(dict(facts)), 0, []
+    known, parked = Facts.from_json(dict(facts)), []
+    boots: set[object] = {known.text("kernel.boot_id")}
     for stream in found.reads.values():
         ran = stream.header.raw.get("facts")
         for name, what in SAME.items():
@@ -123,26 +112,24 @@ def _boots(found: Found, facts: Mapping[str, Any]) -> tuple[Statement, ...]:
             if not in_facts or not ran_with or ran_with == in_facts:
                 continue
             if name == MAY_CHANGE:
-                parked.append(OTHER_CPUS(path=stream.path, before=ran_with, now=in_facts))
-            else:
-                raise UsageError(
-                    "{path} was measured with the {fact} {before}, but the job's facts are of {now}",
-                    remedy="a run is of one machine and kernel: put the results of each into a copy of the "
-                    "job's folder and import both",
-                    path=stream.path,
-                    fact=what,
-                    before=ran_with,
-                    now=in_facts,
+                parked.append(
+                    DIFFERS(path=stream.path, fact=what, value=ran_with, other=FACTS, before=in_facts)
                 )
-        other += stream.header.raw.get("boot_id") != known.text("kernel.boot_id")
-    return (*parked, OTHER_BOOT(count=other)) if other else tuple(parked)
+            else:
+                raise other_machine(stream.path, what, ran_with, FACTS, in_facts)
+        boots.add(stream.header.raw.get("boot_id"))
+    return (*parked, SEVERAL_BOOTS(boots=len(boots))) if len(boots) > 1 else tuple(parked)
 
 
 def _probes(found: Found, run: Run) -> tuple[Statement, ...]:
-    """A sentence where the probe that measured is another version than the one that the job was written for."""
+    """A sentence for each stream of another version of the probe than the job was written for."""
     written = run.versions.get("probe", "")
-    others = {str(its.header.raw.get("probe", "")) for its in found.reads.values()} - {written, ""}
-    return (OTHER_PROBE(probes=sorted(others), written=written),) if written and others else ()
+    versions = {str(stream.header.raw.get("probe", "")): stream.path for stream in found.reads.values()}
+    return tuple(
+        DIFFERS(path=path, fact="probe version", value=version, other="the job", before=written)
+        for version, path in sorted(versions.items())
+        if written and version not in (written, "")
+    )
 
 
 def _possible(cell: Cell, found: Found) -> Cell:

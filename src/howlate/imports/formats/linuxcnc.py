@@ -39,9 +39,9 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
                 _goes_on(threads[found[2]][1], last, found)
             threads[found[2]] = last, found
     if last is None or not threads:
-        raise cut(path, last.number if last else 1, "no line of a thread stands there")
+        raise cut(path, last.number if last else 1, "it has no line of a thread")
     if not last.ended:
-        raise cut(path, last.number, "its last line is not whole")
+        raise cut(path, last.number, "its last line is incomplete")
     series, contradictions = checked(_series(threads), path)
     return Foreign(
         path,

@@ -106,7 +106,7 @@ def _figure(table: _Printed, line: Line, name: str, rest: str) -> None:
     if name == "Core" and name in table.figures:
         raise line.second()
     if name in table.figures:
-        raise line.wrong(f'"{name}" stands there twice')
+        raise line.wrong(f'"{name}" is given twice')
     words = rest.replace("(us)", "").replace("(sec)", "").split()
     table.figures[name] = [line.decimal(word) for word in words]
     if any(word.startswith("-") for word in words):

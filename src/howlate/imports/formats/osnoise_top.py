@@ -46,9 +46,9 @@ def recognises(path: Path) -> bool:
 def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     table = _read(lines(path))
     if table.last is None or not table.tables.rows:
-        raise cut(path, table.last.number if table.last else 1, "no row of a CPU stands in its last table")
+        raise cut(path, table.last.number if table.last else 1, "its last table has no row")
     if not table.last.ended:
-        raise cut(path, table.last.number, "its last line is not whole")
+        raise cut(path, table.last.number, "its last line is incomplete")
     rows: list[Row] = table.tables.rows
     series, contradictions = checked(
         [of_cpu for n, row in enumerate(rows) for of_cpu in _series(n, *row)], path

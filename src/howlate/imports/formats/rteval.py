@@ -84,7 +84,7 @@ class _Reader:
         index = self.at().ns(attributes.get("index", ""), 1000, "a bucket")
         count = self.at().whole(attributes.get("value", ""), "a count")
         if index in core.bins or index < 0:
-            raise self.at().wrong("the bucket stands there twice, or is below zero")
+            raise self.at().wrong("the bucket is given twice, or is below zero")
         core.bins[index] = count
 
     def characters(self, text: str) -> None:
@@ -129,7 +129,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
         )
     cpus = [core.cpu for core in reader.cores]
     if len(set(cpus)) != len(cpus):
-        raise reader.at().wrong("a core stands there twice")
+        raise reader.at().wrong("a core is given twice")
     series, contradictions = checked(_series(reader), path)
     parameters, policy = period_and_policy(reader.command, len(reader.cores))
     return Foreign(

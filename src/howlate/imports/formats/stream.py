@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from howlate.errors import UsageError
 from howlate.imports.formats._by_hand import breaks_off, planned, recorded
-from howlate.imports.formats._importer import NO_MAP, Measured, RunImporter
+from howlate.imports.formats._importer import NO_MAP, Measured, RunImporter, not_imported
 from howlate.store.elsewhere import Streams, is_stream, job_folder, results_alone, streams_in
 from howlate.store.files import looking
 from howlate.store.frames import Kind
@@ -34,11 +33,7 @@ def read(paths: Sequence[Path], labels: Mapping[str, str], mapping: Mapping[str,
         with looking(path):
             found = streams_in(path) if path.is_dir() else Streams((path,), ())
         if not found.files:
-            raise UsageError(
-                "there is no stream of the probe in {path}",
-                remedy="name the folder with the streams",
-                path=path,
-            )
+            raise not_imported(path, "it holds no stream of the probe", "name the folder with the streams")
         files += found.files
         notes += found.ignored
         if results_alone(path):

@@ -43,9 +43,9 @@ class _TimerlatTop:
 def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     top = _read(lines(path))
     if top.last is None or not top.tables.rows:
-        raise cut(path, top.last.number if top.last else 1, "no row of a CPU stands in its last table")
+        raise cut(path, top.last.number if top.last else 1, "its last table has no row")
     if not top.last.ended:
-        raise cut(path, top.last.number, "its last line is not whole")
+        raise cut(path, top.last.number, "its last line is incomplete")
     believable(top.tables.rows, path)
     series, contradictions = checked(top.tables.rows, path)
     return Foreign(
@@ -78,7 +78,7 @@ def _read(found: Iterator[Line]) -> _TimerlatTop:
 
 def _head(top: _TimerlatTop, line: Line, header: re.Match[str], text: str) -> None:
     if header[2] not in _UNITS:
-        raise line.wrong(f"{header[2]} is no unit of rtla")
+        raise line.wrong(f"{header[2]} is not a unit of rtla")
     top.unit_ns, top.columns, top.cpus = _UNITS[header[2]], text.count("|"), 0
     top.seconds = seconds_of(header[1].strip())
 
