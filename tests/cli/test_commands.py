@@ -351,7 +351,7 @@ def test_doctor_looks_at_this_machine_and_at_a_runs(howlate: Run) -> None:
     assert run["facts"] == FACTS
     assert {f["check"] for f in run["findings"]} == {f["check"] for f in here}
     assert howlate("doctor").code == 0
-    assert "nothing was left to restore" in howlate("doctor", "--restore").out
+    assert "nothing to restore" in howlate("doctor", "--restore").out
 
 
 def test_the_probe_is_handed_its_arguments() -> None:

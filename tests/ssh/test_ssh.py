@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pty
 import shutil
@@ -58,7 +59,7 @@ def test_a_connection_that_breaks_does_not_stop_the_cell(server: Server, tmp_pat
     is_whole(tmp_path / "stream", 3000)
     assert breaks.done
     assert sorted(p.elapsed_s for p in breaks.seen) == [p.elapsed_s for p in breaks.seen]
-    assert "the cell goes on there" in said[0]
+    assert "continues there" in said[0]
 
 
 def test_a_machine_that_falls_silent_is_noticed(server: Server, tmp_path: Path) -> None:
@@ -67,7 +68,7 @@ def test_a_machine_that_falls_silent_is_noticed(server: Server, tmp_path: Path) 
         cell = cell_of(target, 3000)
         assert target.run_cell(cell, tmp_path / "stream", Once(server.fall_silent)).measured
     is_whole(tmp_path / "stream", 3000)
-    assert "the cell goes on there" in said[0]
+    assert "continues there" in said[0]
 
 
 def test_samples_are_fetched_when_the_machine_can_be_reached_again(server: Server, tmp_path: Path) -> None:
@@ -133,21 +134,21 @@ def test_no_connection_is_a_sentence_with_its_remedy(server: Server, tmp_path: P
     servers.keygen(tmp_path / "other")
     shutil.copyfile(tmp_path / "other", tmp_path / "user")
     problem = refused(server)
-    assert "lets nobody in with these keys" in problem.message
+    assert "access denied" in problem.message
     (tmp_path / "user").write_bytes(user)
 
     servers.write_known(tmp_path, server.port, tmp_path / "other")
     problem = refused(server)
-    assert "is another than the one that is known" in problem.message
+    assert "key has changed" in problem.message
     assert f"ssh-keygen -R '[127.0.0.1]:{server.port}'" in problem.remedy
     (tmp_path / "known").write_text("")
     problem = refused(server)
-    assert "is not known yet" in problem.message
+    assert "key is unknown" in problem.message
     assert f"ssh -p {server.port} " in problem.remedy
     (tmp_path / "known").write_text(known)
 
-    assert "no machine called nobody.invalid" in refused(server, "nobody.invalid").message
-    assert "refuses the connection" in refused(server, f"127.0.0.1:{servers.free_port()}").message
+    assert "nobody.invalid: unknown host" in refused(server, "nobody.invalid").message
+    assert "connection refused" in refused(server, f"127.0.0.1:{servers.free_port()}").message
 
 
 def small(place: str, size: str, options: str = "") -> str:
@@ -158,7 +159,7 @@ def test_where_nothing_has_room_for_the_probe(tmp_path: Path, monkeypatch: pytes
     mounts = [small(place, "1m") for place in servers.PLACES]
     with serving(tmp_path, monkeypatch, mounts) as server:
         problem = refused(server)
-        assert "/dev/shm (No space left on device)" in problem.message
+        assert f"/dev/shm ({os.strerror(errno.ENOSPC)})" in problem.message
         assert "make room" in problem.remedy
         assert not server.folders()
 
@@ -191,7 +192,7 @@ def test_a_disk_that_becomes_full_is_a_sentence(tmp_path: Path, monkeypatch: pyt
                 while rest.write(b"x" * 4096) == 4096:
                     pass
 
-        with pytest.raises(TargetError, match="no space was left on"):
+        with pytest.raises(TargetError, match="no space is left on"):
             target.run_cell(cell_of(target, 2500), tmp_path / "stream", Once(lambda: _until_full(fill)))
 
 
@@ -251,7 +252,7 @@ def test_an_architecture_without_a_probe_is_a_sentence(
     (tmp_path / "uname").write_text("#!/bin/sh\necho mips64\n")
     (tmp_path / "uname").chmod(0o755)
     with serving(tmp_path, monkeypatch, environment={"PATH": f"{tmp_path}:/usr/bin:/bin"}) as server:
-        assert 'no probe for the architecture "mips64"' in refused(server).message
+        assert '"mips64"' in refused(server).message
         assert not server.folders()
 
 
@@ -416,15 +417,15 @@ def test_on_a_terminal_ssh_may_ask(server: Server, tmp_path: Path) -> None:
     assert asked, shown
     assert os.waitstatus_to_exitcode(how) == 0, shown
     assert b'"findings"' in shown
-    assert "lets nobody in" in refused(server).message  # here is no terminal
+    assert "access denied" in refused(server).message  # here is no terminal
 
 
 def test_a_machine_that_stays_away_fails_its_cells_and_not_the_plan(server: Server, tmp_path: Path) -> None:
     """Code 4, not 3: they are possible. The second does not wait as long again."""
     with opened(server, keep_s=5.0) as target:
         cell = cell_of(target, 3000)
-        with pytest.raises(TargetError, match="refuses the connection"):
+        with pytest.raises(TargetError, match="connection refused"):
             target.run_cell(replace(cell, expected_s=0.0), tmp_path / "stream", Once(server.stop))
-        with pytest.raises(TargetError, match="refuses the connection") as caught:
+        with pytest.raises(TargetError, match="connection refused") as caught:
             target.run_cell(replace(cell, expected_s=1e6), tmp_path / "stream", nothing)
         assert caught.value.exit_code is ExitCode.BROKEN

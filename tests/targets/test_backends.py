@@ -121,7 +121,7 @@ def test_a_cpu_that_is_not_there_is_not_possible_and_says_what_is(target: Target
     for command in (("cyclic", "--cpus=4095"), ("cyclic", "--load=cpu:50,cpus=4095")):
         (found,) = target.answer([command])
         assert isinstance(found.refusal, NotPossibleError)
-        assert "CPU 4095 is not there: the machine has 0" in found.refusal.message
+        assert "CPU 4095" in found.refusal.message
 
 
 def test_a_cell_leaves_a_whole_stream(target: Target, tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_probe_that_is_not_built_is_a_sentence(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("HOWLATE_PROBE_RISCV64", str(tmp_path / "none"))
     with pytest.raises(TargetError, match="names as the probe") as caught:
         places.machine_probe_path("riscv64")
-    assert caught.value.remedy == "unset HOWLATE_PROBE_RISCV64, or have it name a probe"
+    assert "HOWLATE_PROBE_RISCV64" in caught.value.remedy
     (tmp_path / "none").write_text("")
     with pytest.raises(TargetError, match="cannot be executed"):
         places.probe_path()

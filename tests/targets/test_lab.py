@@ -58,12 +58,10 @@ def test_two_files_of_one_name_get_names(tmp_path: Path) -> None:
         options = LabOptions(own=tuple(map(Path, own)))
         return open_lab("", options, NoArchive(), cache=tmp_path / "cache")
 
-    with pytest.raises(UsageError, match="two kernels are called bzImage") as caught:
+    with pytest.raises(UsageError, match="bzImage is named twice"):
         lab(*map(str, files))
-    assert f"--own-kernel other={files[1]}" in caught.value.remedy
-    with pytest.raises(UsageError, match="two kernels are called same") as caught:
+    with pytest.raises(UsageError, match="same is named twice"):
         lab(f"same={files[0]}", f"same={files[1]}")
-    assert caught.value.remedy.endswith(f"--own-kernel other={files[1]}")
     named = (f"old={files[0]}", f"new={files[1]}[quiet]")
     assert lab(*named).machines == ("old", "new[quiet]")
 

@@ -52,7 +52,7 @@ def run(
             ExitCode.NOT_POSSIBLE,
             "no right.",
         ),
-        ("sys.exit(4)", ExitCode.BROKEN, "the probe ended with exit code 4 and said nothing"),
+        ("sys.exit(4)", ExitCode.BROKEN, "the probe ended with exit code 4 and no message"),
         ("print('odd', file=sys.stderr); sys.exit(77)", ExitCode.BROKEN, "odd"),
         ("os.kill(os.getpid(), signal.SIGKILL)", ExitCode.BROKEN, "the probe was ended by SIGKILL"),
         ("os.write(2, b'\\xff' * 300_000); sys.exit(4)", ExitCode.BROKEN, None),
@@ -138,7 +138,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
     outcome = LocalTarget(probe(tmp_path, body)).run_cell(CELL, tmp_path / "stream", lambda progress: None)
     assert (tmp_path / "restored").exists() and outcome.exit_code is ExitCode.BROKEN
-    assert outcome.message.startswith("the probe was ended by SIGKILL")
+    assert "SIGKILL" in outcome.message
     assert ("instance howlate-1 cannot be removed" in outcome.message) != restores
     assert ("doctor --restore" in outcome.message) != restores
 
@@ -178,7 +178,7 @@ while True: time.sleep(9)
         LocalTarget(probe(tmp_path, body), stop_s=0.2).run_cell(cell, tmp_path / "stream", interrupt)
     assert int((tmp_path / "restored").read_text()) != os.getpgrp(), "the next Ctrl-C would end it"
     notes = "".join(getattr(caught.value, "__notes__", ()))
-    assert ("not restored: governor cannot be written" in notes) != restores
+    assert ("governor cannot be" in notes) != restores
     assert ("doctor --restore" in notes) != restores
     assert until(lambda: not with_word(str(tmp_path)))
 
@@ -187,7 +187,7 @@ while True: time.sleep(9)
         LocalTarget(probe(tmp_path, silent), silent_s=0.2, stop_s=0.2).run_cell(
             cell, tmp_path / "stream", interrupt
         )
-    assert ("governor cannot be written" in told.value.message) != restores
+    assert ("governor cannot be" in told.value.message) != restores
 
 
 @pytest.mark.parametrize("restores", [True, False])
@@ -217,7 +217,7 @@ while True: time.sleep(9)
         target.run_cell(CELL, tmp_path / "stream", interrupt)
     assert (tmp_path / "restored").exists()
     notes = "".join(getattr(caught.value, "__notes__", ()))
-    assert ("not restored: governor cannot be written" in notes) != restores
+    assert ("governor cannot be" in notes) != restores
 
 
 def test_the_probe_gets_one_interrupt_and_time_to_end(tmp_path: Path) -> None:
@@ -268,6 +268,6 @@ def test_a_probe_that_cannot_start_is_a_sentence(tmp_path: Path) -> None:
 
 def test_restore_hands_on_what_the_probe_says(tmp_path: Path) -> None:
     assert restore_knobs(probe(tmp_path, "print('governor restored')")) == "governor restored"
-    assert restore_knobs(probe(tmp_path, "pass")) == "nothing was left to restore"
+    assert restore_knobs(probe(tmp_path, "pass")) == "nothing to restore"
     with pytest.raises(TargetError, match="not restored: no right"):
         restore_knobs(probe(tmp_path, "print('howlate-probe: no right.', file=sys.stderr); sys.exit(3)"))

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FunctionType
 
 from howlate.errors import UsageError
-from howlate.model.decode import suggestion
+from howlate.model.decode import unknown
 from howlate.rooms import plugin, plugins
 from howlate.targets._lab_options import LabOptions
 from howlate.targets._target import CpuProgress, Enough, Outcome, Progress, Target, outcome_of
@@ -49,9 +49,7 @@ def open_target(
     steps."""
     name, _, argument = text.partition(":")
     if name not in names():
-        raise UsageError(
-            'the target "{name}" is not known', remedy="{hint}", name=name, hint=suggestion(name, names())
-        )
+        raise UsageError(unknown("target", name, names()))
     open_named = plugin(plugins(__name__)[name], "open_target", FunctionType)
     target: Target = open_named(argument, say, machines, lab)
     return target

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from howlate.errors import UsageError
 from howlate.model.answer import Answer, Command
 from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Cell
@@ -41,10 +40,7 @@ class ByHandTarget(OneMachine):
         return self._local.answer_elsewhere(commands)
 
     def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
-        raise UsageError(
-            "a machine that is measured by hand cannot be measured from here",
-            remedy="write a job: --emit-job",
-        )
+        raise NotImplementedError
 
     def stop(self) -> None:
         self._local.stop()

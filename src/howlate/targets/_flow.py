@@ -15,18 +15,17 @@ from howlate.errors import TargetError
 from howlate.store.frames import crc32c
 from howlate.system.interrupts import interrupts_held
 from howlate.targets._target import Progress
-from howlate.targets.local import SILENT_S
+from howlate.targets.local import NO_ANSWER, SILENT_S, silent
 from howlate.words.statement import rule
 
-SENDS_TOO_MUCH = rule(
-    "target.sends-too-much",
-    "{host} sends more than the {most} bytes that {what} may have",
-    remedy="check that howlate's own probe answers there: a login script that goes on printing is enough",
+NOT_THE_PROBE = rule(
+    "target.not-the-probe",
+    "{host} sends what howlate's probe does not: {reason}",
+    remedy="check that no login script prints and that howlate's own probe answers there",
 )
 TAKES_TOO_LONG = rule(
     "target.takes-too-long-there",
-    "the cell was to take {planned_s:number} s on {host} and has not ended after {limit_s:number} s, so it was "
-    "stopped",
+    "a cell of {planned_s:number} s was stopped on {host} after {limit_s:number} s",
     remedy="check the load there (`howlate doctor --target ...`), or plan a shorter cell",
 )
 
@@ -45,6 +44,11 @@ _LOOK_S = 1.0
 
 class EndlessError(TargetError):
     """More comes than may come."""
+
+
+def too_much(host: str, most: int, what: str) -> EndlessError:
+    """The error about a machine that sends more than `most` bytes."""
+    return EndlessError(NOT_THE_PROBE(host=host, reason=f"more than {most} bytes of {what}"))
 
 
 @dataclass
@@ -119,7 +123,7 @@ class Incoming:
             return line
         self._more()
         if (line := self._taken()) is None and len(self._rest) > _MOST_LINE:
-            raise EndlessError(SENDS_TOO_MUCH(host=self._host, most=_MOST_LINE, what="a line"))
+            raise too_much(self._host, _MOST_LINE, "a line")
         return line
 
     def _taken(self) -> bytes | None:
@@ -149,9 +153,7 @@ class Incoming:
             else:
                 before += len(line) + 1
                 if before > _MOST_BEFORE:
-                    raise EndlessError(
-                        SENDS_TOO_MUCH(host=self._host, most=_MOST_BEFORE, what="what comes before an answer")
-                    )
+                    raise too_much(self._host, _MOST_BEFORE, "text before an answer")
 
     def bytes_up_to(self, most: int) -> bytes:
         """At most so many of the bytes that have come or come within a second."""
@@ -173,7 +175,7 @@ class ProgressLimit:
         self._count += len(line) + 1
         most = _FREE_BYTES + int((time.monotonic() - self._began) * _BYTES_PER_S)
         if self._count > most:
-            raise EndlessError(SENDS_TOO_MUCH(host=self._host, most=most, what="a cell's progress"))
+            raise too_much(self._host, most, "a cell's progress")
 
 
 def longest_s(planned_s: float) -> float:
@@ -190,13 +192,9 @@ def check_length(taken_s: float, planned_s: float, host: str) -> None:
 def check_silence(heard: float, began: float, limit_s: float) -> None:
     now = time.monotonic()
     if limit_s and now - began > limit_s:
-        raise TargetError("the command did not end within {limit_s:number} s", limit_s=limit_s)
+        raise TargetError(NO_ANSWER(command="session follow", limit_s=limit_s))
     if now - heard > SILENT_S:
-        raise TargetError(
-            "the probe was silent for {silent_s:number} s, so it was stopped",
-            remedy="check whether a real-time task holds all CPUs there (`howlate doctor --target ...`)",
-            silent_s=SILENT_S,
-        )
+        raise silent(SILENT_S, " --target ...")
 
 
 def gathered(

@@ -14,55 +14,18 @@ from pathlib import Path
 
 from howlate.errors import HowlateError, NotPossibleError, UsageError
 from howlate.system.interrupts import interrupts_held
-from howlate.targets._flow import MARK, SENDS_TOO_MUCH, EndlessError, gathered
+from howlate.targets._flow import MARK, gathered, too_much
 from howlate.targets._socket_folder import socket_folder
 from howlate.words.printable import shell_word
-from howlate.words.statement import Rule, Statement, rule
+from howlate.words.statement import Statement, rule
 
 NO_ADDRESS = rule(
     "target.no-address",
     '"{text}" is not a machine that ssh can reach',
     remedy="write --target ssh:user@host or ssh:user@host:2222; names of ~/.ssh/config work",
 )
-NOT_IN_TIME = rule(
-    "ssh.not-in-time",
-    "{host} gave no answer within {limit_s:number} s",
-    remedy="see whether it still works by hand",
-)
+LINK = rule("ssh.link", "{host}: {reason}", remedy="{hint}")
 NO_SSH = rule("ssh.no-ssh", "{program} could not be started: {reason}", remedy="install openssh-client")
-KEY_CHANGED = rule(
-    "ssh.key-changed",
-    "the key of {host} is another than the one that is known",
-    remedy="if it was set up anew, remove the old key with `{forget}`; if not, somebody may stand in between",
-)
-KEY_UNKNOWN = rule(
-    "ssh.key-unknown",
-    "the key of {host} is not known yet",
-    remedy="connect once by hand and compare it: `{by_hand}`",
-)
-NOBODY_IN = rule(
-    "ssh.nobody-in",
-    "{host} lets nobody in with these keys ({last})",
-    remedy="see that `{by_hand}` works without a password; an agent, ~/.ssh/config and jump hosts are used as they "
-    "are",
-)
-TOO_MANY_KEYS = rule(
-    "ssh.too-many-keys", "{host} lets nobody in ({last})", remedy="name the key in ~/.ssh/config"
-)
-NO_SUCH_HOST = rule(
-    "ssh.no-such-host",
-    "there is no machine called {host}",
-    remedy="check the name for a typing error, or give the address",
-)
-REFUSED = rule(
-    "ssh.refused",
-    "{host} refuses the connection",
-    remedy="see that sshd runs there, and on which port: ssh:user@host:PORT",
-)
-NO_ANSWER = rule("ssh.no-answer", "{host} does not answer", remedy="see that it is on and can be reached")
-NO_ROUTE = rule("ssh.no-route", "{host} cannot be reached", remedy="see that it is on and connected")
-NO_NETWORK = rule("ssh.no-network", "{host} cannot be reached", remedy="see this machine's own network")
-NOT_REACHED = rule("ssh.not-reached", "{host} cannot be reached: {last}", remedy="see that `{by_hand}` works")
 
 _END_S = 5.0
 """What ssh has to end after SIGTERM."""
@@ -86,7 +49,7 @@ _CONNECTION = 255
 
 
 class LinkError(NotPossibleError):
-    """There is no connection. `lost`: there was one, or none could be made for a reason that may pass."""
+    """There is no connection. `lost`: a later try may succeed."""
 
     def __init__(self, problem: Statement, *, lost: bool = False) -> None:
         super().__init__(problem)
@@ -120,11 +83,7 @@ class Address:
         if not good or any(c.isspace() or not c.isprintable() or c in "'\"\\$`;&|<>" for c in user + host):
             raise UsageError(NO_ADDRESS(text=text))
         if port and not (port[1:].isascii() and port[1:].isdigit() and 0 < int(port[1:]) < 65536):
-            raise UsageError(
-                '"{port}" is not a port',
-                remedy="write --target ssh:user@host or ssh:user@host:2222; names of ~/.ssh/config work",
-                port=port[1:],
-            )
+            raise UsageError(NO_ADDRESS(text=text))
         return Address(f"{user}{at}{host}", int(port[1:]) if port else 0)
 
 
@@ -164,7 +123,7 @@ class Link:
         argv = [*self._argv(master=True, batch=not ask), "-f", "-N"]
         done = self._local(argv, None if ask else 3 * CONNECT_S, foreground=True)
         if done.code != 0:
-            raise explain(done.errors, self._address)
+            raise ssh_error(done.errors, self._address)
 
     def run(self, script: str, given: bytes | None = None, limit_s: float = ASK_S) -> Done:
         """A line of `sh` there, to its end. LinkError where the connection broke: then it is not known whether the
@@ -212,15 +171,12 @@ class Link:
 
     def broke(self) -> LinkError:
         """The error to raise where a command ended without its own exit code."""
-        return LinkError(
-            Statement.of(
-                "the connection to {host} broke",
-                remedy="check by hand that a connection holds: `{by_hand}`",
-                host=self.host,
-                by_hand=self.by_hand,
-            ),
-            lost=True,
-        )
+        return self.error("the connection broke", lost=True)
+
+    def error(self, reason: str, hint: str = "", *, lost: bool = False) -> LinkError:
+        """The error about this machine. Without a hint it is to connect by hand."""
+        hint = hint or f"check that `{self.by_hand}` works without a password and stays connected"
+        return LinkError(LINK(host=self.host, reason=reason, hint=hint), lost=lost)
 
     def _is_up(self) -> bool:
         if not self._control.exists():
@@ -278,7 +234,7 @@ class Link:
                     env=_environment(),
                 )
             except subprocess.TimeoutExpired:
-                raise LinkError(NOT_IN_TIME(host=self.host, limit_s=limit_s), lost=True) from None
+                raise self.error(f"no answer within {limit_s:g} s", lost=True) from None
             except OSError as problem:
                 raise LinkError(NO_SSH(program=argv[0], reason=problem.strerror)) from None
             errors.seek(0)
@@ -291,10 +247,10 @@ class Link:
         except OSError as problem:
             raise LinkError(NO_SSH(program=argv[0], reason=problem.strerror)) from None
         if done is None:
-            raise LinkError(NOT_IN_TIME(host=self.host, limit_s=limit_s), lost=True)
+            raise self.error(f"no answer within {limit_s:g} s", lost=True)
         for data, limit in zip(done[1:], most, strict=True):
             if len(data) > limit:
-                raise EndlessError(SENDS_TOO_MUCH(host=self.host, most=limit, what="an answer"))
+                raise too_much(self.host, limit, "an answer")
         return Done(*done)
 
     def _after_mark(self, done: Done) -> Done:
@@ -302,21 +258,9 @@ class Link:
         if done.code == _CONNECTION or done.code < 0:
             raise self.broke()
         if not mark:
-            lines = (done.errors or before).decode("utf-8", "replace").strip().splitlines()
-            raise LinkError(
-                Statement.of(
-                    "{host} runs no commands for this user: {line}",
-                    remedy="it needs a shell such as /bin/sh there",
-                    host=self.host,
-                    line=clipped(lines[-1]),
-                )
-                if lines
-                else Statement.of(
-                    "{host} runs no commands for this user",
-                    remedy="it needs a shell such as /bin/sh there",
-                    host=self.host,
-                )
-            )
+            lines = (done.errors or before).decode("utf-8", "replace").strip().splitlines() or [""]
+            reason = f"it does not run commands for this user: {clipped(lines[-1])}".removesuffix(": ")
+            raise self.error(reason, "give the user a shell such as /bin/sh there")
         return Done(done.code, output, done.errors)
 
 
@@ -336,37 +280,53 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "LC_ALL": "C"}  # its words are read
 
 
-_REASONS: tuple[tuple[str, Rule, bool], ...] = (
-    ("REMOTE HOST IDENTIFICATION HAS CHANGED", KEY_CHANGED, False),
-    ("Host key verification failed", KEY_UNKNOWN, False),
-    ("Permission denied", NOBODY_IN, False),
-    ("Too many authentication failures", TOO_MANY_KEYS, False),
-    ("Could not resolve hostname", NO_SUCH_HOST, False),
-    ("Connection refused", REFUSED, True),
-    ("timed out", NO_ANSWER, True),
-    ("No route to host", NO_ROUTE, True),
-    ("Network is unreachable", NO_NETWORK, True),
+_CHECK = "check the machine's name, its power and the network"
+_REASONS: tuple[tuple[str, str, str, bool], ...] = (
+    (
+        "REMOTE HOST IDENTIFICATION HAS CHANGED",
+        "its host key has changed",
+        "if it was set up anew, remove the old key with `{forget}`; if not, this may be an attack",
+        False,
+    ),
+    (
+        "Host key verification failed",
+        "its host key is unknown",
+        "connect once by hand and compare the key: `{by_hand}`",
+        False,
+    ),
+    ("Permission denied", "access denied ({last})", "check that `{by_hand}` works without a password", False),
+    ("Too many authentication failures", "access denied ({last})", "name the key in ~/.ssh/config", False),
+    ("Could not resolve hostname", "unknown host", _CHECK, False),
+    (
+        "Connection refused",
+        "connection refused",
+        "check that sshd runs there, and its port: ssh:user@host:PORT",
+        True,
+    ),
+    ("timed out", "no answer", _CHECK, True),
+    ("No route to host", "no route", _CHECK, True),
+    ("Network is unreachable", "the network is unreachable", _CHECK, True),
+    ("", "{last}", "check that `{by_hand}` works", True),
 )
-"""What of ssh's own words tells the reason, and whether it may pass."""
+"""A part of ssh's message, the reason, what to do, and whether a later try may succeed."""
 
 
-def explain(errors: bytes, address: Address) -> LinkError:
-    """ssh's words as a sentence with a remedy. The first that fits tells: a changed key fails verification too."""
+def ssh_error(errors: bytes, address: Address) -> LinkError:
+    """The error about ssh's message. The first match counts: a changed key fails verification too."""
     text = errors.decode("utf-8", "replace")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    last = lines[-1] if lines else "ssh said nothing"
+    last = lines[-1] if lines else "ssh failed without a message"
     host = address.destination.rpartition("@")[2]
     known = f"[{host}]:{address.port}" if address.port not in (0, 22) else host
     values = {
-        "host": address.destination,
         "last": clipped(last.rstrip(".")),
         "by_hand": address.by_hand,
         "forget": f"ssh-keygen -R {shell_word(known)}",
     }
-    reason, lost = next(
-        ((reason, lost) for sign, reason, lost in _REASONS if sign in text), (NOT_REACHED, True)
+    _, reason, hint, lost = next(row for row in _REASONS if row[0] in text)
+    return LinkError(
+        LINK(host=address.destination, reason=reason.format(**values), hint=hint.format(**values)), lost=lost
     )
-    return LinkError(reason(**{name: values[name] for name in reason.fields}), lost=lost)
 
 
 def is_lost(problem: HowlateError) -> bool:

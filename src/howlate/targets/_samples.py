@@ -12,18 +12,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from howlate.errors import ExitCode, TargetError
-from howlate.targets._flow import SENDS_TOO_MUCH, EndlessError, Got, Incoming
+from howlate.targets._flow import NOT_THE_PROBE, Got, Incoming, too_much
 from howlate.targets._link import ASK_S, SLOWEST, Link
 from howlate.words.statement import rule
 
-STRANGE_ANSWER = rule(
-    "target.strange-answer",
-    "{host} answers `howlate-probe {command}` with something that howlate's probe does not print",
-    remedy="check that nothing but that probe answers there, then try again",
-)
+LOST_THERE = rule("target.lost-there", "{host} has lost {what}", remedy="check whether it was restarted")
+DAMAGED = rule("target.damaged", "{what} arrived damaged", remedy="try again")
+NO_SPACE = rule("target.no-space", "no space is left {where} in {folder}", remedy="make room there")
 SAMPLES_SLOW = rule(
     "target.samples-slow",
-    "{host} sends its samples with less than {slowest} bytes a second",
+    "{host} sends its samples at less than {slowest} bytes per second",
     remedy="check the connection, or measure fewer releases",
 )
 
@@ -64,16 +62,12 @@ class Samples:
                         self._goes_on(got, data)
                         got.take(data)
                     if got.count == got.size and incoming.bytes_up_to(1):
-                        raise EndlessError(
-                            SENDS_TOO_MUCH(host=self._link.host, most=got.size, what="its samples")
-                        )
+                        raise too_much(self._link.host, got.size, "samples")
             if got.is_whole:
                 return
             code = code_of(process)
         if code in LOST:
-            raise TargetError(
-                "{host} has lost the samples", remedy="check whether it was restarted", host=self._link.host
-            )
+            raise TargetError(LOST_THERE(host=self._link.host, what="the samples"))
         if code != 0 or got.count < got.size:
             raise self._link.broke()
 
@@ -81,20 +75,14 @@ class Samples:
         """What the first line announces: "SIZE CRC32C"."""
         match = _HEAD.fullmatch(head)
         if match is None:
-            raise TargetError(STRANGE_ANSWER(host=self._link.host, command="session send"))
+            raise TargetError(NOT_THE_PROBE(host=self._link.host, reason="session send"))
         got.size, got.checksum = int(match[1]), int(match[2])
         most = _MOST_STREAMS * self._stream_bytes + _FREE_STREAM
         if got.size > most:
-            raise EndlessError(SENDS_TOO_MUCH(host=self._link.host, most=most, what="its samples"))
+            raise too_much(self._link.host, most, "samples")
         folder = Path(got.file.name).parent
         if got.size - got.count > shutil.disk_usage(folder).free:
-            raise TargetError(
-                "the samples of {host} have {size} bytes, and here is no room for them in {folder}",
-                remedy="make room there, or choose another place with --out",
-                host=self._link.host,
-                size=got.size,
-                folder=folder,
-            )
+            raise TargetError(NO_SPACE(where="here", folder=folder))
 
     @contextlib.contextmanager
     def _timed(self, got: Got) -> Iterator[None]:
@@ -105,7 +93,7 @@ class Samples:
             got.spent_s += time.monotonic() - got.began
 
     def _goes_on(self, got: Got, data: bytes | None) -> bool:
-        """Whether something came. Raises if the whole takes too long for what has come, or if it is to stop."""
+        """Whether something came. Raises if it comes too slowly, or if `stop` was called."""
         if self._stopped.is_set():
             raise KeyboardInterrupt
         spent_s = got.spent_s + time.monotonic() - got.began

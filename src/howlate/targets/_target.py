@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from howlate.errors import ExitCode
+from howlate.errors import ExitCode, TargetError
 from howlate.model.answer import Answer, Command
 from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Cell
@@ -154,6 +154,16 @@ def commands_text(commands: Sequence[Command]) -> bytes:
     return "".join(f"{json.dumps(command, ensure_ascii=False)}\n" for command in commands).encode()
 
 
+def failed(command: str, where: str, reason: str) -> TargetError:
+    """The error about a command of the probe that failed. `where`: "here", "on HOST"."""
+    return TargetError(
+        "`howlate-probe {command}` failed {where}: {reason}",
+        command=command,
+        where=where,
+        reason=reason.rstrip("."),
+    )
+
+
 def outcome_of(status: int, errors: bytes) -> Outcome:
     """How a probe ended, from its exit code (a signal is negative) and its output on standard error."""
     if status in (ExitCode.DONE, ExitCode.FAILED):
@@ -172,4 +182,4 @@ def sentence_of(errors: bytes, status: int) -> str:
     if status < 0:
         with contextlib.suppress(ValueError):
             return f"the probe was ended by {signal.Signals(-status).name}"
-    return f"the probe ended with exit code {status} and said nothing"
+    return f"the probe ended with exit code {status} and no message"

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from howlate.errors import TargetError
-from howlate.targets._link import LinkError, is_lost
+from howlate.targets._link import LINK, LinkError, is_lost
 from howlate.words.statement import rule
 
-LOST = rule("target.connection-lost", "{problem}, and the cell's samples are there")
+LOST = rule("target.connection-lost", "{problem}; the cell's samples are still there")
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 15.0
 """The pause between two tries doubles from the first value to the second. The first try after a connection
@@ -89,7 +89,7 @@ class Tries:
                 return given
             if not spell.tries:
                 self._say(
-                    f"{why.message}; the cell goes on there, and its samples are fetched when it can be reached again"
+                    f"{why.message}; the cell continues there, and its samples are fetched after reconnecting"
                 )
             now = self._clock.now()
             spell.broke(now, now - began if made else 0.0, got())
@@ -112,15 +112,10 @@ class Tries:
         return TargetError(LOST(problem=why.statement))
 
     def _unkept(self, spell: _Spell, now: float) -> TargetError:
-        return TargetError(
-            "connections to {host} can be made and break at once ({tries} tries, nothing new for {silent_s} "
-            "s), and the cell's samples are there",
-            remedy="check by hand what ends them: `{by_hand} sleep 60`, and sshd's log there",
-            host=self._link.host,
-            tries=spell.tries,
-            silent_s=round(now - spell.since),
-            by_hand=self._link.by_hand,
-        )
+        reason = f"it accepts connections but drops them immediately ({spell.tries} tries"
+        reason += f", nothing new for {now - spell.since:.0f} s)"
+        hint = f"check by hand what ends them: `{self._link.by_hand} sleep 60`, and sshd's log there"
+        return TargetError(LOST(problem=LINK(host=self._link.host, reason=reason, hint=hint)))
 
 
 @dataclass

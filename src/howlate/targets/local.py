@@ -32,6 +32,7 @@ from howlate.targets._target import (
     Outcome,
     Progress,
     commands_text,
+    failed,
     outcome_of,
     sentence_of,
 )
@@ -40,18 +41,9 @@ from howlate.words.statement import Statement, rule
 NO_ANSWER = rule("target.no-answer", "`howlate-probe {command}` gave no answer within {limit_s:number} s")
 NOT_RESTORED = rule(
     "target.not-restored",
-    "what a killed probe changed was not restored: {reason}",
+    "the settings that a killed probe changed were not restored: {reason}",
     remedy="restore them as root with `howlate doctor --restore`",
 )
-ANOTHER_GIVEN = rule(
-    "target.another-program-given",
-    "{problem}",
-    remedy="unset HOWLATE_PROBE, which names {probe}, or have it name the probe of this howlate",
-)
-ANOTHER_BUILT = rule(
-    "target.another-program-built", "{problem}", remedy="remove {probe}; ./howlate builds it again"
-)
-BOTH = rule("target.knobs-left-too", "{problem}; {knobs}")
 
 SUMMARY = "this machine"
 ASK_S = 60.0
@@ -145,11 +137,7 @@ class LocalTarget(OneMachine):
         except OSError as problem:
             raise _not_started(self._probe, problem) from None
         if done.returncode != 0:
-            raise TargetError(
-                "`howlate-probe {command}` failed: {reason}",
-                command=what,
-                reason=sentence_of(done.stderr, done.returncode),
-            )
+            raise failed(what, "here", sentence_of(done.stderr, done.returncode))
         return done.stdout
 
     def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
@@ -226,7 +214,7 @@ class LocalTarget(OneMachine):
             restore_knobs(self._probe)
         except HowlateError as problem:
             if isinstance(why, HowlateError):
-                both = BOTH(problem=why.statement, knobs=problem.statement)
+                both = f"{why.message}; {problem.message}"
                 why.statement = REMEDIED(problem=both, remedy=problem.remedy)
             else:
                 why.add_note(f"{problem.message}; {problem.remedy}")
@@ -245,9 +233,7 @@ class LocalTarget(OneMachine):
         try:
             return probe.wait(self._stop_s)
         except subprocess.TimeoutExpired:
-            raise TargetError(
-                "the probe did not end after its last line", remedy="check whether this happens again"
-            ) from None
+            raise silent(self._stop_s) from None
 
     def _follow(
         self, probe: subprocess.Popen[bytes], output: IO[bytes], on_progress: Callable[[Progress], None]
@@ -274,11 +260,7 @@ class LocalTarget(OneMachine):
                             is_cut = True
                             probe.send_signal(signal.SIGINT)
                 elif time.monotonic() - heard >= self._silent_s:
-                    raise TargetError(
-                        "the probe was silent for {silent_s:number} s, so it was stopped",
-                        remedy="check whether a real-time task holds all CPUs (`howlate doctor`)",
-                        silent_s=self._silent_s,
-                    )
+                    raise silent(self._silent_s)
 
 
 def parse_progress(line: bytes) -> Progress | None:
@@ -314,8 +296,19 @@ def _pair(text: bytes) -> tuple[int, int]:
 
 def _another_program(probe: Path, problem: HowlateError) -> Statement:
     """The error about an answer that comes from another program, or from another version of the probe."""
-    another = ANOTHER_GIVEN if "HOWLATE_PROBE" in os.environ else ANOTHER_BUILT
-    return another(problem=problem.statement, probe=probe)
+    given = "HOWLATE_PROBE" in os.environ
+    remedy = f"unset HOWLATE_PROBE ({probe})" if given else f"remove {probe}; ./howlate builds it again"
+    return REMEDIED(problem=problem.statement, remedy=remedy)
+
+
+def silent(silent_s: float, options: str = "") -> TargetError:
+    """The error about a probe without output. `options`: of the doctor's command that looks at its machine."""
+    return TargetError(
+        "the probe was silent for {silent_s:number} s, so it was stopped",
+        remedy="check whether a real-time task holds all CPUs (`howlate doctor{options}`)",
+        silent_s=silent_s,
+        options=options,
+    )
 
 
 def _not_started(probe: Path, problem: OSError) -> HowlateError:
@@ -339,4 +332,4 @@ def restore_knobs(probe: Path) -> str:
         raise _not_started(probe, problem) from None
     if done.returncode != 0:
         raise TargetError(NOT_RESTORED(reason=sentence_of(done.stderr, done.returncode)))
-    return done.stdout.decode("utf-8", "replace").strip() or "nothing was left to restore"
+    return done.stdout.decode("utf-8", "replace").strip() or "nothing to restore"

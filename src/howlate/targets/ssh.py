@@ -27,6 +27,7 @@ from howlate.store.frames import crc32c
 from howlate.store.job_text import job_text
 from howlate.system.paths import machine_probe_path
 from howlate.targets._flow import (
+    NOT_THE_PROBE,
     EndlessError,
     Forward,
     Got,
@@ -39,20 +40,27 @@ from howlate.targets._link import ASK_S, Address, Done, Link, LinkError, clipped
 from howlate.targets._owner import Owner
 from howlate.targets._put import folder_asked_for, is_place, put_script, why_not
 from howlate.targets._report import Report, session_of, status_of
-from howlate.targets._samples import LOST, NO_PROGRAM, SESSION_GONE, STRANGE_ANSWER, Samples, code_of
+from howlate.targets._samples import (
+    DAMAGED,
+    LOST,
+    LOST_THERE,
+    NO_PROGRAM,
+    NO_SPACE,
+    SESSION_GONE,
+    Samples,
+    code_of,
+)
 from howlate.targets._target import (
     OneMachine,
     Outcome,
     Progress,
     commands_text,
+    failed,
     outcome_of,
     sentence_of,
 )
 from howlate.targets._tries import Clock, Given, Tries
 from howlate.targets.local import parse_progress
-from howlate.words.statement import rule
-
-CELL_NOT_STARTED = rule("target.cell-not-started", "the cell cannot be started on {host}: {reason}")
 
 SUMMARY = "another machine, over SSH"
 LEASE_S = 60.0
@@ -155,7 +163,7 @@ class SshTarget(OneMachine):
         return values
 
     def _strange(self, what: str) -> TargetError:
-        return TargetError(STRANGE_ANSWER(host=self._link.host, command=what))
+        return TargetError(NOT_THE_PROBE(host=self._link.host, reason=what))
 
     def _said(self, words: str, given: bytes | None = None) -> bytes:
         """What a command of the probe prints there that answers at once."""
@@ -164,14 +172,11 @@ class SshTarget(OneMachine):
             self._folder = ""
             done = self._verb(words, self._session(), given)
         if done.code != 0:
-            reason = clipped(sentence_of(done.errors, done.code))
-            raise TargetError(
-                "`howlate-probe {command}` failed on {host}: {reason}",
-                command=words.split()[0],
-                host=self._link.host,
-                reason=reason,
-            )
+            raise self._failed(words.split()[0], done.errors, done.code)
         return done.output
+
+    def _failed(self, command: str, errors: bytes, code: int) -> TargetError:
+        return failed(command, f"on {self._link.host}", clipped(sentence_of(errors, code)))
 
     def _verb(self, words: str, folder: str, given: bytes | None = None, limit_s: float = ASK_S) -> Done:
         return self._link.run(f"exec {folder}/howlate-probe {words}", given, limit_s)
@@ -182,11 +187,7 @@ class SshTarget(OneMachine):
             asked = "uname -m; id -u; echo ${XDG_RUNTIME_DIR:--}; echo ${HOME:--}"
             words = self._link.run(asked).output.decode("utf-8", "replace").split("\n")
             if len(words) < 4 or not (words[1].isascii() and words[1].isdigit()):
-                raise TargetError(
-                    "{host} does not report its architecture: {answer}",
-                    host=self._link.host,
-                    answer=clipped(" ".join(words)),
-                )
+                raise self._strange(clipped(" ".join(words)))
             machine, user, runtime, home = (clipped(word) for word in words[:4])
             probe = machine_probe_path(machine).read_bytes()
             own = [folder_asked_for(), *_MEMORY, runtime, f"/run/user/{user}", *_DISK, home]
@@ -209,9 +210,8 @@ class SshTarget(OneMachine):
             self._begun.discard(folder)
             reasons.append(f"{place} ({clipped(why_not(lines, done.code))})")
         raise NotPossibleError(
-            "the probe ({size_mb:significant} MB) fits into no folder on {host}: {reasons:all}",
-            remedy="make room in one of them, or name a folder that programs can be started from with "
-            "$HOWLATE_SSH_FOLDER",
+            "no folder on {host} takes the probe ({size_mb:significant} MB): {reasons:all}",
+            remedy="make room in one of them, or set $HOWLATE_SSH_FOLDER to a folder that may run programs",
             size_mb=len(probe) / 1e6,
             host=self._link.host,
             reasons=reasons,
@@ -221,7 +221,7 @@ class SshTarget(OneMachine):
         copy = parse_json(answer, "the session's answer", TargetError).values
         if (copy.get("bytes"), copy.get("crc32c")) != (len(probe), crc32c(probe)):
             self._tidy(folder)
-            raise TargetError("the probe arrived damaged on {host}", remedy="try again", host=self._link.host)
+            raise TargetError(DAMAGED(what=f"the probe for {self._link.host}"))
 
     def _others(self, places: list[str]) -> Iterator[tuple[str, Owner | None]]:
         done = self._verb(f"session list {' '.join(places)}", self._folder)
@@ -242,9 +242,8 @@ class SshTarget(OneMachine):
             self._tidy(self._folder)
             self._folder = ""
             raise NotPossibleError(
-                "another howlate ({owner}) uses {host} now, and two would measure each other",
-                remedy="wait until it is done; one that is gone is forgotten {minutes:number} min after its "
-                "last cell",
+                "another howlate ({owner}) is measuring on {host}",
+                remedy="wait until it has finished; a dead one is forgotten {minutes:number} min after its last cell",
                 owner=clipped(who),
                 host=self._link.host,
                 minutes=self._keep_s / 60,
@@ -316,17 +315,14 @@ class SshTarget(OneMachine):
         words += "".join(f" --place {place}" for place in (*_DISK[::-1], *_MEMORY))
         done = self._again("start", running, lambda: self._verb(words, running.folder, job))
         if _is_over(done):
-            raise _SessionOverError(
-                "the session on {host} is over",
-                remedy="see whether that machine was rebooted",
-                host=self._link.host,
-            )
+            raise _SessionOverError(LOST_THERE(host=self._link.host, what="the session"))
         running.lease_end = self._clock.now() + lease_s
         if done.code != 0:
             running.refused = True
-            reason = clipped(sentence_of(done.errors, done.code))
-            error = NotPossibleError if done.code == ExitCode.NOT_POSSIBLE else TargetError
-            raise error(CELL_NOT_STARTED(host=self._link.host, reason=reason.rstrip(".")))
+            problem = self._failed(cell.test, done.errors, done.code)
+            if done.code == ExitCode.NOT_POSSIBLE:
+                raise NotPossibleError(problem.statement)
+            raise problem
 
     def _again(
         self,
@@ -374,12 +370,7 @@ class SshTarget(OneMachine):
             code = code_of(process)
         if code in LOST:
             reason = "its folder is gone" if code in NO_PROGRAM else clipped(sentence_of(last, code))
-            raise TargetError(
-                "{host} has lost the cell: {reason}",
-                remedy="check whether it was restarted",
-                host=self._link.host,
-                reason=reason,
-            )
+            raise TargetError(LOST_THERE(host=self._link.host, what=f"the cell: {reason}"))
         raise self._link.broke()
 
     def _report_of(self, answer: bytes) -> Report:
@@ -406,27 +397,19 @@ class SshTarget(OneMachine):
         status = status_of(report)
         if status not in (ExitCode.DONE, ExitCode.FAILED) and report.free_bytes < _FULL_BYTES:
             self._drop(running)
-            raise TargetError(
-                "no space was left on {host} in {folder}, where the cell's samples go",
-                remedy="make room there",
-                host=self._link.host,
-                folder=PurePosixPath(running.folder).parent,
-            )
+            folder = PurePosixPath(running.folder).parent
+            raise TargetError(NO_SPACE(where=f"on {self._link.host}", folder=folder))
         if status is None:
             self._drop(running)
-            reason = clipped(sentence_of(report.errors.encode(), report.code))
-            raise TargetError(
-                "the cell did not run on {host}: {reason}", host=self._link.host, reason=reason.rstrip(".")
-            )
+            raise self._failed("session run", report.errors.encode(), report.code)
         outcome = outcome_of(status, report.lines[0].stderr.encode())
         if outcome.measured:
             self._fetch(running, stream)
         self._drop(running)
         if report.code == ExitCode.INCONCLUSIVE:
             raise TargetError(
-                "the cell was stopped on {host} when its lease ran out: {lease_s:number} s beyond its "
-                "planned length without word from this howlate",
-                remedy="the same command with --out measures it again",
+                "{host} stopped the cell: its lease ran out {lease_s:number} s after its planned end",
+                remedy="check the connection, and repeat the command with --out",
                 host=self._link.host,
                 lease_s=self._lease_s,
             )
@@ -449,7 +432,7 @@ class SshTarget(OneMachine):
                     return
                 file.seek(0)
                 file.truncate()
-        raise TargetError("the samples of {host} arrive damaged", remedy="try again", host=self._link.host)
+        raise TargetError(DAMAGED(what=f"the cell's data from {self._link.host}"))
 
 
 @dataclass
