@@ -54,7 +54,7 @@ def test_the_slip_between_two_slides_is_named_with_the_print_that_cannot_be() ->
     (slip,) = [f for one in audits().values() for f in one.findings if f.rule != DEVIATION]
     assert (slip.study, slip.rule, slip.place) == ("toshiba-mem-2010", "slip", "slide 25")
     assert (slip.table, slip.row, slip.column) == ("memory-alloc-1000us", "2.6.31.12 · 50%", "max")
-    assert "715078 here and 715.078 on slide 24" in slip.says and "forbid the one here" in slip.says
+    assert "715078 here" in slip.says and "715.078 on slide 24" in slip.says
 
 
 def test_what_passes_was_looked_at() -> None:
@@ -69,10 +69,8 @@ def test_what_passes_was_looked_at() -> None:
 
 def test_a_finding_tells_the_numbers() -> None:
     finding = next(f for f in audit(find_reference("toshiba-mem-2010")).findings if f.table == "cpu-300us")
-    assert finding.says == (
-        "The deviation 12.87 us cannot stand beside the mean 44.624 us and the maximum 28282.187 us of 100,000 "
-        "samples: it would have to be at least 89.2955 us."
-    )
+    numbers = re.findall(r"[0-9][0-9.,]*[0-9]", finding.says)
+    assert numbers == ["12.87", "44.624", "28282.187", "100,000", "89.2955"]
 
 
 def changed(study: str, was: str, becomes: str) -> Audit:
@@ -104,7 +102,7 @@ def test_a_misprint_would_be_found(study: str, was: str, becomes: str, rule: str
 def test_an_ambiguous_row_is_accused_only_where_each_reading_is_impossible() -> None:
     row = ("high-500us", "2.6.26preemptive")
     (says,) = [f.says for f in audit(find_reference("toshiba-2010")).findings if (f.table, f.row) == row]
-    assert says.endswith("So it is in each reading of the row.")
+    assert "each reading" in says
     possible = changed("toshiba-2010", "candidates = [10.322, 0.322]", "candidates = [10.322, 510.322]")
     assert row not in {(f.table, f.row) for f in possible.findings}
 
@@ -112,7 +110,7 @@ def test_an_ambiguous_row_is_accused_only_where_each_reading_is_impossible() -> 
 def test_references_are_named_by_their_study(tmp_path: Path) -> None:
     path = tmp_path / "other.toml"
     path.write_bytes((REFERENCE / "rts7751-2007.toml").read_bytes())
-    with pytest.raises(Exception, match="it is of the study") as caught:
+    with pytest.raises(Exception, match='"study" must be "other"') as caught:
         read_reference(path)
     assert "rts7751-2007" in str(caught.value)
 

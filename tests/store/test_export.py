@@ -216,7 +216,7 @@ def test_tut_2017_gets_its_listings_in_the_order_of_the_study(tmp_path: Path) ->
         loaded
         == f"TimerResolutionTest\n2 datapoints\n{head}        dt      15.00      16.50      18.00       2.12\n"
     )
-    with pytest.raises(UsageError, match="no cell of a test of tut-2017's listings"):
+    with pytest.raises(UsageError, match="no cell of the tests"):
         exporter("tut2017")(run, tmp_path / "none.txt", ("wake",))
 
 

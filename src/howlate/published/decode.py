@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from howlate.model.decode import Table, kind_of, suggestion
+from howlate.errors import REMEDIED, HowlateError
+from howlate.model.decode import MISSING_KEY, Table, kind_of, unknown
 from howlate.model.mode import MODES
 from howlate.published.reference import (
     AXES,
@@ -45,13 +46,8 @@ _OF_A_DOCUMENT = (
 def decode_reference(read: Table) -> Reference:
     """Decode a reference, and refuse unknown keys with the nearest name."""
     read.only(*_OF_A_DOCUMENT)
-    schema = read.integer("schema")
-    if schema != 1:
-        raise read.fail(
-            "schema {schema} is not known to this howlate",
-            remedy="use schema = 1, or a newer howlate",
-            schema=schema,
-        )
+    if read.integer("schema") != 1:
+        raise wrong(read, "schema", "1", read.values["schema"])
     sets = read.table("columns")
     shared = {name: _named_once(sets.tables(name), sets) for name in sets.values}
     settings = _labels(read.table("settings"))
@@ -74,7 +70,7 @@ def decode_reference(read: Table) -> Reference:
     _once(read, "table", [t.id for t in tables])
     for one, place in zip(tables, read.tables("table"), strict=True):
         if one.below:
-            _known(place, one.below, [t.id for t in tables], "a table", key="below")
+            _known(place, one.below, [t.id for t in tables], "table")
         for row, where in zip(one.rows, place.tables("row"), strict=True):
             if row.same_as:
                 _check_same(row, where, found)
@@ -84,8 +80,8 @@ def decode_reference(read: Table) -> Reference:
 def _modes(read: Table, tables: Sequence[PublishedTable]) -> Mapping[str, str]:
     labels = [row.label for table in tables for row in table.rows]
     for label in read.values:
-        _known(read, label, labels, "a row of the document")
-    return {label: _one_of(read, label, MODES, "a mode") for label in read.values}
+        _known(read, label, labels, "row of the document")
+    return {label: _one_of(read, label, MODES, "mode") for label in read.values}
 
 
 def _in_modes(rows: tuple[PublishedRow, ...], modes: Mapping[str, str]) -> tuple[PublishedRow, ...]:
@@ -94,13 +90,11 @@ def _in_modes(rows: tuple[PublishedRow, ...], modes: Mapping[str, str]) -> tuple
 
 def _check_same(row: PublishedRow, read: Table, reference: Reference) -> None:
     table, _, label = row.same_as.partition("/")
-    _known(read, table, [t.id for t in reference.tables], "a table", key="same_as")
+    _known(read, table, [t.id for t in reference.tables], "table")
     rows = {r.label: r for t in reference.tables if t.id == table for r in t.rows}
-    _known(read, label, rows, f'a row of "{table}"', key="same_as")
+    _known(read, label, rows, f'row of "{table}"')
     if rows[label].same_as or rows[label] is row:
-        raise read.fail(
-            "same_as names a row that is the same as another", remedy="name the row that was measured"
-        )
+        raise wrong(read, "same_as", "a row that is not the same as another", row.same_as)
 
 
 _OF_A_TABLE = (
@@ -120,16 +114,12 @@ def _table(
     _once(read, "row", [r.label for r in rows])
     samples = read.integer("samples", 0)
     if samples < 0:
-        raise read.fail(
-            "the number of samples is negative ({samples})",
-            remedy="leave the key out where the document does not say",
-            samples=samples,
-        )
+        raise wrong(read, "samples", "a count", samples)
     return PublishedTable(
         id=_slug(read, "id"),
         title=read.text("title"),
         place=read.text("place"),
-        kind=_one_of(read, "kind", KINDS, "a kind of table"),
+        kind=_one_of(read, "kind", KINDS, "kind of table"),
         part=read.text("part", ""),
         where=_labels(read.table("where")),
         rows_by=rows_by,
@@ -152,14 +142,9 @@ def _columns(read: Table, shared: Mapping[str, tuple[PublishedColumn, ...]]) -> 
     own = _named_once(read.tables("column"), read)
     name = read.text("columns", "")
     if name and own:
-        raise read.fail(
-            "the table has columns of its own and shared ones",
-            remedy="leave out either columns or [[table.column]]",
-        )
-    if name and name not in shared:
-        raise read.fail(
-            'there are no columns "{name}"', remedy="{hint}", name=name, hint=suggestion(name, shared)
-        )
+        raise _either(read, "columns", "column")
+    if name:
+        _known(read, name, shared, "set of columns")
     return shared[name] if name else own
 
 
@@ -172,16 +157,12 @@ def _named_once(reads: list[Table], read: Table) -> tuple[PublishedColumn, ...]:
 def _column(read: Table) -> PublishedColumn:
     read.only("name", "heading", "unit", "field", "statistic", "means")
     name, path = read.text("name"), read.text("field", "")
-    if path and path.split(".")[0] not in ("columns", "accounting", "outcomes", "loads"):
-        raise read.fail(
-            'the field "{field}" is nothing that a cell has',
-            remedy="begin it with columns, accounting, outcomes or loads",
-            field=path,
-        )
+    if path:
+        _known(read, path.split(".")[0], ("columns", "accounting", "outcomes", "loads"), "part of a cell")
     last = path.rsplit(".", 1)[-1]
     statistic = read.text("statistic", last if last in STATISTICS else "")
     if statistic:
-        _known(read, statistic, STATISTICS, "a statistic")
+        _known(read, statistic, STATISTICS, "statistic")
     return PublishedColumn(
         name, read.text("heading", name), read.text("unit", ""), path, statistic, read.text("means", "")
     )
@@ -193,34 +174,19 @@ def _row(
     """`settings`: names of the document's, which a row may have measured otherwise."""
     read.only("label", "match", "values", "column", "why", "same_as", "note")
     match, why = _labels(read.table("match")), read.text("why", "")
-    if why and match:
-        raise read.fail(
-            "a row that cannot be measured matches nothing", remedy="leave out either why or match"
-        )
-    if rows_by and not match and not why and not table_why:
-        raise read.fail(
-            'the rows differ in "{names}", and this one does not say in what',
-            remedy="give it a match, or say in why that it cannot be measured",
-            names=rows_by,
-        )
-    wanted = [*(rows_by.split("+") if rows_by else []), *settings]
+    if (why and match) or (rows_by and not match and not why and not table_why):
+        raise _either(read, "match", "why")
     for name in match:
-        _known(read, name, wanted, "what the rows differ in")
+        _known(read, name, [*(rows_by.split("+") if rows_by else []), *settings], "label of the rows")
     values = read.table("values")
     values.only(*(c.name for c in columns))
     figures = {name: _figure(values, name) for name in values.values}
     lengths = {len(f.candidates) for f in figures.values() if f.candidates}
     if len(lengths) > 1:
-        raise values.fail(
-            "the ambiguous figures of a row have as many candidates each", remedy="give them in pairs"
-        )
+        raise wrong(values, "candidates", "of equal number in a row", sorted(lengths))
     column = read.text("column", "")
     if not column and any(ROW_COLUMN in c.field for c in columns) and not why and not table_why:
-        raise read.fail(
-            "the columns' fields hold {mark}, and the row names none",
-            remedy="add column",
-            mark=ROW_COLUMN,
-        )
+        raise read.fail(MISSING_KEY(key="column", kind="text"))
     return PublishedRow(
         read.text("label"), match, figures, column, why, read.text("same_as", ""), read.text("note", "")
     )
@@ -229,19 +195,17 @@ def _row(
 def _figure(values: Table, name: str) -> PublishedFigure:
     read = values.table(name, required=True)
     read.only("value", "mark", "note", "candidates", "about")
-    mark = _one_of(read, "mark", MARKS, "a mark")
+    mark = _one_of(read, "mark", MARKS, "mark")
     if "value" not in read.values:
-        raise read.fail('the key "value" is missing', remedy="add value, a number or words")
+        raise read.fail(MISSING_KEY(key="value", kind="a number or text"))
     value = read.values["value"]
     number = None if isinstance(value, str) else _number(value, read, "value")
     candidates = tuple(_number(c, read, "candidates") for c in read.items("candidates"))
     if candidates and (mark != "ambiguous" or len(set(candidates)) < 2 or candidates[0] != number):
-        raise read.fail(
-            "candidates are the readings of an ambiguous value, its own first, two at least",
-            remedy="or leave them out",
-        )
+        kind = "two or more readings of an ambiguous value, its own first"
+        raise wrong(read, "candidates", kind, [str(c) for c in candidates])
     if mark == "ambiguous" and not candidates and "note" not in read.values:
-        raise read.fail("an ambiguous value says what else it may be", remedy="add candidates, or a note")
+        raise _either(read, "candidates", "note")
     return PublishedFigure(
         mark, str(value), number, candidates, read.boolean("about", fallback=False), read.text("note", "")
     )
@@ -249,10 +213,10 @@ def _figure(values: Table, name: str) -> PublishedFigure:
 
 def _number(value: object, read: Table, name: str) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise read.fail('"{key}" must be a number, not {given}', key=name, given=kind_of(value))
+        raise wrong(read, name, "a number", kind_of(value))
     number = value if isinstance(value, Decimal) else Decimal(str(value))
     if not number.is_finite():
-        raise read.fail('"{key}" is no number', key=name)
+        raise wrong(read, name, "a number", value)
     return number
 
 
@@ -262,12 +226,12 @@ def _reprint(read: Table, columns: tuple[PublishedColumn, ...], rows: tuple[Publ
     for one in read.tables("differs"):
         one.only("row", "column", "printed")
         found = Differs(one.text("row"), one.text("column"), one.text("printed"))
-        _known(one, found.row, labels, "a row of the table")
-        _known(one, found.column, [c.name for c in columns], "a column of the table")
+        _known(one, found.row, labels, "row of the table")
+        _known(one, found.column, [c.name for c in columns], "column of the table")
         differs.append(found)
     some = _texts(read, "rows")
     for label in some:
-        _known(read, label, labels, "a row of the table")
+        _known(read, label, labels, "row of the table")
     return Reprint(read.text("place"), tuple(differs), some, read.text("note", ""))
 
 
@@ -276,9 +240,9 @@ def _axis(read: Table, labels: Sequence[str]) -> PublishedAxis:
     ends = [float(_number(read.values[n], read, n)) if n in read.values else None for n in ("start", "end")]
     of, rows = read.text("of", ""), _texts(read, "rows")
     if of:
-        _known(read, of, AXES, "an axis of howlate's charts")
+        _known(read, of, AXES, "axis of the charts")
     for label in rows:
-        _known(read, label, labels, "a row of the table")
+        _known(read, label, labels, "row of the table")
     return PublishedAxis(read.text("name"), read.text("unit", ""), ends[0], ends[1], of, rows)
 
 
@@ -287,12 +251,10 @@ def _labels(read: Table) -> Mapping[str, tuple[str, ...]]:
     for name, value in read.values.items():
         values = value if isinstance(value, list) else [value]
         if not values or not all(isinstance(v, str) and v for v in values):
-            raise read.fail(
-                '"{key}" must be text, or a list of texts', remedy="spell it as the study does", key=name
-            )
+            raise wrong(read, name, "text or a list of texts", kind_of(value))
         found[name] = tuple(values)
     for given in found.get(PREEMPTION, ()):
-        _known(read, given, PREEMPTIONS, "a preemption model")
+        _known(read, given, PREEMPTIONS, "preemption model")
     return found
 
 
@@ -300,7 +262,7 @@ def _texts(read: Table, name: str) -> tuple[str, ...]:
     found = read.items(name)
     for value in found:
         if not isinstance(value, str):
-            raise read.fail('each of "{key}" must be text, not {given}', key=name, given=kind_of(value))
+            raise wrong(read, name, "a list of texts", kind_of(value))
     return tuple(found)
 
 
@@ -310,35 +272,29 @@ def _one_of(read: Table, name: str, known: tuple[str, ...], what: str) -> str:
     return value
 
 
-def _known(read: Table, name: str, known: Collection[str], what: str, key: str = "") -> None:
-    """Refuse an unknown name, with the nearest known one. `key`: where it was written."""
+def _known(read: Table, name: str, known: Collection[str], what: str) -> None:
+    """Refuse an unknown name, with the nearest known one."""
     if name not in known:
-        hint = suggestion(name, known)
-        if key:
-            raise read.fail(
-                '{key}: "{name}" is not {what}', remedy="{hint}", key=key, name=name, what=what, hint=hint
-            )
-        raise read.fail('"{name}" is not {what}', remedy="{hint}", name=name, what=what, hint=hint)
+        raise read.fail(unknown(what, name, known))
+
+
+def wrong(read: Table, key: str, kind: str, given: object) -> HowlateError:
+    """The error about the value of a key."""
+    return read.fail(REMEDIED(problem=f'"{key}" must be {kind}, not {given}', remedy=""))
+
+
+def _either(read: Table, key: str, other: str) -> HowlateError:
+    return read.fail('give either "{key}" or "{other}"', key=key, other=other)
 
 
 def _slug(read: Table, name: str) -> str:
     value = read.text(name)
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", value):
-        raise read.fail(
-            'the {what} "{name}" is no name',
-            remedy="use small letters, digits, dots and dashes",
-            what=name,
-            name=value,
-        )
+        raise wrong(read, name, "of small letters, digits, dots and dashes", f'"{value}"')
     return value
 
 
 def _once(read: Table, what: str, names: list[str]) -> None:
     for i, name in enumerate(names):
         if name in names[:i]:
-            raise read.fail(
-                'the {what} "{name}" stands there twice',
-                remedy="give each {what} a name of its own",
-                what=what,
-                name=name,
-            )
+            raise wrong(read, what, "unique", f'"{name}" twice')

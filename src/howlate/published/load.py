@@ -6,8 +6,8 @@ from decimal import Decimal
 from pathlib import Path
 
 from howlate.errors import UsageError
-from howlate.model.decode import parse_toml, read_text, suggestion
-from howlate.published.decode import decode_reference
+from howlate.model.decode import parse_toml, read_text, unknown
+from howlate.published.decode import decode_reference, wrong
 from howlate.published.reference import Reference
 
 REFERENCE = Path(__file__).parent / "documents"
@@ -23,9 +23,7 @@ def read_reference(path: Path) -> Reference:
     read = parse_toml(read_text(path, UsageError), str(path), parse_float=Decimal)
     found = decode_reference(read)
     if found.study != path.stem:
-        raise read.fail(
-            'it is of the study "{study}"', remedy="name the file {study}.toml", study=found.study
-        )
+        raise wrong(read, "study", f'"{path.stem}"', f'"{found.study}"')
     return found
 
 
@@ -33,12 +31,7 @@ def reference_path(study: str, folder: Path = REFERENCE) -> Path:
     """The path of the published figures of a study; otherwise an error with the nearest name."""
     known = references(folder)
     if study not in known:
-        raise UsageError(
-            'there are no published figures of "{study}"',
-            remedy="{hint}",
-            study=study,
-            hint=suggestion(study, known),
-        )
+        raise UsageError(unknown("study with published figures", study, known))
     return known[study]
 
 

@@ -9,34 +9,24 @@ from howlate.compare.relations import STEADY, Judgements, judgements_at, places_
 from howlate.compare.topics import Topic
 from howlate.sides.sides import Decision, Direction, SideRow, over_points
 from howlate.statistics import phrases
+from howlate.words.caption import Caption
 from howlate.words.statement import Statement, rule
 
 Answer = Literal["confirmed", "contradicted", "neither"]
 RT = "rt"
 
-_OVER_ALL = (
-    "{a}'s standard deviation is {ratio:significant} times {b}'s in the mean over all points (95 % interval from "
-    "{low:significant} to {high:significant}); of {points} points it is smaller at {smaller}, larger at {larger}, "
-    "not distinguishable at {undecided}."
+OVER_ALL = rule(
+    "over-all.answer",
+    "RT is steadier over all points: {answer}. {a}'s standard deviation is {ratio:significant} times {b}'s on "
+    "average (95 % interval {low:significant} to {high:significant}); smaller at {smaller} of {points} points, "
+    "larger at {larger}, indistinguishable at {undecided}.",
 )
 ANSWERS = {
-    "confirmed": rule("over-all.confirmed", f"That RT is steadier over all is confirmed: {_OVER_ALL}"),
-    "contradicted": rule(
-        "over-all.contradicted", f"That RT is steadier over all is contradicted: {_OVER_ALL}"
-    ),
-    "neither": rule(
-        "over-all.neither", f"That RT is steadier over all is neither confirmed nor contradicted: {_OVER_ALL}"
-    ),
+    "confirmed": Caption("confirmed"),
+    "contradicted": Caption("contradicted"),
+    "neither": Caption("undecided"),
 }
-CONTRARY = {
-    "confirmed": rule(
-        "over-all.contrary-larger", "{a}'s standard deviation is larger than {b}'s here: {places:items}."
-    ),
-    "contradicted": rule(
-        "over-all.contrary-smaller", "{a}'s standard deviation is smaller than {b}'s here: {places:items}."
-    ),
-}
-"""The points that contradict an answer."""
+EXCEPTIONS = rule("over-all.exceptions", "Exceptions to that: {places:items}.")
 
 
 def answer(directions: Sequence[Direction], over_all: Direction) -> Answer:
@@ -91,8 +81,9 @@ def _answered(
     interval = over_all.interval
     assert interval is not None
     statements = [
-        ANSWERS[answered](
+        OVER_ALL(
             **who,
+            answer=ANSWERS[answered],
             ratio=interval.ratio,
             low=interval.low,
             high=interval.high,
@@ -103,6 +94,6 @@ def _answered(
         )
     ]
     contrary = by_direction[{"confirmed": "larger", "contradicted": "smaller"}.get(answered, "indistinct")]
-    if contrary and answered in CONTRARY:
-        statements.append(CONTRARY[answered](**who, places=places_of(topic, contrary)))
+    if contrary and answered != "neither":
+        statements.append(EXCEPTIONS(places=places_of(topic, contrary)))
     return statements

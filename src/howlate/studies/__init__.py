@@ -5,16 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from howlate.errors import UsageError
-from howlate.model.decode import nearest, read_text
+from howlate.model.decode import read_text, unknown
 from howlate.model.study import Study, read_study
 from howlate.rooms import folders
-from howlate.words.statement import Statement, rule
-
-UNKNOWN = rule(
-    "study.unknown",
-    'the study "{name}" is not known',
-    remedy="choose one of {known:all}, or name a file that ends in .toml",
-)
 
 
 def studies() -> dict[str, Path]:
@@ -29,17 +22,7 @@ def find_study(text: str) -> Study:
         return read_study(Path(text))
     known = studies()
     if text not in known:
-        near = nearest(text, known)
-        raise UsageError(
-            Statement.of(
-                'the study "{name}" is not known',
-                remedy='did you mean "{near}"? Or name a file that ends in .toml',
-                name=text,
-                near=near,
-            )
-            if near
-            else UNKNOWN(name=text, known=sorted(known))
-        )
+        raise UsageError(unknown("study", text, known))
     return read_study(known[text])
 
 

@@ -109,19 +109,12 @@ def _read(studies: Sequence[str]) -> list[Reference]:
 
 def _chosen(reference: Reference, name: str) -> tuple[PublishedTable, ...]:
     from howlate.errors import UsageError
-    from howlate.model.decode import suggestion
+    from howlate.model.decode import unknown
 
     one = reference.table(name)
     found = (one,) if one else tuple(t for t in reference.tables if t.id.startswith(f"{name}-"))
     if not found:
-        names = [t.id for t in reference.tables]
-        raise UsageError(
-            '{study} has no table "{table}"',
-            remedy="{hint}",
-            study=reference.study,
-            table=name,
-            hint=suggestion(name, names),
-        )
+        raise UsageError(unknown(f"table of {reference.study}", name, [t.id for t in reference.tables]))
     return found
 
 

@@ -28,6 +28,16 @@ WAKE_UPS = (LATENCY, "wake_latency_ns")
 """The wake-up latency: of a periodic task, of the process that an interrupt wakes."""
 
 
+def lacks(what: object, missing: str) -> UsageError:
+    """The error about a run or cell without what a format needs."""
+    return UsageError(
+        "{what} has no {missing}, which this format needs",
+        remedy="use --format csv, which writes every column of any test",
+        what=what,
+        missing=missing,
+    )
+
+
 def write_three(run: RunFolder, out: Path, cells: Sequence[str], *, handler: bool) -> int:
     """`handler`: refuse a cell without the handler's latency; otherwise its place is `nan`. If a run has
     several parts and no cell is named, the cells that have the columns are written. Returns the number of
@@ -39,12 +49,7 @@ def write_three(run: RunFolder, out: Path, cells: Sequence[str], *, handler: boo
             wanted = [cell for cell in wanted if not missing[cell]] or wanted
         for cell in wanted:
             if missing[cell]:
-                raise UsageError(
-                    "cell {cell} has no {column}, so these three columns cannot be written",
-                    remedy="use --format csv, which writes every column of any test",
-                    cell=cell,
-                    column=missing[cell],
-                )
+                raise lacks(f"the cell {cell}", missing[cell])
         blocks = [(cell, thread) for cell in wanted for thread in threads_of(database, run, cell)]
         rows = 0
         with (

@@ -15,6 +15,7 @@ from statistics import median
 from howlate.errors import UsageError
 from howlate.model.study import numbered
 from howlate.model.summary import CellSummary
+from howlate.published.export._three import lacks
 from howlate.store.export._format import Format
 from howlate.store.export._marks import loaded
 from howlate.store.export._rows import chosen
@@ -46,23 +47,14 @@ class Lines:
 def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
     """`out` is a folder, which is made. Returns the number of lines."""
     if out.exists() and not out.is_dir():
-        raise UsageError(
-            "{out} is no folder, and these are several files", remedy="name a folder: -o FOLDER", out=out
-        )
+        raise UsageError("{out} is not a folder", remedy="name one for the files: -o FOLDER", out=out)
     files: dict[tuple[str, str], Lines] = {}
     for cell in chosen(run, cells):
         summary = run.summary(cell)
         if summary.valid:
             _add(files, summary)
     if not files:
-        raise UsageError(
-            "{run} has no valid cell of {unmeasured} or {measured} under {load}",
-            remedy="use --format csv, which writes every column of any test",
-            run=run.path,
-            unmeasured=UNMEASURED,
-            measured=MEASURED,
-            load=LOAD,
-        )
+        raise lacks(run.path, f"valid cell of {UNMEASURED} or {MEASURED} under {LOAD}")
     with storing(out, OUTPUT):
         out.mkdir(parents=True, exist_ok=True)
     for (what, kernel), lines in files.items():

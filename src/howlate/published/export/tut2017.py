@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from howlate.errors import UsageError
 from howlate.model.study import Value
 from howlate.model.summary import CellSummary, ColumnSummary
 from howlate.model.units import parse_duration_ns
+from howlate.published.export._three import lacks
 from howlate.statistics.valid import STARVED
 from howlate.store.export._format import Format
 from howlate.store.export._marks import loaded
@@ -43,12 +43,7 @@ def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
             labels = summary.labels
             listings.setdefault((labels.get("kernel", ""), labels.get("load", "none")), []).append(summary)
     if not listings:
-        raise UsageError(
-            "{run} has no cell of a test of tut-2017's listings ({tests:all})",
-            remedy="use --format csv, which writes every column of any test",
-            run=run.path,
-            tests=tuple(_NAMES),
-        )
+        raise lacks(run.path, f"cell of the tests {', '.join(_NAMES)}")
     texts = []
     for (kernel, load), found in listings.items():
         texts.append(f"Listing: {f'{kernel}, ' if kernel else ''}load {load}")

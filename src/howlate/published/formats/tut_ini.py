@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from howlate.errors import UsageError
 from howlate.imports.formats._importer import Imported, Importer
-from howlate.model.decode import suggestion
+from howlate.model.decode import IN_FILE, IN_PLACE, Table, unknown
 from howlate.model.units import format_duration, parse_count
 
 Spell = Callable[[int], str]
@@ -105,44 +105,24 @@ def _parse(text: str, file: str) -> tuple[dict[str, int], dict[str, dict[str, in
     try:
         parser.read_string(f"[{GENERAL}]\n{text}", file)
     except configparser.Error as problem:
-        raise UsageError("{file} is not INI: {reason}", file=file, reason=_first_line(problem)) from None
+        raise UsageError(IN_FILE(file=file, problem=str(problem).splitlines()[0])) from None
     found = {name: dict(parser[name]) for name in parser.sections()}
     general = _numbers(found.pop(GENERAL), {"iterations": ITERATIONS, "priority": PRIORITY}, file, GENERAL)
     for name in found:
         if name not in SECTIONS:
-            raise UsageError(
-                '{file}: unknown section "{section}"',
-                remedy="{hint}",
-                file=file,
-                section=name,
-                hint=suggestion(name, SECTIONS),
-            )
+            raise UsageError(IN_FILE(file=file, problem=unknown("section", name, SECTIONS)))
     return general, {name: _numbers(values, SECTIONS[name][1], file, name) for name, values in found.items()}
 
 
-def _first_line(problem: configparser.Error) -> str:
-    return str(problem).splitlines()[0]
-
-
 def _numbers(values: Mapping[str, str], known: Mapping[str, Option], file: str, place: str) -> dict[str, int]:
-    found = {}
+    Table(values, file, place).only(*known)
+    numbers = {}
     for key, value in values.items():
-        if key not in known:
-            raise UsageError(
-                '{file}, {place}: unknown key "{key}"',
-                remedy="{hint}",
-                file=file,
-                place=place,
-                key=key,
-                hint=suggestion(key, known),
-            )
         try:
-            found[key] = parse_count(value)
+            numbers[key] = parse_count(value)
         except ValueError as problem:
-            raise UsageError(
-                "{file}, {place}: {key}: {reason}", file=file, place=place, key=key, reason=problem
-            ) from None
-    return found
+            raise UsageError(IN_PLACE(file=file, place=f"{place}, {key}", problem=str(problem))) from None
+    return numbers
 
 
 IMPORTER = Importer("tut-ini", "the configuration of tut-2017's tests, as settings", recognises, convert)
