@@ -112,7 +112,7 @@ def test_a_probe_that_is_killed_while_it_stops_leaves_nothing_and_what_it_record
     os.kill(probe, signal.SIGKILL)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 5, err
-    assert "cells complete, which are kept; every knob is as it was" in err
+    assert "cells complete" in err
     assert out.splitlines()[-1] == "r" and MIGRATION.read_text() == before
     assert list((tmp_path / "r" / "cells").glob(".*.part/stream*"))
 

@@ -135,8 +135,7 @@ def test_a_cpu_that_is_not_there_is_told_with_the_plan_and_the_rest_goes_on(tmp_
     code, out, err = howlate(tmp_path, "run", "some.toml", "--dry-run", "--json")
     assert code == 0, err
     told = [cell["impossible"] for cell in json.loads(out)["cells"]]
-    assert told[0] == "" and told[1].startswith("CPU 8191 is not there: the machine has ")
-    assert told[2].startswith("the CPUs 8190-8191 are not there")
+    assert told[0] == "" and "CPU 8191" in told[1] and "CPUs 8190-8191" in told[2]
     code, out, err = howlate(tmp_path, "run", "some.toml", "--out", "r", "--json")
     assert code == 0, err
     assert [one["exit_code"] for one in json.loads(out)["failed"]] == [3, 3]

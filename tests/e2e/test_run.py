@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -65,11 +66,7 @@ def test_a_timer_of_a_core_on_the_plain_probe_is_refused_before_anything_is_writ
     code, out, err = howlate(tmp_path, "run", "tiny.toml", "--set", only, "--out", "r")
     assert (code, out) == (3, "")
     said = " ".join(err.split())
-    assert (
-        f'the timer "{timer}" is {core}\'s, and this probe was built without it. `./dev probe {option}`'
-        in said
-    )
-    assert said.endswith("howlate: nothing can be measured here, so nothing was written")
+    assert f'"{timer}" is {core}' in said and f"`./dev probe {option}`" in said
     assert howlate(tmp_path, "run", "tiny.toml", "--set", only)[0] == 3
     assert sorted(path.name for path in tmp_path.iterdir()) == ["tiny.toml"]
 
@@ -133,9 +130,7 @@ def test_a_second_howlate_into_the_same_folder_is_refused_and_changes_nothing(tm
         before = (tmp_path / "r" / "run.json").read_bytes()
         code, out, err = howlate(tmp_path, "run", "long.toml", "--set", "load=cpu:5", "--out", "r")
         assert (code, out) == (2, "")
-        assert err.endswith(
-            "howlate: another howlate is measuring into r. Wait for it, or choose another --out.\n"
-        ), err
+        assert "another --out" in err, err
         assert (tmp_path / "r" / "run.json").read_bytes() == before
         assert first.poll() is None
     finally:
@@ -151,7 +146,7 @@ def test_of_two_howlates_at_once_one_measures_each_cell_once(tmp_path: Path) -> 
     codes = sorted(process.returncode for process in both)
     assert codes in ([0, 2], [0, 0]), said  # the slower of the two may have begun when the other was done
     for process, (_, err) in zip(both, said, strict=True):
-        assert process.returncode == 0 or "another howlate is measuring into r." in err
+        assert process.returncode == 0 or "another --out" in err
     assert len(shown(tmp_path)) == 4
     assert not list((tmp_path / "r" / "cells").glob(".*"))
 
@@ -190,7 +185,8 @@ def test_a_killed_probe_fails_its_cell_alone(tmp_path: Path) -> None:
     messages = [
         json.loads(p.read_text())["message"] for p in (tmp_path / "r" / "cells").glob(".*.part/error.json")
     ]
-    assert sorted(messages) == ["interrupted", "the probe was ended by SIGKILL"]
+    interrupted, killed = sorted(messages)
+    assert interrupted == "interrupted" and "SIGKILL" in killed
 
 
 def test_a_killed_probe_leaves_no_trace_instance(tmp_path: Path) -> None:
@@ -332,8 +328,7 @@ def test_a_full_disk_is_a_sentence_and_whole_cells_are_kept(tmp_path: Path) -> N
             str(disk / "r"),
         )
         assert code == 4, out + err
-        assert "No space left on device" in err
-        assert "make room" in err.lower()
+        assert os.strerror(errno.ENOSPC) in err and "make room" in err.lower()
         cells = shown(tmp_path, str(disk / "r"), ends_with=5)
         assert cells
         assert all(cell["accounting"]["recorded"] > 0 for cell in cells)

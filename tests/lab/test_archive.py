@@ -178,7 +178,7 @@ def test_an_old_package_is_unpacked_to_what_the_lab_needs(place: Place) -> None:
     assert all(p.is_file() for p in kernel.module_files("ext4"))
     assert kernel.module_files("loop") == ()
     assert [p.name for p in kernel.module_files("net-failover")] == ["net_failover.ko"]
-    with pytest.raises(NotPossibleError, match="no module absent"):
+    with pytest.raises(NotPossibleError, match="the module absent"):
         kernel.module_files("absent")
     assert not list(kernel.vmlinuz.parent.rglob("*.deb"))
 
@@ -210,7 +210,7 @@ def test_a_damaged_record_costs_its_own_kernel_alone(place: Place) -> None:
     assert "kernel.json" in said[0] and "left out" in said[0]
     again = kernels.get(Label.parse("6.1"), place.open(), place.folder, ("ext4",), said.append)
     assert again == kernel, "fetched again"
-    assert any("is not what was kept there" in text for text in said)
+    assert any("has changed" in text for text in said)
 
 
 def test_lists_are_fetched_once_and_again_on_request(place: Place) -> None:
@@ -315,8 +315,8 @@ def test_a_kernel_whose_modules_are_gone_comes_alone_and_says_so(place: Place) -
     said: list[str] = []
     kernel = kernels.fetch(Label.parse("7.0"), place.open(), place.folder, ("ext4",), said.append)
     assert (kernel.config_path, kernel.modules_path, kernel.modes) == (None, None, None)
-    assert any("no config and no modules" in text for text in said)
-    with pytest.raises(NotPossibleError, match="is not known"):
+    assert any("no config" in text for text in said)
+    with pytest.raises(NotPossibleError, match="without a config"):
         kernel.check(Label.parse("7.0[preempt=full]"))
     with pytest.raises(NotPossibleError):
         kernel.module_files("ext4")

@@ -51,12 +51,12 @@ def test_a_kernel_that_was_exchanged_in_the_cache_is_not_measured(tmp_path: Path
     assert made_bench(tmp_path).key == key
     on = made_bench(tmp_path)
     on.kernel.vmlinuz.write_bytes(bzimage("6.9.2"))
-    with pytest.raises(DamagedError, match="is no longer the kernel bzImage-made") as caught:
+    with pytest.raises(DamagedError, match="is not the kernel bzImage-made") as caught:
         on.run([("howlate-probe", "--version")], Limits(1.0))
     assert str(on.kernel.vmlinuz.parent) in caught.value.remedy
     on.kernel.vmlinuz.unlink()
     gone = replace(on)
-    with pytest.raises(DamagedError, match="cannot be read"):
+    with pytest.raises(DamagedError, match="No such file"):
         _ = gone.key
     assert made_bench(tmp_path).key == key, "copied again"
 
@@ -138,7 +138,7 @@ def test_a_dovetail_kernel_that_hangs_is_told_of_its_clock_and_not_of_endless_lo
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def hangs(*_: object) -> None:
-        raise GuestError(WITH_CONSOLE(problem=STUCK(what=NO_BOOT(), reason="it waits"), console="Spectre V2"))
+        raise GuestError(WITH_CONSOLE(problem=STUCK(what=NO_BOOT, reason="it waits"), console="Spectre V2"))
 
     monkeypatch.setattr(Snapshots, "opened", hangs)
     on = made_bench(tmp_path)

@@ -68,15 +68,15 @@ def test_headers_are_put_together_from_what_the_package_depends_on() -> None:
 
 
 def test_what_the_archive_does_not_have_any_more_is_named() -> None:
-    with pytest.raises(NotPossibleError, match=r"no linux-headers-6\.1\.0-5-amd64"):
+    with pytest.raises(NotPossibleError, match=r"linux-headers-6\.1\.0-5-amd64"):
         header_packages(kernel(version="6.1.4-1"), Listed(OWN, COMMON))
-    with pytest.raises(NotPossibleError, match=r"no longer has linux-kbuild-6\.1"):
+    with pytest.raises(NotPossibleError, match=r"not have linux-kbuild-6\.1"):
         header_packages(kernel(), Listed(OWN, COMMON))
 
 
 def test_a_kernel_of_the_users_own_has_headers_in_its_build_tree_alone() -> None:
     own = Kernel(Label.of_file("bzImage", "amd64"), "6.1", Path("bzImage"), "0")
-    with pytest.raises(NotPossibleError, match="is not its build tree"):
+    with pytest.raises(NotPossibleError, match="is not its tree"):
         headers(own, Listed())
 
 
@@ -90,12 +90,12 @@ def test_a_build_tree_is_taken_as_it_is_and_told_by_its_content(tmp_path: Path) 
     before = found.parts
     (tmp_path / BUILT[1]).write_text("another")
     assert before != found.parts
-    with pytest.raises(NotPossibleError, match="is not its build tree"):
+    with pytest.raises(NotPossibleError, match="is not its tree"):
         headers(Kernel(label, "6.2.0", Path("bzImage"), "0", tree=tmp_path), Listed())
 
 
 def test_a_folder_that_makes_nothing_is_wrong_usage(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="neither a Kbuild file nor a Makefile"):
+    with pytest.raises(UsageError, match="does not build a module"):
         build_module(tmp_path, kernel(), Listed(), tmp_path)
 
 

@@ -121,7 +121,7 @@ def test_the_jobs_fail_on_a_kernel_that_breaks_the_deadline_alone(
         assert all((folder / kept).exists() for kept in job.kept)
         summary = (folder / "verdict.md").read_text(encoding="utf-8")
         assert summary.startswith(f"## {'FAIL' if code else 'PASS'}: ")
-        assert "exact" in summary and "It is not a proof about other seeds." in summary
+        assert "exact" in summary and "other seeds" in summary
         if name == "github":
             assert page_of_job.read_text(encoding="utf-8") == summary
         verdicts.append([*cases(folder / "verdict.xml")])

@@ -272,10 +272,10 @@ def test_an_old_kernels_trace_ring_records_and_bpf_is_refused_with_the_reason(
     on = equipped(kernel)
     fallen_back = _cell(on, 20, *EVERY)
     assert (fallen_back.in_force["with"], fallen_back.in_force["detail"]) == ("tracefs", "few")
-    assert fallen_back.in_force["no_bpf"] == "BPF is used from Linux 6.1 on"
+    assert "Linux 6.1" in fallen_back.in_force["no_bpf"]
     (refused,) = on.run([cell(20, *EVERY, "--explain-with=bpf")], LIMITS)
     assert refused.status == "3"
-    assert b"BPF is used from Linux 6.1 on" in refused.stderr
+    assert fallen_back.in_force["no_bpf"].encode() in refused.stderr
 
 
 @pytest.mark.slow
@@ -284,7 +284,7 @@ def test_where_bpf_is_refused_late_the_trace_ring_records_and_the_reason_is_told
     few = ["/bin/few_files", str(FILES)]
     fallen_back = Stream.of(stream_of(on, [*few, *cell(20, *EVERY)]))
     assert (fallen_back.in_force["with"], fallen_back.in_force["detail"]) == ("tracefs", "few")
-    assert "a BPF program cannot be attached" in fallen_back.in_force["no_bpf"]
+    assert "cannot be attached" in fallen_back.in_force["no_bpf"]
     assert fallen_back.columns["trace_cases.release"].size == 20
     assert not fallen_back.columns["trace_cases.state"].any()
     (refused,) = on.run([[*few, *cell(20, *EVERY, "--explain-with=bpf")]], LIMITS)

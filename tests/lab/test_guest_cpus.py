@@ -72,17 +72,17 @@ def test_several_cpus_are_under_a_record_and_take_turns(cpus: int, counted: int)
 
 
 def test_what_cannot_be_is_refused_with_the_reason() -> None:
-    with pytest.raises(NotPossibleError, match="record"):
+    with pytest.raises(NotPossibleError, match="several CPUs in virtual time"):
         Machine.of("arm64", cpus=2)
     for wrong, reason in (
         ({"cpus": 5}, "cannot have 5 CPUs"),
         ({"cpus": 0}, "cannot have 0 CPUs"),
         ({"mips": 333}, "333 MIPS"),
-        ({"turn_ns": 5_000}, "takes no turns"),
-        ({"cpus": 2, "turn_ns": 1_500}, "turns of 1.50"),
-        ({"cpus": 2, "turn_ns": 2_000_000}, "turns of 2.00"),
-        ({"clock": REAL, "mips": 500}, "no speed and no turn"),
-        ({"clock": REAL, "cpus": 2, "turn_ns": 5_000}, "no speed and no turn"),
+        ({"turn_ns": 5_000}, "turns of one CPU"),
+        ({"cpus": 2, "turn_ns": 1_500}, "turns of 1500 ns"),
+        ({"cpus": 2, "turn_ns": 2_000_000}, "turns of 2000000 ns"),
+        ({"clock": REAL, "mips": 500}, "a speed or turn"),
+        ({"clock": REAL, "cpus": 2, "turn_ns": 5_000}, "a speed or turn"),
     ):
         with pytest.raises(UsageError, match=reason):
             Machine.of("amd64", **wrong)
@@ -142,6 +142,6 @@ def test_an_impossible_guest_is_refused_before_anything_is_built(
 ) -> None:
     built: list[str] = []
     monkeypatch.setattr("howlate.lab.targets.lab.make_ready", built.append)
-    with pytest.raises(NotPossibleError, match="arm64 has one CPU"):
+    with pytest.raises(NotPossibleError, match="on arm64"):
         open_lab("6.12@arm64", LabOptions(cpus=2), cache=tmp_path)
     assert built == []

@@ -60,7 +60,7 @@ def test_a_folder_of_another_user_is_refused(place: Path, which: str) -> None:
     os.chown(place / which, NOBODY, NOBODY)
     with pytest.raises(NotPossibleError) as caught:
         cache_folder()
-    assert caught.value.statement.rule == "lab.cache-of-another"
+    assert caught.value.statement.rule == "lab.cache-unsafe"
     assert "HOWLATE_CACHE" in caught.value.remedy
     with pytest.raises(NotPossibleError):
         made(place / "emulators" / "x", lambda _: pytest.fail("made there"))
@@ -76,7 +76,7 @@ def test_a_folder_that_others_may_write_to_is_refused(place: Path, which: str, m
     (place / which).chmod(mode)
     with pytest.raises(NotPossibleError) as caught:
         cache_folder()
-    assert caught.value.statement.rule == "lab.cache-open"
+    assert caught.value.statement.rule == "lab.cache-unsafe"
     (place / which).chmod(mode | stat.S_ISVTX)
     if which != "..":
         with pytest.raises(NotPossibleError):
@@ -335,7 +335,7 @@ def test_a_right_of_another_user_in_a_list_counts(tmp_path: Path) -> None:
     assert tmp_path.stat().st_mode & 0o777 == 0o775
     with pytest.raises(NotPossibleError) as caught:
         check_private(tmp_path)
-    assert caught.value.statement.rule == "lab.cache-open"
+    assert caught.value.statement.rule == "lab.cache-unsafe"
 
 
 def test_who_has_a_group_as_the_first_one_is_a_member(
@@ -351,7 +351,7 @@ def test_who_has_a_group_as_the_first_one_is_a_member(
     monkeypatch.setattr(pwd, "getpwall", lambda: [user, other])
     with pytest.raises(NotPossibleError) as caught:
         check_private(tmp_path)
-    assert caught.value.statement.rule == "lab.cache-open"
+    assert caught.value.statement.rule == "lab.cache-unsafe"
 
 
 def test_the_check_of_a_folder_names_the_one_that_is_at_fault(tmp_path: Path) -> None:

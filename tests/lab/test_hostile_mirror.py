@@ -74,7 +74,7 @@ def test_a_package_is_read_to_its_size_and_no_further(tmp_path: Path, www: Path,
     sent = [0]
     with served(www, endless(".deb", sent)) as at:
         archive = opened(at.address, tmp_path, key, [])
-        with pytest.raises(TargetError, match="sends more than the"):
+        with pytest.raises(TargetError, match="more than"):
             kernels.fetch(Label.parse("6.1"), archive, tmp_path / "cache", ())
     assert sent[0] < 64 << 20, "the size of 2 MiB, and what sockets hold"
     assert [p for p in (tmp_path / "cache").rglob("*") if not p.name.endswith(".lock") and p.is_file()] == []
@@ -92,7 +92,7 @@ def test_a_list_without_an_end_is_cut_off_and_the_mirror_not_asked_again(
         return spoilt(path.replace("/by-hash/SHA256/", "/Packages.xz?").partition("?")[0], out)
 
     with served(www, answer) as at:
-        with pytest.raises(TargetError, match="sends more than the"):
+        with pytest.raises(TargetError, match="more than"):
             opened(at.address, tmp_path, key, said).packages()
         assert at.count("InRelease") == 1
     assert sent[0] < 64 << 20
@@ -122,7 +122,7 @@ def test_a_mirror_that_stalls_is_asked_once(
     said: list[str] = []
     with served(www, stall) as at:
         try:
-            with pytest.raises(TargetError, match=r"was cut off: timed out"):
+            with pytest.raises(TargetError, match=r"timed out"):
                 opened(at.address, tmp_path, key, said).packages()
         finally:
             ended.set()
@@ -144,7 +144,7 @@ def test_a_mirror_that_drips_is_given_up(
         return True
 
     with served(www, drip) as at:
-        with pytest.raises(TargetError, match="less than 1024 bytes a second"):
+        with pytest.raises(TargetError, match="less than 1024 bytes"):
             opened(at.address, tmp_path, key, []).packages()
         assert at.count("InRelease") == 1
 
@@ -175,7 +175,7 @@ def test_a_head_that_drips_is_given_up(
 
     with served(www, drip) as at:
         try:
-            with pytest.raises(TargetError, match="less than 1024 bytes a second"):
+            with pytest.raises(TargetError, match="less than 1024 bytes"):
                 opened(at.address, tmp_path, key, []).packages()
         finally:
             ended.set()
@@ -235,7 +235,7 @@ def test_a_suite_that_is_forbidden_does_not_cost_the_others(tmp_path: Path, www:
     said: list[str] = []
     with served(www, forbid) as at:
         assert opened(at.address, tmp_path, key, said).packages()
-    assert any("the suite bullseye of" in text for text in said)
+    assert any("suite bullseye" in text for text in said)
 
 
 REASONS = (b"\x1b]0;title\x07", b"\x1b[2J", b"\x9b31m", "\u202egnp".encode(), b"a\x08\x08b")

@@ -71,7 +71,7 @@ def test_a_guest_of_another_kernel_is_booted_again_and_said(tmp_path: Path) -> N
     )
     answered = say_hello(again)
     assert answered[RELEASE].decode().strip() == other.kernel.release
-    assert [line for line in said if one.kernel.release in line and line.endswith("it is booted again")]
+    assert [line for line in said if one.kernel.release in line and "booted again" in line]
 
 
 @pytest.mark.parametrize("change", ["release", "build"])

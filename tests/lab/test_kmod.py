@@ -374,7 +374,7 @@ def test_two_cannot_have_the_one_comparator_that_is_spare(guest: Guest) -> None:
     *_, both = on.run(
         [*load("howlate_hpet"), ("/bin/both", "howlate-probe", *irq, "--", "howlate-probe", *irq)], LIMITS
     )
-    assert both.stderr.decode().count("no comparator that is spare") == 1
+    assert both.stderr.count(b"comparator") == 1
     assert b"--source module" in both.stderr
 
 

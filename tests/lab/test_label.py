@@ -76,24 +76,24 @@ def test_the_forms_of_a_label(text: str, label: Label) -> None:
     ("text", "part"),
     [
         ("6.1-RT", 'did you mean "6.1-rt"?'),
-        ("6.1@arm64-rt", "choose amd64 or arm64"),
-        ("6.1@riscv64", "choose amd64 or arm64"),
+        ("6.1@arm64-rt", "amd64 or arm64"),
+        ("6.1@riscv64", "amd64 or arm64"),
         ("6.1.192", "a version is pinned as in 6.1=6.1.192-2"),
         ("linux-image-6.1-rt-arm64", 'did you mean "6.1-rt@arm64"?'),
         ("six", "a kernel is written"),
         ("", "a kernel is written"),
-        ("6.1[]", "leave them out"),
+        ("6.1[]", "in the brackets"),
         ("6.1[preempt=none", 'the bracket is not closed: did you mean "6.1[preempt=none]"?'),
         ("6.1[x", "the bracket is not closed"),
         ("6.1[", "the bracket is not closed"),
         ("6.1-rtx", 'did you mean "6.1-rt"?'),
         ('6.1[a="b c"]', "write it as in"),
-        ("6.1-rt[nohz=off,threadirqs]", "separate parameters by spaces, as in [nohz=off threadirqs]"),
-        ("6.1-rt[threadirqs,nohz=off]", "as in [threadirqs nohz=off]"),
-        ("6.1[isolcpus=1,nohz_full=1]", "as in [isolcpus=1 nohz_full=1]"),
+        ("6.1-rt[nohz=off,threadirqs]", "[nohz=off threadirqs]"),
+        ("6.1-rt[threadirqs,nohz=off]", "[threadirqs nohz=off]"),
+        ("6.1[isolcpus=1,nohz_full=1]", "[isolcpus=1 nohz_full=1]"),
         ("6.1=6.12.3-1", "`howlate lab kernels --all`"),
         ("6.1=6.10-1", "`howlate lab kernels --all`"),
-        ("6.1=", "pin one as in"),
+        ("6.1=", "pin a version"),
         ("06.1", "did you mean"),
     ],
 )
@@ -135,11 +135,11 @@ def test_a_kernel_of_the_users_own_may_have_a_name(tmp_path: Path, monkeypatch: 
     Path("old=bzImage").touch()
     assert split_own("old=bzImage") == ("", Path("old=bzImage"), ())
     for text in ("=bzImage", "old="):
-        with pytest.raises(UsageError, match="does not name a kernel"):
+        with pytest.raises(UsageError, match="cannot be the name"):
             split_own(text)
 
 
 @pytest.mark.parametrize("name", ["6.1", "6.1-rt", "a kernel", "", "a,b", "a[b]"])
 def test_a_file_whose_name_would_be_misread_is_refused(name: str) -> None:
-    with pytest.raises(UsageError, match="cannot be a kernel's label"):
+    with pytest.raises(UsageError, match="cannot be the name"):
         Label.of_file(name, "amd64")

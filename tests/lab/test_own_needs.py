@@ -81,14 +81,14 @@ def test_what_one_architecture_needs_is_asked_of_it_alone(tmp_path: Path) -> Non
 def test_a_load_is_refused_by_what_it_needs_beyond(tmp_path: Path) -> None:
     _, kernel = own_kernel(kernel_file(tmp_path, [*WHOLE, "CONFIG_BLOCK=y"]), tmp_path / "cache")
     loads = {load.name: load for load in LocalTarget(probe_path()).capabilities().loads}
-    with pytest.raises(NotPossibleError, match="no CONFIG_EXT4_FS, CONFIG_BLK_DEV_RAM, which the load disk"):
+    with pytest.raises(NotPossibleError, match="lacks CONFIG_EXT4_FS, CONFIG_BLK_DEV_RAM for the load disk"):
         check_load(kernel, loads["disk"], "disk:max")
     check_load(kernel, loads["memory-alloc"], "memory-alloc:100")
 
 
 def test_a_knob_is_refused_by_what_it_needs_beyond(tmp_path: Path) -> None:
     _, kernel = own_kernel(kernel_file(tmp_path, WHOLE), tmp_path / "cache")
-    with pytest.raises(NotPossibleError, match="no CONFIG_FILE_LOCKING, which every knob needs") as caught:
+    with pytest.raises(NotPossibleError, match="lacks CONFIG_FILE_LOCKING for knobs") as caught:
         check_knobs(kernel)
     assert PAGE in caught.value.remedy
     (tmp_path / "other").mkdir()
@@ -102,7 +102,7 @@ def test_cobalt_is_refused_cpus_that_come_online_after_its_start(tmp_path: Path)
     file = kernel_file(tmp_path, [*WHOLE, "CONFIG_XENOMAI=y"])
     cobalt = own_kernel(file, tmp_path / "cache")
     check_cpus(*cobalt, 1)
-    with pytest.raises(NotPossibleError, match="Cobalt, which cannot use a CPU that comes online"):
+    with pytest.raises(NotPossibleError, match="Cobalt"):
         check_cpus(*cobalt, 2)
     for parameters, most in (
         ("maxcpus=2", 2),
@@ -115,7 +115,7 @@ def test_cobalt_is_refused_cpus_that_come_online_after_its_start(tmp_path: Path)
     ):
         several = own_kernel(f"{file}[{parameters}]", tmp_path / "cache")
         check_cpus(*several, most)
-        with pytest.raises(NotPossibleError, match="comes online after its start"):
+        with pytest.raises(NotPossibleError, match="Cobalt"):
             check_cpus(*several, most + 1)
     (tmp_path / "plain").mkdir()
     check_cpus(*own_kernel(kernel_file(tmp_path / "plain", WHOLE), tmp_path / "cache"), 2)

@@ -10,7 +10,7 @@ from howlate.errors import UsageError
 from howlate.lab.guests.watch import Limits
 from howlate.lab.kernels.image import plain_kernel
 from howlate.lab.kernels.label import Label
-from howlate.lab.kernels.parameters import HANDED, OF_MODULES, ImageNames, check_in_force
+from howlate.lab.kernels.parameters import HANDED, IMPLIED_BY_RT, OF_MODULES, ImageNames, check_in_force
 from howlate.measure.machines import IN_FORCE_UNKNOWN
 from howlate.words.say import english
 from lab.guests import bench
@@ -25,12 +25,10 @@ def check(label: str, handed: str, tmp_path: Path, of_modules: str = "") -> tupl
 
 
 def test_a_parameter_that_was_handed_to_init_is_refused_with_the_nearest_one(tmp_path: Path) -> None:
-    with pytest.raises(
-        UsageError, match=r"6\.1\[premept=full\] does not know the parameter premept=full"
-    ) as caught:
+    with pytest.raises(UsageError, match=r"6\.1\[premept=full\] .* premept=full") as caught:
         check("6.1[premept=full]", "premept=full", tmp_path)
-    assert caught.value.remedy == 'did you mean "preempt=full"? Else leave it out'
-    with pytest.raises(UsageError, match="does not know the parameter bogusflag") as caught:
+    assert '"preempt=full"' in caught.value.remedy
+    with pytest.raises(UsageError, match="parameter bogusflag") as caught:
         check("6.1[quiet bogusflag]", "bogusflag", tmp_path)
     assert caught.value.remedy == "leave it out"
     with pytest.raises(UsageError) as caught:
@@ -39,9 +37,9 @@ def test_a_parameter_that_was_handed_to_init_is_refused_with_the_nearest_one(tmp
 
 
 def test_what_a_kernel_does_anyway_is_refused_with_that_and_never_proposed_again(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="does not know the parameter threadirqs") as caught:
+    with pytest.raises(UsageError, match="parameter threadirqs") as caught:
         check("6.1-rt[threadirqs]", "threadirqs", tmp_path)
-    assert caught.value.remedy == "with PREEMPT_RT every interrupt handler runs in a thread: leave it out"
+    assert caught.value.remedy.startswith(IMPLIED_BY_RT["threadirqs"])
     with pytest.raises(UsageError) as caught:
         check("6.1[threadirqs]", "threadirqs", tmp_path)
     assert '"threadirqs"' not in caught.value.remedy
@@ -59,11 +57,11 @@ def test_what_the_kernel_took_is_in_force(tmp_path: Path) -> None:
         ("isolcpus=managed_irq,domain,1-2", "1-2", "(null)", ""),
         ("isolcpus=managed_irq,1", "", "(null)", ""),
         ("isolcpus=1-N", "", "(null)", ""),
-        ("isolcpus=1", "", "(null)", "isolcpus=1 is in force on no CPU in a guest of 6.1"),
-        ("isolcpus=domain,1,3", "1", "", "isolcpus=domain,1,3 is in force only on CPU 1 in a guest of 6.1"),
+        ("isolcpus=1", "", "(null)", "isolcpus=1 is in force on CPUs none"),
+        ("isolcpus=domain,1,3", "1", "", "isolcpus=domain,1,3 is in force on CPUs 1 only"),
         ("nohz_full=1", "", "1", ""),
-        ("nohz_full=1", "1", "(null)", "nohz_full=1 is in force on no CPU"),
-        ("nohz_full=0-1", "", "1", "nohz_full=0-1 is in force only on CPU 1"),
+        ("nohz_full=1", "1", "(null)", "nohz_full=1 is in force on CPUs none"),
+        ("nohz_full=0-1", "", "1", "nohz_full=0-1 is in force on CPUs 1 only"),
     ],
 )
 def test_cpus_that_were_not_set_aside_are_refused(word: str, isolated: str, quiet: str, problem: str) -> None:
@@ -84,7 +82,7 @@ def test_cpus_that_are_not_there_are_the_reason_though_the_kernel_hands_the_para
     """A kernel hands over an isolcpus= that names none of its CPUs, as if it did not know the parameter."""
     (tmp_path / "vmlinuz").write_bytes(IMAGE + bytes(0x300))
     facts = {HANDED: "isolcpus=1", "cpu.isolated": ""}
-    with pytest.raises(UsageError, match="isolcpus=1 is in force on no CPU") as refused:
+    with pytest.raises(UsageError, match="isolcpus=1 is in force on CPUs none") as refused:
         check_in_force(Label.parse("6.1[isolcpus=1]"), facts, tmp_path / "vmlinuz")
     assert "--guest-cpus" in refused.value.remedy
 
@@ -93,9 +91,7 @@ def test_what_cannot_be_known_is_not_claimed(tmp_path: Path) -> None:
     assert check("6.1[spectre_v2=off]", "spectre_v2=off", tmp_path) == ("spectre_v2=off",)
     words = "6.1[rcutree.kthread_prio=2 no.thing=1]"
     assert check(words, "", tmp_path, "rcutree.kthread_prio=2") == ("no.thing=1",)
-    assert "6.1: whether a.b, c.d is in force is not known" in english(
-        IN_FORCE_UNKNOWN(label="6.1", parameters=["a.b", "c.d"])
-    )
+    assert "a.b, c.d" in english(IN_FORCE_UNKNOWN(label="6.1", parameters=["a.b", "c.d"]))
 
 
 def test_spellings_come_from_the_image() -> None:
@@ -124,9 +120,9 @@ def test_a_kernel_hands_over_what_it_does_not_know(tmp_path: Path, booted: Path)
     }  # the last is compiled out with PREEMPT_RT
     assert "nohz=off" not in handed
     assert values[OF_MODULES].split() == ["rcutree.kthread_prio=3"]
-    with pytest.raises(UsageError, match="does not know the parameter frobnicate=yes"):
+    with pytest.raises(UsageError, match="parameter frobnicate=yes"):
         check_in_force(on.label, values, on.kernel.vmlinuz)
-    with pytest.raises(UsageError, match="does not know the parameter threadirqs"):
+    with pytest.raises(UsageError, match="parameter threadirqs"):
         check_in_force(Label.parse("6.1-rt[threadirqs]"), values, on.kernel.vmlinuz)
     known = ImageNames.of(plain_kernel(on.kernel.vmlinuz.read_bytes()))
     assert {"isolcpus", "nohz", "nohz_full"} <= known.parameters

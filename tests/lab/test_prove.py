@@ -216,8 +216,8 @@ def test_a_task_above_the_measuring_one_and_an_idle_cpu_withhold_the_bound(
     said = proof.to_json()
     assert said["bound_ns"] is None and said["witnesses"][0]["idle_ns"] > 1_000_000
     assert said["probes"] == 0
-    assert "(FIFO 90) is above the measuring task" in said["sentence"]
-    assert "the CPU was idle" in said["sentence"]
+    assert "(FIFO 90) is above" in said["sentence"]
+    assert "CPU was idle" in said["sentence"]
 
 
 @pytest.mark.long

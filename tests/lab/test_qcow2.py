@@ -62,5 +62,5 @@ def test_an_image_that_is_cut_is_noticed_wherever_it_is(image: Path, tmp_path: P
 
 def test_an_empty_image_holds_no_machine(tmp_path: Path) -> None:
     qcow2.create(tmp_path / "empty")
-    with pytest.raises(DamagedError, match="no saved machine"):
+    with pytest.raises(DamagedError, match="is empty"):
         machine_in(tmp_path / "empty")

@@ -116,7 +116,7 @@ def test_a_cell_that_is_another_when_it_is_played_again_is_refused(tmp_path: Pat
     first, *others = measured.activations.each
     changed = replace(first, latency_ns=first.latency_ns + 1)
     other = replace(measured, activations=replace(measured.activations, each=(changed, *others)))
-    with pytest.raises(TargetError, match="has other samples: release 0"):
+    with pytest.raises(TargetError, match="release 0 is"):
         replay(on, other, [others[3]], LIMITS)
     fewer = replace(measured, activations=replace(measured.activations, each=tuple(others)))
     with pytest.raises(TargetError, match="20 samples, not 19"):

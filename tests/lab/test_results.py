@@ -79,5 +79,4 @@ def test_a_result_that_the_cache_cannot_take_is_given_and_said(tmp_path: Path) -
     said: list[str] = []
     assert Results(tmp_path / "file" / "r", say=said.append).get("key", b"job", Runs()) == TREE
     (sentence,) = said
-    assert sentence.startswith("a result is not kept in the cache: ")
-    assert "could not be written" in sentence
+    assert str(tmp_path / "file") in sentence

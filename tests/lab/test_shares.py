@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from howlate.statistics.valid import NOT_LOADED
 from lab.guests import STANDARD, run_study, warm_cache, with_cpus
 
 STUDY = """schema = 1
@@ -56,7 +57,7 @@ def test_of_loads_on_several_cpus_only_the_starved_one_makes_its_cell_invalid(
     cells = {(cell["labels"]["part"], cell["labels"]["load"]): cell for cell in printed["cells"]}
     assert len(cells) == 2 + len(loads)
     assert {key for key, cell in cells.items() if not cell["valid"]} == {STARVED}
-    assert cells[STARVED]["warnings"][0].startswith("not loaded: the load cpu:100,cpus=same achieved ")
+    assert cells[STARVED]["statements"][0]["rule"] == NOT_LOADED.id
     for key, cell in cells.items():
         for load in cell["loads"]:
             least = 0.0 if key == STARVED else 0.7 if "hackbench" in key[1] else 0.95

@@ -137,5 +137,5 @@ def test_a_cache_of_another_user_is_refused_by_each_command(
     )
     if command != "why":  # which looks at the run first
         assert code == 3, errors
-        assert "belongs to the user" in errors
+        assert "HOWLATE_CACHE" in errors
     assert code != 0

@@ -55,7 +55,7 @@ def test_a_job_stands_where_the_guest_looks_for_it(path: Path) -> None:
 
 
 def test_a_job_that_would_reach_into_the_result_is_refused(path: Path) -> None:
-    with pytest.raises(UsageError, match="does not fit"):
+    with pytest.raises(UsageError, match="too large"):
         window.put_job(path, b"x" * (1 << 20))
 
 

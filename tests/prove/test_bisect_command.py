@@ -13,14 +13,12 @@ from howlate.errors import (
     DamagedError,
     GuestError,
     HowlateError,
-    NotPossibleError,
     TargetError,
     UnfitKernelError,
     UsageError,
 )
-from howlate.lab.archive.packages import NOT_IN_ARCHIVE, AbsentError
-from howlate.lab.guests.guest import NO_RESULT
-from howlate.lab.guests.machine import NO_EMULATOR
+from howlate.lab.archive.packages import AbsentError
+from howlate.lab.problems import GUEST_FAILED, NOT_IN_ARCHIVE, not_installed
 from howlate.lab.replay import NO_SYMBOLS, STAMP_NOT_FOUND
 from howlate.lab.targets.lab import LabTarget
 from howlate.measure.prepare import Asked
@@ -94,9 +92,9 @@ def proof(found_ns: int, goal: Goal) -> Proof:
 @pytest.mark.parametrize(
     "problem",
     [
-        GuestError(NO_RESULT()),
+        GuestError(GUEST_FAILED(reason="it ended")),
         UnfitKernelError(NO_SYMBOLS(kernel="6.1")),
-        AbsentError(NOT_IN_ARCHIVE(package="linux-image")),
+        AbsentError(NOT_IN_ARCHIVE(what="linux-image", hint="")),
     ],
 )
 def test_a_kernel_that_dies_is_unfit_or_cannot_be_had_skips_the_step_and_says_why(
@@ -113,7 +111,7 @@ def test_a_kernel_that_dies_is_unfit_or_cannot_be_had_skips_the_step_and_says_wh
         TargetError(UNEQUAL(what="latency", again_ns=2, before_ns=3, path="kept.json")),
         TargetError(STAMP_NOT_FOUND(cell="6.1")),
         DamagedError(TIME_UNEXPLAINED(ns=5)),
-        NotPossibleError(NO_EMULATOR(emulator="qemu-system-x86_64", package="qemu-system-x86")),
+        not_installed("qemu-system-x86_64", "qemu-system-x86"),
     ],
 )
 def test_a_defect_of_howlate_or_what_this_machine_lacks_ends_the_search(

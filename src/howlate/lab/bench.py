@@ -11,9 +11,10 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
-from howlate.errors import REMEDIED, DamagedError, GuestError, NotPossibleError, TargetError
+from howlate.errors import REMEDIED, GuestError, NotPossibleError, TargetError
 from howlate.lab.archive.packages import Say, silent
 from howlate.lab.cache import entry_hash, living, made, read_entry, say_changed, seal, storing, write_entry
+from howlate.lab.guests import window
 from howlate.lab.guests.console import last_lines
 from howlate.lab.guests.fork import FORK_FORMAT, Fork, direct, forked
 from howlate.lab.guests.guest import STUCK, WITH_CONSOLE, Boot, Guest, Tick
@@ -30,7 +31,7 @@ from howlate.lab.kernels.kernel import VMLINUX, Kernel
 from howlate.lab.kernels.label import Label
 from howlate.lab.kernels.modules import of_loads
 from howlate.lab.kernels.own_needs import WHAT_IT_NEEDS, check_load, remedy_of_hang
-from howlate.lab.real import HOW_TO_CHECK, TRY_S, check_device
+from howlate.lab.real import HOW_TO_CHECK, NO_REAL_TIME, TRY_S, check_device
 from howlate.lab.results import Results
 from howlate.model.capabilities import LoadKind, Need, spec_name
 from howlate.model.run import REAL
@@ -38,18 +39,7 @@ from howlate.replay.log import ExecutionLog, LogPlan
 from howlate.replay.symbols import Symbols
 from howlate.store.job_text import job_text
 from howlate.words.say import english
-from howlate.words.statement import Statement, rule
-
-KVM_FAILS = rule(
-    "lab.kvm-fails",
-    "KVM cannot start an ordinary guest on this machine: {reason}",
-    remedy="{remedy}",
-)
-KVM_FAILS_TELLING = rule(
-    "lab.kvm-fails-telling",
-    'KVM cannot start an ordinary guest on this machine: {reason} (its console ends with "{line}")',
-    remedy="{remedy}",
-)
+from howlate.words.statement import Statement
 
 PROBE = "howlate-probe"
 LAST_LOOK = "howlate::machine_clock_ns"
@@ -104,7 +94,8 @@ class LineResult:
         try:
             return -int(number) if word == "signal" else int(word)
         except ValueError:
-            raise TargetError('a line of a guest\'s job was "{status}"', status=self.status) from None
+            problem = window.bad_result(f'a line with the status "{self.status}"')
+            raise TargetError(problem.statement) from None
 
 
 @dataclass(frozen=True)
@@ -343,9 +334,10 @@ class Bench:
         except TargetError as problem:
             reason = problem.statement
             if reason.rule != WITH_CONSOLE.id:
-                raise NotPossibleError(KVM_FAILS(reason=reason, remedy=HOW_TO_CHECK)) from None
+                raise NotPossibleError(NO_REAL_TIME(reason=reason, hint=HOW_TO_CHECK)) from None
             reason, line = reason.values["problem"], last_lines(problem.console, 1)[0]
-            raise NotPossibleError(KVM_FAILS_TELLING(reason=reason, line=line, remedy=HOW_TO_CHECK)) from None
+            ending = f'{english(reason)} (its console ends with "{line}")'
+            raise NotPossibleError(NO_REAL_TIME(reason=ending, hint=HOW_TO_CHECK)) from None
 
 
 def _line(files: Mapping[str, bytes], number: int) -> LineResult:
@@ -358,4 +350,4 @@ def _line(files: Mapping[str, bytes], number: int) -> LineResult:
             mine,
         )
     except KeyError:
-        raise DamagedError("a guest's result has no line {number}", number=number) from None
+        raise window.bad_result(f"line {number} is missing") from None

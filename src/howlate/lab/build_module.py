@@ -20,20 +20,15 @@ from howlate.lab.build_root import build_root, inside, needed_packages, why_no_r
 from howlate.lab.cache import cache_folder, made, storing
 from howlate.lab.kernels.headers import TRIPLETS, Headers, headers, host_architecture
 from howlate.lab.kernels.kernel import Kernel
-from howlate.words.statement import rule
-
-NO_COMPILER = rule(
-    "lab.no-compiler",
-    "no module can be built for {kernel} here: its compiler, gcc {gcc} for {architecture} or a newer one, is not "
-    "installed, and {no_root}",
-    remedy="call as root with debootstrap installed, or install gcc-{gcc}",
-)
+from howlate.lab.problems import NO_MODULE
 
 LOG = "build.log"
 """The output of make, with the warnings of W=1; the file is beside the modules."""
 _PREFIX = {arch: f"{triplet}-" for arch, triplet in TRIPLETS.items()}
 _ARCH = {"amd64": "x86", "arm64": "arm64"}
 _PROGRAMS = ("scripts/basic/fixdep", "scripts/mod/modpost", "tools/objtool/objtool")
+
+AS_ROOT = "call as root with debootstrap installed"
 
 
 @dataclass(frozen=True)
@@ -59,11 +54,7 @@ def build_module(
     folder, the kernel's headers and the compiler are unchanged. The modules contain no debug information and
     no path of this machine: equal inputs give equal bytes."""
     if not any((folder / name).is_file() for name in ("Kbuild", "Makefile")):
-        raise UsageError(
-            "{folder} has neither a Kbuild file nor a Makefile",
-            remedy="name a folder with `obj-m += NAME.o`",
-            folder=folder,
-        )
+        raise _no_kbuild(folder)
     where = cache or cache_folder()
     tree = headers(kernel, archive, where, say)
     way = _way(kernel, tree, archive, where, say)
@@ -91,11 +82,7 @@ def build_module(
     done = made(where / "modules" / digest, make, unchanged(), say)
     found = tuple(sorted(done.glob("*.ko")))
     if not found:
-        raise UsageError(
-            "{folder} makes no module",
-            remedy="name one in its Makefile, as in `obj-m += NAME.o`",
-            folder=folder,
-        )
+        raise _no_kbuild(folder)
     return found
 
 
@@ -117,16 +104,13 @@ def _way(kernel: Kernel, tree: Headers, archive: Archive, cache: Path, say: Say)
         return _Way(compiler, None, str(tree.build), str(tree.sources), f"{compiler} {version.strip()}")
     no_root = "its build tree is yours alone" if tree.tree is not None else why_no_root()
     if no_root and problem:
-        raise NotPossibleError(
-            "no module can be built for {kernel} here: {reason}, and {no_root}",
-            remedy="call as root with debootstrap installed",
-            kernel=kernel.pinned,
-            reason=problem,
-            no_root=no_root,
-        )
+        reason = f"{problem}, and {no_root}"
+        raise NotPossibleError(NO_MODULE(kernel=kernel.pinned, reason=reason, hint=AS_ROOT))
     if no_root:
-        values = {"kernel": kernel.pinned, "architecture": kernel.arch, "gcc": tree.gcc, "no_root": no_root}
-        raise NotPossibleError(NO_COMPILER(**values))
+        reason = f"gcc {tree.gcc} for {kernel.arch} or newer is not installed, and {no_root}"
+        raise NotPossibleError(
+            NO_MODULE(kernel=kernel.pinned, reason=reason, hint=f"{AS_ROOT}, or install gcc-{tree.gcc}")
+        )
     kbuild = next((p for p in tree.packages if p.name.startswith("linux-kbuild-")), None)
     wanted = needed_packages(tree.gcc, kernel.arch, kbuild.depends if kbuild else "")
     root = build_root(kernel.suite, wanted, archive, cache, say) / "root"
@@ -224,16 +208,17 @@ def _make(way: _Way, kernel: Kernel, work: Path, name: str) -> None:
         rows = log.read_text(encoding="utf-8", errors="replace").splitlines()
         signs = (row for row in rows if re.search(r"\berror\b|ERROR|: \*\*\* ", row))
         why = next(signs, rows[-1] if rows else "make failed")
-        raise TargetError(
-            "{module} cannot be built for {kernel}: {reason}",
-            remedy="{output}",
-            module=name,
-            kernel=kernel.pinned,
-            reason=why.strip(),
-            output=_tail(rows),
-        )
+        raise TargetError(NO_MODULE(kernel=f"{kernel.pinned} ({name})", reason=why.strip(), hint=_tail(rows)))
 
 
 def _tail(rows: Sequence[str]) -> str:
     """The end of the output: the compiler's own words are the remedy."""
     return "the last lines were: " + " / ".join(row.strip() for row in rows[-4:])
+
+
+def _no_kbuild(folder: Path) -> UsageError:
+    return UsageError(
+        "{folder} does not build a module",
+        remedy="name a folder whose Kbuild or Makefile has `obj-m += NAME.o`",
+        folder=folder,
+    )

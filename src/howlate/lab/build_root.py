@@ -19,6 +19,7 @@ from howlate.lab.archive.manifest import unchanged, write_manifest
 from howlate.lab.archive.packages import CODENAMES, Archive, Say, silent
 from howlate.lab.cache import cache_folder, made
 from howlate.lab.kernels.headers import TRIPLETS, host_architecture
+from howlate.lab.problems import NOT_IN_ARCHIVE, OTHER_MIRROR
 
 _CHANGING = ("root/headers", "root/tmp")
 """Where headers are copied to, and modules are built."""
@@ -30,9 +31,7 @@ def codename(suite: str) -> str:
     """trixie-backports -> trixie: the release whose compiler builds a suite's kernels."""
     found = next((name for name in CODENAMES if suite == name or suite.startswith(f"{name}-")), None)
     if found is None:
-        raise NotPossibleError(
-            "there is no root to build in for the suite {suite}", remedy="use another kernel", suite=suite
-        )
+        raise NotPossibleError(NOT_IN_ARCHIVE(what=f"a suite {suite} to build in", hint="use another kernel"))
     return found
 
 
@@ -66,11 +65,7 @@ def build_root(
     def make(beside: Path) -> None:
         place = next((place for place in archive.places() if place[0] == release), None)
         if place is None:
-            raise NotPossibleError(
-                "the archive has no suite {release}",
-                remedy="name another mirror with --mirror",
-                release=release,
-            )
+            raise NotPossibleError(NOT_IN_ARCHIVE(what=f"the suite {release}", hint=OTHER_MIRROR))
         _, address, keyring = place
         say(f"making a minimal root of {release} to build in (a minute or two)")
         root = beside / "root"

@@ -41,22 +41,12 @@ from howlate.words.statement import rule
 CACHE_NOT_WRITTEN = rule(
     "lab.cache-not-written",
     "{path} could not be written: {reason}",
-    remedy="set HOWLATE_CACHE to a folder that can hold the lab's files",
+    remedy="make room there, or set HOWLATE_CACHE to another folder",
 )
-CACHE_FULL = rule(
-    "lab.cache-full",
-    "{path} could not be written: {reason}",
-    remedy="make room there, or set HOWLATE_CACHE to a folder that can hold the lab's files",
-)
-CACHE_OF_ANOTHER = rule(
-    "lab.cache-of-another",
-    "{path} belongs to the user {user}, and the lab runs programs out of {cache}",
-    remedy="set HOWLATE_CACHE to a folder of your own, in folders that no other user may change",
-)
-CACHE_OPEN = rule(
-    "lab.cache-open",
-    "other users may write to {path}, and the lab runs programs out of {cache}",
-    remedy="set HOWLATE_CACHE to a folder of your own, or take that right away: `chmod go-w {path:shell}`",
+CACHE_UNSAFE = rule(
+    "lab.cache-unsafe",
+    "{who} may change {path}, and the lab runs programs from {cache}",
+    remedy="set HOWLATE_CACHE to a folder that only you may change, or call `chmod go-w {path:shell}`",
 )
 
 _Say = Callable[[str], None]
@@ -93,11 +83,12 @@ def check_private(place: Path) -> None:
         except OSError:  # not there yet, or not to be seen: the next one up decides
             continue
         if status.st_uid not in (0, os.geteuid()):
-            raise NotPossibleError(CACHE_OF_ANOTHER(path=folder, user=_name_of(status.st_uid), cache=place))
+            who = f"the user {_name_of(status.st_uid)}"
+            raise NotPossibleError(CACHE_UNSAFE(path=folder, who=who, cache=place))
         of_group = status.st_mode & stat.S_IWGRP and not (_is_alone(status) and not _has_acl(folder))
         is_open = status.st_mode & stat.S_IWOTH or of_group
         if is_open and not (status.st_mode & stat.S_ISVTX and folder != real):
-            raise NotPossibleError(CACHE_OPEN(path=folder, cache=place))
+            raise NotPossibleError(CACHE_UNSAFE(path=folder, who="other users", cache=place))
 
 
 def _is_alone(status: os.stat_result) -> bool:
@@ -184,9 +175,7 @@ def storing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        not_written = CACHE_FULL if full else CACHE_NOT_WRITTEN
-        raise StorageError(not_written(path=path, reason=error.strerror or error)) from None
+        raise StorageError(CACHE_NOT_WRITTEN(path=path, reason=error.strerror or error)) from None
 
 
 def seal(name: str, digest: str) -> str:
@@ -198,7 +187,7 @@ def read_sealed(path: Path, most: int = MOST_ENTRY) -> bytes:
     """What `write_sealed` wrote there; ValueError if it is something else, or was written for another place."""
     head, _, data = read_entry(path, most).partition(b"\n")
     if head.decode("ascii") != seal(path.name, hashlib.sha256(data).hexdigest()):
-        raise ValueError("it is not what was kept there")
+        raise ValueError("its seal does not match")
     return data
 
 
@@ -226,8 +215,8 @@ def write_sealed_json(path: Path, value: object) -> None:
 
 
 def say_changed(path: Path, say: _Say, again: str) -> None:
-    """Say that an entry is not what was kept there, and what happens now."""
-    say(f"the cache's {path.parent.name}/{path.name[:40]} is not what was kept there; {again}")
+    """Say that an entry has changed, and what happens now."""
+    say(f"the cache's {path.parent.name}/{path.name[:40]} has changed; {again}")
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from elftools.dwarf.compileunit import CompileUnit
 from elftools.elf.elffile import ELFFile
 
 from howlate.errors import DamagedError, UsageError
-from howlate.lab.archive.deb import data_tar, members
+from howlate.lab.archive.deb import DAMAGED_PACKAGE, data_tar, members
 from howlate.lab.guests.identity import build_ids
 
 _VMLINUX = "vmlinux"
@@ -47,9 +47,7 @@ class DebugInfo:
                 if place >= 0 and rows[place][1]:
                     found[address] = rows[place][1]
         except (DWARFError, ELFError) as error:
-            raise DamagedError(
-                "{path} is damaged: {damage}", remedy="fetch it again", path=self.path, damage=error
-            ) from None
+            raise DamagedError(DAMAGED_PACKAGE(package=self.path, damage=error)) from None
         return found
 
     @cached_property

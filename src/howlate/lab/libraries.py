@@ -15,11 +15,9 @@ from howlate.errors import NotPossibleError, UsageError
 from howlate.system.opening import read_bytes
 from howlate.words.statement import rule
 
-NO_LINKER = rule(
-    "lab.no-linker",
-    "the libraries of the probe {path} cannot be listed: {reason}",
-    remedy="build the probe on this machine",
-)
+BAD_PROBE = rule("lab.bad-probe", "the probe {path} cannot be used: {reason}", remedy="{hint}")
+HERE = "build the probe on this machine"
+BUILD = "build one with `./dev probe --with-cobalt` or `--with-evl`"
 
 _NAME = b"howlate-probe"
 """In its own help, so in each of them."""
@@ -62,27 +60,12 @@ def check_probe(path: Path, arch: str) -> bytes:
     try:
         data = read_bytes(path, links=True)
     except OSError as error:
-        raise UsageError(
-            "the probe {path} cannot be read: {reason}",
-            remedy="`./dev probe --with-cobalt` or `--with-evl` builds one",
-            path=path,
-            reason=error.strerror,
-        ) from None
+        raise UsageError(BAD_PROBE(path=path, reason=error.strerror, hint=BUILD)) from None
     program = read_program(data)
     if program is None or program.arch != arch:
-        raise UsageError(
-            "{path} is not a program for {arch} guests",
-            remedy="name a probe that was built for this architecture, such as one of `./dev probe "
-            "--with-cobalt`",
-            path=path,
-            arch=arch,
-        )
+        raise UsageError(BAD_PROBE(path=path, reason=f"it is not a program for {arch}", hint=BUILD))
     if _NAME not in data:
-        raise UsageError(
-            "{path} is a program, and not howlate's probe",
-            remedy="name a howlate-probe, such as one of `./dev probe --with-cobalt`",
-            path=path,
-        )
+        raise UsageError(BAD_PROBE(path=path, reason="it is another program", hint=BUILD))
     return data
 
 
@@ -111,21 +94,16 @@ def _listed(path: Path, interpreter: str) -> dict[str, Path]:
     try:
         done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     except OSError as error:
-        raise NotPossibleError(NO_LINKER(path=path, reason=error.strerror)) from None
+        raise NotPossibleError(BAD_PROBE(path=path, reason=error.strerror, hint=HERE)) from None
     missing = re.search(
         r"^\s*(\S+) => not found|(\S+): cannot open shared object file", done.stdout + done.stderr, re.M
     )
     if missing:
-        raise NotPossibleError(
-            "the probe {path} needs {library}, which is not installed here",
-            remedy="install it where the probe was linked with it, or build the probe again",
-            path=path,
-            library=missing[1] or missing[2],
-        )
+        reason = f"it needs {missing[1] or missing[2]}, which is not installed here"
+        raise NotPossibleError(BAD_PROBE(path=path, reason=reason, hint=HERE))
     if done.returncode != 0:
-        raise NotPossibleError(
-            NO_LINKER(path=path, reason=(done.stderr.strip() or "it fails").splitlines()[-1])
-        )
+        reason = (done.stderr.strip() or "ldd fails").splitlines()[-1]
+        raise NotPossibleError(BAD_PROBE(path=path, reason=reason, hint=HERE))
     by_name = re.findall(r"^\s*(\S+) => (/\S+) \(", done.stdout, re.M)
     by_path = re.findall(r"^\s*(/\S+) \(", done.stdout, re.M)  # named by a path in the program
     return {name: Path(place) for name, place in [*by_name, *((path, path) for path in by_path)]}

@@ -8,11 +8,7 @@ from pathlib import Path
 from howlate.errors import NotPossibleError
 from howlate.words.statement import rule
 
-NO_KVM = rule(
-    "lab.no-kvm",
-    "{device} does not exist on this machine, so guests cannot run in real time",
-    remedy="{remedy}",
-)
+NO_REAL_TIME = rule("lab.no-real-time", "guests cannot run in real time: {reason}", remedy="{hint}")
 
 DEVICE = Path("/dev/kvm")
 TRY_S = 20.0
@@ -27,13 +23,11 @@ HOW_TO_CHECK = (
 def check_device(device: Path = DEVICE) -> None:
     """NotPossibleError if KVM is missing or may not be used."""
     if not device.exists():
-        raise NotPossibleError(NO_KVM(device=device, remedy=HOW_TO_CHECK))
+        raise NotPossibleError(NO_REAL_TIME(reason=f"{device} does not exist", hint=HOW_TO_CHECK))
     try:
         os.close(os.open(device, os.O_RDWR | os.O_CLOEXEC))
     except OSError as problem:
+        hint = f"become a member of the group that owns {device}, or root"
         raise NotPossibleError(
-            "{device} cannot be opened ({reason}), so guests cannot run in real time",
-            remedy="become a member of the group that owns {device}, or root",
-            device=device,
-            reason=problem.strerror,
+            NO_REAL_TIME(reason=f"{device} cannot be opened ({problem.strerror})", hint=hint)
         ) from None

@@ -27,15 +27,11 @@ from howlate.words.statement import rule
 
 STAMP_NOT_FOUND = rule(
     "lab.replay-no-stamp",
-    "the time stamps of {cell} were not found in what the guest executed",
+    "the guest of {cell} did not execute the reading of its time stamps",
     remedy="report it with the run: this is a defect of howlate",
 )
 
-NO_SYMBOLS = rule(
-    "lab.no-symbols",
-    "{kernel} does not tell where its functions are",
-    remedy="build it with CONFIG_KALLSYMS",
-)
+NO_SYMBOLS = rule("lab.no-symbols", "{kernel} has no symbols", remedy="build it with CONFIG_KALLSYMS")
 
 LOG_LEAD_NS, TAIL_NS = 200_000, 20_000
 """What is logged before a release, so that callers are known that called before it, and after a time stamp."""
@@ -91,14 +87,9 @@ def replay(
 ) -> list[ReplayedActivation]:
     """Play a cell again with a log of what is executed around some of its activations."""
     if bench.machine.clock != VIRTUAL:
-        raise NotPossibleError(
-            "a cell in real time cannot be played again",
-            remedy="measure it in virtual time (--clock virtual)",
-        )
+        raise _not_replayable("in real time", "in virtual time (--clock virtual)")
     if bench.machine.cpus > 1:
-        raise NotPossibleError(
-            "what a guest of several CPUs executes is not logged", remedy="measure it with one CPU"
-        )
+        raise _not_replayable("of several CPUs", "with one CPU")
     symbols = symbols_of(bench, cell.before)
     begin_ns = cell.activations.t0_ns - ahead_ns(bench, symbols)
     near = [_neighbour(cell.activations.each, each) for each in wanted]
@@ -183,24 +174,11 @@ def _neighbour(all_of_them: Sequence[Activation], activation: Activation) -> Act
 def _must_be_equal(cell: RecordedCell, again: Activations) -> None:
     recorded, replayed = cell.activations.each, again.each
     if len(recorded) != len(replayed):
-        raise TargetError(
-            "played again, {cell} has {replayed} samples, not {recorded}",
-            remedy="measure it again with this howlate, this QEMU and this kernel, and ask again",
-            cell=cell.id,
-            replayed=len(replayed),
-            recorded=len(recorded),
-        )
+        raise _differs(cell, f"{len(replayed)} samples, not {len(recorded)}")
     for one, other in zip(recorded, replayed, strict=True):
         if one != other:
-            raise TargetError(
-                "played again, {cell} has other samples: release {release} is {replayed_ns:time} late, not "
-                "{recorded_ns:time}",
-                remedy="measure it again with this howlate, this QEMU and this kernel, and ask again",
-                cell=cell.id,
-                release=one.release,
-                replayed_ns=other.latency_ns,
-                recorded_ns=one.latency_ns,
-            )
+            late = f"release {one.release} is {other.latency_ns} ns late, not {one.latency_ns} ns"
+            raise _differs(cell, late)
 
 
 def _stamp_ns(activation: Activation) -> int:
@@ -314,3 +292,16 @@ def clocks_apart_ns(stamps_ns: Integers, reads_ns: Integers, arch: str) -> int |
 def most_off_ns(apart_ns: int, arch: str) -> int:
     """How far the two clocks may disagree about a duration."""
     return max(CLOCK_STEPS_NS[arch], 2) + abs(apart_ns) * _MOST_PPM // 1_000_000
+
+
+def _not_replayable(what: str, how: str) -> NotPossibleError:
+    return NotPossibleError("a cell {what} cannot be replayed", remedy="measure it {how}", what=what, how=how)
+
+
+def _differs(cell: RecordedCell, difference: str) -> TargetError:
+    return TargetError(
+        "the replay of {cell} differs: {difference}",
+        remedy="measure it again with this howlate, QEMU and kernel",
+        cell=cell.id,
+        difference=difference,
+    )

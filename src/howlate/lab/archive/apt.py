@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from howlate.errors import NotPossibleError, TargetError
+from howlate.errors import HowlateError, NotPossibleError, TargetError
+from howlate.lab.archive.download import NOT_FETCHED
 from howlate.lab.archive.manifest import file_hashes
 from howlate.lab.archive.packages import (
     ADDITIONS,
@@ -44,6 +45,7 @@ from howlate.lab.cache import (
     write_entry,
     write_sealed_json,
 )
+from howlate.lab.problems import not_installed
 from howlate.system.paths import archive_ready
 
 KEYRINGS = tuple(Path("/usr/share/keyrings") / f"debian-archive-keyring.{end}" for end in ("gpg", "pgp"))
@@ -75,9 +77,8 @@ def default_keyring() -> Path:
     for keyring in KEYRINGS:
         if keyring.is_file():
             return keyring
-    raise NotPossibleError(
-        "the keys of the Debian archive are not installed, so packages could not be verified",
-        remedy="install the package debian-archive-keyring, or name a keyring with --keyring",
+    raise not_installed(
+        "the keyring of the Debian archive", "debian-archive-keyring, or name one with --keyring"
     )
 
 
@@ -89,11 +90,7 @@ def machine_sources(keyring: Path | None = None) -> tuple[Source, ...]:
 def machine_rows() -> list[list[str]]:
     """(origin, release, component, address) of each list of packages, as apt reads this machine's files."""
     if shutil.which("apt-get") is None or not HELPER.exists():
-        raise NotPossibleError(
-            "this machine has no apt, through which the lab gets its kernels",
-            remedy="name a mirror of the Debian archive with --mirror URL (an option of `lab run`, `fetch` "
-            "and `kernels`)",
-        )
+        raise _no_archive("apt is not installed")
     form = "|".join(f"$({column})" for column in ("ORIGIN", "RELEASE", "COMPONENT", "REPO_URI"))
     asked = ["apt-get", "indextargets", "--format", form, "Created-By: Packages"]
     # Without the last option apt leaves out what it has never updated, with it it tells no origin.
@@ -153,11 +150,7 @@ def sources_of(rows: Iterable[Sequence[str]], keyring: Path | None = None) -> tu
     """The suites of the Debian archive at the machine's addresses."""
     main, security = addresses_of(rows, "Debian", RELEASES)
     if not main:
-        raise NotPossibleError(
-            "the apt of this machine is not set up with the Debian archive",
-            remedy="name a mirror of the Debian archive with --mirror URL (an option of `lab run`, `fetch` "
-            "and `kernels`)",
-        )
+        raise _no_archive("it is not among the sources of apt")
     keys = keyring or default_keyring()
     # The first address of each kind: further ones are mirrors of the same.
     return tuple(
@@ -204,10 +197,11 @@ class AptArchive:
             if re.search(r"\b404\b", why) or "File not found" in why:
                 raise absent(package)
             raise TargetError(
-                "{package} could not be fetched: {reason}",
-                remedy="the lists may be old: call `howlate lab kernels --refresh` and try again",
-                package=package.file_name,
-                reason=why,
+                NOT_FETCHED(
+                    address=package.file_name,
+                    reason=why,
+                    hint="call `howlate lab kernels --refresh` and try again",
+                )
             )
         return file
 
@@ -230,12 +224,7 @@ class AptArchive:
         found = self._read_lists()
         if not found:
             why = next(iter(failed.values()), _reason(done.stderr))
-            raise TargetError(
-                "apt could not fetch a list of packages: {reason}",
-                remedy="check the network, or name a mirror of the Debian archive with --mirror URL (an "
-                "option of `lab run`, `fetch` and `kernels`)",
-                reason=why,
-            )
+            raise _no_archive(why, TargetError)
         for suite, why in failed.items():
             self.say(f"the suite {suite} could not be updated: {why}")
         save_index(self.index, found, {"failed": failed})
@@ -355,10 +344,8 @@ def _fit(path: Path, unfit: str) -> Path:
     """A path to be written into a file of apt's; NotPossibleError if it cannot be: apt knows no escapes there."""
     if re.search(unfit, str(path)):
         raise NotPossibleError(
-            "apt cannot be told of {path}: a folder's name may have no quote or backslash, a keyring's no "
-            "space, comma or bracket",
-            remedy="set HOWLATE_CACHE to another folder, or copy the keyring to another name; with --mirror "
-            "any path works",
+            "apt cannot use the path {path}: it has a quote, backslash, space, comma or bracket",
+            remedy="set HOWLATE_CACHE to another folder, rename the keyring, or use --mirror",
             path=path,
         )
     return path
@@ -381,10 +368,11 @@ def _run(argv: list[str]) -> str:
     done = _completed(argv)
     if done.returncode != 0:
         raise TargetError(
-            "{command} failed: {reason}",
-            remedy="check that `apt-get update` works here",
-            command=" ".join(argv[:2]),
-            reason=_reason(done.stderr),
+            NOT_FETCHED(
+                address=" ".join(argv[:2]),
+                reason=_reason(done.stderr),
+                hint="check that `apt-get update` works",
+            )
         )
     return done.stdout
 
@@ -400,4 +388,12 @@ def _completed(argv: list[str]) -> subprocess.CompletedProcess[str]:
         errors="replace",
         env=environment,
         check=False,
+    )
+
+
+def _no_archive(reason: str, error: type[HowlateError] = NotPossibleError) -> HowlateError:
+    return error(
+        "the apt of this machine does not get the Debian archive: {reason}",
+        remedy="check the network, or name a mirror of it with --mirror URL",
+        reason=reason,
     )

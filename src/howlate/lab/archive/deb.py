@@ -23,19 +23,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, cast
 
-from howlate.errors import DamagedError, NotPossibleError
+from howlate.errors import DamagedError
+from howlate.lab.problems import not_installed
 from howlate.words.statement import rule
 
 DAMAGED_PACKAGE = rule("lab.damaged-package", "{package} is damaged: {damage}", remedy="fetch it again")
-LINK_LEAVES = rule(
-    "lab.link-leaves", "{package} has a link that leaves it: {link} -> {target}", remedy="fetch it again"
-)
 
-UNPACKS_TOO_MUCH = rule(
-    "lab.unpacks-too-much",
-    "{package} unpacks to more than the {most} bytes that it may have",
-    remedy="use another one",
-)
 
 MOST_UNPACKED = 4 << 30
 """Bytes of a package; of Debian's that are fetched the largest (an older kernel) has 0.5 GB."""
@@ -86,7 +79,9 @@ class Plain(io.RawIOBase):
             raise DamagedError(DAMAGED_PACKAGE(package=self._whence, damage=error)) from None  # bz2's
         self.count += got
         if self.count > self.ceiling:
-            raise TooMuchError(UNPACKS_TOO_MUCH(package=self._whence, most=self.most))
+            raise TooMuchError(
+                DAMAGED_PACKAGE(package=self._whence, damage=f"it has more than {self.most} bytes")
+            )
         return got
 
 
@@ -166,7 +161,7 @@ def _check_links(links: list[tarfile.TarInfo], into: Path, package: Path) -> Non
     for member in links:
         name = posixpath.normpath(member.name).lstrip("/")
         if not Path(os.path.realpath(into / name)).is_relative_to(root):
-            raise DamagedError(LINK_LEAVES(package=package, link=name, target=member.linkname))
+            raise DamagedError(DAMAGED_PACKAGE(package=package, damage=f"it links to {member.linkname}"))
 
 
 @contextmanager
@@ -184,12 +179,7 @@ def decompressed(stream: IO[bytes], kind: str, whence: Path, most: int) -> Itera
         elif kind == "zst":
             plain = held.enter_context(_unzstd(stream, whence))
         else:
-            raise DamagedError(
-                "{package} has an unknown compression (.{kind})",
-                remedy="fetch it again",
-                package=whence,
-                kind=kind,
-            )
+            raise DamagedError(DAMAGED_PACKAGE(package=whence, damage=f"unknown compression .{kind}"))
         yield Plain(plain, most, whence)
 
 
@@ -198,11 +188,7 @@ def _unzstd(stream: IO[bytes], whence: Path) -> Iterator[IO[bytes]]:
     """Through the command `zstd`, because Python before 3.14 has no such module."""
     command = shutil.which("zstd")
     if command is None:
-        raise NotPossibleError(
-            "{package} is compressed with zstd, and zstd is not installed to unpack it",
-            remedy="install the package zstd",
-            package=whence,
-        )
+        raise not_installed("zstd", "zstd")
     # A file in between: a pipe fed from here and read from here would need a second thread.
     with _spooled(stream) as packed:
         with subprocess.Popen(
@@ -237,7 +223,7 @@ def _reading(whence: Path) -> Iterator[None]:
 def _data_member(file: IO[bytes], package: Path) -> tuple[str, int, int]:
     """Name, place and size of data.tar.*."""
     if file.read(len(_MAGIC)) != _MAGIC:
-        raise DamagedError("{package} is not a Debian package", remedy="fetch it again", package=package)
+        raise DamagedError(DAMAGED_PACKAGE(package=package, damage="it is not a Debian package"))
     size_of_file = os.fstat(file.fileno()).st_size
     while header := file.read(_HEADER):
         try:
@@ -264,7 +250,7 @@ def _write(tar: tarfile.TarFile, member: tarfile.TarInfo, name: str, into: Path,
         if link.startswith("/"):
             link = posixpath.relpath(link.lstrip("/") or ".", posixpath.dirname(name) or ".")
         if posixpath.normpath(posixpath.join(posixpath.dirname(name), link)).split("/")[0] == "..":
-            raise DamagedError(LINK_LEAVES(package=package, link=name, target=member.linkname))
+            raise DamagedError(DAMAGED_PACKAGE(package=package, damage=f"it links to {member.linkname}"))
         target.symlink_to(link)
     elif member.islnk():
         os.link(_inside(into, posixpath.normpath(member.linkname).lstrip("/"), package), target)
@@ -281,12 +267,7 @@ def _inside(into: Path, name: str, package: Path) -> Path:
     target = into / name
     parent = Path(os.path.realpath(target.parent))
     if ".." in name.split("/") or not parent.is_relative_to(os.path.realpath(into)):
-        raise DamagedError(
-            "{package} has a file outside of its own: {file}",
-            remedy="fetch it again",
-            package=package,
-            file=name,
-        )
+        raise DamagedError(DAMAGED_PACKAGE(package=package, damage=f"its file {name} is outside of it"))
     return target
 
 

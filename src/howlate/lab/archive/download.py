@@ -16,12 +16,10 @@ from typing import IO, Any
 from howlate.errors import TargetError
 from howlate.lab.archive.packages import AbsentError
 from howlate.lab.cache import storing
+from howlate.lab.problems import OTHER_MIRROR
 from howlate.words.statement import Statement, rule
 
-NOT_THERE = rule("lab.not-there", "{address} is not there", remedy="use another mirror")
-TOO_MUCH = rule(
-    "lab.too-much", "{address} sends more than the {most} bytes that it may have", remedy="use another mirror"
-)
+NOT_FETCHED = rule("lab.not-fetched", "{address} could not be fetched: {reason}", remedy="{hint}")
 
 TIMEOUT = 60
 """Seconds without a byte."""
@@ -47,29 +45,17 @@ def download(address: str, file: Path, most: int) -> str:
             return _copied(answer, out, address, most)
     except urllib.error.HTTPError as error:
         if error.code == 404:
-            raise AbsentError(NOT_THERE(address=address)) from None
+            raise AbsentError(_problem(address, "not found")) from None
         of_the_file = 400 <= error.code < 500 and error.code not in _OF_THE_MIRROR
         kind = TargetError if of_the_file else UnusableError
-        raise kind(
-            Statement.of(
-                "{address} could not be fetched: {reason}",
-                remedy="use another mirror",
-                address=address,
-                reason=f"{error.code} {error.reason}",
-            )
-        ) from None
+        raise kind(_problem(address, f"{error.code} {error.reason}")) from None
     except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
         if isinstance(reason, UnusableError):
             raise reason from None
         if isinstance(reason, FileNotFoundError) or "No such file" in str(reason):
-            raise AbsentError(NOT_THERE(address=address)) from None
-        raise UnusableError(
-            "{address} could not be fetched: {reason}",
-            remedy="check the network",
-            address=address,
-            reason=reason,
-        ) from None
+            raise AbsentError(_problem(address, "not found")) from None
+        raise UnusableError(_problem(address, reason, "check the network")) from None
 
 
 def _opener(patience: _Patience) -> urllib.request.OpenerDirector:
@@ -99,14 +85,9 @@ class _Patience:
     def took(self, count: int) -> None:
         self.got += count
         if self.got > self._most:
-            raise UnusableError(TOO_MUCH(address=self._address, most=self._most))
+            raise UnusableError(_problem(self._address, f"more than {self._most} bytes"))
         if time.monotonic() - self._began > TIMEOUT + self.got / SLOWEST:
-            raise UnusableError(
-                "{address} sends less than {slowest} bytes a second",
-                remedy="try again, or use another mirror",
-                address=self._address,
-                slowest=SLOWEST,
-            )
+            raise UnusableError(_problem(self._address, f"less than {SLOWEST} bytes per second"))
 
 
 class _Patient(io.RawIOBase):
@@ -170,7 +151,7 @@ def _copied(answer: Any, out: IO[bytes], address: str, most: int) -> str:
     while block := _block(answer, address):
         got += len(block)
         if got > most:
-            raise UnusableError(TOO_MUCH(address=address, most=most))
+            raise UnusableError(_problem(address, f"more than {most} bytes"))
         digest.update(block)
         out.write(block)
     return digest.hexdigest()
@@ -183,11 +164,8 @@ def _block(answer: Any, address: str) -> bytes:
         return bytes(answer.read1(_BLOCK))
     except (OSError, http.client.HTTPException, ValueError) as error:
         kind = UnusableError if isinstance(error, TimeoutError) else TargetError
-        raise kind(
-            Statement.of(
-                "{address} was cut off: {reason}",
-                remedy="try again, or use another mirror",
-                address=address,
-                reason=error,
-            )
-        ) from None
+        raise kind(_problem(address, error)) from None
+
+
+def _problem(address: str, reason: object, hint: str = OTHER_MIRROR) -> Statement:
+    return NOT_FETCHED(address=address, reason=reason, hint=hint)

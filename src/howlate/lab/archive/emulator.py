@@ -22,14 +22,14 @@ from howlate.words.statement import rule
 
 NO_NEW_EMULATOR = rule(
     "lab.no-new-emulator",
-    "several CPUs in virtual time need QEMU {needed} or newer; neither this machine nor the archive of its release "
-    "has it",
+    "several CPUs in virtual time need QEMU {needed} or newer: {reason}",
     remedy="install a newer QEMU, or ask for one CPU",
 )
 
 NEEDED = 10
 """QEMU 7.2 hangs with several CPUs in virtual time."""
 FOLDER = "emulators"
+NEITHER = "neither this machine nor its archive has it"
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
@@ -57,13 +57,7 @@ def with_emulator(machine: Machine, archive: Archive, cache: Path, say: Say) -> 
         try:
             said(program, "--version")
         except HowlateError as problem:
-            raise NotPossibleError(
-                "QEMU {version} was unpacked, and does not start here: {reason}",
-                remedy="install the package {package}, whose libraries it needs, or ask for one CPU",
-                version=main.version,
-                reason=problem.message,
-                package=main.name,
-            ) from None
+            raise NotPossibleError(NO_NEW_EMULATOR(needed=NEEDED, reason=problem.message)) from None
 
     folder = made(cache / FOLDER / name, make, unchanged(packages), say)
     return replace(machine, fetched=folder)
@@ -92,14 +86,14 @@ def _chosen(archive: Archive) -> Sequence[Package]:
     main = _newest(own, EMULATOR[0])
     number = re.match(r"(?:\d+:)?(\d+)", main.version) if main else None
     if main is None or number is None or int(number[1]) < NEEDED:
-        raise NotPossibleError(NO_NEW_EMULATOR(needed=NEEDED))
+        raise NotPossibleError(NO_NEW_EMULATOR(needed=NEEDED, reason=NEITHER))
     chosen = [main]
     for name in EMULATOR[1:]:
         package = _newest(
             [p for p in own if p.version == main.version] if name.startswith("qemu") else own, name
         )
         if package is None:
-            raise NotPossibleError(NO_NEW_EMULATOR(needed=NEEDED))
+            raise NotPossibleError(NO_NEW_EMULATOR(needed=NEEDED, reason=NEITHER))
         chosen.append(package)
     return chosen
 

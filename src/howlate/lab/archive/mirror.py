@@ -20,10 +20,11 @@ from pathlib import Path
 from howlate.errors import DamagedError, TargetError, UsageError
 from howlate.lab.archive.apt import default_keyring
 from howlate.lab.archive.deb import decompressed
-from howlate.lab.archive.download import UnusableError, download
+from howlate.lab.archive.download import NOT_FETCHED, UnusableError, download
 from howlate.lab.archive.packages import (
     ADDITIONS,
     DAY,
+    LIST_UNFIT,
     AbsentError,
     Package,
     Say,
@@ -39,10 +40,16 @@ from howlate.lab.archive.packages import (
 )
 from howlate.lab.archive.signature import verified
 from howlate.lab.cache import locked, make_folder, read_sealed_json, storing, write_sealed_json
+from howlate.lab.problems import OTHER_MIRROR
 from howlate.words.statement import rule
 
 NO_KEYRING = rule(
     "lab.no-keyring", "the keyring {keyring} does not exist", remedy="name a file that gpgv can read"
+)
+OTHER_CONTENT = rule(
+    "lab.other-content",
+    "{address} does not match its signed list (SHA256 {digest})",
+    remedy="call `howlate lab kernels --refresh` and try again, or use another mirror",
 )
 
 MOST_SIGNED = 4 << 20
@@ -102,12 +109,7 @@ class MirrorArchive:
             except AbsentError:
                 raise absent(package) from None
             if digest != package.sha256:
-                raise DamagedError(
-                    "{package} is not what the signed list says (its SHA256 is {digest})",
-                    remedy="call `howlate lab kernels --refresh` and try again, or use another mirror",
-                    package=package.uri,
-                    digest=digest,
-                )
+                raise DamagedError(OTHER_CONTENT(address=package.uri, digest=digest))
             with storing(file):
                 part.rename(file)
         finally:
@@ -133,12 +135,7 @@ class MirrorArchive:
                 self.say(f"the suite {suite} is not there")
         if not packages:
             why = next(iter(failed.values()), "no suite of it was found")
-            raise TargetError(
-                "{mirrors} has no kernels: {reason}",
-                remedy="name another mirror with --mirror",
-                mirrors=" ".join(self.addresses),
-                reason=why,
-            )
+            raise TargetError(NOT_FETCHED(address=" ".join(self.addresses), reason=why, hint=OTHER_MIRROR))
         save_index(self.index, once(packages), {"failed": failed})
 
     def _suites(self, address: str, scratch: Path, seen: set[str], failed: dict[str, str]) -> list[Package]:
@@ -171,12 +168,7 @@ class MirrorArchive:
         download(f"{base}/InRelease", signed, MOST_SIGNED)
         release = fields(verified(signed, self.keyring, f"{base}/InRelease"))
         if suite not in (release.get("Codename"), release.get("Suite")):
-            raise DamagedError(
-                "{address}/InRelease is of another suite ({suite})",
-                remedy="use another mirror",
-                address=base,
-                suite=release.get("Codename"),
-            )
+            raise _unfit(base, f"it is of the suite {release.get('Codename')}")
         self._check_dates(release, base)
         hashes = _hashes(release.get("SHA256", ""), f"{base}/InRelease")
         packages: list[Package] = []
@@ -189,29 +181,13 @@ class MirrorArchive:
         between, may keep from us what was mended since."""
         now, made = time.time(), _instant(release, "Date", base)
         if made > now + DAY:
-            raise DamagedError(
-                "{address}/InRelease is dated {date}, which is yet to come",
-                remedy="check this machine's clock, or use another mirror",
-                address=base,
-                date=release["Date"],
-            )
+            raise _unfit(base, f"its date {release['Date']} is in the future")
         if "Valid-Until" in release and _instant(release, "Valid-Until", base) < now:
-            raise DamagedError(
-                "{address}/InRelease was valid until {until}",
-                remedy="use another mirror",
-                address=base,
-                until=release["Valid-Until"],
-            )
+            raise _unfit(base, f"it was valid until {release['Valid-Until']}")
         newest = self.seen_dates.newest(base, made)
         if made < newest:
             newer = format_datetime(datetime.fromtimestamp(newest, UTC), usegmt=True)
-            raise DamagedError(
-                "{address}/InRelease is older ({date}) than one that was seen there before ({newer})",
-                remedy="try again later, or use another mirror",
-                address=base,
-                date=release["Date"],
-                newer=newer,
-            )
+            raise _unfit(base, f"its date {release['Date']} is before {newer}, which was seen there")
 
     def _list(
         self, address: str, base: str, suite: str, architecture: str, hashes: dict[str, _Hash], scratch: Path
@@ -227,12 +203,7 @@ class MirrorArchive:
                 (f"{base}/{by_hash}", f"{base}/{name}{ending}"), file, min(wanted.size, MOST_LIST)
             )
             if digest != wanted.sha256:
-                raise DamagedError(
-                    "{address} is not what InRelease says (its SHA256 is {digest})",
-                    remedy="use another mirror",
-                    address=f"{base}/{name}{ending}",
-                    digest=digest,
-                )
+                raise DamagedError(OTHER_CONTENT(address=f"{base}/{name}{ending}", digest=digest))
             with file.open("rb") as packed, decompressed(packed, kind, file, MOST_PLAIN_LIST) as plain:
                 return list(read_packages(plain, suite, address, f"{base}/{name}"))
         return []  # a suite without this architecture
@@ -291,13 +262,7 @@ def _instant(release: Mapping[str, str], field: str, base: str) -> float:
         found = parsedate_to_datetime(text)
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
     except (ValueError, TypeError, IndexError, OverflowError):
-        raise DamagedError(
-            '{address}/InRelease has no {field} that can be read ("{date}")',
-            remedy="use another mirror",
-            address=base,
-            field=field,
-            date=text,
-        ) from None
+        raise _unfit(base, f'its {field} is "{text}"') from None
 
 
 def _hashes(text: str, whence: str) -> dict[str, _Hash]:
@@ -305,8 +270,15 @@ def _hashes(text: str, whence: str) -> dict[str, _Hash]:
     hashes: dict[str, _Hash] = {}
     for row in filter(None, map(str.split, text.splitlines())):
         if len(row) != 3 or not re.fullmatch(r"[0-9a-f]{64} [0-9]{1,12}", " ".join(row[:2])):
-            raise DamagedError(
-                "{list} has a row of hashes that cannot be read", remedy="use another mirror", list=whence
-            )
+            raise DamagedError(LIST_UNFIT(list=whence, reason="a row of hashes"))
         hashes[row[2]] = _Hash(row[0], int(row[1]))
     return hashes
+
+
+def _unfit(base: str, reason: str) -> DamagedError:
+    return DamagedError(
+        "{address}/InRelease cannot be used: {reason}",
+        remedy="check this machine's clock, or use another mirror",
+        address=base,
+        reason=reason,
+    )

@@ -18,14 +18,14 @@ from typing import IO, Protocol
 from howlate.errors import DamagedError, TargetError
 from howlate.lab.cache import living, locked, read_sealed_json, say_changed, storing, write_sealed_json
 from howlate.lab.kernels.label import ARCHITECTURES
+from howlate.lab.problems import NOT_IN_ARCHIVE
 from howlate.words.statement import rule
 
-NOT_IN_ARCHIVE = rule(
-    "lab.not-in-archive",
-    "the archive does not have {package}, which its list names",
-    remedy="take another version",
+LIST_UNFIT = rule(
+    "lab.list-unfit",
+    "{list} is not a list of packages: {reason}",
+    remedy="call again with --refresh, or use another mirror",
 )
-LIST_UNFIT = rule("lab.list-unfit", "{list} is not a list of packages: {reason}", remedy="use another mirror")
 
 CODENAMES = ("bullseye", "bookworm", "trixie", "forky", "sid")
 """Releases whose kernels are 5.10 or newer, oldest first."""
@@ -89,7 +89,7 @@ class AbsentError(TargetError):
 
 def absent(package: Package) -> AbsentError:
     """The package was removed since the list was made, or never moved to where the list says."""
-    error = AbsentError(NOT_IN_ARCHIVE(package=package.file_name))
+    error = AbsentError(NOT_IN_ARCHIVE(what=package.file_name, hint="take another version"))
     error.sha256 = package.sha256
     return error
 
@@ -169,12 +169,7 @@ def _package(found: Mapping[str, str], suite: str, base: str, whence: str) -> Pa
             "depends": found.get("Depends", ""),
         }
     except KeyError as error:
-        raise DamagedError(
-            "{list} has a package without {member}",
-            remedy="call again with --refresh",
-            list=whence,
-            member=error,
-        ) from None
+        raise DamagedError(LIST_UNFIT(list=whence, reason=f"a package without {error}")) from None
     return checked_package(row, suite, whence)
 
 
@@ -184,13 +179,7 @@ def checked_package(row: Mapping[str, object], suite: str, whence: str) -> Packa
     texts = {member: str(row.get(member, "")) for member in _FIT}
     for member, text in texts.items():
         if not re.fullmatch(_FIT[member], text) or (member == "version" and _LONGEST_NUMBER.search(text)):
-            raise DamagedError(
-                "{list} has a package whose {member} is not one of Debian's ({value})",
-                remedy="use another mirror",
-                list=whence,
-                member=member,
-                value=ascii(text[:80]),
-            )
+            raise DamagedError(LIST_UNFIT(list=whence, reason=f"{member} {text[:80]!a}"))
     size = int(texts.pop("size"))
     return Package(suite=suite, size=size, **texts)
 
@@ -240,7 +229,7 @@ def kept(
     if packages is None:
         packages = load_index(index)
     if packages is None:
-        raise DamagedError("{file} is not a list of packages", remedy="call again with --refresh", file=index)
+        raise DamagedError(LIST_UNFIT(list=index, reason="it is empty"))
     return packages
 
 

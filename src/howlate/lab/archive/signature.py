@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
-from howlate.errors import DamagedError, NotPossibleError
+from howlate.errors import DamagedError
+from howlate.lab.problems import not_installed
 from howlate.system.paths import archive_ready
 from howlate.words.statement import rule
 
@@ -42,9 +43,7 @@ def verified(signed: Path, keyring: Path, whence: str) -> str:
         archive_ready()
     gpgv = shutil.which("gpgv")
     if gpgv is None:
-        raise NotPossibleError(
-            "gpgv, which verifies signatures, is not installed", remedy="install the package gpgv"
-        )
+        raise not_installed("gpgv", "gpgv")
     with signed.open("rb") as file:
         is_signed = file.readline(1 << 10).rstrip() == _BEGINNING
     why, text = ("it is not signed", b"")

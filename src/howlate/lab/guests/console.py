@@ -7,14 +7,12 @@ import os
 import re
 from pathlib import Path
 
-from howlate.words.statement import Rule, Statement, rule
+from howlate.words.statement import Statement, rule
 
-PANICKED = rule("lab.guest-panicked", "the guest's kernel panicked: {line}")
-OUT_OF_MEMORY = rule(
-    "lab.guest-out-of-memory", "the guest's kernel ran out of memory and killed a process: {line}"
-)
-OOPSED = rule("lab.guest-oopsed", "the guest's kernel oopsed: {line}")
-HIT_A_BUG = rule("lab.guest-bug", "the guest's kernel hit a BUG: {line}")
+TROUBLE = rule("lab.guest-trouble", "the guest's kernel {what}: {line}")
+PANICKED, OUT_OF_MEMORY = "panicked", "ran out of memory and killed a process"
+OOPSED, HIT_A_BUG = "oopsed", "hit a BUG"
+KERNEL_REPORT, LAST_LINES = "report of the kernel:", "end of the console:"
 
 RESTARTS = "reboot: Restarting system"
 """A kernel's last words before it resets the machine (kernel_restart in kernel/reboot.c)."""
@@ -22,7 +20,7 @@ LINES = 12
 BYTES_MOST = 16 << 20
 """Of a longer console the end is kept."""
 _FRAMES = 16
-_TROUBLE: tuple[tuple[str, Rule], ...] = (
+_TROUBLE: tuple[tuple[str, str], ...] = (
     ("Kernel panic - not syncing", PANICKED),
     ("Out of memory: Killed process", OUT_OF_MEMORY),
     ("Oops", OOPSED),
@@ -54,7 +52,9 @@ def trouble_on(console: str) -> Statement | None:
     for line in console.splitlines():
         for sign, meaning in _TROUBLE:
             if sign in line:
-                return meaning(line=_plain(line[line.index(sign) :]))  # firmware may have begun the line
+                return TROUBLE(
+                    what=meaning, line=_plain(line[line.index(sign) :])
+                )  # firmware may have begun the line
     return None
 
 
@@ -64,8 +64,8 @@ def telling(console: str) -> list[str]:
     lines = [line for line in map(_plain, console.splitlines()) if line]
     first = next((at for at, line in enumerate(lines) if _is_trouble(line)), None)
     if first is None:
-        return ["last lines of the console:", *lines[-LINES:]] if lines else []
-    return ["what the console says of it:", *_report(lines[first:])]
+        return [LAST_LINES, *lines[-LINES:]] if lines else []
+    return [KERNEL_REPORT, *_report(lines[first:])]
 
 
 def _report(lines: list[str]) -> list[str]:
@@ -86,7 +86,7 @@ def _report(lines: list[str]) -> list[str]:
 
 
 def _is_trouble(line: str) -> bool:
-    return any(sign in line for sign, _meaning in _TROUBLE)
+    return any(sign in line for sign, _ in _TROUBLE)
 
 
 def last_lines(console: str, count: int = LINES) -> list[str]:

@@ -17,9 +17,7 @@ from howlate.replay.log import Anchor, ExecutionLog, LogPlan, Switch
 from howlate.system.paths import emulator_trace_path
 from howlate.words.statement import rule
 
-LOG_CUT = rule(
-    "lab.log-cut", "the log of what a guest executed is cut off, or has a line that is not one of its own"
-)
+LOG_CUT = rule("lab.log-cut", "the log of a guest's instructions is cut off or damaged")
 
 LOG_BYTES = 1 << 30
 """Room for the log of a guest."""

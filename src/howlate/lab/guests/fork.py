@@ -28,14 +28,13 @@ from howlate.lab.guests.scratch import scratch
 from howlate.lab.guests.single import SingleState, SingleWords, put_instant, read_moment, read_single
 from howlate.lab.guests.snapshot import Snapshot, begin_anew, saved_clock_ns, saved_instructions
 from howlate.lab.guests.watch import Limits
+from howlate.lab.problems import GUEST_FAILED
 from howlate.model.guest_cpus import SHIFTS
 from howlate.replay.log import ExecutionLog, LogPlan
 from howlate.replay.premises import GuestMoment, Witness
 from howlate.words.statement import rule
 
-STOPPED_ELSEWHERE = rule(
-    "lab.stopped-elsewhere", "a guest stopped, and neither before its one release nor after it"
-)
+STOPPED_ELSEWHERE = "it stopped neither before its release nor after it"
 LINE_REFUSED = rule("lab.line-refused", "the guest refused a line of its job: {reason}")
 
 FORK_FORMAT = 2
@@ -184,8 +183,7 @@ def forked(
                 yield Fork(saved.boot, beside / _STATE, *told, otherwise, stop, limits, held)
                 return
         raise TargetError(
-            "QEMU moved the clock of a guest on in each of {tries} attempts to save it in the middle of a "
-            "cell",
+            "QEMU moved a guest's clock in each of {tries} attempts to save it",
             remedy="call the command again, with less other work on this machine",
             tries=_TRIES,
         )
@@ -219,7 +217,7 @@ def _save(
                 guest.has_stopped()
                 words = read_single(guest.window)
                 if words.state != SingleState.STOPPED_BEFORE:
-                    raise guest.failure(STOPPED_ELSEWHERE())
+                    raise guest.failure(GUEST_FAILED(reason=STOPPED_ELSEWHERE))
                 before = read_moment(guest.window)
                 guest.monitor.save(image, time.monotonic() + _SAVE_S)
                 guest.monitor.quit(time.monotonic() + _SAVE_S)
@@ -279,12 +277,10 @@ def _until_latency(guest: Guest, instant_ns: int) -> SingleWords:
 
 def _checked(words: SingleWords, instant_ns: int, guest: Guest) -> SingleWords:
     if words.state != SingleState.HAS_LATENCY:
-        raise guest.failure(STOPPED_ELSEWHERE())
+        raise guest.failure(GUEST_FAILED(reason=STOPPED_ELSEWHERE))
     if words.instant_ns != instant_ns:
         raise TargetError(
-            "a guest waited for the instant {actual_ns}, and {wanted_ns} was written into it",
-            actual_ns=words.instant_ns,
-            wanted_ns=instant_ns,
+            GUEST_FAILED(reason=f"it waited for {words.instant_ns} ns instead of {instant_ns} ns")
         )
     return words
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from howlate.errors import DamagedError, GuestError, NotPossibleError, TargetError
+from howlate.errors import REMEDIED, DamagedError, GuestError, TargetError
 from howlate.lab.cache import storing
 from howlate.lab.guests import window
 from howlate.lab.guests.console import RESTARTS, console_of, telling, trouble_on
@@ -32,6 +32,7 @@ from howlate.lab.guests.machine import Machine, Places
 from howlate.lab.guests.monitor import TOO_LATE, GoneError, LateError, Monitor
 from howlate.lab.guests.watch import Limits, Standstill, Watch, used_by
 from howlate.lab.kernels.kernel import VMLINUX
+from howlate.lab.problems import GUEST_FAILED, QEMU_FAILED, not_installed
 from howlate.model.guest_cpus import MOST_MIPS
 from howlate.model.run import VIRTUAL
 from howlate.system.paths import emulator_clock_path
@@ -39,17 +40,13 @@ from howlate.words.statement import Statement, rule
 
 WITH_CONSOLE = rule("lab.with-console", "{problem}\n{console}")
 """What happened, and below it the lines of the console that explain it."""
-NO_FURTHER = rule("lab.no-further", "QEMU did not get any further")
-NO_END = rule("lab.no-end", "the guest did not end")
+NO_FURTHER = "QEMU stopped before the guest was ready"
+NO_END = "the guest did not end"
 STUCK = rule(
     "lab.stuck",
-    "{what} ({reason}), so it was ended",
+    "{what} ({reason}) and was killed",
     remedy="leave out what is new in this guest: a module, a load, a boot parameter",
 )
-FAILED = rule("lab.guest-failed", "the guest failed: {reason}")
-NO_RESULT = rule("lab.no-result", "the guest ended without a result")
-ENDED_BY_SIGNAL = rule("lab.ended-by-signal", "QEMU was ended by {signal}")
-ENDED_WITH_CODE = rule("lab.ended-with-code", "QEMU ended with exit code {code} and said: {words}")
 
 Tick = Callable[[float], None]
 """Receives, about once a second, how much CPU time a guest has used."""
@@ -209,34 +206,34 @@ class Guest:
         try:
             yield
         except LateError:
-            raise self.failure(Statement.of("QEMU did not answer in time")) from None
+            raise self.failure(QEMU_FAILED(reason="it did not answer in time")) from None
         except StuckError as problem:
-            raise self.stuck(NO_FURTHER(), problem) from None
+            raise self.stuck(NO_FURTHER, problem) from None
         except GoneError:
             self.wait(time.monotonic() + _START_S)
-            raise self.failure(Statement.of("QEMU ended before the guest was ready")) from None
+            raise self.failure(QEMU_FAILED(reason="it ended before the guest was ready")) from None
 
     def check(self) -> None:
         """Raise if the guest should end, or has ended."""
         if self._stop.is_set():
             raise KeyboardInterrupt
         if self._process is not None and self._process.poll() is not None:
-            raise GoneError("QEMU has ended")
+            raise GoneError(QEMU_FAILED(reason="it has ended"))
         if self._watch is None:
             return
-        trouble: Statement | Standstill | None
+        trouble: str | Standstill | None
         if self._asked_at_s is not None:  # by the watch itself
             turn_s = self._watch.read().cpu_s - self._asked_at_s
-            trouble = INTERRUPTS_OFF() if turn_s > self._turn_cpu_s else None
+            trouble = INTERRUPTS_OFF if turn_s > self._turn_cpu_s else None
         else:
             trouble = self._watch.trouble()
         if isinstance(trouble, Standstill):
             trouble = self._told(trouble)
         if trouble:
             self._stuck = True
-            raise StuckError(trouble)
+            raise StuckError(REMEDIED(problem=trouble, remedy=""))
 
-    def _told(self, standstill: Standstill) -> Statement:
+    def _told(self, standstill: Standstill) -> str:
         """What the guest does in which no result comes."""
         machine = self._boot.machine
         rate = standstill.rate * machine.mips / MOST_MIPS
@@ -278,7 +275,7 @@ class Guest:
                     self.check()
                 now = time.monotonic()
                 if now > deadline:
-                    raise LateError(TOO_LATE())
+                    raise LateError(QEMU_FAILED(reason=TOO_LATE))
                 if now - ticked >= 1:
                     ticked = now
                     tick(self.cpu_s)
@@ -296,17 +293,14 @@ class Guest:
             self.wait(NO_LIMIT if virtual else time.monotonic() + limit_s, tick)
         except StuckError as problem:
             if RESTARTS not in self.console_text():
-                raise self.stuck(NO_END(), problem) from None
+                raise self.stuck(NO_END, problem) from None
             self._end()  # one QEMU in many thousands sleeps where it should end; the guest has
         except LateError:
             raise self.failure(
-                Statement.of(
-                    "the guest did not end within {limit_s:number} s of the host's time, so it was ended",
-                    limit_s=round(limit_s),
-                )
+                GUEST_FAILED(reason=f"it did not end within {limit_s:.0f} s of the host's time")
             ) from None
 
-    def stuck(self, what: Statement, problem: StuckError) -> GuestError:
+    def stuck(self, what: str, problem: StuckError) -> GuestError:
         """The failure of a guest that made no more progress."""
         return self.failure(STUCK(what=what, reason=problem.statement))
 
@@ -322,9 +316,9 @@ class Guest:
         except DamagedError as problem:
             raise self.failure(problem.statement) from None
         if found.state is window.State.FAILED:
-            raise self.failure(FAILED(reason=found.data.decode("utf-8", "replace").strip()))
+            raise self.failure(GUEST_FAILED(reason=found.data.decode("utf-8", "replace").strip()))
         if found.state is not window.State.RESULT:
-            raise self.failure(NO_RESULT())
+            raise self.failure(GUEST_FAILED(reason="it ended without a result"))
         trouble = trouble_on(self.console_text())
         if trouble:
             raise self.failure(trouble)
@@ -339,10 +333,10 @@ class Guest:
         what = trouble_on(text) or otherwise
         if code is not None and code < 0 and not self._stuck:
             with contextlib.suppress(ValueError):
-                what = ENDED_BY_SIGNAL(signal=signal.Signals(-code).name)
+                what = QEMU_FAILED(reason=f"ended by {signal.Signals(-code).name}")
         elif code and code > 0:
             words = next((line for line in said.splitlines() if "warning:" not in line), "nothing")
-            what = ENDED_WITH_CODE(code=code, words=words)
+            what = QEMU_FAILED(reason=f"exit code {code}: {words}")
         lines = telling(text)
         return GuestError(WITH_CONSOLE(problem=what, console="\n".join(lines)) if lines else what, text)
 
@@ -357,9 +351,7 @@ def _start(
     """`clock`: the opened library that stands in for the host's clock; its path may have characters that end one."""
     setpriv = shutil.which("setpriv")
     if setpriv is None:
-        raise NotPossibleError(
-            "setpriv is not installed on this machine", remedy="install the package util-linux"
-        )
+        raise not_installed("setpriv", "util-linux")
     with_parent = [setpriv, "--pdeathsig", "KILL", "--", "/bin/sh", "-c", _WITH_PARENT, str(os.getpid())]
     environment = dict(os.environ)
     if clock is not None:
@@ -377,4 +369,4 @@ def _start(
             process_group=0,
         )
     except OSError as problem:
-        raise TargetError("QEMU could not be started: {reason}", reason=problem.strerror) from None
+        raise TargetError(QEMU_FAILED(reason=problem.strerror)) from None

@@ -6,17 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from howlate.words.statement import Statement, rule
-
-INTERRUPTS_OFF = rule("lab.hang-interrupts-off", "it executes and takes no interrupt: they are off for ever")
-LOOPS = rule("lab.hang-loops", "it is in an endless loop with interrupts on")
-LOST_TIMER = rule(
-    "lab.hang-lost-timer", "its CPU is idle, and the timer or the wake-up that it waits for was lost"
-)
-LOOPS_OR_WAITS = rule(
-    "lab.hang-loops-or-waits",
-    "it is in an endless loop with interrupts on, or the timer or the wake-up that it waits for was lost",
-)
+INTERRUPTS_OFF = "it runs with interrupts off"
+LOOPS = "it is in an endless loop with interrupts on"
+LOST_TIMER = "its CPU is idle, and its timer or wake-up was lost"
+LOOPS_OR_WAITS = "it is in an endless loop with interrupts on, or its timer or wake-up was lost"
 """Of several CPUs none is ever idle."""
 
 IDLE_RATE = 5.0
@@ -39,11 +32,11 @@ def with_interrupts_off(text: str) -> tuple[bool, ...]:
     return tuple(x86 or arm)
 
 
-def what_it_does(rate: float, looks: Sequence[tuple[bool, ...]], cpus: int) -> Statement:
+def what_it_does(rate: float, looks: Sequence[tuple[bool, ...]], cpus: int) -> str:
     """`rate`: by how many seconds its clock goes on in one of CPU time, at 1,000 MIPS. `looks`: of each CPU, whether
     its interrupts were off; empty if no turn of the guest ended."""
     if rate > IDLE_RATE:
-        return LOST_TIMER()
+        return LOST_TIMER
     if not looks or any(map(all, zip(*looks, strict=True))):
-        return INTERRUPTS_OFF()
-    return LOOPS() if cpus == 1 else LOOPS_OR_WAITS()
+        return INTERRUPTS_OFF
+    return LOOPS if cpus == 1 else LOOPS_OR_WAITS

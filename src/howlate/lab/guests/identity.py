@@ -9,12 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from howlate.words.statement import Statement, rule
 
-OTHER_RELEASE = rule(
-    "lab.other-release", "the guest {guest} called its kernel {seen}, which should be {release}"
-)
-OTHER_BUILD = rule(
-    "lab.other-build", "the guest {guest} has a kernel of another build ({seen}) than its file"
-)
+OTHER_KERNEL = rule("lab.other-kernel", "the guest {guest} runs the kernel {seen}, not {expected}")
 
 RELEASE, NOTES = "kernel.release", "kernel.notes"
 """Of a job's result: what its guest's kernel calls itself, and the notes in its image (/sys/kernel/notes)."""
@@ -35,10 +30,11 @@ def other_kernel(
     """What in a job's result contradicts this release ("": not known) and these build ids (none: not known)."""
     seen = files.get(RELEASE, b"").decode("ascii", "replace").strip()
     if seen and release and seen != release:
-        return OTHER_RELEASE(guest=guest, seen=seen, release=release)
+        return OTHER_KERNEL(guest=guest, seen=seen, expected=release)
     own = set(_own_ids(files.get(NOTES, b"")))
     if ids and own and not own <= ids:
-        return OTHER_BUILD(guest=guest, seen=", ".join(sorted(each.hex() for each in own - ids)))
+        builds = ", ".join(sorted(build.hex() for build in own - ids))
+        return OTHER_KERNEL(guest=guest, seen=f"of the build {builds}", expected="that of its file")
     return None
 
 

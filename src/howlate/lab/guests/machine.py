@@ -12,22 +12,14 @@ from pathlib import Path
 from howlate.errors import NotPossibleError, TargetError, UsageError
 from howlate.lab.devices import device_arguments
 from howlate.lab.guests import window
+from howlate.lab.problems import QEMU_FAILED, not_installed
 from howlate.model.guest_cpus import MOST_MIPS, SHIFTS, GuestCpus
 from howlate.model.run import REAL, VIRTUAL
 from howlate.model.turns import Turns, turns_of
 from howlate.store.files import file_hash
 from howlate.words.statement import rule
 
-NO_TURN = rule(
-    "lab.no-turn",
-    "the CPUs of a guest cannot take turns of {turn_ns:time}",
-    remedy="choose a whole number of microseconds, from 1us to 1ms",
-)
-NO_EMULATOR = rule(
-    "lab.no-emulator",
-    "{emulator} is not installed on this machine",
-    remedy="install the package {package}; in a checkout on Debian, `howlate lab run` does it as root",
-)
+NO_GUEST = rule("lab.no-such-guest", "a guest cannot have {what}", remedy="{hint}")
 
 MEMORY_MIB = 512
 MOST_CPUS = 4
@@ -134,43 +126,31 @@ class Machine:
 
     def __post_init__(self) -> None:
         if self.cpus < 1:
-            raise UsageError("a guest cannot have {cpus} CPUs", remedy="give it at least one", cpus=self.cpus)
+            raise UsageError(NO_GUEST(what=f"{self.cpus} CPUs", hint="give it at least one"))
         if self.mips not in SHIFTS:
-            raise UsageError(
-                "a guest cannot have a speed of {mips} MIPS: an instruction takes 1, 2, 4 or 8 ns",
-                remedy="choose one of {known:list}",
-                mips=self.mips,
-                known=tuple(SHIFTS),
-            )
+            hint = f"choose {', '.join(map(str, SHIFTS))}"
+            raise UsageError(NO_GUEST(what=f"a speed of {self.mips} MIPS", hint=hint))
         if self.clock == REAL:
             if self.mips != MOST_MIPS or self.turn_ns:
-                raise UsageError(
-                    "in real time the CPUs are the host's: no speed and no turn can be chosen",
-                    remedy="leave out --mips and --turn, or measure in virtual time",
-                )
+                hint = "leave out --mips and --turn, or measure in virtual time"
+                raise UsageError(NO_GUEST(what="a speed or turn in real time", hint=hint))
         elif self.cpus == 1:
             if self.turn_ns:
-                raise UsageError(
-                    "one CPU takes no turns",
-                    remedy="leave out --turn, or ask for several CPUs with --guest-cpus",
-                )
+                hint = "leave out --turn, or ask for several CPUs with --guest-cpus"
+                raise UsageError(NO_GUEST(what="turns of one CPU", hint=hint))
         elif not self.architecture.further_cpu:
+            hint = (
+                "ask for one CPU, for a kernel for amd64, or for real time (--clock real) on a host with KVM"
+            )
             raise NotPossibleError(
-                "a guest for {arch} has one CPU in virtual time: two runs are equal only if QEMU keeps a "
-                "record, and QEMU keeps none of several CPUs except for amd64",
-                remedy="ask for one CPU, for a kernel for amd64, or for real time (--clock real) on a host "
-                "with KVM",
-                arch=self.architecture.name,
+                NO_GUEST(what=f"several CPUs in virtual time on {self.architecture.name}", hint=hint)
             )
         elif self.cpus > MOST_CPUS:
             raise UsageError(
-                "a guest in virtual time cannot have {cpus} CPUs",
-                remedy="ask for at most {most}",
-                cpus=self.cpus,
-                most=MOST_CPUS,
+                NO_GUEST(what=f"{self.cpus} CPUs in virtual time", hint=f"ask for at most {MOST_CPUS}")
             )
         elif not is_turn(self.turn_ns):
-            raise UsageError(NO_TURN(turn_ns=self.turn_ns))
+            raise no_turn(self.turn_ns)
 
     @classmethod
     def of(
@@ -268,9 +248,7 @@ class Machine:
             return self.fetched / "usr" / "bin" / self.architecture.emulator
         found = shutil.which(self.architecture.emulator)
         if found is None:
-            raise NotPossibleError(
-                NO_EMULATOR(emulator=self.architecture.emulator, package=self.architecture.package)
-            )
+            raise not_installed(self.architecture.emulator, self.architecture.package)
         return Path(found)
 
     def program(self) -> list[str]:
@@ -326,22 +304,19 @@ def said(program: Sequence[str], *arguments: str) -> str:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as problem:
-        raise TargetError(
-            "{emulator} could not be started: {reason}",
-            remedy="install it again",
-            emulator=emulator,
-            reason=problem,
-        ) from None
+        raise TargetError(QEMU_FAILED(reason=f"{emulator}: {problem}")) from None
     if done.returncode != 0 or not done.stdout.strip():
-        raise TargetError(
-            "{emulator} {argument} failed: {output}",
-            emulator=emulator,
-            argument=arguments[0],
-            output=done.stderr.decode("utf-8", "replace").strip(),
-        )
+        output = done.stderr.decode("utf-8", "replace").strip()
+        raise TargetError(QEMU_FAILED(reason=f"{emulator} {arguments[0]}: {output}"))
     return done.stdout.decode("utf-8", "replace")
 
 
 def escaped(path: str) -> str:
     """A path inside of a QEMU option, where a comma begins the next one."""
     return path.replace(",", ",,")
+
+
+def no_turn(turn_ns: int) -> UsageError:
+    """The error about a length of a turn."""
+    hint = "choose a whole number of microseconds, from 1us to 1ms"
+    return UsageError(NO_GUEST(what=f"turns of {turn_ns} ns", hint=hint))

@@ -18,7 +18,9 @@ from pathlib import Path
 
 import google_crc32c
 
-from howlate.errors import DamagedError, TargetError
+from howlate.errors import TargetError
+from howlate.lab.guests.window import bad_result
+from howlate.lab.problems import GUEST_FAILED
 from howlate.replay.premises import GuestMoment, RealTimeThread
 
 LEAST_AHEAD_NS = 100_000
@@ -63,11 +65,7 @@ def read_single(window: Path) -> SingleWords:
     ahead_ns = words.instant_ns - words.armed_ns
     if words.state == SingleState.HAS_LATENCY and ahead_ns < LEAST_AHEAD_NS:
         raise TargetError(
-            "a guest read the instant of its release {ahead_ns:exact} ahead of it, and {least_ns:time} are "
-            "needed to arm the timer",
-            remedy="report it: a fork stops a millisecond before its window at least",
-            ahead_ns=ahead_ns,
-            least_ns=LEAST_AHEAD_NS,
+            GUEST_FAILED(reason=f"its release is {ahead_ns} ns ahead of it, less than {LEAST_AHEAD_NS} ns")
         )
     return words
 
@@ -90,7 +88,7 @@ def read_moment(window: Path) -> GuestMoment:
         file.seek(_THREADS_AT)
         text = file.read(length)
     if google_crc32c.value(text) != crc:
-        raise DamagedError("the list of real-time threads in the guest's window does not have its checksum")
+        raise bad_result("the checksum of its real-time threads")
     lines = text.decode("utf-8", "replace").splitlines()
     ahead_ns = words.planned_ns - words.armed_ns if words.armed_ns else None
     return GuestMoment(words.moment_ns, run_ns, tuple(map(_thread, lines)), ahead_ns)

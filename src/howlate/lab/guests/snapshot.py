@@ -33,17 +33,12 @@ from howlate.lab.guests.machine import NAMED
 from howlate.lab.guests.monitor import GoneError
 from howlate.lab.guests.scratch import scratch
 from howlate.lab.guests.watch import Limits
+from howlate.lab.problems import GUEST_FAILED, SAVED_UNREADABLE
 from howlate.replay.log import ExecutionLog, LogPlan
 from howlate.store.files import file_hash, read_json, write_json
 from howlate.system.scratch import free_bytes
-from howlate.words.statement import Statement, rule
 
-CLOCK_NOT_FOUND = rule(
-    "lab.clock-not-found",
-    "the clock was not found in what QEMU saved of a guest",
-    remedy="use QEMU 7.2 or a newer one",
-)
-NO_BOOT = rule("lab.no-boot", "the guest did not boot")
+NO_BOOT = "the guest did not boot"
 
 BOOT_CPU_S = 60.0
 """The limit where no boot on this host is known. A boot takes 5 to 20 s of CPU time."""
@@ -153,7 +148,7 @@ class Snapshots:
                 yield Snapshot(boot, state)
             return
         raise TargetError(
-            "the saved guest {path} is removed again and again",
+            "the saved guest {path} keeps disappearing",
             remedy="call the command again",
             path=self._folder / key,
         )
@@ -300,13 +295,13 @@ def _boot(guest: Guest) -> int:
     except GoneError:
         guest.wait(NO_LIMIT)
         guest.answer()  # raises what the guest says of itself
-        raise guest.failure(Statement.of("the guest ended while it booted")) from None
+        raise guest.failure(GUEST_FAILED(reason="it ended while it booted")) from None
     except StuckError as problem:
-        raise guest.stuck(NO_BOOT(), problem) from None
+        raise guest.stuck(NO_BOOT, problem) from None
     guest.has_stopped()
     clock_ns = window.read_ready(guest.window)
     if clock_ns is None:
-        raise guest.failure(Statement.of("the guest stopped before it was ready for a job"))
+        raise guest.failure(GUEST_FAILED(reason="it stopped before it was ready for a job"))
     trouble = trouble_on(guest.console_text())
     if trouble:  # it went on all the same; what it measures is not what a sound kernel does
         raise guest.failure(trouble)
@@ -333,11 +328,7 @@ def set_clock(state: Path, clock_ns: int, shift: int = 0) -> int:
         moved_ns = saved_clock_ns(data, shift) - clock_ns
         if not 0 <= moved_ns <= AFTER_NS:
             raise TargetError(
-                "QEMU saved a guest's clock {moved_ns:time} after what the guest read, and at most "
-                "{most_ns:time} can be undone",
-                remedy="use QEMU 7.2 or a newer one, and a kernel with a tick of at least 100 Hz",
-                moved_ns=moved_ns,
-                most_ns=AFTER_NS,
+                SAVED_UNREADABLE(reason=f"its clock is {moved_ns} ns late, more than {AFTER_NS} ns")
             )
         begin_anew(data, clock_ns + AFTER_NS)
     return moved_ns
@@ -361,7 +352,7 @@ def begin_anew(data: mmap.mmap, clock_ns: int) -> None:
     at, record_at = _only(data, _ICOUNT), _only(data, _REPLAY)
     begun = _BEGUN.get(int.from_bytes(data[record_at : record_at + 4], "big"))
     if begun is None:
-        raise TargetError(CLOCK_NOT_FOUND())
+        raise TargetError(SAVED_UNREADABLE(reason="it has no clock"))
     _CLOCK.pack_into(data, at, clock_ns, 0)
     data[record_at + 4 : record_at + 4 + len(begun)] = begun
 
@@ -370,5 +361,5 @@ def _only(data: mmap.mmap, mark: bytes) -> int:
     """Where the only one of a mark ends."""
     at = data.find(mark)
     if at < 0 or data.find(mark, at + 1) >= 0:
-        raise TargetError(CLOCK_NOT_FOUND())
+        raise TargetError(SAVED_UNREADABLE(reason="it has no clock"))
     return at + len(mark)

@@ -17,15 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from howlate.words.statement import Statement, rule
-
-CPU_TIME_USED = rule("lab.cpu-time-used", "it has used {cpu_s:number} s of CPU time without a result")
-CLOCK_STANDS = rule("lab.clock-stands", "its clock has stood still for {cpu_s:number} s of CPU time: {what}")
-NO_RESULT = rule(
-    "lab.no-result-comes",
-    "no result has come while its clock went on by {virtual_s:number} s, in {cpu_s:number} s of CPU time: {what}",
-)
-ASLEEP = rule("lab.asleep", "it sleeps, and no timer will wake it")
+ASLEEP = "it sleeps without a timer"
 
 STANDS_CPU_S = 10.0
 """A guest whose clock does not go on for this much CPU time executes nothing that its kernel could see."""
@@ -105,12 +97,12 @@ class Standstill:
         """By how much the guest's clock went on in a second of CPU time."""
         return self.virtual_s / max(self.cpu_s, 1e-3)
 
-    def told(self, what: Statement) -> Statement:
+    def told(self, what: str) -> str:
         """The sentence of it; `what` the guest does."""
         cpu_s = round(self.cpu_s)
         if self.virtual_s <= 0:
-            return CLOCK_STANDS(cpu_s=cpu_s, what=what)
-        return NO_RESULT(virtual_s=round(self.virtual_s, 1), cpu_s=cpu_s, what=what)
+            return f"its clock has stood still for {cpu_s} s of CPU time: {what}"
+        return f"no result in {self.virtual_s:.1f} s of its clock and {cpu_s} s of CPU time: {what}"
 
 
 class Watch:
@@ -143,7 +135,7 @@ class Watch:
         self.cpu_s = max(self.cpu_s, used.cpu_s)
         return used
 
-    def trouble(self) -> Statement | Standstill | None:
+    def trouble(self) -> str | Standstill | None:
         """Why the guest should be ended; None if it makes progress."""
         now = self._now()
         if now - self._looked < _LOOK_S:
@@ -158,7 +150,7 @@ class Watch:
         if not used.is_asleep or moved:
             self._since, self._since_cpu_s = now, self.cpu_s
         if now - self._since >= STILL_S:
-            return ASLEEP()
+            return ASLEEP
         return None
 
     def _has_results(self) -> bool:
@@ -172,13 +164,13 @@ class Watch:
         self._since, self._since_cpu_s = self._now(), self.cpu_s
         return True
 
-    def _stuck(self) -> Statement | Standstill | None:
+    def _stuck(self) -> str | Standstill | None:
         """By its clock, which tells a slow host from a guest that hangs; without one by its CPU time."""
         still_cpu_s = self.cpu_s - self._still_cpu_s
         limits, used_up = self._limits, still_cpu_s > self._limits.cpu_s
         virtual_s = self._clock() if self._limits.virtual_s < math.inf else None
         if virtual_s is None:
-            return CPU_TIME_USED(cpu_s=round(self._limits.cpu_s)) if used_up else None
+            return f"no result in {self._limits.cpu_s:.0f} s of CPU time" if used_up else None
         if self._begun is None:
             self._begun = self.cpu_s, virtual_s
         begun_cpu_s, begun_s = self._begun

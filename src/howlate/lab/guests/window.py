@@ -22,9 +22,6 @@ from pathlib import Path
 import google_crc32c
 
 from howlate.errors import DamagedError, UsageError
-from howlate.words.statement import rule
-
-RESULT_CUT = rule("lab.result-cut", "a guest's result is cut off")
 
 SIZE = 64 << 20
 """All of it is touched, because QEMU writes a saved window back as a whole."""
@@ -69,9 +66,7 @@ def create(path: Path) -> None:
 def put_job(path: Path, job: bytes) -> None:
     """Put a job in; its state is written last."""
     if len(job) > _RESULT - _JOB:
-        raise UsageError(
-            "a job of {size} bytes does not fit a guest's window", remedy="split it", size=len(job)
-        )
+        raise UsageError("a job of {size} bytes is too large for a guest", remedy="split it", size=len(job))
     with path.open("r+b", buffering=0) as file:
         file.seek(_JOB)
         file.write(job)
@@ -99,15 +94,15 @@ def read_answer(path: Path) -> GuestAnswer:
     with path.open("rb") as file:
         magic, _, _, state, length, crc = _HEAD.unpack(file.read(_HEAD.size))
         if magic != _MAGIC or state not in set(State):
-            raise DamagedError("the guest's window is overwritten")
+            raise bad_result("its window is overwritten")
         if state not in (State.RESULT, State.FAILED):
             return GuestAnswer(State(state))
         if length > ROOM:
-            raise DamagedError("the guest's window holds a result that is longer than itself")
+            raise bad_result("it is longer than its window")
         file.seek(_RESULT)
         data = file.read(length)
     if google_crc32c.value(data) != crc:
-        raise DamagedError("the result in the guest's window does not have its checksum")
+        raise bad_result("its checksum")
     return GuestAnswer(State(state), data)
 
 
@@ -117,17 +112,17 @@ def decode_tree(data: bytes) -> dict[str, bytes]:
     at = 0
     while at < len(data):
         if len(data) - at < _FILE.size:
-            raise DamagedError(RESULT_CUT())
+            raise bad_result("it is cut off")
         length, crc, size = _FILE.unpack_from(data, at)
         name_at = at + _FILE.size
         data_at = name_at + _padded(length)
         at = data_at + _padded(size)
         if at > len(data):
-            raise DamagedError(RESULT_CUT())
+            raise bad_result("it is cut off")
         name = data[name_at : name_at + length].decode("utf-8", "replace")
         content = data[data_at : data_at + size]
         if google_crc32c.value(content) != crc:
-            raise DamagedError("{name} in a guest's result does not have its checksum", name=name)
+            raise bad_result(f"the checksum of {name}")
         files[name] = content
     return files
 
@@ -145,3 +140,8 @@ def encode_tree(files: Mapping[str, bytes]) -> bytes:
 
 def _padded(length: int) -> int:
     return length + -length % 8
+
+
+def bad_result(reason: str) -> DamagedError:
+    """The error about a guest's result."""
+    return DamagedError("a guest's result is damaged: {reason}", reason=reason)

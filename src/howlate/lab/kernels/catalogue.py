@@ -13,9 +13,9 @@ from typing import IO
 
 from howlate.errors import DamagedError, HowlateError, NotPossibleError, UnfitKernelError, UsageError
 from howlate.lab.archive.deb import (
+    DAMAGED_PACKAGE,
     MOST_FILE,
     MOST_UNPACKED,
-    UNPACKS_TOO_MUCH,
     Plain,
     TooMuchError,
     data_tar,
@@ -37,6 +37,7 @@ from howlate.lab.kernels.image import Image, read_image
 from howlate.lab.kernels.kernel import CONFIG, MODULES, RECORD, SYSTEM_MAP, VMLINUZ, Kernel
 from howlate.lab.kernels.label import Label, parse_labels, split_labels
 from howlate.lab.kernels.modules import Modules, module_name, normal, unpack_modules
+from howlate.lab.problems import NOT_IN_ARCHIVE
 from howlate.model.decode import KNOWN, NEAREST, nearest
 
 OLDEST = (5, 10)
@@ -125,9 +126,7 @@ def named(text: str, archive: Callable[[], Archive]) -> tuple[Label, ...]:
             words.append(word)
     if given and not words:
         raise NotPossibleError(
-            "the archive has no kernel that {text} names",
-            remedy="`howlate lab kernels` lists its kernels",
-            text=text,
+            NOT_IN_ARCHIVE(what=f"a kernel {text}", hint="`howlate lab kernels` lists its kernels")
         )
     return parse_labels(",".join(words))
 
@@ -140,15 +139,12 @@ def choose(label: Label, kernels: Sequence[AvailableKernel]) -> list[AvailableKe
         names = [str(k.label) for k in newest(kernels)]
         near = nearest(str(label.base), names)
         hint = NEAREST(name=near) if near else KNOWN(names=names) if names else ""
-        raise UsageError("the archive has no kernel {kernel}", remedy="{hint}", kernel=label.base, hint=hint)
+        raise UsageError(NOT_IN_ARCHIVE(what=f"the kernel {label.base}", hint=hint))
     found = [kernel for kernel in same if label.version in ("", kernel.version)]
     if not found:
         others = [kernel.version for kernel in versions(same)]
         raise UnfitKernelError(
-            "the archive has no {kernel}, or no longer has it",
-            remedy="it has {versions}",
-            kernel=label.base,
-            versions=others,
+            NOT_IN_ARCHIVE(what=f"{label.base} any more", hint=f"it has {', '.join(others)}")
         )
     return found
 
@@ -269,9 +265,7 @@ def add_modules(kernel: Kernel, names: Sequence[str], archive: Archive, say: Say
     """Add further modules of a cached kernel, from the same package that it came from."""
     if kernel.modules_path is None:
         raise UnfitKernelError(
-            "the archive has no modules of {kernel}",
-            remedy="use a kernel that the archive has modules of",
-            kernel=kernel.name,
+            NOT_IN_ARCHIVE(what=f"the modules of {kernel.name}", hint="use another kernel")
         )
     folder = kernel.modules_path
     with locked(folder), tempfile.TemporaryDirectory(prefix=".more-", dir=folder.parent) as scratch:
@@ -362,7 +356,7 @@ class _Contents:
     def read(self, name: str) -> bytes:
         spool, start, size = self.files[name]
         if size > MOST_FILE:
-            raise TooMuchError(UNPACKS_TOO_MUCH(package=name, most=MOST_FILE))
+            raise TooMuchError(DAMAGED_PACKAGE(package=name, damage=f"it has more than {MOST_FILE} bytes"))
         spool.seek(start)
         return spool.read(size)
 
@@ -406,19 +400,13 @@ def _unpack(chosen: AvailableKernel, packages: Sequence[Path], folder: Path, mod
         for target in wanted:
             if found[target] is None:
                 raise DamagedError(
-                    "{package} has no {target}",
-                    remedy="its layout is not known: please report it",
-                    package=chosen.main.file_name,
-                    target=target,
+                    DAMAGED_PACKAGE(package=chosen.main.file_name, damage=f"it has no {target}")
                 )
         data = {target: contents.read(name) for target, name in found.items() if name is not None}
         image = read_image(data[VMLINUZ], str(found[VMLINUZ]))
         if image.arch != chosen.label.arch:
             raise DamagedError(
-                "{package} holds a kernel for {architecture}",
-                remedy="fetch it again",
-                package=chosen.main.file_name,
-                architecture=image.arch,
+                DAMAGED_PACKAGE(package=chosen.main.file_name, damage=f"its kernel is for {image.arch}")
             )
         data[VMLINUZ] = image.data
         with storing(folder):

@@ -10,14 +10,7 @@ from howlate.model.kernel_config import Config
 from howlate.words.statement import rule
 
 NOT_A_MODE = rule(
-    "lab.not-a-mode",
-    "{label} does not exist: it has {modes:all}, because {reason}",
-    remedy="leave out the parameter or take one of these",
-)
-NO_MODES = rule(
-    "lab.no-modes",
-    "{label} does not exist: it has no choice of preemption, because {reason}",
-    remedy="leave out the parameter",
+    "lab.not-a-mode", "{label} cannot be chosen: {reason}", remedy="leave out the parameter{choices}"
 )
 
 
@@ -81,15 +74,11 @@ def check_parameters(label: Label, config: Config | None, version: str) -> None:
         if name != "preempt":
             continue
         if config is None:
+            reason = f"without a config it is unknown whether the kernel has {word}"
             raise UnfitKernelError(
-                "{label} is refused: without the config of {kernel}, whether it has {parameter} is not known",
-                remedy="leave out the parameter, or put the config beside the kernel",
-                label=label,
-                kernel=label.base,
-                parameter=word,
+                NOT_A_MODE(label=label, reason=reason, choices=", or put the config beside the kernel")
             )
         have = modes(config, version)
         if value not in have.choices:
-            refused = NOT_A_MODE if have.choices else NO_MODES
-            values = {"modes": have.choices} if have.choices else {}
-            raise UnfitKernelError(refused(label=label, reason=have.because, **values))
+            choices = f" or choose {', '.join(have.choices)}" if have.choices else ""
+            raise UnfitKernelError(NOT_A_MODE(label=label, reason=have.because, choices=choices))

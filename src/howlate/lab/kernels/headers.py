@@ -14,20 +14,9 @@ from howlate.lab.archive.manifest import unchanged, write_manifest
 from howlate.lab.archive.packages import Archive, Package, PackageVersion, Say, silent
 from howlate.lab.cache import cache_folder, locked, made, remove, say_changed, storing
 from howlate.lab.kernels.kernel import Kernel
+from howlate.lab.problems import NO_MODULE
 from howlate.store.files import file_hash
 from howlate.system.paths import MACHINES
-from howlate.words.statement import rule
-
-PATH_WITH_SPACE = rule(
-    "lab.path-with-space",
-    "modules cannot be built below {folder}: the kernel's build allows no space or colon in a path",
-    remedy="set HOWLATE_CACHE to a folder without them",
-)
-OWN_KERNEL = rule(
-    "lab.own-kernel",
-    "no module can be built for {kernel}: {tree} is not its build tree, with the results of `make bzImage modules`",
-    remedy="name the bzImage or Image in its build tree (arch/x86/boot/bzImage), or build the module by hand",
-)
 
 _WHERE = "where.txt"
 _checked: set[Path] = set()
@@ -79,9 +68,7 @@ def host_architecture() -> str:
     machine = platform.machine()
     if machine not in MACHINES:
         raise NotPossibleError(
-            "modules cannot be built on this machine ({machine})",
-            remedy="build them on amd64 or arm64",
-            machine=machine,
+            NO_MODULE(kernel="a kernel", reason=f"this machine is {machine}", hint="use amd64 or arm64")
         )
     return MACHINES[machine]
 
@@ -93,13 +80,7 @@ def header_packages(kernel: Kernel, archive: Archive) -> tuple[Package, ...]:
     name = f"linux-headers-{kernel.release}"
     own = [p for p in packages if (p.name, p.version, p.architecture) == (name, kernel.version, kernel.arch)]
     if not own:
-        raise NotPossibleError(
-            "no module can be built for {kernel}: the archive has no {package} {version}",
-            remedy="fetch the newest version of that kernel",
-            kernel=kernel.name,
-            package=name,
-            version=kernel.version,
-        )
+        raise _no_headers(kernel, f"{name} {kernel.version}")
     found = [own[0]]
     for needed in re.findall(r"linux-headers-\S+-common\S*|linux-kbuild-\S+", own[0].depends):
         fitting = [
@@ -110,12 +91,7 @@ def header_packages(kernel: Kernel, archive: Archive) -> tuple[Package, ...]:
         # The build scripts of a series are one package for all its versions: the kernel's own, else the next.
         fitting.sort(key=lambda p: (p.version == kernel.version, PackageVersion(p.version)))
         if not fitting:
-            raise NotPossibleError(
-                "no module can be built for {kernel}: the archive no longer has {package}",
-                remedy="fetch the newest version of that kernel",
-                kernel=kernel.pinned,
-                package=needed,
-            )
+            raise _no_headers(kernel, needed)
         found.append(fitting[-1])
     return tuple(found)
 
@@ -149,12 +125,12 @@ def headers(kernel: Kernel, archive: Archive, cache: Path | None = None, say: Sa
 def _own_tree(kernel: Kernel) -> Headers:
     tree = kernel.tree
     if tree is None or not all((tree / name).is_file() for name in BUILT):
-        raise NotPossibleError(OWN_KERNEL(kernel=kernel.name, tree=tree or "its folder"))
+        raise _no_tree(kernel)
     if re.search(r"[\s:]", str(tree)):
-        raise NotPossibleError(PATH_WITH_SPACE(folder=tree))
+        raise _bad_path(tree)
     release = (tree / BUILT[-1]).read_text(encoding="utf-8", errors="replace")
     if kernel.release and f'"{kernel.release}"' not in release:
-        raise NotPossibleError(OWN_KERNEL(kernel=kernel.name, tree=tree))
+        raise _no_tree(kernel)
     return Headers(tree, kernel.release, (), tree)
 
 
@@ -175,7 +151,7 @@ def unpack_into(
 
 def _unpack(packages: tuple[Package, ...], beside: Path, folder: Path, archive: Archive, say: Say) -> None:
     if re.search(r"[\s:]", str(folder)):
-        raise NotPossibleError(PATH_WITH_SPACE(folder=folder))
+        raise _bad_path(folder)
     unpack_into(packages, beside, archive, say, folder)
     (beside / _WHERE).write_text(str(folder), encoding="utf-8")
     with storing(beside):
@@ -187,3 +163,21 @@ def _place_of(folder: Path) -> Path | None:
         return Path((folder / _WHERE).read_text(encoding="utf-8"))
     except OSError:
         return None
+
+
+def _no_headers(kernel: Kernel, package: str) -> NotPossibleError:
+    hint = "fetch the newest version of that kernel"
+    return NotPossibleError(
+        NO_MODULE(kernel=kernel.pinned, reason=f"the archive does not have {package}", hint=hint)
+    )
+
+
+def _no_tree(kernel: Kernel) -> NotPossibleError:
+    reason = f"{kernel.tree or 'its folder'} is not its tree after `make bzImage modules`"
+    hint = "name the bzImage or Image in its build tree (arch/x86/boot/bzImage)"
+    return NotPossibleError(NO_MODULE(kernel=kernel.name, reason=reason, hint=hint))
+
+
+def _bad_path(folder: Path) -> NotPossibleError:
+    hint = "set HOWLATE_CACHE to another folder"
+    return NotPossibleError(NO_MODULE(kernel="a kernel", reason=f"{folder} has a space or colon", hint=hint))

@@ -12,14 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from howlate.errors import DamagedError, HowlateError, UsageError
-from howlate.lab.archive.deb import MOST_FILE, UNPACKS_TOO_MUCH, TooMuchError, decompressed
+from howlate.lab.archive.deb import DAMAGED_PACKAGE, MOST_FILE, TooMuchError, decompressed
 from howlate.words.statement import rule
 
-NOT_BOOTABLE = rule(
-    "lab.not-bootable",
-    "{image} is not a bootable kernel",
-    remedy="name a bzImage (amd64) or an Image (arm64)",
-)
+NOT_BOOTABLE = rule("lab.not-bootable", "{image} cannot be booted: {reason}", remedy="{hint}")
 
 MOST_CONFIG = 16 << 20
 _IKCONFIG = (b"IKCFG_ST", b"IKCFG_ED")
@@ -50,7 +46,7 @@ def read_image(data: bytes, whence: str) -> Image:
     try:
         image = _read_image(data, whence)
     except struct.error:  # it ends within its head
-        raise UsageError(NOT_BOOTABLE(image=whence)) from None
+        raise _not_bootable(whence) from None
     return image if _RELEASE.fullmatch(image.release) else replace(image, release="")
 
 
@@ -62,10 +58,8 @@ def _read_image(data: bytes, whence: str) -> Image:
         release = _BANNER.search(plain)
         return Image("arm64", plain, release[1].decode() if release else "", _config(plain))
     if data[:4] == b"\x7fELF" and _BANNER.search(data):
-        raise UsageError(
-            "{image} is a vmlinux", remedy="name the bzImage or Image that is built from it", image=whence
-        )
-    raise UsageError(NOT_BOOTABLE(image=whence))
+        raise _not_bootable(whence, "it is a vmlinux")
+    raise _not_bootable(whence)
 
 
 def plain_kernel(data: bytes) -> bytes:
@@ -106,20 +100,10 @@ def _bzimage(data: bytes, whence: str) -> Image:
     (protocol,) = struct.unpack_from("<H", data, 0x206)
     (flags,) = struct.unpack_from("<H", data, 0x236)
     if protocol < 0x20C or not flags & 1:
-        raise UsageError(
-            "{image} is a kernel for 32 bits",
-            remedy="the lab boots kernels for amd64 and arm64",
-            image=whence,
-        )
+        raise _not_bootable(whence, "it is for 32 bits")
     needed = _payload_place(data)[1]
     if len(data) < needed:
-        raise UsageError(
-            "{image} is cut off: by its header it has at least {expected} bytes, and there are {size}",
-            remedy="copy it again, or build it again",
-            image=whence,
-            expected=needed,
-            size=len(data),
-        )
+        raise _not_bootable(whence, f"it has {len(data)} of {needed} bytes", "copy it again")
     (text,) = struct.unpack_from("<H", data, 0x20E)
     banner = data[text + 0x200 :].split(b"\0", 1)[0] if text else b""
     release = banner.split(b" ", 1)[0].decode(errors="replace")
@@ -133,12 +117,7 @@ def _arm64(data: bytes, whence: str) -> bytes | None:
         plain = _unpacked(data[start : start + size])
         if plain is None:
             kind = data[24:56].split(b"\0", 1)[0].decode(errors="replace")
-            raise UsageError(
-                "{image} is compressed with {kind}, which cannot be unpacked here",
-                remedy="name its Image",
-                image=whence,
-                kind=kind,
-            )
+            raise _not_bootable(whence, f"it is compressed with {kind}", "name its Image")
         data = plain
     elif data[:2] == b"\x1f\x8b":
         data = _whole(_unpacked(data), whence)
@@ -147,11 +126,7 @@ def _arm64(data: bytes, whence: str) -> bytes | None:
 
 def _whole(plain: bytes | None, whence: str) -> bytes:
     if plain is None:
-        raise UsageError(
-            "{image} is gzipped and cut off, or damaged",
-            remedy="copy it again, or build it again",
-            image=whence,
-        )
+        raise _not_bootable(whence, "it is cut off or damaged", "copy it again")
     return plain
 
 
@@ -179,7 +154,7 @@ def _unpacked(packed: bytes, most: int = MOST_FILE) -> bytes | None:
 
 def _limited(plain: bytes, most: int) -> bytes:
     if len(plain) > most:
-        raise TooMuchError(UNPACKS_TOO_MUCH(package="the kernel", most=most))
+        raise TooMuchError(DAMAGED_PACKAGE(package="the kernel", damage=f"it has more than {most} bytes"))
     return plain
 
 
@@ -206,3 +181,11 @@ def _config(plain: bytes) -> str | None:
     except TooMuchError:
         return None
     return unpacked.decode(errors="replace") if unpacked is not None else None
+
+
+def _not_bootable(
+    image: object,
+    reason: str = "it is not a kernel",
+    hint: str = "name a bzImage (amd64) or an Image (arm64)",
+) -> UsageError:
+    return UsageError(NOT_BOOTABLE(image=image, reason=reason, hint=hint))

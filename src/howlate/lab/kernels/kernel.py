@@ -15,10 +15,9 @@ from howlate.lab.kernels.label import Label
 from howlate.lab.kernels.modules import Modules
 from howlate.model.kernel_config import Config, parse_config
 from howlate.store.files import read_json, write_json
-from howlate.words.statement import rule
+from howlate.words.statement import Statement, rule
 
-KERNEL_UNREADABLE = rule("lab.kernel-unreadable", "{path} cannot be read: {reason}", remedy="{remedy}")
-KERNEL_CHANGED = rule("lab.kernel-changed", "{path} is no longer the kernel {kernel}", remedy="{remedy}")
+KERNEL_CHANGED = rule("lab.kernel-changed", "{path} is not the kernel {kernel}: {reason}", remedy="{hint}")
 
 RECORD = "kernel.json"
 VMLINUZ, CONFIG, SYSTEM_MAP, MODULES = "vmlinuz", "config", "System.map", "modules"
@@ -76,17 +75,15 @@ class Kernel:
         try:
             found = entry_hash(self.vmlinuz)
         except OSError as error:
-            raise DamagedError(
-                KERNEL_UNREADABLE(path=self.vmlinuz, reason=error.strerror, remedy=self._remedy)
-            ) from None
+            raise DamagedError(self._changed(error.strerror)) from None
         if found != self.vmlinuz_sha256:
-            raise DamagedError(KERNEL_CHANGED(path=self.vmlinuz, kernel=self.pinned, remedy=self._remedy))
+            raise DamagedError(self._changed("its content has changed"))
         return found
 
-    @property
-    def _remedy(self) -> str:
+    def _changed(self, reason: str | None) -> Statement:
         again = "call the command again" if self.label.own else "fetch the kernel again"
-        return f"remove {self.vmlinuz.parent} and {again}"
+        hint = f"remove {self.vmlinuz.parent} and {again}"
+        return KERNEL_CHANGED(path=self.vmlinuz, kernel=self.pinned, reason=reason, hint=hint)
 
     @property
     def modes(self) -> Modes | None:
@@ -151,10 +148,12 @@ class Kernel:
                 suite=values["suite"],
                 packages=tuple(values["packages"]),
             )
-        except (KeyError, TypeError):
+        except (KeyError, TypeError) as error:
             raise DamagedError(
-                "{path} is not the record of a kernel",
-                remedy="remove {folder} and fetch the kernel again",
-                path=folder / RECORD,
-                folder=folder,
+                KERNEL_CHANGED(
+                    path=folder / RECORD,
+                    kernel=folder.name,
+                    reason=error,
+                    hint=f"remove {folder} and fetch it again",
+                )
             ) from None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from howlate.errors import UsageError
+from howlate.lab.problems import TWICE
 
 ARCHITECTURES = ("amd64", "arm64")
 FORM = (
@@ -42,17 +43,10 @@ class Label:
         """Parse a label of the archive's kernels; UsageError with the remedy for anything else."""
         match = _LABEL.fullmatch(text.strip())
         if match is None:
-            raise UsageError(
-                '"{text}" is not a kernel of the lab', remedy="{hint}", text=text, hint=_hint(text)
-            )
+            raise bad_label(text, _hint(text))
         arch = match["arch"] if match["arch"] is not None else "amd64"
         if arch not in ARCHITECTURES:
-            raise UsageError(
-                '"{arch}" in "{text}" is not an architecture of the lab',
-                remedy="choose amd64 or arm64",
-                arch=arch,
-                text=text,
-            )
+            raise bad_label(text, f"{arch} is not amd64 or arm64")
         version = match["version"] or ""
         if match["version"] is not None:
             _check_version(text, match["series"], version)
@@ -65,12 +59,8 @@ class Label:
     def of_file(cls, name: str, arch: str, parameters: tuple[str, ...] = ()) -> Label:
         """The label of a kernel of the user's own, from its file's name or the given name."""
         if _OWN.fullmatch(name) is None or is_of_the_archive(name):
-            raise UsageError(
-                'the name "{name}" cannot be a kernel\'s label',
-                remedy="name it with letters, digits and ._+-, and not as one of the archive's: --own-kernel "
-                "mine=PATH",
-                name=name,
-            )
+            hint = "name it with letters, digits and ._+-, and not as one of the archive's: --own-kernel mine=PATH"
+            raise bad_label(name, hint)
         return cls(name, arch=arch, parameters=parameters, own=True)
 
     @property
@@ -99,10 +89,10 @@ def parse_labels(text: str) -> tuple[Label, ...]:
     """Several labels, separated by commas; a comma inside brackets belongs to a parameter (`isolcpus=1,2`)."""
     labels = tuple(Label.parse(word) for word in split_labels(text))
     if not labels:
-        raise UsageError("no kernel is named", remedy="{form}", form=FORM)
+        raise bad_label("", FORM)
     for number, label in enumerate(labels):
         if label in labels[:number]:
-            raise UsageError("the kernel {label} is named twice", remedy="name each once", label=label)
+            raise UsageError(TWICE(label=label))
     return labels
 
 
@@ -119,12 +109,7 @@ def split_own(text: str) -> tuple[str, Path, tuple[str, ...]]:
     if not equals or "/" in name or Path(word).exists():
         return "", Path(word), parameters
     if not name or not path:
-        raise UsageError(
-            '"{text}" does not name a kernel of your own',
-            remedy="write it as in --own-kernel bzImage, or with a name of your choice: --own-kernel "
-            "mine=linux/bzImage",
-            text=text,
-        )
+        raise bad_label(text, "write --own-kernel bzImage or --own-kernel mine=linux/bzImage")
     return name, Path(path).expanduser(), parameters
 
 
@@ -140,37 +125,19 @@ def split_parameters(text: str) -> tuple[str, tuple[str, ...]]:
 
 def _check_version(text: str, series: str, version: str) -> None:
     if _VERSION.fullmatch(version) is None:
-        raise UsageError(
-            '"{version}" in "{text}" is not a version of a package',
-            remedy='pin one as in "6.1=6.1.192-2"',
-            version=version,
-            text=text,
-        )
+        raise bad_label(text, 'pin a version as in "6.1=6.1.192-2"')
     if re.match(rf"{re.escape(series)}(?![0-9])", version) is None:
-        raise UsageError(
-            '"{text}" pins the version {version}, which is not of the series {series}',
-            remedy="`howlate lab kernels --all` lists the available versions",
-            text=text,
-            version=version,
-            series=series,
+        raise bad_label(
+            text, f"{version} is not of the series {series}; `howlate lab kernels --all` lists versions"
         )
 
 
 def _check_parameters(text: str, parameters: tuple[str, ...]) -> None:
     if not parameters:
-        raise UsageError(
-            'the brackets of "{text}" are empty',
-            remedy="leave them out, or write a parameter, as in [preempt=none]",
-            text=text,
-        )
+        raise bad_label(text, "write a parameter in the brackets, as in [preempt=none]")
     for word in parameters:
         if re.fullmatch(r"[!-Z\\^-~]+", word) is None or '"' in word or word == "--":
-            raise UsageError(
-                '"{word}" in "{text}" cannot be a kernel parameter',
-                remedy="write it as in [preempt=none]",
-                word=word,
-                text=text,
-            )
+            raise bad_label(text, f'"{word}" is not a parameter; write it as in [preempt=none]')
         _check_commas(text, word)
 
 
@@ -198,13 +165,7 @@ def _check_commas(text: str, word: str) -> None:
     for piece in pieces:
         joined |= piece in FLAGS or re.fullmatch(r"[a-z][a-z0-9_.-]*=.*", piece) is not None
     if joined:
-        raise UsageError(
-            '"{word}" in "{text}" is one parameter to the kernel, with a comma in it',
-            remedy="separate parameters by spaces, as in [{parameters}]",
-            word=word,
-            text=text,
-            parameters=" ".join(word.split(",")),
-        )
+        raise bad_label(text, f"separate parameters by spaces: [{word.replace(',', ' ')}]")
 
 
 def _hint(text: str) -> str:
@@ -222,3 +183,8 @@ def _hint(text: str) -> str:
     arch = "@arm64" if "arm64" in lower or "aarch64" in lower else ""
     version = " (a version is pinned as in 6.1=6.1.192-2)" if found[2] else ""
     return f'did you mean "{found[1]}{rt}{arch}"{version}?'
+
+
+def bad_label(text: str, hint: object) -> UsageError:
+    """The error about the name of a kernel."""
+    return UsageError('"{text}" cannot be the name of a kernel', remedy="{hint}", text=text, hint=hint)

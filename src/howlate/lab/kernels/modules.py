@@ -11,7 +11,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from howlate.errors import DamagedError, UnfitKernelError
-from howlate.lab.archive.deb import MOST_FILE, UNPACKS_TOO_MUCH, TooMuchError, decompressed
+from howlate.lab.archive.deb import DAMAGED_PACKAGE, MOST_FILE, TooMuchError, decompressed
+from howlate.lab.problems import NOT_IN_ARCHIVE
 from howlate.model.capabilities import LoadKind
 from howlate.store.files import read_json, write_json
 
@@ -39,9 +40,9 @@ class Modules:
             return ()
         if wanted not in self.files:
             raise UnfitKernelError(
-                "this kernel has no module {module}",
-                remedy="use another kernel, or build the module",
-                module=name,
+                NOT_IN_ARCHIVE(
+                    what=f"the module {name} of this kernel", hint="use another kernel, or build it"
+                )
             )
         done: dict[str, None] = {}
         begun = {wanted}
@@ -74,12 +75,7 @@ class Modules:
             files = {name: tuple(needs) for name, needs in values["modules"].items()}
             return cls(files, frozenset(values["builtin"]), frozenset(values["absent"]))
         except (KeyError, TypeError, AttributeError):
-            raise DamagedError(
-                "{file} is not a list of modules",
-                remedy="remove {folder} and fetch the kernel again",
-                file=file,
-                folder=file.parent,
-            ) from None
+            raise DamagedError(DAMAGED_PACKAGE(package=file, damage="it is not a list of modules")) from None
 
     def write(self, folder: Path) -> None:
         write_json(folder / INDEX, self.to_json())
@@ -128,9 +124,7 @@ def dependencies(info: Mapping[str, list[str]]) -> tuple[list[str], list[str]]:
 def _section(module: bytes, name: bytes, whence: str) -> bytes:
     try:
         if module[:6] != b"\x7fELF\x02\x01":
-            raise DamagedError(
-                "{module} is not a module of a 64-bit kernel", remedy="fetch it again", module=whence
-            )
+            raise DamagedError(DAMAGED_PACKAGE(package=whence, damage="it is not of a 64-bit kernel"))
         (table,) = struct.unpack_from("<Q", module, 0x28)
         size, count, names = struct.unpack_from("<HHH", module, 0x3A)
         rows = [struct.unpack_from("<IIQQQQ", module, table + number * size) for number in range(count)]
@@ -141,12 +135,7 @@ def _section(module: bytes, name: bytes, whence: str) -> bytes:
                 return module[start : start + length]
     except (struct.error, IndexError, ValueError):
         pass
-    raise DamagedError(
-        "{module} is damaged: it has no {section}",
-        remedy="fetch it again",
-        module=whence,
-        section=name.decode(),
-    )
+    raise DamagedError(DAMAGED_PACKAGE(package=whence, damage=f"it has no {name.decode()}"))
 
 
 def plain_module(packed: bytes, path: str) -> bytes:
@@ -188,7 +177,9 @@ def unpack_modules(
         module = plain_module(read(members[name]), members[name])
         size += len(module)
         if size > MOST_MODULES:
-            raise TooMuchError(UNPACKS_TOO_MUCH(package=members[name], most=MOST_MODULES))
+            raise TooMuchError(
+                DAMAGED_PACKAGE(package=members[name], damage=f"it has more than {MOST_MODULES} bytes")
+            )
         hard, soft = dependencies(modinfo(module, members[name]))
         chosen = [found for word in soft if (found := _provider(word, members)) is not None]
         files[name] = tuple(dict.fromkeys((*hard, *chosen)))

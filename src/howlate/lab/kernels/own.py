@@ -17,6 +17,7 @@ from howlate.lab.kernels.image import read_image
 from howlate.lab.kernels.kernel import VMLINUZ, Kernel
 from howlate.lab.kernels.label import Label, split_own
 from howlate.lab.tidy import OWN
+from howlate.model.decode import UNREADABLE
 from howlate.system.opening import read_bytes
 
 
@@ -31,12 +32,7 @@ def own_kernel(text: str, cache: Path | None = None, say: Say = silent) -> tuple
     try:
         data = read_entry(path, MOST_FILE)
     except OSError as error:
-        raise UsageError(
-            "the kernel {path} cannot be read: {reason}",
-            remedy="name a bzImage or an Image",
-            path=path,
-            reason=error.strerror,
-        ) from None
+        raise UsageError(UNREADABLE(path=path, reason=error.strerror)) from None
     image = read_image(data, str(path))
     label = Label.of_file(name or path.name, image.arch, parameters)
     digest = hashlib.sha256(image.data).hexdigest()

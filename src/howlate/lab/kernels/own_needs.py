@@ -16,21 +16,7 @@ from howlate.model.capabilities import LoadKind
 from howlate.model.kernel_config import Config
 from howlate.words.statement import rule
 
-NO_GUEST = rule(
-    "lab.no-guest",
-    "the kernel {kernel} cannot be a guest of the lab: its config lacks {options:all}",
-    remedy="{remedy}",
-)
-LOAD_NEEDS = rule(
-    "lab.load-needs",
-    "the kernel {kernel} has no {options:all}, which the load {load} needs",
-    remedy="{remedy}",
-)
-KNOB_NEEDS = rule(
-    "lab.knob-needs",
-    "the kernel {kernel} has no {options:all}, which every knob needs",
-    remedy="{remedy}",
-)
+LACKS = rule("lab.kernel-lacks", "the kernel {kernel} lacks {options:all} for {what}", remedy="{hint}")
 
 PAGE = "docs/lab/own-kernels.md"
 TSC = "tsc=reliable"
@@ -69,8 +55,7 @@ def check_own(kernel: Kernel, say: Say) -> None:
         return
     lacking = missing((*EVERY, *OF_ARCHITECTURE.get(kernel.arch, ())), kernel.config)
     if lacking:
-        remedy = _remedy(kernel, lacking)
-        raise UnfitKernelError(NO_GUEST(kernel=kernel.label, options=lacking, remedy=remedy))
+        raise _lacks(kernel, lacking, "a guest")
 
 
 def check_load(kernel: Kernel, load: LoadKind, spec: str) -> None:
@@ -80,19 +65,14 @@ def check_load(kernel: Kernel, load: LoadKind, spec: str) -> None:
         return
     lacking = missing((need.name for need in load.used(load.config, spec)), kernel.config)
     if lacking:
-        remedy = _remedy(kernel, lacking)
-        raise UnfitKernelError(
-            LOAD_NEEDS(kernel=kernel.label, options=lacking, load=load.name, remedy=remedy)
-        )
+        raise _lacks(kernel, lacking, f"the load {load.name}")
 
 
 def check_knobs(kernel: Kernel) -> None:
     """The same for what every knob needs beyond."""
     lacking = missing(OF_KNOBS, kernel.config) if kernel.config_path is not None else []
     if lacking:
-        raise UnfitKernelError(
-            KNOB_NEEDS(kernel=kernel.label, options=lacking, remedy=_remedy(kernel, lacking))
-        )
+        raise _lacks(kernel, lacking, "knobs")
 
 
 def check_cpus(label: Label, kernel: Kernel, cpus: int) -> None:
@@ -100,10 +80,8 @@ def check_cpus(label: Label, kernel: Kernel, cpus: int) -> None:
     has_cobalt = kernel.config_path is not None and kernel.config.get("CONFIG_XENOMAI") == "y"
     if has_cobalt and cpus > _cpus_at_start(label):
         raise UnfitKernelError(
-            "the kernel {kernel} has Cobalt, which cannot use a CPU that comes online after its start, as "
-            "those of a guest do",
-            remedy="measure on one CPU; docs/cores.md says what a guest that starts with several (maxcpus=) "
-            "is good for",
+            "Cobalt in the kernel {kernel} cannot use CPUs that come online after boot, as a guest's do",
+            remedy="measure on one CPU (see docs/cores.md)",
             kernel=label,
         )
 
@@ -128,3 +106,9 @@ def _remedy(kernel: Kernel, lacking: Sequence[str]) -> str:
 
 def _as_modules(kernel: Kernel, options: Sequence[str]) -> bool:
     return any(kernel.config.get(option) == "m" for option in options)
+
+
+def _lacks(kernel: Kernel, options: Sequence[str], what: str) -> UnfitKernelError:
+    return UnfitKernelError(
+        LACKS(kernel=kernel.label, options=options, what=what, hint=_remedy(kernel, options))
+    )

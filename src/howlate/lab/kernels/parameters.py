@@ -27,14 +27,6 @@ from howlate.lab.kernels.label import EARLY, FLAGS, Label
 from howlate.model.decode import nearest
 from howlate.model.facts import format_cpus, parse_cpus
 from howlate.settings.cpuset import ISOLATED, NOHZ_FULL
-from howlate.words.statement import rule
-
-NOT_KNOWN = (
-    "the kernel of {label} does not know the parameter {parameter}, so it would be measured without it"
-)
-IMPLIED = rule("lab.parameter-implied", NOT_KNOWN, remedy="{reason}: leave it out")
-UNKNOWN_PARAMETER = rule("lab.unknown-parameter", NOT_KNOWN, remedy="leave it out")
-NEAR_PARAMETER = rule("lab.near-parameter", NOT_KNOWN, remedy='did you mean "{near}"? Else leave it out')
 
 SETS_ASIDE: Mapping[str, str] = {"isolcpus": ISOLATED, "nohz_full": NOHZ_FULL}
 """Parameters that name CPUs, and the facts that list the CPUs on which they are in force."""
@@ -90,18 +82,11 @@ def _check_cpus(label: Label, facts: Mapping[str, Any]) -> None:
         listed = parse_cpus(str(facts[fact])) if fact in facts else None
         if wanted is None or listed is None or wanted <= listed:
             continue
-        if not wanted & listed:
-            raise UsageError(
-                "{parameter} is in force on no CPU in a guest of {label}",
-                remedy="name CPUs that the guest has (--guest-cpus N); one must remain for everything else",
-                parameter=word,
-                label=label,
-            )
         raise UsageError(
-            "{parameter} is in force only on CPU {cpus} in a guest of {label}",
+            "{parameter} is in force on CPUs {cpus} only in a guest of {label}",
             remedy="name CPUs that the guest has (--guest-cpus N); one must remain for everything else",
             parameter=word,
-            cpus=format_cpus(wanted & listed),
+            cpus=format_cpus(wanted & listed) or "none",
             label=label,
         )
 
@@ -118,12 +103,19 @@ def _set_aside(word: str) -> frozenset[int] | None:
 
 def _refusal(label: Label, word: str, known: ImageNames) -> UsageError:
     near = known.nearest(_name(word))
+    hint = "leave it out"
     if label.rt and word in IMPLIED_BY_RT:
-        return UsageError(IMPLIED(label=label, parameter=word, reason=IMPLIED_BY_RT[word]))
-    if near is None:
-        return UsageError(UNKNOWN_PARAMETER(label=label, parameter=word))
-    value = f"={word.partition('=')[2]}" if "=" in word else ("=..." if near not in FLAGS else "")
-    return UsageError(NEAR_PARAMETER(label=label, parameter=word, near=near + value))
+        hint = f"{IMPLIED_BY_RT[word]}: leave it out"
+    elif near is not None:
+        value = f"={word.partition('=')[2]}" if "=" in word else ("=..." if near not in FLAGS else "")
+        hint = f'did you mean "{near}{value}"? Else leave it out'
+    return UsageError(
+        "the kernel of {label} does not have the parameter {parameter}",
+        remedy="{hint}",
+        label=label,
+        parameter=word,
+        hint=hint,
+    )
 
 
 def _name(word: str) -> str:

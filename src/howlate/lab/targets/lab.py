@@ -29,20 +29,21 @@ from howlate.lab.kernels import catalogue as kernels
 from howlate.lab.kernels.headers import host_architecture
 from howlate.lab.kernels.image import plain_kernel
 from howlate.lab.kernels.kernel import Kernel
-from howlate.lab.kernels.label import Label, split_own
+from howlate.lab.kernels.label import Label
 from howlate.lab.kernels.modules import of_loads
 from howlate.lab.kernels.own import own_kernel
 from howlate.lab.kernels.own_needs import check_cpus, check_knobs, check_own
 from howlate.lab.kernels.parameters import check_in_force
 from howlate.lab.libraries import check_probe, guest_libraries
 from howlate.lab.needed import GuestModules, built, needed
+from howlate.lab.problems import GUEST_FAILED, TWICE
 from howlate.lab.replay import RecordedCell, ReplayedActivation, replay
 from howlate.lab.results import Results
 from howlate.lab.tidy import tidy
 from howlate.measure.machines import NOT_CHECKED
 from howlate.model.answer import Answer, Command
 from howlate.model.capabilities import Capabilities, LoadKind, Need, TestKind
-from howlate.model.decode import parse_json
+from howlate.model.decode import parse_json, unknown
 from howlate.model.facts import parse_cpus, unpacked
 from howlate.model.plan import Cell
 from howlate.model.run import CLOCKS, REAL, VIRTUAL
@@ -60,7 +61,7 @@ from howlate.store.files import storing
 from howlate.system.paths import guest_probe_path, make_ready, probe_path
 from howlate.system.scratch import MEMORY, remove_stale
 from howlate.targets._lab_options import LabOptions
-from howlate.targets._target import Outcome, Progress, outcome_of, sentence_of
+from howlate.targets._target import Outcome, Progress, failed, outcome_of, sentence_of
 from howlate.targets.local import LocalTarget
 
 NO_OPTIONS = LabOptions()
@@ -94,11 +95,11 @@ def open_lab(
     """The lab with these kernels: labels separated by commas (`all`: one of every series), and files of the
     user's own."""
     if options.clock not in CLOCKS:
-        raise UsageError('there is no clock "{clock}"', remedy="choose virtual or real", clock=options.clock)
+        raise UsageError(unknown("clock", options.clock, ("virtual", "real")))
     if options.jobs < 0:
         raise UsageError(
             "--jobs must be at least 1, not {jobs}",
-            remedy="leave out --jobs for one guest per CPU",
+            remedy="leave it out for one guest per CPU",
             jobs=options.jobs,
         )
     if options.probe is not None:
@@ -139,12 +140,7 @@ class LabTarget:
         for path in options.own:
             label, kernel = own_kernel(str(path), cache, say)
             if str(label) in self._labels:
-                raise UsageError(
-                    "two kernels are called {label}",
-                    remedy="give one of them another name: --own-kernel other={path}",
-                    label=label,
-                    path=split_own(str(path))[1],
-                )
+                raise UsageError(TWICE(label=label))
             check_own(kernel, say)
             check_cpus(label, kernel, self._cpus if self._clock == VIRTUAL else 1)
             self._make_ready(label.arch)
@@ -229,7 +225,7 @@ class LabTarget:
             outcome = replace(outcome, message="\n".join([outcome.message, *modules.absent]))
         data = measured.files.get("stream")
         if data is None and outcome.measured:
-            raise TargetError("the guest {guest} left no stream", guest=cell.machine)
+            raise TargetError(GUEST_FAILED(reason=f"{cell.machine} left no stream"))
         if data is not None:
             with storing(stream):
                 stream.write_bytes(data)
@@ -314,12 +310,7 @@ class LabTarget:
         line = self._answers[name][number]
         if line.status != "0":
             reason = sentence_of(line.stderr, line.code)
-            raise GuestError(
-                "`howlate-probe {command}` failed in the guest {guest}: {reason}",
-                command=what,
-                guest=bench.label,
-                reason=reason,
-            )
+            raise GuestError(failed(what, f"in the guest {bench.label}", reason).statement)
         text = line.stdout.decode("utf-8", "replace")
         return dict(parse_json(text, f"`howlate-probe {what} --json`", TargetError).values)
 
@@ -327,11 +318,7 @@ class LabTarget:
         """The bench of a machine; its kernel is fetched if it is not in the cache."""
         name = machine or next(iter(self._labels))
         if name not in self._labels:
-            raise UsageError(
-                "{kernel} is not one of this lab's kernels ({known:all})",
-                kernel=name,
-                known=tuple(self._labels),
-            )
+            raise UsageError(unknown("kernel", name, self._labels))
         with self._hold:
             if self._stopped.is_set():  # perhaps while another kernel was fetched
                 raise KeyboardInterrupt
@@ -445,7 +432,7 @@ def _check_online(bench: Bench, values: Mapping[str, Any]) -> None:
     if bench.machine.clock == VIRTUAL and online and len(online) != bench.machine.cpus:
         raise UnfitKernelError(
             "the guest {guest} has {online} of its {cpus} CPUs online",
-            remedy="leave out the boot parameter that keeps the others offline, or ask for fewer with --guest-cpus",
+            remedy="leave out the boot parameter that keeps the others offline, or change --guest-cpus",
             guest=bench.label,
             online=len(online),
             cpus=bench.machine.cpus,

@@ -27,12 +27,11 @@ def _turn_ns(text: str | None) -> int:
     if text is None:
         return 0
     from howlate.cli._times import duration_ns
-    from howlate.errors import UsageError
-    from howlate.lab.guests.machine import NO_TURN, is_turn
+    from howlate.lab.guests.machine import is_turn, no_turn
 
     turn_ns = duration_ns("--turn", text)
     if not is_turn(turn_ns):
-        raise UsageError(NO_TURN(turn_ns=turn_ns))
+        raise no_turn(turn_ns)
     return turn_ns
 
 
@@ -139,7 +138,7 @@ def _kernels(asked: Asked, kernels: str, own: tuple[Path, ...]) -> str:
     wanted = kernels or ("" if own else ",".join(kernels_asked(asked)))
     if not wanted and not own:
         raise UsageError(
-            "{study} names no kernels",
+            "{study} does not name kernels",
             remedy="write --kernels 6.1,6.1-rt; `howlate lab kernels` lists them",
             study=asked.study.id,
         )
