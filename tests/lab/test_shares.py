@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from howlate.statistics.valid import NOT_LOADED
+from howlate.statistics.load_reached import NOT_LOADED
 from lab.guests import STANDARD, run_study, warm_cache, with_cpus
 
 STUDY = """schema = 1

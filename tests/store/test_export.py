@@ -179,7 +179,7 @@ def test_the_study_sh7780_gets_the_data_files_of_its_figures_2_to_5(tmp_path: Pa
     assert lines[1:] == ["2 20.000000 15.000000", "10 100.000000 15.000000"]
     lines = (tmp_path / "data" / "data-time-6.1-rt").read_text().splitlines()
     assert lines[1:] == ["2 2.000000 3.000000", "10 10.000000 15.000000"]
-    with pytest.raises(UsageError, match="is no folder"):
+    with pytest.raises(UsageError, match="is not a folder"):
         exporter("sh7780data")(run, tmp_path / "data" / "data-time-6.1-rt", ())
     with pytest.raises(UsageError, match="no valid cell of unmeasured or irq"):
         exporter("sh7780data")(run, tmp_path / "other", ("course",))
