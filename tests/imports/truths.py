@@ -12,6 +12,7 @@ import numpy as np
 from howlate.errors import DamagedError, UsageError
 from howlate.imports.formats import find_importer
 from howlate.imports.formats._foreign import ForeignRecording
+from howlate.imports.formats._units import UNIT_OPEN
 from howlate.model.columns import SAMPLES
 from howlate.model.stated import STATED, Stated
 from howlate.model.summary import ColumnSummary
@@ -226,4 +227,4 @@ def outcome(format: str, alteration: str, seed: int) -> Outcome:
 def _names_a_place(problem: DamagedError | UsageError, data: Made) -> bool:
     """A line, a sample, or a column that `--map` names."""
     said = problem.statement.values
-    return "place" in said or said.get("name") in data.mapping
+    return "place" in said or said.get("name") in data.mapping or said.get("reason") == UNIT_OPEN

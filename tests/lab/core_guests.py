@@ -17,7 +17,7 @@ from howlate.lab.archive.packages import silent
 from howlate.lab.bench import Bench
 from howlate.lab.guests.machine import Machine
 from howlate.lab.guests.snapshot import Snapshots
-from howlate.lab.kernels.own import own_kernel
+from howlate.lab.kernels.own_kernel import own_kernel
 from howlate.lab.libraries import guest_libraries
 from howlate.lab.needed import built, needed
 from howlate.lab.results import Results

@@ -17,7 +17,7 @@ from howlate.lab.guests.guest import STUCK, WITH_CONSOLE, Boot
 from howlate.lab.guests.machine import Machine
 from howlate.lab.guests.snapshot import NO_BOOT, Snapshots
 from howlate.lab.guests.watch import Limits
-from howlate.lab.kernels.own import own_kernel
+from howlate.lab.kernels.own_kernel import own_kernel
 from howlate.lab.kernels.own_needs import NO_TSC, WHAT_IT_NEEDS
 from howlate.lab.results import Results
 from lab.made_archive import bzimage

@@ -23,7 +23,7 @@ from howlate.lab.archive import emulator
 from howlate.lab.archive.gone import FILE as GONE
 from howlate.lab.archive.gone import gone, remember
 from howlate.lab.archive.mirror import SeenDates
-from howlate.lab.archive.packages import Package, kept, save_index
+from howlate.lab.archive.packages import Package, cached_index, save_index
 from howlate.lab.bench import Bench
 from howlate.lab.cache import entry_hash
 from howlate.lab.cost import Costs
@@ -155,7 +155,7 @@ class Uses:
     def lists(self, number: int) -> object:
         file = self.cache / "mirror" / f"{number}.json"
         (package, *_) = [each for each in MadeKernels().packages() if f"6.{number}." in each.name]
-        return kept(file, file, lambda: save_index(file, [package], {}), refresh=False, say=self.say)
+        return cached_index(file, file, lambda: save_index(file, [package], {}), refresh=False, say=self.say)
 
     def dates(self, number: int) -> object:
         return SeenDates(self.cache / "mirror" / "dates.json", "keys", self.say).newest(str(number), number)

@@ -15,7 +15,7 @@ import pytest
 from howlate.errors import NotPossibleError, UsageError
 from howlate.lab.kernels.catalogue import cached
 from howlate.lab.kernels.image import pvh_kernel, read_image
-from howlate.lab.kernels.own import own_kernel
+from howlate.lab.kernels.own_kernel import own_kernel
 from lab.made_archive import arm64_image, bzimage
 from lacks import needs_program
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import NotPossibleError
-from howlate.lab.kernels.own import own_kernel
+from howlate.lab.kernels.own_kernel import own_kernel
 from howlate.lab.kernels.own_needs import (
     EVERY,
     OF_ARCHITECTURE,

@@ -38,7 +38,7 @@ class Process:
         self.used = Used(self.used.cpu_s + cpu_s, asleep)
         trouble = self.watch.trouble()
         if isinstance(trouble, Standstill):
-            trouble = trouble.told(LOOPS)
+            trouble = trouble.problem(LOOPS)
         return trouble or ""
 
 

@@ -50,7 +50,7 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
             "seeds), its bar reaches from the smallest to the largest of them. Lines only join "
             "the marks: nothing was measured between."
         ),
-        x_title=Caption("Number that the load was asked for"),
+        x_title=Caption("Argument of the load"),
         y_title=Caption("Largest latency"),
         panels=tuple(panel_of(t, drawn, x, y, places, "maximum") for t, drawn in panels.items()),
         keys=legend(places),

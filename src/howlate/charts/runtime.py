@@ -45,7 +45,7 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
             "from the smallest to the largest of them. What a measurement or a kernel costs is "
             "the distance between lines at one number."
         ),
-        x_title=Caption("Number that the load was asked for"),
+        x_title=Caption("Argument of the load"),
         y_title=Caption("Mean time of a run"),
         panels=tuple(panel_of(t, drawn, x, y, places, Caption("mean time")) for t, drawn in panels.items()),
         keys=legend(places),

@@ -45,7 +45,7 @@ PROBE = "howlate-probe"
 LAST_LOOK = "howlate::machine_clock_ns"
 """The probe's function that it calls just before it stops the machine (probe/src/job/stop.hpp)."""
 _DISK = "/var/tmp"
-"""Where the load `disk` writes if it is not told: a file system in the guest's memory stands there."""
+"""The default folder of the load `disk`: a file system in the guest's memory."""
 UNPACKED = "unpacked"
 """The cache's folder of kernels that the host has unpacked: a folder for each, named by the packed one's SHA-256."""
 _FETCH_AGAIN = "remove the kernel from the cache, and it is fetched again (`howlate lab clean` removes all)"
@@ -295,7 +295,7 @@ class Bench:
             yield saved
 
     def fork_key(self, lines: Sequence[Sequence[str]]) -> str:
-        """The hash of everything that the probes of a fork depend on beside their instants."""
+        """The hash of everything that the probes of a fork depend on except their instants."""
         return sha256(f"fork {FORK_FORMAT} {self.key} ".encode() + job_text(lines)).hexdigest()
 
     @contextmanager

@@ -23,7 +23,7 @@ from howlate.lab.kernels.kernel import Kernel
 from howlate.lab.problems import NO_MODULE
 
 LOG = "build.log"
-"""The output of make, with the warnings of W=1; the file is beside the modules."""
+"""The output of make, with the warnings of W=1; in the modules' folder."""
 _PREFIX = {arch: f"{triplet}-" for arch, triplet in TRIPLETS.items()}
 _ARCH = {"amd64": "x86", "arm64": "arm64"}
 _PROGRAMS = ("scripts/basic/fixdep", "scripts/mod/modpost", "tools/objtool/objtool")

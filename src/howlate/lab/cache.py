@@ -10,7 +10,7 @@ gone.json   packages that the archive lists and does not have
 roots/      minimal roots to build in           modules/    modules that were built
 initramfs/  the guests' file systems, by content            snapshots/  guests that are booted
 results/    what was measured in guests         landscapes/ probes of single releases
-clocks/     guests' clocks beside their machines'
+clocks/     guests' clocks against their machines'
 tmp/        running guests' files where memory is short
 """
 
@@ -74,7 +74,7 @@ def cache_folder() -> Path:
 
 
 def check_private(place: Path) -> None:
-    """Refuse a folder if a user other than root may change it or a folder above it, and so decides what stands there.
+    """Refuse a folder if a user other than root may change it or a folder above it.
     Folders above may be sticky, as /tmp is: there nobody renames what is another's."""
     real = Path(os.path.realpath(place))
     for folder in (real, *real.parents):
@@ -146,7 +146,7 @@ def entry_hash(path: Path) -> str:
 
 
 def read_entry(path: Path, most: int = MOST_ENTRY) -> bytes:
-    """The content of a file of the cache; OSError unless it is a regular file of at most so many bytes."""
+    """The content of a file of the cache; OSError unless it is a regular file of at most `most` bytes."""
     with opened_entry(path) as file:
         data = file.read(most + 1)
     if len(data) > most:
@@ -221,7 +221,7 @@ def say_changed(path: Path, say: _Say, again: str) -> None:
 
 @contextmanager
 def locked(place: Path) -> Iterator[None]:
-    """One process at a time makes `place`; the others wait. The lock file is beside the place, and the lock
+    """One process at a time makes `place`; the others wait. The lock file is in the same folder, and the lock
     ends with its holder. It is the same lock under every name (symbolic link) of the place."""
     place = Path(os.path.realpath(place))
     lock = place.with_name(f".{place.name}.lock")
@@ -265,7 +265,7 @@ def made(
     is_sound: Callable[[Path], bool] = Path.is_dir,
     say: _Say = lambda _: None,
 ) -> Path:
-    """The folder. If it is missing or, which is said, not sound, `make` builds it in a folder beside it. Only whole
+    """The folder. If it is missing or, which is said, not sound, `make` builds it in a new folder. Only whole
     folders are renamed: a crash leaves nothing in the place, and of two processes that need it one makes it."""
     check_private(folder)
     if folder.is_dir() and is_sound is Path.is_dir:

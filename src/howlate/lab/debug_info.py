@@ -104,7 +104,7 @@ def _files(header: Any) -> list[str]:
 
 @contextmanager
 def opened(paths: Sequence[Path]) -> Iterator[list[DebugInfo]]:
-    """The debug information in each of these packages, folders and files; UsageError if one has none."""
+    """The debug information in each of these packages, folders and files; UsageError for one without."""
     with ExitStack() as held:
         yield [_opened(path, held) for path in paths]
 

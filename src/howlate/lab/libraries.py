@@ -39,7 +39,7 @@ class Program:
 
 
 def read_program(data: bytes) -> Program | None:
-    """None if it is no 64-bit program."""
+    """None unless it is a 64-bit program."""
     if data[:6] != _ELF64:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Modules that a test can use in a guest beside the kernel itself: those of kmod/, and the kernel's own."""
+"""Modules that a test can use in a guest: those of kmod/, and the kernel's own."""
 
 from __future__ import annotations
 

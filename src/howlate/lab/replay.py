@@ -47,7 +47,7 @@ _CALIBRATION = [
     "--seed=1",
 ]
 _AGAIN_NS = 50
-"""A program that reads the clock once more because a tick came amid its reading does so within this time."""
+"""A program that repeats the reading of a clock because of a tick does so within this time."""
 _MOST_PPM = 10
 """A kernel that has been idle corrects its clock by up to 4 parts in a million for the next half second
 (measured)."""
@@ -133,7 +133,7 @@ class _Found:
 def _all_found(
     executions: Sequence[Execution], expected_ns: Sequence[int], cell: RecordedCell
 ) -> list[list[_Found]]:
-    """Of each time stamp. All are as far as most from where they should be: another program may have read the clock
+    """The candidates for each time stamp, equally far from their due times: another program may have read the clock
     nearer to that."""
     nearest = [_found(executions, stamp_ns, cell)[0] for stamp_ns in expected_ns]
     off_ns = round(
@@ -212,16 +212,16 @@ def stamps(execution: Execution) -> tuple[Integers, Integers]:
 
 
 def readings(execution: Execution) -> tuple[Integers, Integers]:
-    """The numbers of all instructions with which programs read the clock, and when. A program reads it once more
-    where a tick comes amid its reading: the vdso begins again."""
+    """The numbers of all instructions with which programs read the clock, and when. A program repeats a reading
+    that a tick interrupts: the vdso begins again."""
     is_program = execution.addresses < USER_TOP
     places = np.nonzero((execution.kinds == InstructionKind.CLOCK) & is_program)[0].astype(np.int64)
     return places, execution.times_ns[places]
 
 
 def stamp_readings(execution: Execution) -> tuple[Integers, Integers]:
-    """Those of `readings` that may be a time stamp: the first after a program came back from the kernel, and what it
-    read again because a tick came amid that one. What it reads later, it reads for something else."""
+    """Those of `readings` that may be a time stamp: the first after a program came back from the kernel, and its
+    repetition after a tick. Later readings have another purpose."""
     places, times_ns = readings(execution)
     _, first_ns = stamps(execution)
     if not len(first_ns):

@@ -138,8 +138,7 @@ def _histograms(table: PublishedTable, rows: Sequence[ShownRow]) -> Figure | Non
         title=_title(table),
         reading=(
             Caption(
-                "Histograms on the axes of the study's figure, both linear. What lies outside of them is counted "
-                "beside each panel."
+                "Histograms on the linear axes of the study's figure. Samples outside are counted at each panel."
             ),
             FEW,
             scaled if counts.high and table.samples else "",
@@ -196,7 +195,7 @@ def _lines(table: PublishedTable, rows: Sequence[ShownRow], of: str) -> Figure |
             ),
             _absent(table, rows),
         ),
-        x_title=Caption("Number that the load was asked for"),
+        x_title=Caption("Argument of the load"),
         y_title=Capitalised(what),
         panels=(panel_of(_title(table), inside, x, y, places, what),),
         keys=legend(places),

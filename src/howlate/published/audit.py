@@ -73,7 +73,7 @@ class ContradictoryFigure:
 
 @dataclass(frozen=True)
 class Audit:
-    """What was examined, and what was found."""
+    """The checks of a study's figures and their findings."""
 
     study: str
     checked: Mapping[str, int]

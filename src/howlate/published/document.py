@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from howlate.published.beside import lines_beside
+from howlate.published.counterparts import printed_lines
 from howlate.published.reference import Reference
 from howlate.sides.printed_figures import PrintedLine
 
@@ -19,4 +19,4 @@ class StudyDocument:
     def lines(
         self, labels: Mapping[str, str], column: str, parameters: Mapping[str, str]
     ) -> tuple[PrintedLine, ...]:
-        return lines_beside(self.reference, labels, column, parameters)
+        return printed_lines(self.reference, labels, column, parameters)

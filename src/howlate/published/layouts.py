@@ -9,7 +9,7 @@ from statistics import median
 
 from howlate.compare.compare import Comparison
 from howlate.document.sheet import Row, Sheet, labels, texts
-from howlate.published.beside import value_in
+from howlate.published.counterparts import value_in
 from howlate.published.document import StudyDocument
 from howlate.published.reference import PublishedColumn, PublishedRow, PublishedTable
 from howlate.published.shown import ABOUT, SIGNS

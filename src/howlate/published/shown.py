@@ -1,4 +1,4 @@
-"""A published table for display: its own layout, the marks beside the figures, the notes below. Pure."""
+"""A published table for display: its own layout, the marks of the figures, the notes below. Pure."""
 
 from __future__ import annotations
 

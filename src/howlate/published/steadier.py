@@ -34,7 +34,7 @@ def answer(directions: Sequence[Direction], over_all: Direction) -> Answer:
 
     "confirmed": it is smaller in the mean over the points, and at more points smaller than larger;
     "contradicted": the same holds for the second side. "neither": anything else. A single number over all
-    points may come from a few of them, and the count of points says nothing about the size: a conclusion
+    points may come from a few of them, and the count of points does not tell the size: a conclusion
     needs both.
     """
     smaller, larger = directions.count("smaller"), directions.count("larger")

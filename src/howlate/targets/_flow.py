@@ -37,7 +37,7 @@ _MOST_LINE = 1 << 20
 _FREE_BYTES, _BYTES_PER_S = 16 << 20, 64 << 10
 """What a cell's progress may have: at once (a new connection reports it from the beginning), and for each second."""
 _TIMES_PLANNED, _FREE_S = 20.0, 600.0
-"""What a cell whose progress grows may take: so many planned lengths, and so much more."""
+"""The limit of a cell whose progress grows: a multiple of its planned length, and an addition."""
 _BLOCK = 65536
 _LOOK_S = 1.0
 
@@ -156,7 +156,7 @@ class Incoming:
                     raise too_much(self._host, _MOST_BEFORE, "text before an answer")
 
     def bytes_up_to(self, most: int) -> bytes:
-        """At most so many of the bytes that have come or come within a second."""
+        """At most `most` of the bytes that have come or come within a second."""
         if not self._rest and not self.is_over:
             self._more()
         data = bytes(self._rest[:most])
@@ -184,7 +184,7 @@ def longest_s(planned_s: float) -> float:
 
 
 def check_length(taken_s: float, planned_s: float, host: str) -> None:
-    """Progress that grows for ever is no reason to wait for ever."""
+    """Progress that grows forever does not justify waiting forever."""
     if taken_s > (limit_s := longest_s(planned_s)):
         raise TargetError(TAKES_TOO_LONG(planned_s=planned_s, host=host, limit_s=limit_s))
 
@@ -200,8 +200,8 @@ def check_silence(heard: float, began: float, limit_s: float) -> None:
 def gathered(
     argv: Sequence[str], given: bytes | None, limit_s: float, most: Sequence[int], environment: dict[str, str]
 ) -> tuple[int, bytes, bytes] | None:
-    """Exit code, output and errors of a command; None if it does not end in time. One that sends more than so many
-    bytes on the two is ended; what came is longer then."""
+    """Exit code, output and errors of a command; None if it does not end in time. One that sends more than `most`
+    bytes on either is ended; what came is longer then."""
     deadline = time.monotonic() + limit_s
     kept = (bytearray(), bytearray())
     with interrupts_held():

@@ -1,4 +1,4 @@
-"""What the lab can be told beside its kernels."""
+"""The lab's options except its kernels."""
 
 from __future__ import annotations
 
@@ -28,4 +28,4 @@ class LabOptions:
     mips: int = MOST_MIPS
     """Millions of instructions in a second of a guest's virtual time."""
     turn_ns: int = 0
-    """The longest stretch that one of several CPUs executes before another's turn; 0: the usual one."""
+    """The longest turn of one of several CPUs; 0: the usual one."""

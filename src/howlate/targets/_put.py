@@ -1,5 +1,4 @@
-"""How the probe is put on another machine: the places that it may have there, the script that puts it into one, and
-what is said of a place that does not take it."""
+"""How the probe is put on another machine: possible folders, the script, and why a folder does not take it."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ def is_place(folder: str) -> bool:
     return _PLACE.fullmatch(folder) is not None
 
 
-def folder_asked_for() -> str:
+def configured_folder() -> str:
     """$HOWLATE_SSH_FOLDER; UsageError where no command there could name it."""
     folder = os.environ.get("HOWLATE_SSH_FOLDER", "")
     if folder and not is_place(folder):

@@ -36,11 +36,11 @@ _ENDS_S = 20.0
 STREAM = "out/0/stream"
 _HEAD = re.compile(rb"([0-9]{1,18}) ([0-9]{1,10})\r?")
 _MOST_STREAMS, _FREE_STREAM = 4, 256 << 20
-"""A stream has at most so many times its planned size, and so much besides."""
+"""The limit of a stream: a multiple of its planned size, and an addition."""
 
 
 class Samples:
-    """A stream there, of about so many bytes."""
+    """A stream there, of about `stream_bytes` bytes."""
 
     def __init__(
         self, link: Link, stopped: threading.Event, folder: str, name: str, stream_bytes: int

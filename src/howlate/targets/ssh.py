@@ -38,7 +38,7 @@ from howlate.targets._flow import (
 )
 from howlate.targets._link import ASK_S, Address, Done, Link, LinkError, clipped
 from howlate.targets._owner import Owner
-from howlate.targets._put import folder_asked_for, is_place, put_script, why_not
+from howlate.targets._put import configured_folder, is_place, put_script, why_not
 from howlate.targets._report import Report, session_of, status_of
 from howlate.targets._samples import (
     DAMAGED,
@@ -190,7 +190,7 @@ class SshTarget(OneMachine):
                 raise self._strange(clipped(" ".join(words)))
             machine, user, runtime, home = (clipped(word) for word in words[:4])
             probe = machine_probe_path(machine).read_bytes()
-            own = [folder_asked_for(), *_MEMORY, runtime, f"/run/user/{user}", *_DISK, home]
+            own = [configured_folder(), *_MEMORY, runtime, f"/run/user/{user}", *_DISK, home]
             places = [place for place in dict.fromkeys(own) if is_place(place)]
             self._folder = self._put(probe, places)
             self._sweep(places)

@@ -36,7 +36,7 @@ SEVERAL_BOOTS = rule(
 )
 
 FACTS = "facts.json"
-"""Beside a stream: the output of `howlate-probe facts --json` on its machine."""
+"""In a stream's folder: the output of `howlate-probe facts --json` on its machine."""
 _OUTPUT = '{"facts": 1'
 """So that command's output begins."""
 
@@ -189,12 +189,12 @@ def other_machine(path: Path, fact: str, value: object, other: object, before: o
 
 
 def _facts(streams: Sequence[Recorded]) -> tuple[Facts, tuple[Statement, ...]]:
-    """The machine's facts, and what is said where they are only those of the streams."""
+    """The machine's facts, and a warning if they are only those of the streams."""
     brief = streams[0].facts
     values = {ours: brief[name] for name, ours in BRIEF.items() if isinstance(brief.get(name), str)}
     if streams[0].boot_id:
         values["kernel.boot_id"] = streams[0].boot_id
-    reason: Statement | str = f"no {FACTS} beside the streams"
+    reason: Statement | str = f"no {FACTS} in the folder of the streams"
     for file in _files_of_facts([stream.path for stream in streams]):
         text = read_text(file, UsageError)
         if file.name != FACTS and not text.startswith(_OUTPUT):
@@ -214,8 +214,8 @@ def _facts(streams: Sequence[Recorded]) -> tuple[Facts, tuple[Statement, ...]]:
 
 
 def _files_of_facts(streams: Sequence[Path]) -> Iterator[Path]:
-    """Where the facts of the streams' machine may stand: beside them; of lines of a job, also beside its results, and
-    in what another line wrote. Each place once, however many streams there are."""
+    """Files with the facts of the streams' machine: in their folders; of a job's lines, also in the folder of its
+    results and in the output of another line. Each once."""
     folders = dict.fromkeys(stream.parent for stream in streams)
     results = dict.fromkeys(folder.parent for folder in folders if folder.name.isdecimal())
     places = [*folders, *results]

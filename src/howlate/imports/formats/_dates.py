@@ -10,13 +10,13 @@ from howlate.errors import DamagedError
 
 
 def date_of(seconds: float, path: Path) -> tuple[str, str]:
-    """Seconds since 1970 as the beginning of a run's id, and as its `started`. DamagedError, with the file that says
-    so, if they are no date."""
+    """Seconds since 1970 as the beginning of a run's id, and as its `started`. DamagedError, with the file, if
+    they are not a date."""
     try:
         moment = datetime.fromtimestamp(int(seconds), UTC)
     except (OverflowError, OSError, ValueError):
         raise DamagedError(
-            "{path} is dated {seconds:number} s after 1970, which is no day of the years 1 to 9999",
+            "{path} is dated {seconds:number} s after 1970, outside of the years 1 to 9999",
             remedy="correct it; `touch {path:shell}` gives a file without a date of its own the time of now",
             seconds=seconds,
             path=path,

@@ -20,8 +20,8 @@ from howlate.store.ingest import ACTIVATIONS, CONTRADICTIONS, KNOWN
 from howlate.store.stream import Batch, Header, StreamColumn, StreamTable, Totals
 
 Rows = Mapping[str, npt.NDArray[Any]]
-NOT_STATED = "not stated"
-"""Why a measurement ended of which its file does not say it."""
+UNSTATED = "not stated"
+"""The stop reason of a file without one."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Foreign:
     notes: Sequence[str] = ()
     outcomes: Mapping[str, int | float] = field(default_factory=dict)
     started: float | None = None
-    stop_reason: str = NOT_STATED
+    stop_reason: str = UNSTATED
 
     def recording(self) -> ForeignRecording:
         return ForeignRecording(self)

@@ -17,7 +17,7 @@ from howlate.targets import Outcome, outcome_of
 
 NOT_RUN = "not run"
 INTERRUPTED = Outcome(ExitCode.INCONCLUSIVE, "interrupted")
-"""The cell is missing; that somebody ended its measurement says nothing of the machine."""
+"""The cell is missing; that somebody ended its measurement is not about the machine."""
 AGAIN = (
     "copy the results from the machine again; or have the missing cells written (howlate run STUDY --emit-job DIR "
     "--out RUN), measure them, and import them into the same run"
@@ -52,7 +52,7 @@ def read_stream(path: Path) -> Read | None:
 
 
 @dataclass
-class Found:
+class JobResults:
     """Fills up line by line, the oldest results first."""
 
     defaults: Mapping[str, Mapping[str, str]]

@@ -10,7 +10,7 @@ from pathlib import Path
 from howlate.imports.formats._text import Line, head, lines
 
 CLEARED = "\x1bc"
-"""What a tool prints before it shows its table once more."""
+"""Printed by a tool before it repeats its table."""
 _ESCAPE = re.compile(r"\x1b(?:c|\[[0-9;?]{0,16}[A-Za-z])")
 _PREFIX = re.compile(
     r"> ?"

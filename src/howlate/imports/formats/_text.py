@@ -33,7 +33,7 @@ UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
 _DECIMAL = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{1,18})?")
 _FLOAT = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{0,40})?(?:[eE][+-]?[0-9]{1,3})?")
-"""As programs print a number that is no whole one: 1.2163423779076865e-05."""
+"""A number as programs print it: 1.2163423779076865e-05."""
 
 Decoded = TypeVar("Decoded")
 
@@ -85,7 +85,7 @@ class Line:
 
 
 def lines(path: Path) -> Iterator[Line]:
-    """Each line, from 1; one that is no text is an error. One line is in memory at a time."""
+    """Each line, from 1; one that is not text is an error. One line is in memory at a time."""
     try:
         with open_file(path, links=True) as file:
             number = 0
@@ -136,7 +136,7 @@ def head(path: Path, size: int = 65536) -> str:
 
 
 def read_object(path: Path) -> tuple[Mapping[str, Any], str]:
-    """A JSON file's object, and its text; what is no JSON or says something twice is an error that names the line."""
+    """A JSON file's object, and its text; an error that names the line unless it is JSON with unique names."""
     text = "\n".join(line.text for line in lines(path))
     if not text.lstrip().startswith("{"):
         raise Line(path, 1, "").wrong("it is not a JSON object")

@@ -16,7 +16,7 @@ UNIT_OPEN = "its unit is not stated"
 NO_WAKE_UP = 100
 """Nanoseconds on average in which no kernel wakes a thread."""
 FAR_ABOVE = 100
-"""So many periods late is no mean."""
+"""A mean of more periods is impossible."""
 US, NS = UNITS["us"], UNITS["ns"]
 
 

@@ -87,8 +87,8 @@ def _is_comment(line: str) -> bool:
 
 
 def _delimiter(line: str) -> str:
-    """A tab or a semicolon wherever one stands: commas beside them are those of decimals, as they are where all that
-    stands between blanks is a number."""
+    """A tab or a semicolon if there is one: commas are then those of decimals, as they are where all words between
+    blanks are numbers."""
     for delimiter in _DELIMITERS:
         if delimiter in line:
             words = line.split()

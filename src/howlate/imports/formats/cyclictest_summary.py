@@ -30,7 +30,7 @@ _BROKEN = re.compile(r"# Break value: ([0-9]{1,18})")
 _WIDTHS = (7, 5, 5, 8)
 """Of the four figures at least, as cyclictest prints them."""
 _WIDTH_NS = 8
-"""Of the last and the mean latency at least with -N."""
+"""The width of the last and the mean latency with -N, at least."""
 
 
 @dataclass(frozen=True)

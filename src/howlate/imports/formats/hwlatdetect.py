@@ -23,7 +23,7 @@ _SAMPLE = re.compile(
     r"(?:, cpu:([0-9]{1,5}))?"
 )
 _OLD_SAMPLE = re.compile(r"([0-9]{1,11})\.([0-9]{10})\t([0-9]{1,12})\t([0-9]{1,12})")
-"""Of rt-tests before 1.0: nanoseconds with ten digits."""
+"""The form of rt-tests before 1.0: nanoseconds with ten digits."""
 _NUMBERS = {
     "Latency threshold": "threshold",
     "Sample window": "window",

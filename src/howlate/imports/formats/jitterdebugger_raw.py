@@ -118,9 +118,9 @@ def _rows(own: npt.NDArray[Any], seen: int, begin: int, unit: int) -> Rows:
 
 
 def _unit(path: Path, mapping: Mapping[str, str], seen: _SamplesSeen) -> int:
-    """What results.json beside it says, else what the samples give away."""
-    beside = _RESOLUTION.search(head(path.parent / "results.json"))
-    stated = None if beside is None else int(beside[1])
+    """From results.json in the same folder, else from the samples."""
+    resolution = _RESOLUTION.search(head(path.parent / "results.json"))
+    stated = None if resolution is None else int(resolution[1])
     means = [seen.total / sum(seen.counts.values())]
     unit = unit_of(mapping, path, UnitEvidence(stated=stated, means=means))
     if seen.largest * unit >= MOST // 1000:

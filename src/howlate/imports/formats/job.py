@@ -25,7 +25,7 @@ from howlate.imports.formats._by_hand import (
 )
 from howlate.imports.formats._dates import date_of
 from howlate.imports.formats._importer import NO_MAP, Measured, RunImporter, not_imported, not_together
-from howlate.imports.formats._lines import Found
+from howlate.imports.formats._lines import JobResults
 from howlate.measure.execute import Failure
 from howlate.model.facts import Facts
 from howlate.model.plan import Cell, Plan
@@ -63,7 +63,7 @@ def read(paths: Sequence[Path], labels: Mapping[str, str], mapping: Mapping[str,
             f"it has no results{ignored}",
             "run the job on its machine (see its README.txt), and copy the folder back",
         )
-    found = Found(folder.defaults_by_test)
+    found = JobResults(folder.defaults_by_test)
     planned = {cell.id: cell for cell in folder.run.plan.cells}
     for attempt in attempts:
         for number, cell in enumerate(folder.cells):
@@ -83,7 +83,7 @@ def read(paths: Sequence[Path], labels: Mapping[str, str], mapping: Mapping[str,
     return Measured(run, found.streams, failures, notes, any(its.end.kind is Kind.DAMAGED for its in broken))
 
 
-def _run(folder: JobFolder, found: Found, facts: Facts | None, labels: Mapping[str, str]) -> Run:
+def _run(folder: JobFolder, found: JobResults, facts: Facts | None, labels: Mapping[str, str]) -> Run:
     """The plan with what its machine said."""
     run = folder.run
     kernel = labels.get(KERNEL) or (facts.text("kernel.release") if facts else None) or "unknown"
@@ -97,7 +97,7 @@ def _run(folder: JobFolder, found: Found, facts: Facts | None, labels: Mapping[s
     return _with_date(run, found)
 
 
-def _boots(found: Found, facts: Mapping[str, Any]) -> tuple[Statement, ...]:
+def _boots(found: JobResults, facts: Mapping[str, Any]) -> tuple[Statement, ...]:
     """A sentence where cells were measured in another boot than the facts are of, or with other CPUs online; refuses
     another machine's or kernel's."""
     if not facts:
@@ -121,7 +121,7 @@ def _boots(found: Found, facts: Mapping[str, Any]) -> tuple[Statement, ...]:
     return (*parked, SEVERAL_BOOTS(boots=len(boots))) if len(boots) > 1 else tuple(parked)
 
 
-def _probes(found: Found, run: Run) -> tuple[Statement, ...]:
+def _probes(found: JobResults, run: Run) -> tuple[Statement, ...]:
     """A sentence for each stream of another version of the probe than the job was written for."""
     written = run.versions.get("probe", "")
     versions = {str(stream.header.raw.get("probe", "")): stream.path for stream in found.reads.values()}
@@ -132,14 +132,14 @@ def _probes(found: Found, run: Run) -> tuple[Statement, ...]:
     )
 
 
-def _possible(cell: Cell, found: Found) -> Cell:
+def _possible(cell: Cell, found: JobResults) -> Cell:
     outcome = found.failed.get(cell.id)
     if outcome is None or outcome.exit_code is not ExitCode.NOT_POSSIBLE:
         return cell
     return replace(cell, impossible=outcome.message.rstrip("."))
 
 
-def _with_date(run: Run, found: Found) -> Run:
+def _with_date(run: Run, found: JobResults) -> Run:
     """With the time of its first stream, where copies keep it."""
     times = [date_of(path.stat().st_mtime, path) for path in found.streams.values()]
     if not times:

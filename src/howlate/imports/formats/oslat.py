@@ -77,7 +77,7 @@ def _read(table: _Printed, found: Iterator[Line]) -> Line | None:
 
 
 def _listed(text: str) -> set[int] | None:
-    """The CPUs of "0,2-5"; None where it is no such list."""
+    """The CPUs of "0,2-5"; None for anything else."""
     if not _LIST.fullmatch(text):
         return None
     parts = [[int(number) for number in part.split("-")] for part in text.split(",")]

@@ -35,7 +35,7 @@ _NAMES = (
 _LIKE_A_ROW = re.compile(r" *[0-9]{1,5} #")
 _TITLES = {"Operating System Noise": "osnoise", "Hardware-related Noise": "hwnoise"}
 _OF_HARDWARE = 7
-"""hwnoise prints so many of them."""
+"""The number that hwnoise prints."""
 
 
 def recognises(path: Path) -> bool:
@@ -89,7 +89,7 @@ def _read(found: Iterator[Line]) -> _OsnoiseTop:
             top.test = _TITLES[text.strip()]
         elif header := _DURATION.match(text.strip()):
             if header[2] != "us":
-                raise top.last.wrong(f"{header[2]} is no unit of this table")
+                raise top.last.wrong(f"{header[2]} is not a unit of this table")
             top.tables.begin(top.last)
             top.seconds = seconds_of(header[1])
         elif row := _ROW.fullmatch(text):

@@ -27,7 +27,7 @@ from howlate.lab.archive.packages import (
     Package,
     Say,
     absent,
-    kept,
+    cached_index,
     once,
     read_packages,
     save_index,
@@ -181,7 +181,7 @@ class AptArchive:
 
     def packages(self, *, refresh: bool = False) -> Sequence[Package]:
         """The kernel packages of all suites; updates if the lists are older than a day, or with `refresh`."""
-        return kept(self.index, self.folder, self._update, refresh=refresh, say=self.say)
+        return cached_index(self.index, self.folder, self._update, refresh=refresh, say=self.say)
 
     def fetch(self, package: Package, folder: Path) -> Path:
         """Fetch by apt's own transports (proxies, mirrors); apt checks the hash in the signed list."""

@@ -99,7 +99,7 @@ def data_tar(package: Path) -> Iterator[Plain]:
 
 def members(stream: Plain, whence: Path) -> Iterator[tuple[str, tarfile.TarInfo, tarfile.TarFile]]:
     """The files, folders and links of a tar, in order, by their names ("usr/lib/..."). A file can be read until the
-    next one is asked for."""
+    next one is requested."""
     with _reading(whence), ExitStack() as held:
         stream.ceiling = _MOST_HEADER
         with _decoding(whence):
@@ -122,7 +122,7 @@ def members(stream: Plain, whence: Path) -> Iterator[tuple[str, tarfile.TarInfo,
 
 @contextmanager
 def _decoding(whence: Path) -> Iterator[None]:
-    """What tarfile raises for headers that it cannot decode, beside its own errors."""
+    """What tarfile raises for headers that it cannot decode, in addition to its own errors."""
     try:
         yield
     except (ValueError, RecursionError, OverflowError) as error:
@@ -166,7 +166,7 @@ def _check_links(links: list[tarfile.TarInfo], into: Path, package: Path) -> Non
 
 @contextmanager
 def decompressed(stream: IO[bytes], kind: str, whence: Path, most: int) -> Iterator[Plain]:
-    """A stream decompressed according to its ending ("", gz, xz, lzma, bz2, zst), of at most so many bytes."""
+    """A stream decompressed according to its ending ("", gz, xz, lzma, bz2, zst), of at most `most` bytes."""
     with _reading(whence), ExitStack() as held:
         if kind == "":
             plain = stream

@@ -16,7 +16,7 @@ from howlate.lab.archive.deb import unpack
 from howlate.lab.archive.manifest import unchanged, write_manifest
 from howlate.lab.archive.packages import EMULATOR, Archive, Package, PackageVersion, Say
 from howlate.lab.cache import made, storing
-from howlate.lab.guests.machine import Machine, data_of, said, version_of
+from howlate.lab.guests.machine import Machine, data_of, output_of, version_of
 from howlate.model.run import VIRTUAL
 from howlate.words.statement import rule
 
@@ -55,7 +55,7 @@ def with_emulator(machine: Machine, archive: Archive, cache: Path, say: Say) -> 
             *data_of(beside / "usr" / "share"),
         ]
         try:
-            said(program, "--version")
+            output_of(program, "--version")
         except HowlateError as problem:
             raise NotPossibleError(NO_NEW_EMULATOR(needed=NEEDED, reason=problem.message)) from None
 

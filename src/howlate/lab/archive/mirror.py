@@ -29,8 +29,8 @@ from howlate.lab.archive.packages import (
     Package,
     Say,
     absent,
+    cached_index,
     fields,
-    kept,
     once,
     read_packages,
     save_index,
@@ -95,7 +95,7 @@ class MirrorArchive:
 
     def packages(self, *, refresh: bool = False) -> Sequence[Package]:
         """The kernel packages of all suites that the addresses have."""
-        return kept(self.index, self.index, self._update, refresh=refresh, say=self.say)
+        return cached_index(self.index, self.index, self._update, refresh=refresh, say=self.say)
 
     def fetch(self, package: Package, folder: Path) -> Path:
         """The file, if its hash equals the one in the signed list."""
@@ -139,7 +139,7 @@ class MirrorArchive:
         save_index(self.index, once(packages), {"failed": failed})
 
     def _suites(self, address: str, scratch: Path, seen: set[str], failed: dict[str, str]) -> list[Package]:
-        """The packages of all suites at one address. A mirror that does not work is not asked for the next
+        """The packages of all suites at one address. A mirror that does not work is not tried for the next
         suite; suites that fail for the same reason share one sentence."""
         packages: list[Package] = []
         unusable: dict[str, list[str]] = {}

@@ -30,7 +30,7 @@ LIST_UNFIT = rule(
 CODENAMES = ("bullseye", "bookworm", "trixie", "forky", "sid")
 """Releases whose kernels are 5.10 or newer, oldest first."""
 ADDITIONS = ("-updates", "-backports", "-security")
-"""Suites that may exist beside a release."""
+"""Suites that a release may have."""
 DAY = 24 * 3600
 EMULATOR = ("qemu-system-x86", "qemu-system-common", "qemu-system-data", "seabios")
 """The packages of a QEMU for amd64 guests."""
@@ -211,7 +211,7 @@ def load_index(file: Path, say: Say = silent) -> list[Package] | None:
         return None
 
 
-def kept(
+def cached_index(
     index: Path, place: Path, update: Callable[[], None], *, refresh: bool, say: Say = silent
 ) -> Sequence[Package]:
     """The packages of an index. `update` makes it again if it is older than a day or damaged, or with `refresh`;

@@ -18,7 +18,7 @@ RESTARTS = "reboot: Restarting system"
 """A kernel's last words before it resets the machine (kernel_restart in kernel/reboot.c)."""
 LINES = 12
 BYTES_MOST = 16 << 20
-"""Of a longer console the end is kept."""
+"""The end of a longer console is read."""
 _FRAMES = 16
 _TROUBLE: tuple[tuple[str, str], ...] = (
     ("Kernel panic - not syncing", PANICKED),

@@ -79,7 +79,7 @@ class Fork:
         return words, Witness.between(self.before, after)
 
     def logged(self, instant_ns: int, plan: LogPlan) -> tuple[SingleWords, ExecutionLog]:
-        """The same, and what the guest executed in the one stretch of a plan, to its end or to the guest's."""
+        """The same, and what the guest executed in the window of a plan, to its end or to the guest's."""
         with self._place() as folder:
             files = LogFiles(folder)
             with self._released_in(folder, instant_ns, files.arguments(plan)) as (guest, words):

@@ -169,7 +169,7 @@ class Guest:
             yield self
 
     def go_on(self, deadline: float) -> None:
-        """Let the guest execute, and note from when on its clock counts."""
+        """Let the guest execute, and note when its clock starts."""
         assert self.monitor is not None
         with contextlib.suppress(
             TargetError
@@ -237,7 +237,7 @@ class Guest:
         """What the guest does in which no result comes."""
         machine = self._boot.machine
         rate = standstill.rate * machine.mips / MOST_MIPS
-        return standstill.told(what_it_does(rate, self._looks(), machine.cpus))
+        return standstill.problem(what_it_does(rate, self._looks(), machine.cpus))
 
     def _looks(self) -> list[tuple[bool, ...]]:
         """Of each CPU whether its interrupts are off, several times; nothing if no turn of the guest ends."""
@@ -301,7 +301,7 @@ class Guest:
             ) from None
 
     def stuck(self, what: str, problem: StuckError) -> GuestError:
-        """The failure of a guest that made no more progress."""
+        """The failure of a guest that stopped making progress."""
         return self.failure(STUCK(what=what, reason=problem.statement))
 
     def _end(self) -> None:

@@ -1,5 +1,4 @@
-"""What a guest does in which no result comes any more: by how fast its clock goes on, and by whether its CPUs'
-interrupts are off."""
+"""Why a guest gives no more results: from the rate of its clock and whether its CPUs' interrupts are off."""
 
 from __future__ import annotations
 
@@ -10,15 +9,15 @@ INTERRUPTS_OFF = "it runs with interrupts off"
 LOOPS = "it is in an endless loop with interrupts on"
 LOST_TIMER = "its CPU is idle, and its timer or wake-up was lost"
 LOOPS_OR_WAITS = "it is in an endless loop with interrupts on, or its timer or wake-up was lost"
-"""Of several CPUs none is ever idle."""
+"""With several CPUs none is ever idle."""
 
 IDLE_RATE = 5.0
 """A guest of 1,000 MIPS whose clock goes on by more seconds in one of the host's CPU time is idle. One that
 executes goes on by 0.04 to 0.6, and one that idles by tens."""
 LOOKS, LOOK_AGAIN_S, LOOK_CPU_S = 16, 0.05, 3.0
 """How often its CPUs are looked at, how long after each other, and the CPU time in which QEMU answers such a
-question. It does between two turns, and a turn ends with the next timer. A guest whose turns take longer has none
-before it: its timer's interrupt waits for being taken."""
+question. It does between two turns, and a turn ends with the next timer. Interrupts that are off make a turn longer:
+the timer's interrupt stays pending."""
 _X86_CPU = re.compile(r"\bRFL=([0-9a-f]+)")
 _ARM_CPU = re.compile(r"\bPSTATE=([0-9a-f]+)")
 _X86_ON, _ARM_OFF = 1 << 9, 1 << 7

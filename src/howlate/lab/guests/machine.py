@@ -52,7 +52,7 @@ class Architecture:
     cpu: str
     console: str
     firmware: tuple[str, ...]
-    """What QEMU loads beside the kernel; the guest runs it, so its bytes count."""
+    """Files that QEMU loads in addition to the kernel; the guest runs them, so their bytes count."""
     further_cpu: str = ""
     """QEMU's name of a further CPU as a device; "" where it has none."""
     several: tuple[str, ...] = ()
@@ -97,7 +97,7 @@ ARCHITECTURES = {
 
 @dataclass(frozen=True)
 class Places:
-    """Files of the host that a guest is started with. Their paths are no input: `NAMED` stands for them in keys."""
+    """The host's files of a guest. Their paths are not an input: `NAMED` stands for them in keys."""
 
     kernel: str
     initramfs: str
@@ -116,11 +116,11 @@ class Machine:
     clock: str = VIRTUAL
     cpus: int = 1
     devices: tuple[str, ...] = ()
-    """Beside those that every guest has, by QEMU's names."""
+    """Devices in addition to those of every guest, by QEMU's names."""
     mips: int = MOST_MIPS
     """Millions of instructions in a second of virtual time."""
     turn_ns: int = 0
-    """The longest stretch that one of several CPUs executes before another's turn, in virtual time."""
+    """The longest turn of one of several CPUs, in virtual time."""
     fetched: Path | None = field(default=None, compare=False)
     """Where a QEMU is unpacked that is not the installed one (lab/archive/emulator.py)."""
 
@@ -202,7 +202,7 @@ class Machine:
 
     def _turns(self, *, boots: bool) -> list[str]:
         """A turn ends with the next timer of the virtual clock at the latest (model/turns.py). This timer is a
-        network filter's without a card: the guest knows nothing of it."""
+        network filter's without a card: the guest cannot see it."""
         if not self.turn_ns:
             return []
         interval_us = _BOOT_INTERVAL_US if boots else self._taken.interval_ns // 1000
@@ -269,14 +269,14 @@ def data_of(share: Path) -> tuple[str, ...]:
 
 def version_of(emulator: Path) -> str:
     """What QEMU says of itself, in a line."""
-    return said([str(emulator)], "--version").splitlines()[0]
+    return output_of([str(emulator)], "--version").splitlines()[0]
 
 
 @cache
 def _identity(program: tuple[str, ...], firmware: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     emulator = Path(program[0])
     found = {"version": version_of(emulator), "program": file_hash(emulator), "clock": _CLOCK}
-    folders = [Path(line.strip()) for line in said(program, "-L", "help").splitlines() if line.strip()]
+    folders = [Path(line.strip()) for line in output_of(program, "-L", "help").splitlines() if line.strip()]
     found |= {path.name: file_hash(path) for path in _accelerators(emulator)}
     for name in firmware:
         path = next((folder / name for folder in folders if (folder / name).is_file()), None)
@@ -292,7 +292,7 @@ def _accelerators(emulator: Path) -> list[Path]:
     return [place / name for place in places if (place / name).is_file()]
 
 
-def said(program: Sequence[str], *arguments: str) -> str:
+def output_of(program: Sequence[str], *arguments: str) -> str:
     """What QEMU prints; TargetError if it fails."""
     emulator = program[0]
     try:

@@ -43,13 +43,13 @@ NO_BOOT = "the guest did not boot"
 BOOT_CPU_S = 60.0
 """The limit where no boot on this host is known. A boot takes 5 to 20 s of CPU time."""
 BOOTS, BOOT_LEAST_CPU_S = 4.5, 40.0
-"""The limit elsewhere: so many times the usual boot, and so long at least. With the slowest of sixteen sets of
+"""The limit elsewhere: a multiple of the usual boot, and a minimum. With the slowest of sixteen sets of
 parameters (except those in `_SLOW`) a boot took 37 s where 9 s were usual."""
 BOOT_VIRTUAL_S = 160.0
 """The limit by the guest's own clock: 20 s of instructions where each takes 8 ns. It is ready half a minute after its
 kernel has started (docs/lab/guests.md)."""
 _SLOW = {"idle=poll": 8.0}
-"""Parameters with which a guest boots so many times longer: QEMU leaves its loop at each `pause`."""
+"""Parameters that make a boot longer, by this factor: QEMU leaves its loop at each `pause`."""
 _SAVE_S = 300.0
 _LOAD_S = 300.0
 
@@ -107,7 +107,7 @@ class Snapshot:
     def run_logged(
         self, job: bytes, otherwise: Path, stop: threading.Event, limits: Limits, plan: LogPlan
     ) -> tuple[bytes, tuple[ExecutionLog, ...]]:
-        """The same, and what the guest executed in some stretches of its time (lab/guests/execution_log.py)."""
+        """The same, and what the guest executed in some windows of its time (lab/guests/execution_log.py)."""
         with scratch(window.SIZE + LOG_BYTES, otherwise) as folder:
             files = LogFiles(folder)
             guest = Guest(self.boot, folder, stop)

@@ -3,8 +3,8 @@ results come goes on, however slow it is.
 
 Results stand still when none comes for some of the guest's own time, or for some CPU time of QEMU, which other work
 on the host lengthens little and which bounds what the clock does not: a guest that executes `pause` in a loop
-hardly advances it. A guest that needs no more than usual for a result is never asked for its clock, because a
-question reaches QEMU while the guest measures.
+hardly advances it. A guest that needs no more than usual for a result is not queried for its clock, because a
+query reaches QEMU while the guest measures.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STILL_S = 15.0
 """A guest whose threads all sleep for this long has no timer that would wake it: in virtual time an idle
 guest jumps to its next timer at once."""
 ASKED_S, ASKED_SHARE = 5.0, 1 / 8
-"""A guest is asked for its clock once it has used this much CPU time without a result, and this share of its
+"""The clock of a guest is queried once it has used this much CPU time without a result, and this share of its
 limit."""
 _LOOK_S = 0.5
 _STILL_SHARE = 0.01
@@ -80,8 +80,8 @@ class Limits:
         )
 
     @property
-    def asked_from_s(self) -> float:
-        """The CPU time without a result after which the guest is asked for its clock."""
+    def query_after_s(self) -> float:
+        """The CPU time without a result after which the guest's clock is queried."""
         return min(self.cpu_s / 2, ASKED_S + ASKED_SHARE * self.cpu_s)
 
 
@@ -97,8 +97,8 @@ class Standstill:
         """By how much the guest's clock went on in a second of CPU time."""
         return self.virtual_s / max(self.cpu_s, 1e-3)
 
-    def told(self, what: str) -> str:
-        """The sentence of it; `what` the guest does."""
+    def problem(self, what: str) -> str:
+        """The problem with what the guest does."""
         cpu_s = round(self.cpu_s)
         if self.virtual_s <= 0:
             return f"its clock has stood still for {cpu_s} s of CPU time: {what}"
@@ -126,7 +126,7 @@ class Watch:
         self._still_cpu_s = 0.0
         """The CPU time at the last result."""
         self._begun: tuple[float, float] | None = (0.0, 0.0)
-        """CPU time and clock when the clock was first asked for after the last result."""
+        """CPU time and clock at the first query of the clock after the last result."""
         self.cpu_s = 0.0
 
     def read(self) -> Used:
@@ -144,7 +144,7 @@ class Watch:
         used = self.read()
         if self._has_results():
             return None
-        if self.cpu_s - self._still_cpu_s > self._limits.asked_from_s and (stuck := self._stuck()):
+        if self.cpu_s - self._still_cpu_s > self._limits.query_after_s and (stuck := self._stuck()):
             return stuck
         moved = self.cpu_s - self._since_cpu_s > _STILL_SHARE * (now - self._since) + 0.02
         if not used.is_asleep or moved:

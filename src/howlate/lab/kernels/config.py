@@ -76,7 +76,7 @@ def check_parameters(label: Label, config: Config | None, version: str) -> None:
         if config is None:
             reason = f"without a config it is unknown whether the kernel has {word}"
             raise UnfitKernelError(
-                NOT_A_MODE(label=label, reason=reason, choices=", or put the config beside the kernel")
+                NOT_A_MODE(label=label, reason=reason, choices=", or put the config into the kernel's folder")
             )
         have = modes(config, version)
         if value not in have.choices:

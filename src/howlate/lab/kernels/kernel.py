@@ -37,7 +37,7 @@ class Kernel:
     """What QEMU boots: a bzImage (amd64) or an uncompressed Image (arm64)."""
     vmlinuz_sha256: str
     config_path: Path | None = None
-    """None if the archive no longer has its config, or none was found beside a kernel of the user's own."""
+    """None if the archive no longer has its config, or a kernel of the user's own has no config file."""
     system_map: Path | None = None
     modules_path: Path | None = None
     package: str = ""

@@ -48,10 +48,7 @@ def missing(options: Iterable[str], config: Config) -> list[str]:
 def check_own(kernel: Kernel, say: Say) -> None:
     """UnfitKernelError with all missing options; a message if there is no config to check."""
     if kernel.config_path is None:
-        say(
-            f"{kernel.label} has no config in it or beside it: whether it has what a guest needs is not checked "
-            f"({PAGE})"
-        )
+        say(f"{kernel.label} has no config: whether it has what a guest needs is not checked ({PAGE})")
         return
     lacking = missing((*EVERY, *OF_ARCHITECTURE.get(kernel.arch, ())), kernel.config)
     if lacking:

@@ -31,7 +31,7 @@ from howlate.lab.kernels.image import plain_kernel
 from howlate.lab.kernels.kernel import Kernel
 from howlate.lab.kernels.label import Label
 from howlate.lab.kernels.modules import of_loads
-from howlate.lab.kernels.own import own_kernel
+from howlate.lab.kernels.own_kernel import own_kernel
 from howlate.lab.kernels.own_needs import check_cpus, check_knobs, check_own
 from howlate.lab.kernels.parameters import check_in_force
 from howlate.lab.libraries import check_probe, guest_libraries
@@ -74,7 +74,7 @@ _GUEST_BYTES = 700 << 20
 REAL_LIMIT_S, REAL_LIMIT = 300.0, 2.5
 """In real time a guest is ended after this time plus this multiple of its cell's length."""
 _LOGGED = 3.0
-"""A guest that is logged may use so many times the CPU time."""
+"""The factor on the CPU time that a logged guest may use."""
 _FORCED = ("record", "quiet", "progress", "stream", "end-with-parent", "json")
 
 
@@ -250,7 +250,7 @@ class LabTarget:
         return replay(bench, recorded, wanted, self._limits(cell, _LOGGED))
 
     def _limits(self, cell: Cell, times: float = 1.0) -> Limits:
-        """What a guest with this cell may use without a result; so many times the CPU time."""
+        """What a guest with this cell may use without a result; `times` scales the CPU time."""
         virtual_s = virtual_limit_s(cell)
         return Limits(
             times * limit_s(cell),
@@ -261,7 +261,7 @@ class LabTarget:
         )
 
     def single(self, machine: str, loads: tuple[str, ...]) -> tuple[Bench, Callable[[int], list[list[str]]]]:
-        """The bench of single releases beside these loads, and the job of one by how long after its start it is
+        """The bench of single releases under these loads, and the job of one by how long after its start it is
         planned, in ns."""
         bench = self._bench(machine)
         bench = _with_devices(bench, bench.devices_for(loads))
@@ -369,7 +369,7 @@ class LabTarget:
         return Machine.of(arch, own.clock, self._cpus, own.mips, own.turn_ns)
 
     def _machine_of(self, arch: str) -> Machine:
-        """The machine of an architecture, with a QEMU that can do what is asked of it."""
+        """The machine of an architecture, with a QEMU that can run it."""
         return with_emulator(self._asked_machine(arch), self._archive, self._cache, self._say)
 
     def _bench_of(self, label: Label, kernel: Kernel) -> Bench:
@@ -400,7 +400,7 @@ def _loads(cell: Cell) -> tuple[str, ...]:
 
 
 def _devices(bench: Bench, test: TestKind | None, cell: Cell) -> tuple[str, ...]:
-    """Devices that the guest of a cell has beside those of every guest."""
+    """Devices of a cell's guest in addition to those of every guest."""
     own = test.used(test.devices, cell.parameters) if test else ()
     return tuple(dict.fromkeys((*(need.name for need in own), *bench.devices_for(_loads(cell)))))
 

@@ -86,8 +86,8 @@ def show(study: str, table: str | None, *, as_json: bool) -> int:
 @click.argument("studies", metavar="[ID]...", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def audited(studies: tuple[str, ...], *, as_json: bool) -> int:
-    """Name every published figure that contradicts itself, of the studies ID or of all. Contradictions are no
-    failure of this command: its exit code is 0."""
+    """Name every published figure that contradicts itself, of the studies ID or of all. Contradictions do
+    not fail this command: its exit code is 0."""
     from howlate.published.audit import audit
 
     audits = [audit(reference) for reference in _read(studies)]
@@ -173,7 +173,7 @@ def _print_rules(console: Console, found: Sequence[Audit]) -> None:
         if name in used:
             _wrapped(console, f"{name}: {as_called(check.formula)}", "  ")
     if SLIP in used:
-        _wrapped(console, f"{SLIP}: two prints of one figure are one number, to the last digit", "  ")
+        _wrapped(console, f"{SLIP}: two prints of one figure are the same number", "  ")
     _wrapped(
         console,
         "No figure is changed by it. What rounding could explain is not named (docs/reference.md).",

@@ -1,6 +1,6 @@
 """The listings of the study `tut-2017`: for each kernel and load its tests with number of data points, minimum, mean,
 maximum and standard deviation of each column, in ns, by the names that the study gives them. From the summaries, so
-warm-up is left out; no samples. Parts that are none of its tests have no place in it."""
+warm-up is left out; no samples. Other tests are left out."""
 
 from __future__ import annotations
 
@@ -106,9 +106,7 @@ def _test(summary: CellSummary, asked: DetectorSettings) -> list[str]:
         lines.append(f"! not valid: {'; '.join(map(english, summary.warnings))}")
     if summary.valid and loaded(summary) is False:
         absent = "; ".join(english(warning) for warning in summary.warnings if warning.rule == STARVED.id)
-        lines.append(
-            f"! not loaded: {absent or f'{percent(summary.load_share or 0.0)} of what was asked for'}"
-        )
+        lines.append(f"! not loaded: {absent or f'{percent(summary.load_share or 0.0)} of its target'}")
     there = {name: summary.columns[column] for column, name in names.items() if column in summary.columns}
     if summary.watched_nothing:
         return [*lines, "Nothing was watched: inconclusive."]

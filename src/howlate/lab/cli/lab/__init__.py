@@ -9,5 +9,5 @@ from howlate.cli._folder import Folder
 
 @click.command(cls=Folder, package=__name__, epilog="Example: howlate lab kernels")
 def command() -> None:
-    """Measure kernels side by side in virtual machines: no reboot, reproducible to the last digit
+    """Measure kernels side by side in virtual machines: no reboot, exactly reproducible
     (docs/lab/)."""

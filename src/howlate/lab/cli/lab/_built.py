@@ -15,8 +15,7 @@ kernel_option = click.option(
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="[NAME=]PATH",
-    help="A kernel of your own (bzImage or Image) beside the others, under its file's name or NAME; "
-    "may be repeated.",
+    help="A further kernel of your own (bzImage or Image), under its file's name or NAME; may be repeated.",
 )
 modules_option = click.option(
     "--module",

@@ -91,8 +91,7 @@ lab_options = together(
             "turn_ns",
             callback=lambda _context, _option, text: _turn_ns(text),
             metavar="TIME",
-            help="The longest stretch that one of several CPUs executes before the next, 1us to 1ms "
-            "(default: 5us).",
+            help="Longest turn of one of several CPUs, 1us to 1ms (default: 5us).",
         ),
     ],
 )

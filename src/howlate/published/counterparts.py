@@ -103,7 +103,7 @@ FIGURES: Mapping[str, str] = {
 """The published layout, in its order, and our field for each."""
 
 
-def lines_beside(
+def printed_lines(
     reference: Reference,
     labels: Mapping[str, str],
     column: str,
@@ -129,7 +129,7 @@ def lines_beside(
 def _line(
     table: PublishedTable, row: PublishedRow, cell: Mapping[str, Any], column: str
 ) -> PrintedLine | None:
-    """None if the row is of other cells, or has none of the figures."""
+    """None if the row is of other cells or without these figures."""
     preemption = row.match.get(PREEMPTION, table.where.get(PREEMPTION, ()))
     if preemption:
         if row not in table.rows_for(cell, preemption[0]):

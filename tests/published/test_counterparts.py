@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from howlate.model.decode import parse_toml
-from howlate.published.beside import lines_beside, look_up, published, value_in
+from howlate.published.counterparts import look_up, printed_lines, published, value_in
 from howlate.published.decode import decode_reference
 from howlate.published.load import find_reference, references
 from howlate.published.reference import PREEMPTION, PublishedRow, PublishedTable
@@ -108,7 +108,7 @@ def test_each_figure_once_by_our_field() -> None:
 
 def test_the_rows_of_a_published_table_stand_beside_a_table_of_ours() -> None:
     cell = {"load": "none", "period": "1000us"}
-    lines = lines_beside(find_reference("toshiba-2010"), cell, "latency_ns")
+    lines = printed_lines(find_reference("toshiba-2010"), cell, "latency_ns")
     assert [(line.label, line.preemption) for line in lines] == [
         ("2.6.26lenny (user mode)", ("none", "voluntary")),
         ("2.6.26preemptive (user mode)", ("full",)),
@@ -118,7 +118,7 @@ def test_the_rows_of_a_published_table_stand_beside_a_table_of_ours() -> None:
     assert lines[2].values == pytest.approx(
         {"mean": 6817.0, "maximum": 30381.0, "deviation": 313.0, "overruns": 0.0}
     )
-    of_task = lines_beside(
+    of_task = printed_lines(
         find_reference("toshiba-2010"), {**cell, "timer": "cobalt-kernel-task"}, "latency_ns"
     )
     assert [(line.label, line.preemption) for line in of_task] == [
@@ -136,14 +136,16 @@ def test_the_rows_of_a_published_table_stand_beside_a_table_of_ours() -> None:
 def test_rows_of_other_loads_do_not_stand_beside_it() -> None:
     reference = find_reference("toshiba-mem-2010")
     part = {"part": table.part} if (table := reference.table("memory-alloc-500us")) and table.part else {}
-    lines = lines_beside(reference, {**part, "load": "memory-alloc:50", "period": "500us"}, "latency_ns")
+    lines = printed_lines(reference, {**part, "load": "memory-alloc:50", "period": "500us"}, "latency_ns")
     assert [(line.label, line.values["exceeded"]) for line in lines] == [
         ("2.6.31.12 · 50%", 19),
         ("2.6.31.12-RT · 50%", 1),
     ]
-    assert lines_beside(reference, {**part, "load": "memory-alloc:60", "period": "500us"}, "latency_ns") == ()
     assert (
-        lines_beside(reference, {**part, "load": "memory-alloc:50", "period": "500us"}, "response_ns") == ()
+        printed_lines(reference, {**part, "load": "memory-alloc:60", "period": "500us"}, "latency_ns") == ()
+    )
+    assert (
+        printed_lines(reference, {**part, "load": "memory-alloc:50", "period": "500us"}, "response_ns") == ()
     )
 
 
@@ -151,7 +153,7 @@ def test_a_listing_gives_a_row_of_each_kernel_for_a_column() -> None:
     reference = find_reference("tut-2017")
     table = reference.table("listing-2-preemption")
     assert table is not None
-    lines = lines_beside(reference, {"part": table.part, "load": "none"}, "cs1_ns")
+    lines = printed_lines(reference, {"part": table.part, "load": "none"}, "cs1_ns")
     assert [(line.table, line.preemption, line.values["maximum"]) for line in lines] == [
         ("listing-2-preemption", ("none", "voluntary"), 100553.0),
         ("listing-3-preemption", ("full",), 23748.0),
@@ -159,12 +161,12 @@ def test_a_listing_gives_a_row_of_each_kernel_for_a_column() -> None:
     ]
     assert [
         line.values["minimum"]
-        for line in lines_beside(reference, {"part": table.part, "load": "none"}, "cs2_ns")
+        for line in printed_lines(reference, {"part": table.part, "load": "none"}, "cs2_ns")
     ] == [573, 561, 645]
 
 
 def test_what_only_the_words_say_stands_beside_what_no_table_has() -> None:
-    lines = lines_beside(
+    lines = printed_lines(
         find_reference("toshiba-2010"), {"load": "cpu:100+disk", "period": "200us"}, "latency_ns"
     )
     assert [(line.table, line.label, line.values) for line in lines] == [
@@ -191,12 +193,12 @@ def test_no_row_stands_beside_what_was_measured_otherwise(
 ) -> None:
     """A label decides, be it an axis or not, else what the plan asked for; also for rows without a kernel of ours."""
     cell = {"load": "none", "period": "300us", **labels}
-    assert bool(lines_beside(find_reference(study), cell, "latency_ns", parameters)) is stands
+    assert bool(printed_lines(find_reference(study), cell, "latency_ns", parameters)) is stands
 
 
 def test_a_row_that_is_printed_again_stands_there_once() -> None:
     """The row without load of toshiba-mem-2010 is one measurement, printed under each of the four loads."""
-    lines = lines_beside(
+    lines = printed_lines(
         find_reference("toshiba-mem-2010"), {"load": "none", "period": "500us"}, "latency_ns"
     )
     assert [(line.table, line.label) for line in lines] == [
@@ -244,7 +246,7 @@ def shown(name: str, table: PublishedTable, row: PublishedRow, labels: Mapping[s
         (line.table, line.label) in ((table.id, row.named), (table.id, table.title))
         and (PREEMPTION not in row.match or line.preemption == row.match[PREEMPTION])
         for column in columns
-        for line in lines_beside(find_reference(name), labels, column)
+        for line in printed_lines(find_reference(name), labels, column)
     )
 
 

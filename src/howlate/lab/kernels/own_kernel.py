@@ -25,7 +25,7 @@ def own_kernel(text: str, cache: Path | None = None, say: Say = silent) -> tuple
     """The bzImage or Image that `PATH`, `NAME=PATH` or either with `[parameters]` means: unchanged, or
     unpacked into the cache if QEMU cannot boot it directly.
 
-    Its config is looked for in the image, beside it (`config-*` of the same name, `NAME.config`, `config`)
+    Its config is looked for in the image, its folder (`config-*` of the same name, `NAME.config`, `config`)
     and in its build tree.
     """
     name, path, parameters = split_own(text)
