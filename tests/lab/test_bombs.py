@@ -320,4 +320,4 @@ def test_a_record_of_a_kernel_names_no_other_place(tmp_path: Path) -> None:
         Label.parse("6.1"), "6.1", tmp_path / "k/vmlinuz", "", packages=(row,), modules_path=tmp_path
     )
     with pytest.raises(DamagedError):
-        kernels._held(kernel, row)
+        kernels._recorded_package(kernel, row)

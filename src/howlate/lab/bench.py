@@ -73,8 +73,8 @@ def _is_whole(unpacked: Path) -> bool:
     if not _is_complete(unpacked):
         return False
     plain = unpacked / VMLINUX
-    kept = read_entry(unpacked / _SUM, _SUM_BYTES).decode("ascii", "replace")
-    return not plain.is_file() or kept == seal(unpacked.name, entry_hash(plain))
+    stored = read_entry(unpacked / _SUM, _SUM_BYTES).decode("ascii", "replace")
+    return not plain.is_file() or stored == seal(unpacked.name, entry_hash(plain))
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class Bench:
 
     def lines_for(self, loads: Sequence[str]) -> list[tuple[str, ...]]:
         """What stands in a job before a cell with these loads; NotPossibleError if the kernel lacks it."""
-        found: dict[tuple[str, ...], None] = {}
+        devices: dict[tuple[str, ...], None] = {}
         for spec in loads:
             load = self.loads.get(spec_name(spec))
             if load is None:
@@ -167,9 +167,9 @@ class Bench:
             if self.kernel.label.own and load.modules:
                 check_load(self.kernel, load, spec)
             for need in load.used(load.modules, spec):
-                found.update(dict.fromkeys(self._lines_of(need)))
-            found.update({("disk", disk.name, _DISK): None for disk in load.used(load.disks, spec)})
-        return list(found)
+                devices.update(dict.fromkeys(self._lines_of(need)))
+            devices.update({("disk", disk.name, _DISK): None for disk in load.used(load.disks, spec)})
+        return list(devices)
 
     def devices_for(self, loads: Sequence[str]) -> tuple[str, ...]:
         """The devices of a guest that these loads use."""
@@ -263,9 +263,9 @@ class Bench:
         """What the guest said of its kernel that is not this one."""
         return other_kernel(files, str(self.label), self.kernel.release, self._build_ids)
 
-    def _is_named(self, kept: Mapping[str, bytes]) -> bool:
+    def _is_named(self, files: Mapping[str, bytes]) -> bool:
         """The same of a kept result by its name alone: no kernel is read for it."""
-        return other_kernel(kept, str(self.label), self.kernel.release, frozenset()) is None
+        return other_kernel(files, str(self.label), self.kernel.release, frozenset()) is None
 
     @cached_property
     def _build_ids(self) -> frozenset[bytes]:

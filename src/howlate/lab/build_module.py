@@ -80,10 +80,10 @@ def build_module(
             write_manifest(beside, digest)
 
     done = made(where / "modules" / digest, make, unchanged(), say)
-    found = tuple(sorted(done.glob("*.ko")))
-    if not found:
+    modules = tuple(sorted(done.glob("*.ko")))
+    if not modules:
         raise _no_kbuild(folder)
-    return found
+    return modules
 
 
 def _is_source(path: Path) -> bool:

@@ -82,8 +82,10 @@ def build_root(
             check=False,
         )
         if done.returncode != 0:
-            said = [row for row in (done.stdout + done.stderr).splitlines() if row.startswith(("E:", "W:"))]
-            why = said[-1] if said else (done.stderr.splitlines() or ["it does not say why"])[-1]
+            messages = [
+                row for row in (done.stdout + done.stderr).splitlines() if row.startswith(("E:", "W:"))
+            ]
+            why = messages[-1] if messages else (done.stderr.splitlines() or ["it does not say why"])[-1]
             raise TargetError(
                 "debootstrap could not make a root of {release}: {reason}",
                 remedy="check that the mirror has this suite",

@@ -31,12 +31,12 @@ class Costs:
         self._hold = threading.Lock()
         self._factors: dict[str, float] = {}
         if self.path is not None:
-            kept = read_sealed_json(
+            stored = read_sealed_json(
                 self.path, self.say, "what cells take on this host is learnt again", _MOST_BYTES
             )
             with suppress(ValueError, TypeError, AttributeError, KeyError):
-                found = kept or {"factors": {}}
-                self._factors = {str(k): float(v) for k, v in found["factors"].items() if 0.01 < v < 100}
+                factors = stored or {"factors": {}}
+                self._factors = {str(k): float(v) for k, v in factors["factors"].items() if 0.01 < v < 100}
 
     def of(self, cell: Cell) -> float:
         """The factor for this cell."""

@@ -39,16 +39,16 @@ class DebugInfo:
 
     def lines(self, addresses: Collection[int]) -> Mapping[int, str]:
         """`mm/swap.c:942` for each address that has one; of inlined code, its own line."""
-        found = {}
+        sections = {}
         try:
             for address in addresses:
                 rows = self._rows(self._unit_of(address))
                 place = bisect.bisect_right(rows, address, key=lambda row: row[0]) - 1
                 if place >= 0 and rows[place][1]:
-                    found[address] = rows[place][1]
+                    sections[address] = rows[place][1]
         except (DWARFError, ELFError) as error:
             raise DamagedError(DAMAGED_PACKAGE(package=self.path, damage=error)) from None
-        return found
+        return sections
 
     @cached_property
     def _dwarf(self) -> Any:
@@ -116,8 +116,8 @@ def _opened(path: Path, held: ExitStack) -> DebugInfo:
         candidates = sorted(path.rglob(f"{_VMLINUX}*")) if path.is_dir() else [path]
         files = (held.enter_context(each.open("rb")) for each in candidates if each.is_file())
     for file in files:
-        if (found := _debug_info(path, file)) is not None:
-            return found
+        if (info := _debug_info(path, file)) is not None:
+            return info
     raise UsageError(
         "{path} has no vmlinux with debug information and a build id",
         remedy="name an unstripped vmlinux, a folder that has one, or the package linux-image-RELEASE-dbg",

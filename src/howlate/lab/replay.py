@@ -83,7 +83,7 @@ class ReplayedActivation:
 
 
 def replay(
-    bench: Bench, cell: RecordedCell, wanted: Sequence[Activation], limits: Limits
+    bench: Bench, cell: RecordedCell, targets: Sequence[Activation], limits: Limits
 ) -> list[ReplayedActivation]:
     """Play a cell again with a log of what is executed around some of its activations."""
     if bench.machine.clock != VIRTUAL:
@@ -92,12 +92,12 @@ def replay(
         raise _not_replayable("of several CPUs", "with one CPU")
     symbols = symbols_of(bench, cell.before)
     begin_ns = cell.activations.t0_ns - ahead_ns(bench, symbols)
-    near = [_neighbour(cell.activations.each, each) for each in wanted]
-    expected_ns = [begin_ns + _stamp_ns(each) for each in (*wanted, *near)]
+    near = [_neighbour(cell.activations.each, each) for each in targets]
+    expected_ns = [begin_ns + _stamp_ns(each) for each in (*targets, *near)]
     stretches = [
         _around(stamp_ns, LOG_LEAD_NS + each.latency_ns)
-        for stamp_ns, each in zip(expected_ns, wanted, strict=False)
-    ] + [_around(stamp_ns, TAIL_NS) for stamp_ns in expected_ns[len(wanted) :]]
+        for stamp_ns, each in zip(expected_ns, targets, strict=False)
+    ] + [_around(stamp_ns, TAIL_NS) for stamp_ns in expected_ns[len(targets) :]]
     plan = LogPlan(
         _joined(stretches),
         switches=symbols.address("__switch_to"),
@@ -106,9 +106,11 @@ def replay(
     lines, logs = bench.logged([*cell.before, cell.line], limits, plan)
     _must_be_equal(cell, streamed_activations(lines[-1].files.get("stream", b"")))
     executions = [execution_of(bench, symbols, log) for log in logs]
-    found = _all_found(executions, expected_ns, cell)
+    stamps_found = _clock_readings(executions, expected_ns, cell)
     replayed = []
-    for each, other, mine, others in zip(wanted, near, found, found[len(wanted) :], strict=False):
+    for each, other, mine, others in zip(
+        targets, near, stamps_found, stamps_found[len(targets) :], strict=False
+    ):
         apart_ns = _stamp_ns(each) - _stamp_ns(other)
         most_ns = most_off_ns(apart_ns, bench.kernel.arch)
         pairs = (
@@ -122,7 +124,7 @@ def replay(
 
 
 @dataclass(frozen=True)
-class _Found:
+class _ClockReading:
     """An instruction that read the clock for a time stamp."""
 
     execution: Execution
@@ -130,19 +132,19 @@ class _Found:
     read_ns: int
 
 
-def _all_found(
+def _clock_readings(
     executions: Sequence[Execution], expected_ns: Sequence[int], cell: RecordedCell
-) -> list[list[_Found]]:
+) -> list[list[_ClockReading]]:
     """The candidates for each time stamp, equally far from their due times: another program may have read the clock
     nearer to that."""
-    nearest = [_found(executions, stamp_ns, cell)[0] for stamp_ns in expected_ns]
+    nearest = [_candidates(executions, stamp_ns, cell)[0] for stamp_ns in expected_ns]
     off_ns = round(
         median(each.read_ns - stamp_ns for each, stamp_ns in zip(nearest, expected_ns, strict=True))
     )
-    return [_found(executions, stamp_ns + off_ns, cell) for stamp_ns in expected_ns]
+    return [_candidates(executions, stamp_ns + off_ns, cell) for stamp_ns in expected_ns]
 
 
-def _found(executions: Sequence[Execution], expected_ns: int, cell: RecordedCell) -> list[_Found]:
+def _candidates(executions: Sequence[Execution], expected_ns: int, cell: RecordedCell) -> list[_ClockReading]:
     """The one that is nearest to where it should be, and those that may have been read in its place."""
     for execution in executions:
         if execution.log.anchors[0][1] <= expected_ns <= execution.log.anchors[-1][1]:
@@ -150,17 +152,17 @@ def _found(executions: Sequence[Execution], expected_ns: int, cell: RecordedCell
             if len(places) and abs(times_ns - expected_ns).min() <= _NEAR_NS:
                 first_ns = int(times_ns[np.argmin(np.abs(times_ns - expected_ns))])
                 return [
-                    _Found(execution, int(place), int(read_ns))
+                    _ClockReading(execution, int(place), int(read_ns))
                     for place, read_ns in zip(*readings(execution), strict=True)
                     if first_ns <= read_ns <= first_ns + _AGAIN_NS
                 ]
     raise TargetError(STAMP_NOT_FOUND(cell=cell.id))
 
 
-def _replayed(activation: Activation, found: _Found, step_ns: int) -> ReplayedActivation:
+def _replayed(activation: Activation, stamp: _ClockReading, step_ns: int) -> ReplayedActivation:
     """The clock shows the last step that was over."""
-    shown_ns = found.read_ns - found.read_ns % step_ns
-    return ReplayedActivation(activation, found.execution, shown_ns - activation.latency_ns, found.at)
+    shown_ns = stamp.read_ns - stamp.read_ns % step_ns
+    return ReplayedActivation(activation, stamp.execution, shown_ns - activation.latency_ns, stamp.at)
 
 
 def _neighbour(all_of_them: Sequence[Activation], activation: Activation) -> Activation:
@@ -189,15 +191,15 @@ def _around(stamp_ns: int, lead_ns: int) -> Stretch:
     return Stretch(stamp_ns - lead_ns, stamp_ns + TAIL_NS)
 
 
-def _joined(wanted: Iterable[Stretch]) -> tuple[Stretch, ...]:
+def _joined(windows: Iterable[Stretch]) -> tuple[Stretch, ...]:
     """In order; those that meet are one."""
-    found: list[Stretch] = []
-    for stretch in sorted(wanted, key=lambda each: each.from_ns):
-        if found and stretch.from_ns <= found[-1].to_ns:
-            found[-1] = Stretch(found[-1].from_ns, max(found[-1].to_ns, stretch.to_ns))
+    joined: list[Stretch] = []
+    for stretch in sorted(windows, key=lambda each: each.from_ns):
+        if joined and stretch.from_ns <= joined[-1].to_ns:
+            joined[-1] = Stretch(joined[-1].from_ns, max(joined[-1].to_ns, stretch.to_ns))
         else:
-            found.append(stretch)
-    return tuple(found)
+            joined.append(stretch)
+    return tuple(joined)
 
 
 def stamps(execution: Execution) -> tuple[Integers, Integers]:
@@ -255,9 +257,9 @@ def execution_of(bench: Bench, symbols: Symbols, log: ExecutionLog) -> Execution
 def ahead_ns(bench: Bench, symbols: Symbols) -> int:
     """How far a guest's CLOCK_MONOTONIC is ahead of the machine's clock when a cell begins: once for each guest."""
     place = bench.cache / CLOCKS / f"{bench.key}.json"
-    kept = read_sealed_json(place, bench.say, "the clocks are compared again")
+    stored = read_sealed_json(place, bench.say, "the clocks are compared again")
     with suppress(ValueError, KeyError, TypeError):
-        return int(kept["ahead_ns"])
+        return int(stored["ahead_ns"])
     found_ns = _compared_clocks_ns(bench, symbols)
     with storing(place):
         write_sealed_json(place, {"ahead_ns": found_ns})

@@ -36,14 +36,14 @@ class Results:
     ) -> dict[str, bytes]:
         """The files that the job left, from the cache, where they are right, or from `run`."""
         place = self._place(snapshot_key, job)
-        kept = None if self.fresh else self._read(place)
-        if kept is not None and not is_right(kept):
+        stored = None if self.fresh else self._read(place)
+        if stored is not None and not is_right(stored):
             self._changed(place)
-            kept = None
-        if kept is not None:
+            stored = None
+        if stored is not None:
             with suppress(OSError):
                 os.utime(place)  # when it was last used
-            return kept
+            return stored
         data = run()
         files = decode_tree(data)  # before it is kept: what cannot be read is not
         try:

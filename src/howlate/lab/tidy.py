@@ -62,22 +62,22 @@ def clean(cache: Path) -> int:
 
 
 def _prune(folder: Path, most: int) -> None:
-    kept = 0
+    total = 0
     for path in sorted((p for p in _listed(folder) if p.name[0] != "."), key=_age_s):
-        kept += _size(path)
-        if kept > most and _age_s(path) > _IN_USE_S:
+        total += _size(path)
+        if total > most and _age_s(path) > _IN_USE_S:
             with suppress(OSError):
                 path.unlink()
 
 
 def _prune_kernels(kernels: Path, prefix: str) -> None:
     """A run may boot its kernels for hours, so nothing is removed that was opened within a day."""
-    kept = 0
+    total = 0
     for folder in sorted(
         (p for p in _listed(kernels) if p.name.startswith(prefix) and p.name[0] != "."), key=_age_s
     ):
-        kept += _size_of_tree(folder)
-        if kept > MOST_OWN_BYTES and _age_s(folder) > _LEFT_S:
+        total += _size_of_tree(folder)
+        if total > MOST_OWN_BYTES and _age_s(folder) > _LEFT_S:
             remove(folder)
 
 

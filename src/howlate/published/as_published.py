@@ -66,13 +66,13 @@ def published_figures(contents: Sequence[RunContent]) -> Iterator[Drawn]:
 
 def _rows(table: PublishedTable, every: Sequence[Placed], models: Sequence[str]) -> list[ShownRow]:
     """Our cells by the document's rows, in their order."""
-    found = []
+    panels = []
     for row in table.rows:
         ours = [cell for cell in every if row in _rows_for(table, cell, models[cell.side])]
         for cell in ours:  # the document's word, and whose samples represent it
             name = ": ".join(part for part in (row.named, cell.name) if part)
-            found.append(ShownRow(row, cell, name))
-    return found
+            panels.append(ShownRow(row, cell, name))
+    return panels
 
 
 def _rows_for(table: PublishedTable, one: Placed, preemption: str) -> tuple[PublishedRow, ...]:
@@ -108,13 +108,13 @@ def _title(table: PublishedTable) -> str:
 
 def _absent(table: PublishedTable, rows: Sequence[ShownRow]) -> Text:
     """The document's rows for which we have nothing, and why."""
-    drawn = {shown.row.label for shown in rows}
+    labels = {shown.row.label for shown in rows}
     return tuple(
         Caption('Nothing stands for "{row}", which cannot be measured here.', row=row.named)
         if row.why
         else Caption('Nothing stands for "{row}", which was not measured.', row=row.named)
         for row in table.rows
-        if row.label not in drawn
+        if row.label not in labels
     )
 
 
@@ -159,10 +159,10 @@ def _histogram(table: PublishedTable, shown: ShownRow) -> Panel | None:
     axes, total = _axes(table, shown.row), sum(bins.histogram.counts)
     x = asked(Scale(0.0, float(bins.histogram.upper_ns[-1]), log=False, kind="ns"), axes.get("latency"))
     binned = binned_on(bins.histogram, x)
-    wanted = axes.get("counts", AxisRange())
+    counts_range = axes.get("counts", AxisRange())
     share = total / table.samples if table.samples else 1.0
-    high = wanted.high * share if wanted.high is not None else most_in_a_bar([binned]) * 1.05
-    y = Scale((wanted.low or 0.0) * share, high, log=False, kind="count")
+    high = counts_range.high * share if counts_range.high is not None else most_in_a_bar([binned]) * 1.05
+    y = Scale((counts_range.low or 0.0) * share, high, log=False, kind="count")
     return panel_on(shown.name, replace(subject, bins=bins), bins, binned, x, y, HEIGHT, "")
 
 

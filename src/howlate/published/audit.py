@@ -92,22 +92,22 @@ def audit(reference: Reference) -> Audit:
     """All rules over all rows. A row that repeats another one's measurement is compared only with that one,
     so that each measurement is judged once."""
     checked = dict.fromkeys((*RULES, SLIP), 0)
-    found: list[ContradictoryFigure] = []
+    findings: list[ContradictoryFigure] = []
     for table in reference.tables:
         for row in table.rows:
             if row.same_as:
                 pairs = list(_pairs(reference, table, row))
                 checked[SLIP] += len(pairs)
-                found += [f for pair in pairs if (f := _apart(reference, table, row, *pair))]
+                findings += [f for pair in pairs if (f := _apart(reference, table, row, *pair))]
                 continue
             summary = next(_readings(table, row))
             for name, check in RULES.items():
                 checked[name] += check.applies(summary)
-            found += _row(reference, table, row)
+            findings += _row(reference, table, row)
         for finding, seen in _reprints(reference, table):
             checked[SLIP] += seen
-            found += [finding] if finding is not None else []
-    return Audit(reference.study, checked, tuple(found))
+            findings += [finding] if finding is not None else []
+    return Audit(reference.study, checked, tuple(findings))
 
 
 def summary_of(
@@ -148,16 +148,16 @@ def _readings(table: PublishedTable, row: PublishedRow) -> Iterator[Summary]:
 def _row(reference: Reference, table: PublishedTable, row: PublishedRow) -> list[ContradictoryFigure]:
     """Only contradictions in every reading of the row's ambiguous figures."""
     first, *others = [contradictions(summary) for summary in _readings(table, row)]
-    found = []
+    findings = []
     for one in first:
         if all(one.rule in {c.rule for c in other} for other in others):
             says = _sentence(table, row, one) + (" So it is in each reading of the row." if others else "")
-            found.append(
+            findings.append(
                 _finding(
                     reference, table, table.place, row.label, one.rule, _named(table, one.figures[0]), says
                 )
             )
-    return found
+    return findings
 
 
 def _finding(
@@ -185,20 +185,18 @@ def _sentence(table: PublishedTable, row: PublishedRow, one: Contradiction) -> s
     bound = one.bound / UNITS.get(unit, 1.0) if one.figures[0] in TIMES else one.bound
     of = f" of {table.samples:,} samples" if table.samples else ""
     period = f" and a period of {table.where['period'][0]}" if _with_period(one) else ""
-    rest = " and ".join(_said(table, row, name) for name in one.figures[1:])
-    subject = _said(table, row, one.figures[0])
+    rest = " and ".join(_figure_text(table, row, name) for name in one.figures[1:])
+    subject = _figure_text(table, row, one.figures[0])
     subject, value = subject[0].upper() + subject[1:], f"{bound:.6g}{f' {unit}' if unit else ''}"
-    beside = f"{rest}{of}{period}"
-    if one.least:
-        return f"{subject} cannot stand beside {beside}: it would have to be at least {value}."
-    return f"{subject} cannot stand beside {beside}: it would have to be at most {value}."
+    limit = "least" if one.least else "most"
+    return f"{subject} contradicts {rest}{of}{period}: it must be at {limit} {value}."
 
 
 def _with_period(one: Contradiction) -> bool:
     return one.rule in ("period-exceeded", "overruns", "deviation-below-counts")
 
 
-def _said(table: PublishedTable, row: PublishedRow, statistic: str) -> str:
+def _figure_text(table: PublishedTable, row: PublishedRow, statistic: str) -> str:
     column = _named(table, statistic)
     figure = row.values.get(column.name) if column else None
     if column is None or figure is None:

@@ -45,15 +45,15 @@ class Published:
 def published(reference: Reference, cell: Mapping[str, Any], preemption: str = "") -> dict[str, Published]:
     """All figures that correspond to a cell, by our field. A figure that is printed several times is taken
     once, from the first table that has it."""
-    found: dict[str, Published] = {}
+    figures: dict[str, Published] = {}
     for table in reference.tables:
         for row in table.rows_for(cell, preemption):
             for column in table.columns:
                 figure = row.values.get(column.name)
                 if figure is not None and figure.number is not None and column.field:
                     one = Published(table, row, column, figure)
-                    found.setdefault(one.field, one)
-    return found
+                    figures.setdefault(one.field, one)
+    return figures
 
 
 def look_up(cell: Mapping[str, Any], field: str) -> float | None:
@@ -114,15 +114,15 @@ def printed_lines(
     any, figures from the text are used. `parameters`: the cells' other requested parameters."""
     cell = {"labels": labels, "parameters": parameters or {}}
     for kinds in (("table", "listing"), ("text",)):
-        found = {
+        figures = {
             f"{table.id}/{row.label}": (row, line)
             for table in reference.tables
             if table.kind in kinds
             for row in table.rows
             if (line := _line(table, row, cell, column)) is not None
         }
-        if found:  # a row that repeats another one's measurement appears once
-            return tuple(line for row, line in found.values() if row.same_as not in found)
+        if figures:  # a row that repeats another one's measurement appears once
+            return tuple(line for row, line in figures.values() if row.same_as not in figures)
     return ()
 
 

@@ -56,7 +56,7 @@ def decode_reference(read: Table) -> Reference:
     )
     modes = _modes(read.table("modes"), tables)
     tables = tuple(replace(table, rows=_in_modes(table.rows, modes)) for table in tables)
-    found = Reference(
+    reference = Reference(
         study=_slug(read, "study"),
         title=read.text("title"),
         document=read.text("document"),
@@ -73,8 +73,8 @@ def decode_reference(read: Table) -> Reference:
             _known(place, one.below, [t.id for t in tables], "table")
         for row, where in zip(one.rows, place.tables("row"), strict=True):
             if row.same_as:
-                _check_same(row, where, found)
-    return found
+                _check_same(row, where, reference)
+    return reference
 
 
 def _modes(read: Table, tables: Sequence[PublishedTable]) -> Mapping[str, str]:
@@ -225,10 +225,10 @@ def _reprint(read: Table, columns: tuple[PublishedColumn, ...], rows: tuple[Publ
     labels, differs = [r.label for r in rows], []
     for one in read.tables("differs"):
         one.only("row", "column", "printed")
-        found = Differs(one.text("row"), one.text("column"), one.text("printed"))
-        _known(one, found.row, labels, "row of the table")
-        _known(one, found.column, [c.name for c in columns], "column of the table")
-        differs.append(found)
+        difference = Differs(one.text("row"), one.text("column"), one.text("printed"))
+        _known(one, difference.row, labels, "row of the table")
+        _known(one, difference.column, [c.name for c in columns], "column of the table")
+        differs.append(difference)
     some = _texts(read, "rows")
     for label in some:
         _known(read, label, labels, "row of the table")
@@ -247,23 +247,23 @@ def _axis(read: Table, labels: Sequence[str]) -> PublishedAxis:
 
 
 def _labels(read: Table) -> Mapping[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+    labels: dict[str, tuple[str, ...]] = {}
     for name, value in read.values.items():
         values = value if isinstance(value, list) else [value]
         if not values or not all(isinstance(v, str) and v for v in values):
             raise wrong(read, name, "text or a list of texts", kind_of(value))
-        found[name] = tuple(values)
-    for given in found.get(PREEMPTION, ()):
+        labels[name] = tuple(values)
+    for given in labels.get(PREEMPTION, ()):
         _known(read, given, PREEMPTIONS, "preemption model")
-    return found
+    return labels
 
 
 def _texts(read: Table, name: str) -> tuple[str, ...]:
-    found = read.items(name)
-    for value in found:
+    texts = read.items(name)
+    for value in texts:
         if not isinstance(value, str):
             raise wrong(read, name, "a list of texts", kind_of(value))
-    return tuple(found)
+    return tuple(texts)
 
 
 def _one_of(read: Table, name: str, known: tuple[str, ...], what: str) -> str:

@@ -30,11 +30,11 @@ def of_both_modes(name: str) -> bool:
     return name in references() and len(set(find_reference(name).modes.values())) > 1
 
 
-def layouts(found: Comparison) -> list[Sheet]:
+def layouts(comparison: Comparison) -> list[Sheet]:
     """For compare/document.py."""
     from howlate.published.layouts import layouts
 
-    return layouts(found)
+    return layouts(comparison)
 
 
 def conclusion(topic: Topic, first: int, second: int) -> list[Statement]:

@@ -17,17 +17,17 @@ from howlate.sides.joined import Member, Place, parameters_of
 from howlate.words.language import _
 
 
-def layouts(found: Comparison) -> list[Sheet]:
+def layouts(comparison: Comparison) -> list[Sheet]:
     """The tables of the studies' documents for which we have figures, each followed by the one below it."""
     shown: list[Sheet] = []
-    for document in found.documents:
+    for document in comparison.documents:
         if not isinstance(document, StudyDocument):
             continue
         tables = document.reference.tables
-        made = {table.id: layout for table in tables if (layout := _layout(found, table)) is not None}
-        wanted = [table for table in tables if table.layout and table.id in made]
-        under = {table.below for table in wanted if table.below}
-        for table in wanted:
+        made = {table.id: layout for table in tables if (layout := _layout(comparison, table)) is not None}
+        shown_tables = [table for table in tables if table.layout and table.id in made]
+        under = {table.below for table in shown_tables if table.below}
+        for table in shown_tables:
             if table.id in under:
                 continue
             shown.append(made[table.id])
@@ -36,7 +36,7 @@ def layouts(found: Comparison) -> list[Sheet]:
     return shown
 
 
-def _layout(found: Comparison, table: PublishedTable) -> Sheet | None:
+def _layout(comparison: Comparison, table: PublishedTable) -> Sheet | None:
     """None if the table has no figures of ours, or only in rows that it repeats from another."""
     columns = [c for c in table.columns if c.field and any(c.name in row.values for row in table.rows)]
     names: list[tuple[str, ...]] = []
@@ -45,16 +45,16 @@ def _layout(found: Comparison, table: PublishedTable) -> Sheet | None:
     values: list[list[str]] = []
     repetitions = its_own = 0
     for row in table.rows:
-        ours = _ours(found, table, row)
+        ours = _ours(comparison, table, row)
         its_own += bool(ours) and not row.same_as
         repetitions = max([repetitions, *(len(member.group.counted) for _, member in ours)])
         names += [tuple(row.named.split(" · ")), *[()] * len(ours)]
-        sides += [*(found.sides[side] for side, _ in ours), ""]
+        sides += [*(comparison.sides[side] for side, _ in ours), ""]
         values += [[_text_of(member, column, row, table) for column in columns] for _, member in ours]
         values.append([_printed(row, column) for column in columns])
     if not its_own:
         return None
-    what = _("seeds") if found.joined.virtual else _("repetitions")
+    what = _("seeds") if comparison.joined.virtual else _("repetitions")
     note = _("Ours are medians over {count} {what}; the tables by point have the smallest and the largest.")
     parts = ([own[i] if i < len(own) else "" for own in names] for i in range(max(map(len, names))))
     return Sheet(
@@ -72,13 +72,14 @@ def _layout(found: Comparison, table: PublishedTable) -> Sheet | None:
     )
 
 
-def _ours(found: Comparison, table: PublishedTable, row: PublishedRow) -> list[tuple[int, Member]]:
+def _ours(comparison: Comparison, table: PublishedTable, row: PublishedRow) -> list[tuple[int, Member]]:
     """The sides that were measured in the same way as the row."""
     return [
         (side, member)
-        for place in found.joined.places
+        for place in comparison.joined.places
         for side, member in sorted(place.members.items())
-        if member.group.counted and _is_of(table, row, place, member, found.joined.sides[side].preemption)
+        if member.group.counted
+        and _is_of(table, row, place, member, comparison.joined.sides[side].preemption)
     ]
 
 

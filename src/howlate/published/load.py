@@ -21,10 +21,10 @@ def references(folder: Path = REFERENCE) -> dict[str, Path]:
 def read_reference(path: Path) -> Reference:
     """Decode a file; errors name file and place. Numbers keep the digits as written."""
     read = parse_toml(read_text(path, UsageError), str(path), parse_float=Decimal)
-    found = decode_reference(read)
-    if found.study != path.stem:
-        raise wrong(read, "study", f'"{path.stem}"', f'"{found.study}"')
-    return found
+    reference = decode_reference(read)
+    if reference.study != path.stem:
+        raise wrong(read, "study", f'"{path.stem}"', f'"{reference.study}"')
+    return reference
 
 
 def reference_path(study: str, folder: Path = REFERENCE) -> Path:

@@ -56,12 +56,12 @@ class PublishedFigure:
         return Decimal(0) if self.number is None else Decimal(1).scaleb(_exponent(self.number))
 
     def to_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"value": self.value, "printed": self.printed, "mark": self.mark}
+        members: dict[str, Any] = {"value": self.value, "printed": self.printed, "mark": self.mark}
         if self.candidates:
-            found["candidates"] = [float(c) for c in self.candidates]
+            members["candidates"] = [float(c) for c in self.candidates]
         if self.about:
-            found["about"] = True
-        return {**found, **({"note": self.note} if self.note else {})}
+            members["about"] = True
+        return {**members, **({"note": self.note} if self.note else {})}
 
 
 @dataclass(frozen=True)
@@ -192,10 +192,10 @@ class PublishedTable:
         labels = _labels_of(cell, preemption)
         if self.why or (self.part and labels.get("part", "") != self.part):
             return False
-        asked = {**_parameters_of(cell), **labels}
+        labels_of_cell = {**_parameters_of(cell), **labels}
         own = row.match if row is not None else {}
         return all(_agrees(name, labels.get(name), values) for name, values in self.where.items()) and all(
-            name not in asked or name in own or _agrees(name, asked[name], values)
+            name not in labels_of_cell or name in own or _agrees(name, labels_of_cell[name], values)
             for name, values in self.settings.items()
         )
 
@@ -250,12 +250,12 @@ def _labels_of(cell: Mapping[str, Any], preemption: str) -> dict[str, str]:
 
 def _parameters_of(cell: Mapping[str, Any]) -> dict[str, str]:
     """The requested parameters of a plan's cell; without the load, which has a label."""
-    found: Mapping[str, Any] = cell.get("parameters", {})
-    return {name: value for name, value in found.items() if isinstance(value, str)}
+    parameters: Mapping[str, Any] = cell.get("parameters", {})
+    return {name: value for name, value in parameters.items() if isinstance(value, str)}
 
 
-def _agrees(name: str, has: str | None, wanted: tuple[str, ...]) -> bool:
-    return has is not None and any(same_value(name, has, one) for one in wanted)
+def _agrees(name: str, has: str | None, values: tuple[str, ...]) -> bool:
+    return has is not None and any(same_value(name, has, one) for one in values)
 
 
 def same_value(name: str, one: str, other: str) -> bool:

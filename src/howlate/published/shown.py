@@ -80,24 +80,26 @@ def _text(figure: PublishedFigure | None) -> str:
 
 def _notes(table: PublishedTable) -> list[str]:
     """The notes about it, in whole sentences."""
-    said = [f"Not in the document's text: {_small(table.lost)}"] if table.lost else []
-    said += [f"Axis {_axis(axis)}." for axis in table.axes]
+    notes = [f"Not in the document's text: {_small(table.lost)}"] if table.lost else []
+    notes += [f"Axis {_axis(axis)}." for axis in table.axes]
     if table.rows and not any(row.values for row in table.rows):
-        said.append(f"Series: {'; '.join(row.named for row in table.rows)}.")
+        notes.append(f"Series: {'; '.join(row.named for row in table.rows)}.")
     if table.samples:
-        said.append(f"Each row is of {table.samples:,} samples.")
+        notes.append(f"Each row is of {table.samples:,} samples.")
     for column in table.columns:
         if column.means and any(column.name in row.values for row in table.rows):
-            said.append(f"{column.heading}: {column.means}")
-    said += [table.note] if table.note else []
-    said += _of_rows(table)
+            notes.append(f"{column.heading}: {column.means}")
+    notes += [table.note] if table.note else []
+    notes += _of_rows(table)
     for again in table.reprints:
         some = f" ({', '.join(again.rows)})" if again.rows else ""
         differs = "".join(
             f" {_column(table, d.column)} of {d.row} is printed {d.printed}." for d in again.differs
         )
-        said.append(f"Printed again on {again.place}{some}.{differs}{f' {again.note}' if again.note else ''}")
-    said += [f"Nothing of ours stands beside it: {_small(table.why)}"] if table.why else []
+        notes.append(
+            f"Printed again on {again.place}{some}.{differs}{f' {again.note}' if again.note else ''}"
+        )
+    notes += [f"Nothing of ours stands beside it: {_small(table.why)}"] if table.why else []
     used = {
         sign
         for row in table.rows
@@ -105,7 +107,7 @@ def _notes(table: PublishedTable) -> list[str]:
         for sign in _text(figure)
         if sign in LEGEND
     }
-    return [*said, *(f"{sign} {meaning}." for sign, meaning in LEGEND.items() if sign in used)]
+    return [*notes, *(f"{sign} {meaning}." for sign, meaning in LEGEND.items() if sign in used)]
 
 
 def _of_rows(table: PublishedTable) -> list[str]:

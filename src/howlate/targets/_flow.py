@@ -203,7 +203,7 @@ def gathered(
     """Exit code, output and errors of a command; None if it does not end in time. One that sends more than `most`
     bytes on either is ended; what came is longer then."""
     deadline = time.monotonic() + limit_s
-    kept = (bytearray(), bytearray())
+    outputs = (bytearray(), bytearray())
     with interrupts_held():
         process = subprocess.Popen(
             argv,
@@ -219,11 +219,13 @@ def gathered(
             while process.stdout in selector.get_map():
                 if time.monotonic() > deadline:
                     return None
-                _pass_on(selector, kept, _LOOK_S)
-                if any(len(data) > limit for data, limit in zip(kept, most, strict=True)):
-                    return 0, bytes(kept[0]), bytes(kept[1])
+                _pass_on(selector, outputs, _LOOK_S)
+                if any(len(data) > limit for data, limit in zip(outputs, most, strict=True)):
+                    return 0, bytes(outputs[0]), bytes(outputs[1])
             process.wait(max(0.1, deadline - time.monotonic()))
-            while len(kept[1]) <= most[1] and _pass_on(selector, kept, 0.0):  # others may hold the other end
+            while len(outputs[1]) <= most[1] and _pass_on(
+                selector, outputs, 0.0
+            ):  # others may hold the other end
                 pass
         except subprocess.TimeoutExpired:
             return None
@@ -232,7 +234,7 @@ def gathered(
                 if process.poll() is None:
                     process.kill()
                 process.wait()
-    return process.returncode, bytes(kept[0]), bytes(kept[1])
+    return process.returncode, bytes(outputs[0]), bytes(outputs[1])
 
 
 def _register(
@@ -247,20 +249,20 @@ def _register(
         selector.register(process.stdin, selectors.EVENT_WRITE, memoryview(given or b""))
 
 
-def _pass_on(selector: selectors.BaseSelector, kept: Sequence[bytearray], seconds: float) -> bool:
+def _pass_on(selector: selectors.BaseSelector, outputs: Sequence[bytearray], seconds: float) -> bool:
     """Whether there was something to read or to write."""
     ready = selector.select(seconds) if selector.get_map() else []
     for key, _ in ready:
         if isinstance(key.data, memoryview):
             _give(selector, key.fileobj, key.data)
         else:
-            _take(selector, key.fileobj, kept[key.data])
+            _take(selector, key.fileobj, outputs[key.data])
     return bool(ready)
 
 
-def _take(selector: selectors.BaseSelector, file: object, kept: bytearray) -> None:
+def _take(selector: selectors.BaseSelector, file: object, output: bytearray) -> None:
     data = os.read(file.fileno(), _BLOCK)  # type: ignore[attr-defined]
-    kept += data
+    output += data
     if not data:
         selector.unregister(file)  # type: ignore[arg-type]
 

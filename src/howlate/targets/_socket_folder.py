@@ -58,14 +58,14 @@ def _tried(held: contextlib.ExitStack, place: Path, prefix: str, name: str) -> t
 
 def _places() -> list[Path]:
     """Where one may be, the best first."""
-    found = [
+    places = [
         os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.geteuid()}",
         str(MEMORY),
         "/tmp",
         "/var/tmp",
     ]
     with contextlib.suppress(OSError):  # no folder can be written to
-        found.insert(0, tempfile.gettempdir())
+        places.insert(0, tempfile.gettempdir())
     with contextlib.suppress(RuntimeError):  # a user without a home
-        found.append(str(Path.home()))
-    return [Path(place) for place in dict.fromkeys(found)]
+        places.append(str(Path.home()))
+    return [Path(place) for place in dict.fromkeys(places)]

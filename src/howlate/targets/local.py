@@ -97,12 +97,12 @@ class LocalTarget(OneMachine):
         return Capabilities.from_json(self._ask("list"))
 
     def answer(self, commands: Sequence[Command]) -> list[Answer]:
-        return answers_of(self._said("plan", given=commands_text(commands)), len(commands), "here")
+        return answers_of(self._output_of("plan", given=commands_text(commands)), len(commands), "here")
 
     def answer_elsewhere(self, commands: Sequence[Command], cpus: str = "") -> list[Answer]:
         """The answer for a machine with these CPUs ("": any), of which nothing else is known."""
         stated = (f"--cpus={cpus}",) if cpus else ()
-        answers = self._said("plan", "--elsewhere", *stated, given=commands_text(commands))
+        answers = self._output_of("plan", "--elsewhere", *stated, given=commands_text(commands))
         return answers_of(answers, len(commands), "here")
 
     def stop(self) -> None:
@@ -116,13 +116,13 @@ class LocalTarget(OneMachine):
         pass
 
     def _ask(self, what: str) -> dict[str, Any]:
-        text = self._said(what, "--json").decode("utf-8", "replace")
+        text = self._output_of(what, "--json").decode("utf-8", "replace")
         try:
             return dict(parse_json(text, f"`howlate-probe {what} --json`", TargetError).values)
         except TargetError as problem:
             raise TargetError(_another_program(self._probe, problem)) from None
 
-    def _said(self, what: str, *more: str, given: bytes = b"") -> bytes:
+    def _output_of(self, what: str, *more: str, given: bytes = b"") -> bytes:
         """The output of a command of the probe that answers at once."""
         try:
             done = subprocess.run(

@@ -115,7 +115,7 @@ class SshTarget(OneMachine):
         return self._can
 
     def answer(self, commands: Sequence[Command]) -> list[Answer]:
-        answers = self._said("plan", commands_text(commands))
+        answers = self._output_of("plan", commands_text(commands))
         return answers_of(answers, len(commands), f"on {self._link.host}")
 
     def stop(self) -> None:
@@ -150,7 +150,7 @@ class SshTarget(OneMachine):
         return Capabilities.from_json(self._ask("list"))
 
     def _ask(self, what: str) -> dict[str, Any]:
-        return self._decoded(self._said(f"{what} --json"), what)
+        return self._decoded(self._output_of(f"{what} --json"), what)
 
     def _decoded(self, answer: bytes, what: str) -> dict[str, Any]:
         """An object of JSON whose numbers are numbers and whose texts are text: it is stored and printed later."""
@@ -165,7 +165,7 @@ class SshTarget(OneMachine):
     def _strange(self, what: str) -> TargetError:
         return TargetError(NOT_THE_PROBE(host=self._link.host, reason=what))
 
-    def _said(self, words: str, given: bytes | None = None) -> bytes:
+    def _output_of(self, words: str, given: bytes | None = None) -> bytes:
         """What a command of the probe prints there that answers at once."""
         done = self._verb(words, self._session(), given)
         if _is_over(done):
@@ -184,8 +184,8 @@ class SshTarget(OneMachine):
     def _session(self) -> str:
         """Opens it, if it is not: finds the architecture, puts the probe there, removes what killed howlates left."""
         if not self._folder:
-            asked = "uname -m; id -u; echo ${XDG_RUNTIME_DIR:--}; echo ${HOME:--}"
-            words = self._link.run(asked).output.decode("utf-8", "replace").split("\n")
+            query = "uname -m; id -u; echo ${XDG_RUNTIME_DIR:--}; echo ${HOME:--}"
+            words = self._link.run(query).output.decode("utf-8", "replace").split("\n")
             if len(words) < 4 or not (words[1].isascii() and words[1].isdigit()):
                 raise self._strange(clipped(" ".join(words)))
             machine, user, runtime, home = (clipped(word) for word in words[:4])
@@ -226,9 +226,9 @@ class SshTarget(OneMachine):
     def _others(self, places: list[str]) -> Iterator[tuple[str, Owner | None]]:
         done = self._verb(f"session list {' '.join(places)}", self._folder)
         for line in done.output.decode("utf-8", "replace").split("\n"):
-            found = session_of(line)
-            if found is not None and found[0] != self._folder:
-                yield found
+            session = session_of(line)
+            if session is not None and session[0] != self._folder:
+                yield session
 
     def _sweep(self, places: list[str]) -> None:
         """What a howlate left here that was killed is ended. Another that lives is measuring, or is about to: two

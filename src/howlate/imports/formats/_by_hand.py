@@ -76,9 +76,9 @@ class Recorded:
     @property
     def parameters(self) -> dict[str, Value]:
         """The options in force, without those that say where the numbers go."""
-        found = {n: _value(v) for n, v in self.header.raw.get("parameters", {}).items() if n not in OURS}
+        values = {n: _value(v) for n, v in self.header.raw.get("parameters", {}).items() if n not in OURS}
         return {
-            name: value for name, value in found.items() if value not in (False, "", ()) or name == "load"
+            name: value for name, value in values.items() if value not in (False, "", ()) or name == "load"
         }
 
     @property
@@ -251,7 +251,7 @@ def _cells(
 ) -> dict[Path, Cell]:
     """Equal parameters are repetitions of one point, in the order of their times."""
     seen: dict[str, int] = {}
-    found = {}
+    cells = {}
     for stream in streams:
         part = parts[stream.header.test]
         parameters = stream.parameters
@@ -261,7 +261,7 @@ def _cells(
         first = cell_id(part.test, parameters, [part.test, *slug], 1)
         seen[first] = seen.get(first, 0) + 1
         own = {PART: part.id} if len(parts) > 1 else {}
-        found[stream.path] = Cell(
+        cells[stream.path] = Cell(
             id=f"{first.removesuffix('-1')}-{seen[first]}",
             test=part.test,
             parameters=parameters,
@@ -269,17 +269,17 @@ def _cells(
             repetition=seen[first],
             expected_s=stream.seconds,
         )
-    return found
+    return cells
 
 
 def _knobs(streams: Iterable[Recorded]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    knobs: dict[str, str] = {}
     for stream in streams:
         values = stream.parameters.get("knob", ())
         for text in values if isinstance(values, tuple) else ():
             name, _, value = text.partition("=")
-            found.setdefault(name, value)
-    return found
+            knobs.setdefault(name, value)
+    return knobs
 
 
 def _started(streams: Sequence[Recorded]) -> tuple[str, str]:

@@ -16,13 +16,13 @@ def checked(
     series: Sequence[ForeignSeries], path: object
 ) -> tuple[tuple[ForeignSeries, ...], tuple[str, ...]]:
     """The series, those that contradict themselves marked as such, and a sentence for each contradiction."""
-    found: list[str] = []
-    kept = []
+    sentences: list[str] = []
+    marked = []
     for entry in series:
         problems = [*_stated(entry.stated), *_against_bins(entry)]
-        found += [f"{path}, line {entry.line}: {_who(entry.stated)}: {problem}" for problem in problems]
-        kept.append(replace(entry, stated=replace(entry.stated, sound=False)) if problems else entry)
-    return tuple(kept), tuple(found)
+        sentences += [f"{path}, line {entry.line}: {_who(entry.stated)}: {problem}" for problem in problems]
+        marked.append(replace(entry, stated=replace(entry.stated, sound=False)) if problems else entry)
+    return tuple(marked), tuple(sentences)
 
 
 def _who(stated: Stated) -> str:

@@ -146,13 +146,13 @@ class ForeignRecording:
 
     def _means(self) -> list[Any]:
         unit_ns = max(1, self._foreign.known.resolution_ns)
-        found = []
+        means = []
         for (number, name), (total, count) in self._sums.items():
             table = self.header.tables[number]
             mean = f"{total / max(1, count) / unit_ns:.6f}"
             cpu = -1 if table.cpu is None else table.cpu
-            found.append(Stated(name, table.thread or 0, cpu, unit_ns, mean=mean, count=count).to_json())
-        return found if len(found) > 1 else []
+            means.append(Stated(name, table.thread or 0, cpu, unit_ns, mean=mean, count=count).to_json())
+        return means if len(means) > 1 else []
 
     def _trailer(self, recorded: Mapping[int, int]) -> dict[str, Any]:
         accounting = [
@@ -214,11 +214,11 @@ def _header(foreign: Foreign, tables: Sequence[StreamTable]) -> dict[str, Any]:
 
 def digest(path: Path) -> str:
     """Of a file's content: what two measurements never have in common."""
-    found = hashlib.blake2b(digest_size=16)
+    hasher = hashlib.blake2b(digest_size=16)
     with path.open("rb") as file:
         while piece := file.read(1 << 20):
-            found.update(piece)
-    return found.hexdigest()
+            hasher.update(piece)
+    return hasher.hexdigest()
 
 
 def histogram_known(

@@ -114,7 +114,7 @@ def _study(parts: Sequence[Part]) -> Study:
 def _cells(foreign: Sequence[Foreign], parts: Sequence[Part], given: Mapping[str, str]) -> list[Cell]:
     by_test = {part.test: part for part in parts}
     seen: dict[str, int] = {}
-    found = []
+    cells = []
     for measurement in foreign:
         part, values = by_test[measurement.test], measurement.parameters
         shown = {name: values[name] for name in (*LABELLED, *part.axes) if name in values}
@@ -123,5 +123,5 @@ def _cells(foreign: Sequence[Foreign], parts: Sequence[Part], given: Mapping[str
         own = {PART: part.id} if len(parts) > 1 else {}
         kernel = {KERNEL: measurement.facts.get("kernel.release") or "unknown"}
         cell = Cell(first, part.test, values, {**own, **kernel, **given, **shown}, 1, measurement.seconds)
-        found.append(replace(cell, id=f"{first.removesuffix('-1')}-{repetition}", repetition=repetition))
-    return found
+        cells.append(replace(cell, id=f"{first.removesuffix('-1')}-{repetition}", repetition=repetition))
+    return cells

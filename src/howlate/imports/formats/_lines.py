@@ -45,8 +45,10 @@ def read_stream(path: Path) -> Read | None:
                 pass
             end, trailer = stream.end, stream.trailer
             assert end is not None
-            told = end.kind is Kind.WHOLE and trailer is not None
-            return Read(path, stream.header, end, str((trailer or {}).get("stop_reason", "")) if told else "")
+            is_whole = end.kind is Kind.WHOLE and trailer is not None
+            return Read(
+                path, stream.header, end, str((trailer or {}).get("stop_reason", "")) if is_whole else ""
+            )
     except DamagedError:
         return None
 

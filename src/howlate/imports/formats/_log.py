@@ -51,5 +51,5 @@ def log_head(path: Path) -> str:
 
 def command_in(text: str) -> str:
     """A command line of cyclictest in a line of a log; "" where there is none."""
-    found = _COMMAND.search(text)
-    return found[0] if found else ""
+    match = _COMMAND.search(text)
+    return match[0] if match else ""

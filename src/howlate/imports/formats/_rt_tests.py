@@ -141,16 +141,16 @@ def _words(command: str) -> list[str]:
 def options(command: str) -> dict[str, str]:
     """The options of a command line of cyclictest by their long names: of clustered letters ("-Sp90") each, and of
     long ones that are shortened ("--nsec") the whole name; a flag is ""."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     words = iter(_words(command)[1:])
     for word in words:
         if word.startswith("--"):
             name, equals, value = word[2:].partition("=")
             name = _whole_name(name)
-            found[name] = value if equals or name not in _VALUED else next(words, "")
+            values[name] = value if equals or name not in _VALUED else next(words, "")
         elif word.startswith("-"):
-            _cluster(word[1:], words, found)
-    return found
+            _cluster(word[1:], words, values)
+    return values
 
 
 def _whole_name(name: str) -> str:
@@ -159,18 +159,18 @@ def _whole_name(name: str) -> str:
     return next((known for known in _LONG if name and known.startswith(name)), name)
 
 
-def _cluster(letters: str, words: Iterator[str], found: dict[str, str]) -> None:
+def _cluster(letters: str, words: Iterator[str], values: dict[str, str]) -> None:
     for at, letter in enumerate(letters):
         rest = letters[at + 1 :].removeprefix("=")
         if letter in _SHORT:
-            found[_SHORT[letter]] = rest or next(words, "")
+            values[_SHORT[letter]] = rest or next(words, "")
             return
         if letter in _OPTIONAL:
-            found[_OPTIONAL[letter]] = rest
+            values[_OPTIONAL[letter]] = rest
             if rest[:1].isdigit():
                 return
         else:
-            found[_FLAGS.get(letter, letter)] = ""
+            values[_FLAGS.get(letter, letter)] = ""
 
 
 def period_and_policy(command: str, threads: int = 1) -> tuple[dict[str, str], str]:

@@ -76,10 +76,10 @@ class Tables:
 
 def seconds_of(text: str) -> float:
     """Of "0 00:00:10"; 0 where it is not so."""
-    found = _DURATION.fullmatch(text.strip())
-    if found is None:
+    match = _DURATION.fullmatch(text.strip())
+    if match is None:
         return 0.0
-    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
     return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
 
 
@@ -96,9 +96,9 @@ def read_histogram(path: Path, test: str, names: Mapping[str, str]) -> Foreign:
     if not table.columns:
         return _quiet(path, test, table, next(iter(names.values())))
     _check_all(table, last, names)
-    found = _series(table, last, test)
-    believable(found, path)
-    series, contradictions = checked(found, path)
+    series_read = _series(table, last, test)
+    believable(series_read, path)
+    series, contradictions = checked(series_read, path)
     width = max((its.stated.width_ns for its in series), default=0) or table.unit_ns
     return Foreign(
         path,
@@ -128,10 +128,10 @@ def last_of(names: Iterable[str], series: Sequence[ForeignSeries]) -> tuple[str,
     return tuple(name for name in names if name in there)[-1:]
 
 
-def _read(table: RtlaTable, found: Iterator[Line], names: Mapping[str, str]) -> Line | None:
+def _read(table: RtlaTable, lines: Iterator[Line], names: Mapping[str, str]) -> Line | None:
     line = None
     titled = False
-    for line in found:
+    for line in lines:
         text = line.text.strip()
         if text.startswith(_TITLE):
             if titled:
@@ -155,10 +155,10 @@ def _read(table: RtlaTable, found: Iterator[Line], names: Mapping[str, str]) -> 
 
 
 def _unit(table: RtlaTable, line: Line, text: str) -> None:
-    found = _UNIT.fullmatch(text)
-    if found is None:
+    match = _UNIT.fullmatch(text)
+    if match is None:
         raise line.wrong(f'"{text[:60]}" is not a unit of rtla')
-    table.unit_ns = 1 if found[1] == "ns" else 1000
+    table.unit_ns = 1 if match[1] == "ns" else 1000
 
 
 def _check_all(table: RtlaTable, last: Line, names: Mapping[str, str]) -> None:
@@ -222,7 +222,7 @@ def _series(table: RtlaTable, last: Line, test: str) -> Sequence[ForeignSeries]:
     width = _width(table)
     end = table.values[-1] + max(width, table.unit_ns) if table.values else None
     cpus = list(dict.fromkeys(cpu for _, cpu in table.columns))
-    found = []
+    series = []
     for at, (column, cpu) in enumerate(table.columns):
         figures = {name: words[at] for name, words in table.figures.items()}
         over, count = (last.whole(figures[name].replace("-", "0")) for name in ("over", "count"))
@@ -242,8 +242,8 @@ def _series(table: RtlaTable, last: Line, test: str) -> Sequence[ForeignSeries]:
             beyond_from_ns=end,
             width_ns=width,
         )
-        found.append(ForeignSeries(stated, table.bins[at], table.line))
-    return found
+        series.append(ForeignSeries(stated, table.bins[at], table.line))
+    return series
 
 
 def _stated(figures: Mapping[str, str], name: str, count: int) -> str | None:

@@ -160,11 +160,11 @@ def read_object(path: Path) -> tuple[Mapping[str, Any], str]:
 
 def _once(pairs: list[tuple[str, Any]], twice: list[str]) -> dict[str, Any]:
     """The object; of names that it has twice the first goes into `twice`."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         times = Counter(name for name, _ in pairs)
         twice.append(next(name for name, count in times.items() if count > 1))
-    return found
+    return members
 
 
 def _said_twice(path: Path, text: str, name: str) -> DamagedError:
@@ -214,10 +214,10 @@ _KINDS = {
 
 def _misfit(text: str) -> str:
     """What does not fit, as a sentence about the place."""
-    if found := re.fullmatch(r"object missing required field (.+)", text):
-        return f"there is no {found[1]}"
-    if found := re.fullmatch(r"expected (\w+)(?: \| null)?, got (\w+)", text):
-        expected, given = (_KINDS.get(name, name) for name in found.groups())
+    if match := re.fullmatch(r"object missing required field (.+)", text):
+        return f"there is no {match[1]}"
+    if match := re.fullmatch(r"expected (\w+)(?: \| null)?, got (\w+)", text):
+        expected, given = (_KINDS.get(name, name) for name in match.groups())
         return f"it must be {expected}, not {given}"
     return (
         "the number is out of range"
@@ -237,8 +237,8 @@ def line_of(text: str, place: str) -> int:
     where the member itself is missing."""
     at = 0
     for name in re.split(r"[.\[\]]+", place):
-        found = re.compile(rf'"{re.escape(name)}"\s*:').search(text, at)
-        at = found.end() if found else at
+        match = re.compile(rf'"{re.escape(name)}"\s*:').search(text, at)
+        at = match.end() if match else at
     return text.count("\n", 0, at) + 1
 
 

@@ -23,6 +23,6 @@ _BEGINNINGS = {
 def unread(path: Path) -> str | None:
     """The tool, if the file is from one of these."""
     text = log_head(path)
-    if '"file_version"' in text and (found := _JSON.search(text)) and found[1] not in _READ:
-        return f"{found[1]} of rt-tests"
+    if '"file_version"' in text and (match := _JSON.search(text)) and match[1] not in _READ:
+        return f"{match[1]} of rt-tests"
     return next((tool for tool, begins in _BEGINNINGS.items() if begins.search(text)), None)

@@ -166,22 +166,22 @@ def _columns(path: Path, mapping: Mapping[str, str]) -> Columns:
 def _titles(path: Path, mapping: Mapping[str, str]) -> tuple[int, list[str], str, bool]:
     """The line that names the columns, its fields, what stands between them, and whether they are names: the first
     line that has all names of `--map`, else the first line."""
-    wanted = {column for column in mapping.values() if not column.isdecimal()}
-    found = None
+    columns = {column for column in mapping.values() if not column.isdecimal()}
+    first = None
     for line in lines(path):
         if not line.text.strip() or _is_comment(line.text):
             continue
         delimiter = _delimiter(line.text)
-        if found is not None and not wanted & set(line.text.replace('"', delimiter).split(delimiter)):
+        if first is not None and not columns & set(line.text.replace('"', delimiter).split(delimiter)):
             continue  # quick: no row of samples has a name
         names = [name.strip() for name in _fields(line, delimiter)]
         here = (line.number, names, delimiter, not all(map(_is_number, names)))
-        found = found or here
-        if wanted <= set(names):
+        first = first or here
+        if columns <= set(names):
             return here
-    if found is None:
+    if first is None:
         raise cut(path, 1, "it has no row")
-    return found
+    return first
 
 
 def names_a_column(name: str) -> bool:

@@ -92,11 +92,11 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     )
 
 
-def _read(table: _Histogram, found: Iterator[Line]) -> Line | None:
+def _read(table: _Histogram, lines: Iterator[Line]) -> Line | None:
     """The last line."""
     line = None
     begun = False
-    for line in found:
+    for line in lines:
         text = line.text.strip()
         if text == BEGINS:
             if begun:

@@ -93,14 +93,14 @@ def _unit(
     source: JsonSource,
 ) -> int:
     path, text, command = source.path, source.text, source.command
-    said = file.resolution_in_ns
-    if said not in (None, 0, 1):
-        raise at_place(path, text, "resolution_in_ns", f"{said} is neither 0 nor 1")
-    if said is not None and command and bool(said) != ("nsecs" in options(command)):
-        problem = "the command line has" + (" no -N" if said else " -N")
-        raise at_place(path, text, "resolution_in_ns", f"it is {said}, and {problem}")
+    resolution = file.resolution_in_ns
+    if resolution not in (None, 0, 1):
+        raise at_place(path, text, "resolution_in_ns", f"{resolution} is neither 0 nor 1")
+    if resolution is not None and command and bool(resolution) != ("nsecs" in options(command)):
+        problem = "the command line has" + (" no -N" if resolution else " -N")
+        raise at_place(path, text, "resolution_in_ns", f"it is {resolution}, and {problem}")
     known = UnitEvidence(
-        stated=None if said is None else NS if said else US,
+        stated=None if resolution is None else NS if resolution else US,
         command=command,
         means=[thread.avg for thread in threads.values()],
     )
@@ -110,7 +110,7 @@ def _unit(
 def _series(
     threads: Mapping[str, CyclictestThread], path: Path, text: str, unit: int
 ) -> Sequence[ForeignSeries]:
-    found = []
+    series = []
     for name, thread in threads.items():
         place = f"thread.{name}"
         bins = json_bins(thread.histogram, path, text, f"{place}.histogram", unit)
@@ -130,8 +130,8 @@ def _series(
             beyond=beyond,
             beyond_from_ns=max(bins, default=-unit) + unit if thread.histogram else None,
         )
-        found.append(ForeignSeries(stated, bins, line_of(text, place)))
-    return found
+        series.append(ForeignSeries(stated, bins, line_of(text, place)))
+    return series
 
 
 def _asleep(threads: Mapping[str, CyclictestThread], path: Path, text: str) -> list[str]:

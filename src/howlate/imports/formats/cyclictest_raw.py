@@ -56,8 +56,8 @@ class _CyclesSeen:
 
 
 def recognises(path: Path) -> bool:
-    found = [line for line in head(path).splitlines() if _LINE.fullmatch(line)]
-    return len(found) > 1 or (bool(found) and "Thread 0 Interval" in head(path))
+    rows = [line for line in head(path).splitlines() if _LINE.fullmatch(line)]
+    return len(rows) > 1 or (bool(rows) and "Thread 0 Interval" in head(path))
 
 
 def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
@@ -100,8 +100,8 @@ def _before(path: Path) -> _LinesBefore:
             smi = len(re.findall("[0-9]+", last.text)) > 3
             rows = NumberRows((_SMI if smi else _PLAIN) + r"\r?\n", 4 if smi else 3, b":", _WHAT, _BEGINS)
             return _LinesBefore(last.number - 1, rows, periods, command)
-        if found := _PERIOD.fullmatch(last.text.strip()):
-            periods[found[1]] = int(found[2])
+        if match := _PERIOD.fullmatch(last.text.strip()):
+            periods[match[1]] = int(match[2])
         command = command_in(last.text) or command
     raise cut(path, last.number if last else 1, "it has no sample")
 

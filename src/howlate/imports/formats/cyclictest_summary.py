@@ -125,13 +125,13 @@ def _last_lines(path: Path) -> tuple[list[_Thread], str, int | None]:
 
 
 def _of_thread(line: Line, text: str) -> _Thread:
-    found = _THREAD.fullmatch(text)
-    if found is None:
+    match = _THREAD.fullmatch(text)
+    if match is None:
         raise line.wrong(f'"{text[:60]}" is not the line of a thread')
-    number, task, priority, period, cycles = (int(word) for word in found.groups()[:5])
-    smi = found[10]
+    number, task, priority, period, cycles = (int(word) for word in match.groups()[:5])
+    smi = match[10]
     return _Thread(
-        line, number, task, priority, period, cycles, found.groups()[5:9], None if smi is None else int(smi)
+        line, number, task, priority, period, cycles, match.groups()[5:9], None if smi is None else int(smi)
     )
 
 

@@ -50,10 +50,10 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
         contradictions.append(
             f"{path}, line {last.number}: {len(samples)} samples are listed, and {numbers['recorded']} were recorded"
         )
-    found = max((max(inner, outer) for _, inner, outer in samples), default=0)
-    if found != largest * 1000 and samples:
+    listed = max((max(inner, outer) for _, inner, outer in samples), default=0)
+    if listed != largest * 1000 and samples:
         contradictions.append(
-            f"{path}, line {last.number}: the largest gap listed is {found / 1000:g} us, and {largest} us is stated"
+            f"{path}, line {last.number}: the largest gap listed is {listed / 1000:g} us, and {largest} us is stated"
         )
     return Foreign(
         path,
@@ -95,16 +95,16 @@ def _read(path: Path) -> tuple[dict[str, int], list[Sample], int, Line | None]:
 
 
 def _sample(line: Line, text: str, before: Sequence[Sample]) -> Sample:
-    found = _OLD_SAMPLE.fullmatch(text)
-    if found is None:
-        found = _SAMPLE.fullmatch(text)
-        if found is None:
+    match = _OLD_SAMPLE.fullmatch(text)
+    if match is None:
+        match = _SAMPLE.fullmatch(text)
+        if match is None:
             raise line.wrong(f'"{text[:60]}" is not a sample')
-        nanoseconds = int(found[2].ljust(9, "0"))
+        nanoseconds = int(match[2].ljust(9, "0"))
     else:
-        nanoseconds = int(found[2])
-    inner, outer = int(found[3]), int(found[4])
-    time_ns = int(found[1]) * UNITS["s"] + nanoseconds
+        nanoseconds = int(match[2])
+    inner, outer = int(match[3]), int(match[4])
+    time_ns = int(match[1]) * UNITS["s"] + nanoseconds
     if nanoseconds >= UNITS["s"] or time_ns >= MOST or (before and time_ns < before[-1][0]):
         raise line.wrong("its time is before that of the sample above it, or no time")
     return time_ns, inner * 1000, outer * 1000

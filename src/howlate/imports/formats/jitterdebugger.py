@@ -73,9 +73,9 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
         raise at_place(path, text, "sysinfo.resolution_in_ns", f"{unit} ns is not a unit of jitterdebugger's")
     if not file.cpu:
         raise at_place(path, text, "cpu", "there is no CPU")
-    found = _series(file, path, text, unit)
-    believable(found, path)
-    series, contradictions = checked(found, path)
+    series_read = _series(file, path, text, unit)
+    believable(series_read, path)
+    series, contradictions = checked(series_read, path)
     return Foreign(
         path,
         "jitterdebugger",
@@ -90,7 +90,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
 
 
 def _series(file: JitterdebuggerFile, path: Path, text: str, unit: int) -> Sequence[ForeignSeries]:
-    found = []
+    series = []
     for number, (name, entry) in enumerate(file.cpu.items()):
         place = f"cpu.{name}"
         cpu = typed(JitterdebuggerCpu, entry, path, text, place)
@@ -110,8 +110,8 @@ def _series(file: JitterdebuggerFile, path: Path, text: str, unit: int) -> Seque
             beyond=max(cpu.count - sum(bins.values()), 0),
             beyond_from_ns=max(bins, default=-unit) + unit,
         )
-        found.append(ForeignSeries(stated, bins, line_of(text, place)))
-    return found
+        series.append(ForeignSeries(stated, bins, line_of(text, place)))
+    return series
 
 
 IMPORTER = importer("jitterdebugger", "results.json of jitterdebugger (-o)", recognises, read_file)

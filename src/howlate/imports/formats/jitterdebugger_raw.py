@@ -158,8 +158,8 @@ def _problem(samples: npt.NDArray[Any]) -> tuple[int, str] | None:
         ("its nanoseconds are not below a second", (samples["ns"] < 0) | (samples["ns"] >= UNITS["s"])),
         ("its latency is too large", samples["latency"] >= np.uint64(MOST // UNITS["s"] * 1000)),
     )
-    found = [(int(np.flatnonzero(bad)[0]), what) for what, bad in checks if bad.any()]
-    return min(found, default=None)
+    problems = [(int(np.flatnonzero(bad)[0]), what) for what, bad in checks if bad.any()]
+    return min(problems, default=None)
 
 
 IMPORTER = importer(

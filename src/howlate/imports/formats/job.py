@@ -63,48 +63,52 @@ def read(paths: Sequence[Path], labels: Mapping[str, str], mapping: Mapping[str,
             f"it has no results{ignored}",
             "run the job on its machine (see its README.txt), and copy the folder back",
         )
-    found = JobResults(folder.defaults_by_test)
+    results = JobResults(folder.defaults_by_test)
     planned = {cell.id: cell for cell in folder.run.plan.cells}
     for attempt in attempts:
         for number, cell in enumerate(folder.cells):
             if cell:
-                found.take(planned[cell], folder.line(attempt, number))
+                results.take(planned[cell], folder.line(attempt, number))
     facts = next((its for its in (folder.facts(one) for one in reversed(attempts)) if its), {})
-    run = _run(folder, found, Facts.from_json(facts) if facts else None, labels)
-    run = replace(run, warnings=(*run.warnings, *_boots(found, facts), *_probes(found, run)))
+    run = _run(folder, results, Facts.from_json(facts) if facts else None, labels)
+    run = replace(run, warnings=(*run.warnings, *_boots(results, facts), *_probes(results, run)))
     cells = {cell.id: cell for cell in run.plan.cells}
     failures = tuple(
-        Failure(cells[cell], outcome.exit_code, REMEDIED(problem=outcome.message, remedy=found.remedy(cell)))
-        for cell, outcome in found.failed.items()
+        Failure(
+            cells[cell], outcome.exit_code, REMEDIED(problem=outcome.message, remedy=results.remedy(cell))
+        )
+        for cell, outcome in results.failed.items()
         if outcome.exit_code is not ExitCode.NOT_POSSIBLE
     )
-    broken = [its for its in found.reads.values() if its.end.kind is not Kind.WHOLE]
-    notes = (*folder.ignored(), *found.notes(), *(breaks_off(its.path, its.end) for its in broken))
-    return Measured(run, found.streams, failures, notes, any(its.end.kind is Kind.DAMAGED for its in broken))
+    broken = [its for its in results.reads.values() if its.end.kind is not Kind.WHOLE]
+    notes = (*folder.ignored(), *results.notes(), *(breaks_off(its.path, its.end) for its in broken))
+    return Measured(
+        run, results.streams, failures, notes, any(its.end.kind is Kind.DAMAGED for its in broken)
+    )
 
 
-def _run(folder: JobFolder, found: JobResults, facts: Facts | None, labels: Mapping[str, str]) -> Run:
+def _run(folder: JobFolder, results: JobResults, facts: Facts | None, labels: Mapping[str, str]) -> Run:
     """The plan with what its machine said."""
     run = folder.run
     kernel = labels.get(KERNEL) or (facts.text("kernel.release") if facts else None) or "unknown"
-    plan = Plan(tuple(_possible(with_kernel(cell, kernel), found) for cell in run.plan.cells))
+    plan = Plan(tuple(_possible(with_kernel(cell, kernel), results) for cell in run.plan.cells))
     if facts is None:
         return _with_date(
-            replace(run, plan=plan, warnings=(*run.warnings, LITTLE_KNOWN(reason=NO_OUTPUT))), found
+            replace(run, plan=plan, warnings=(*run.warnings, LITTLE_KNOWN(reason=NO_OUTPUT))), results
         )
     findings = doctor.examine(facts, aim_of(plan, folder.defaults), here=False)
     run = replace(run, plan=plan, facts=facts.to_json(), findings=tuple(f.to_json() for f in findings))
-    return _with_date(run, found)
+    return _with_date(run, results)
 
 
-def _boots(found: JobResults, facts: Mapping[str, Any]) -> tuple[Statement, ...]:
+def _boots(results: JobResults, facts: Mapping[str, Any]) -> tuple[Statement, ...]:
     """A sentence where cells were measured in another boot than the facts are of, or with other CPUs online; refuses
     another machine's or kernel's."""
     if not facts:
         return ()
     known, parked = Facts.from_json(dict(facts)), []
     boots: set[object] = {known.text("kernel.boot_id")}
-    for stream in found.reads.values():
+    for stream in results.reads.values():
         ran = stream.header.raw.get("facts")
         for name, what in SAME.items():
             ran_with = ran.get(name) if isinstance(ran, dict) else None
@@ -121,10 +125,10 @@ def _boots(found: JobResults, facts: Mapping[str, Any]) -> tuple[Statement, ...]
     return (*parked, SEVERAL_BOOTS(boots=len(boots))) if len(boots) > 1 else tuple(parked)
 
 
-def _probes(found: JobResults, run: Run) -> tuple[Statement, ...]:
+def _probes(results: JobResults, run: Run) -> tuple[Statement, ...]:
     """A sentence for each stream of another version of the probe than the job was written for."""
     written = run.versions.get("probe", "")
-    versions = {str(stream.header.raw.get("probe", "")): stream.path for stream in found.reads.values()}
+    versions = {str(stream.header.raw.get("probe", "")): stream.path for stream in results.reads.values()}
     return tuple(
         DIFFERS(path=path, fact="probe version", value=version, other="the job", before=written)
         for version, path in sorted(versions.items())
@@ -132,16 +136,16 @@ def _probes(found: JobResults, run: Run) -> tuple[Statement, ...]:
     )
 
 
-def _possible(cell: Cell, found: JobResults) -> Cell:
-    outcome = found.failed.get(cell.id)
+def _possible(cell: Cell, results: JobResults) -> Cell:
+    outcome = results.failed.get(cell.id)
     if outcome is None or outcome.exit_code is not ExitCode.NOT_POSSIBLE:
         return cell
     return replace(cell, impossible=outcome.message.rstrip("."))
 
 
-def _with_date(run: Run, found: JobResults) -> Run:
+def _with_date(run: Run, results: JobResults) -> Run:
     """With the time of its first stream, where copies keep it."""
-    times = [date_of(path.stat().st_mtime, path) for path in found.streams.values()]
+    times = [date_of(path.stat().st_mtime, path) for path in results.streams.values()]
     if not times:
         return run
     stamp, started = min(times)

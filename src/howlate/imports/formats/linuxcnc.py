@@ -68,15 +68,15 @@ def _series(threads: Mapping[str, tuple[Line, re.Match[str]]]) -> Sequence[Forei
             Stated(
                 f"{name}_jitter_ns",
                 number,
-                min=found[3],
-                max=found[4],
-                stddev=found[5],
+                min=match[3],
+                max=match[4],
+                stddev=match[5],
                 beyond=None,
             ),
             {},
             line.number,
         )
-        for number, (name, (line, found)) in enumerate(threads.items())
+        for number, (name, (line, match)) in enumerate(threads.items())
     ]
 
 

@@ -59,9 +59,9 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     return foreign_of(path, _cores(table, last), Foreign(path, "oslat", (COLUMN,), version=table.version))
 
 
-def _read(table: _Printed, found: Iterator[Line]) -> Line | None:
+def _read(table: _Printed, lines: Iterator[Line]) -> Line | None:
     line = None
-    for line in found:
+    for line in lines:
         name, colon, rest = line.text.strip().partition(":")
         if line.text.startswith("oslat V "):
             if "Core" in table.figures:

@@ -68,8 +68,8 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
 
 def _option(options: list[str], short: str, long: str, fallback: int) -> int:
     text = " ".join(options)
-    found = re.search(rf"(?:^| )(?:-{short} ?|--{long}[ =])([0-9]{{1,9}})", text)
-    return int(found[1]) or fallback if found else fallback
+    match = re.search(rf"(?:^| )(?:-{short} ?|--{long}[ =])([0-9]{{1,9}})", text)
+    return int(match[1]) or fallback if match else fallback
 
 
 def _core(name: str, thread: OslatThread, path: Path, text: str, end_ns: int, width: int) -> Core:

@@ -80,9 +80,9 @@ class _OsnoiseTop:
     last: Line | None = None
 
 
-def _read(found: Iterator[Line]) -> _OsnoiseTop:
+def _read(lines: Iterator[Line]) -> _OsnoiseTop:
     top = _OsnoiseTop()
-    for top.last in found:
+    for top.last in lines:
         text = plain(top.last.text)
         top.tables.cleared |= CLEARED in top.last.text
         if text.strip() in _TITLES:

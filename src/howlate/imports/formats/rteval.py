@@ -177,7 +177,7 @@ def _parse(path: Path) -> _Reader:
 
 
 def _series(reader: _Reader) -> Sequence[ForeignSeries]:
-    found = []
+    series = []
     for number, core in enumerate(reader.cores):
         figures = core.figures
         if "count" not in figures:
@@ -198,8 +198,8 @@ def _series(reader: _Reader) -> Sequence[ForeignSeries]:
             count=count,
             beyond=beyond,
         )
-        found.append(ForeignSeries(stated, core.bins, core.line))
-    return found
+        series.append(ForeignSeries(stated, core.bins, core.line))
+    return series
 
 
 IMPORTER = importer("rteval", "summary.xml of rteval", recognises, read_file)

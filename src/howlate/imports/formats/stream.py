@@ -31,11 +31,11 @@ def read(paths: Sequence[Path], labels: Mapping[str, str], mapping: Mapping[str,
     notes: list[str] = []
     for path in paths:
         with looking(path):
-            found = streams_in(path) if path.is_dir() else Streams((path,), ())
-        if not found.files:
+            streams_here = streams_in(path) if path.is_dir() else Streams((path,), ())
+        if not streams_here.files:
             raise not_imported(path, "it holds no stream of the probe", "name the folder with the streams")
-        files += found.files
-        notes += found.ignored
+        files += streams_here.files
+        notes += streams_here.ignored
         if results_alone(path):
             notes.append(ALONE.format(path=path))
     streams = [recorded(file) for file in dict.fromkeys(files)]

@@ -59,9 +59,9 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     )
 
 
-def _read(found: Iterator[Line]) -> _TimerlatTop:
+def _read(lines_read: Iterator[Line]) -> _TimerlatTop:
     top = _TimerlatTop()
-    for top.last in found:
+    for top.last in lines_read:
         text = plain(top.last.text)
         top.tables.cleared |= CLEARED in top.last.text
         if header := _HEADER.match(text):
@@ -94,7 +94,7 @@ def _of_cpu(line: Line, row: re.Match[str], unit: int, columns: int, thread: int
     parts = row[3].split("|")
     if len(parts) != columns:
         raise line.wrong(f"{len(parts)} columns of four figures, and the header has {columns}")
-    found = []
+    series = []
     for column, part in zip(COLUMNS.values(), parts, strict=False):
         words = part.split()
         if len(words) != 4:
@@ -114,8 +114,8 @@ def _of_cpu(line: Line, row: re.Match[str], unit: int, columns: int, thread: int
             count=count if first else None,
             beyond=count if first else None,
         )
-        found.append(ForeignSeries(stated, {}, line.number))
-    return found
+        series.append(ForeignSeries(stated, {}, line.number))
+    return series
 
 
 IMPORTER = importer("timerlat-top", "the table of rtla timerlat (top)", recognises, read_file)

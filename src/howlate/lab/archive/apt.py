@@ -92,10 +92,10 @@ def machine_rows() -> list[list[str]]:
     if shutil.which("apt-get") is None or not HELPER.exists():
         raise _no_archive("apt is not installed")
     form = "|".join(f"$({column})" for column in ("ORIGIN", "RELEASE", "COMPONENT", "REPO_URI"))
-    asked = ["apt-get", "indextargets", "--format", form, "Created-By: Packages"]
+    query = ["apt-get", "indextargets", "--format", form, "Created-By: Packages"]
     # Without the last option apt leaves out what it has never updated, with it it tells no origin.
     updated, all_rows = (
-        [line.split("|") for line in _run([*asked, *more]).splitlines()]
+        [line.split("|") for line in _run([*query, *more]).splitlines()]
         for more in ((), ("--no-release-info",))
     )
     known = {tuple(row[1:]) for row in updated}
@@ -124,9 +124,9 @@ def addresses_of(
     for known, release, component, address in sorted(whole, key=doubt):
         base = re.sub(_ADDITIONS, "", release)
         own = known == origin or (known in ("", "$(ORIGIN)") and base in releases)
-        kept = security if release.endswith(("-security", "/updates")) else main
-        if component == "main" and own and address not in kept and not address.startswith("cdrom:"):
-            kept.append(address)
+        addresses = security if release.endswith(("-security", "/updates")) else main
+        if component == "main" and own and address not in addresses and not address.startswith("cdrom:"):
+            addresses.append(address)
     return main, security
 
 
@@ -221,13 +221,13 @@ class AptArchive:
         self.say("fetching the lists of packages (a minute at the first time)")
         done = self._apt(["apt-get", "update", "-o", "pkgCacheFile::Generate=0"])
         failed = failures(done.stdout)
-        found = self._read_lists()
-        if not found:
+        packages = self._read_lists()
+        if not packages:
             why = next(iter(failed.values()), _reason(done.stderr))
             raise _no_archive(why, TargetError)
         for suite, why in failed.items():
             self.say(f"the suite {suite} could not be updated: {why}")
-        save_index(self.index, found, {"failed": failed})
+        save_index(self.index, packages, {"failed": failed})
         with storing(self._hashes):
             write_sealed_json(self._hashes, file_hashes(self._lists))
 
@@ -235,8 +235,8 @@ class AptArchive:
         """Apt takes a list that it has for the one that it verified: those that changed since are removed."""
         again = "the lists are fetched again"
         try:
-            kept = read_sealed_json(self._hashes, self.say, again)
-            if not self._lists.exists() or kept == file_hashes(self._lists):
+            stored = read_sealed_json(self._hashes, self.say, again)
+            if not self._lists.exists() or stored == file_hashes(self._lists):
                 return
         except OSError:  # something that is neither a file nor a folder
             pass
@@ -247,14 +247,14 @@ class AptArchive:
     def _read_lists(self) -> list[Package]:
         columns = "$(FILENAME)|$(RELEASE)|$(REPO_URI)"
         rows = self._apt(["apt-get", "indextargets", "--format", columns, "Created-By: Packages"]).stdout
-        found: list[Package] = []
+        packages: list[Package] = []
         for row in rows.splitlines():
             file, suite, base = row.split("|")
             command = [str(HELPER), "cat-file", file]
             with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
                 assert child.stdout is not None
-                found += read_packages(child.stdout, suite, base, file)
-        return once(found)
+                packages += read_packages(child.stdout, suite, base, file)
+        return once(packages)
 
     def configure(self) -> None:
         """Write the settings of the private state; they are few and always the same."""
@@ -312,7 +312,7 @@ Dir::Etc::preferencesparts "/dev/null";
 
 def failures(output: str) -> dict[str, str]:
     """Suite -> reason, from the output of `apt-get update`. A missing addition of a release is not a failure."""
-    found: dict[str, str] = {}
+    failed: dict[str, str] = {}
     lines = output.splitlines()
     for number, line in enumerate(lines):
         match = re.match(r"Err:\d+ \S+ (\S+)", line)
@@ -327,8 +327,8 @@ def failures(output: str) -> dict[str, str]:
         suite = match[1].partition("/")[0]
         absent = why.startswith("404") or "File not found" in why
         if not (absent and suite.endswith(ADDITIONS)):
-            found.setdefault(suite, why)
-    return found
+            failed.setdefault(suite, why)
+    return failed
 
 
 def _write(file: Path, text: str) -> None:

@@ -129,7 +129,7 @@ def _decoding(whence: Path) -> Iterator[None]:
         raise DamagedError(DAMAGED_PACKAGE(package=whence, damage=error)) from None
 
 
-def unpack(package: Path, into: Path, wanted: Callable[[str], bool] = lambda name: True) -> list[str]:
+def unpack(package: Path, into: Path, is_needed: Callable[[str], bool] = lambda name: True) -> list[str]:
     """Write the wanted files (and links) of the package, by name ("usr/lib/..."), below `into`; return their
     names.
 
@@ -140,7 +140,7 @@ def unpack(package: Path, into: Path, wanted: Callable[[str], bool] = lambda nam
     links: list[tarfile.TarInfo] = []
     with data_tar(package) as stream:
         for name, member, tar in members(stream, package):
-            if not wanted(name):
+            if not is_needed(name):
                 continue
             try:
                 _write(tar, member, name, into, package)

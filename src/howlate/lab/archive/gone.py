@@ -50,8 +50,8 @@ Listed = TypeVar("Listed", bound=MadeOfPackages)
 
 def there(kernels: Sequence[Listed], gone: frozenset[str]) -> list[Listed]:
     """The kernels without those that are gone, if another of the same label is left."""
-    kept = [kernel for kernel in kernels if not is_gone(kernel, gone)]
-    labels = {kernel.label for kernel in kept}
+    present = [kernel for kernel in kernels if not is_gone(kernel, gone)]
+    labels = {kernel.label for kernel in present}
     return [kernel for kernel in kernels if not is_gone(kernel, gone) or kernel.label not in labels]
 
 
@@ -62,9 +62,9 @@ def is_gone(kernel: MadeOfPackages, gone: frozenset[str]) -> bool:
 
 def _read(file: Path, say: Say) -> dict[str, float]:
     """A damaged record is forgotten, which costs one failing request."""
-    kept = read_sealed_json(file, say, "the archive is asked again for what it did not have")
+    stored = read_sealed_json(file, say, "the archive is asked again for what it did not have")
     try:
-        found = kept["packages"] if kept else {}
-        return {str(key): float(at) for key, at in found.items() if time.time() - float(at) < FORGOTTEN_S}
+        packages = stored["packages"] if stored else {}
+        return {str(key): float(at) for key, at in packages.items() if time.time() - float(at) < FORGOTTEN_S}
     except (KeyError, TypeError, ValueError, AttributeError):
         return {}

@@ -33,8 +33,8 @@ def unchanged(packages: Iterable[Package] = (), but: Collection[str] = ()) -> Ca
 
     def is_sound(folder: Path) -> bool:
         try:
-            kept = json_value(read_sealed(folder / NAME))
-            return bool(kept == _content(folder, folder.name, packages, but))
+            stored = json_value(read_sealed(folder / NAME))
+            return bool(stored == _content(folder, folder.name, packages, but))
         except (OSError, ValueError):
             return False
 
@@ -48,21 +48,21 @@ def _content(folder: Path, name: str, packages: Iterable[Package], but: Collecti
 
 def file_hashes(folder: Path, but: Collection[str] = ()) -> Mapping[str, str]:
     """Each file's hash, each link's target, each device's number, by name; OSError for anything else."""
-    found: dict[str, str] = {}
+    hashes: dict[str, str] = {}
     for place, folders, names in os.walk(folder, onerror=_raise):
         relative = {name: str((Path(place) / name).relative_to(folder)) for name in (*folders, *names)}
         folders[:] = [name for name in folders if relative[name] not in but and not _passes(relative[name])]
         for name in (*folders, *names):
             path = Path(place) / name
             if path.is_symlink():
-                found[relative[name]] = f"-> {path.readlink()}"
+                hashes[relative[name]] = f"-> {path.readlink()}"
             elif name not in names or relative[name] == NAME or _passes(relative[name]):
                 continue
             elif path.is_char_device():
-                found[relative[name]] = f"device {path.stat().st_rdev}"
+                hashes[relative[name]] = f"device {path.stat().st_rdev}"
             else:
-                found[relative[name]] = entry_hash(path)
-    return found
+                hashes[relative[name]] = entry_hash(path)
+    return hashes
 
 
 def _passes(name: str) -> bool:

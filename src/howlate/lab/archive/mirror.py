@@ -194,15 +194,15 @@ class MirrorArchive:
     ) -> list[Package]:
         name = f"main/binary-{architecture}/Packages"
         for kind, ending in _ENDINGS:
-            wanted = hashes.get(name + ending)
-            if wanted is None:
+            digest_due = hashes.get(name + ending)
+            if digest_due is None:
                 continue
             file = scratch / "Packages"
-            by_hash = f"main/binary-{architecture}/by-hash/SHA256/{wanted.sha256}"
+            by_hash = f"main/binary-{architecture}/by-hash/SHA256/{digest_due.sha256}"
             digest = self._first_of(
-                (f"{base}/{by_hash}", f"{base}/{name}{ending}"), file, min(wanted.size, MOST_LIST)
+                (f"{base}/{by_hash}", f"{base}/{name}{ending}"), file, min(digest_due.size, MOST_LIST)
             )
-            if digest != wanted.sha256:
+            if digest != digest_due.sha256:
                 raise DamagedError(OTHER_CONTENT(address=f"{base}/{name}{ending}", digest=digest))
             with file.open("rb") as packed, decompressed(packed, kind, file, MOST_PLAIN_LIST) as plain:
                 return list(read_packages(plain, suite, address, f"{base}/{name}"))
@@ -239,10 +239,10 @@ class SeenDates:
 
     def _read(self) -> dict[str, float]:
         """Nothing if the file is missing or damaged, as in a new cache."""
-        kept = read_sealed_json(self.file, self.say, "older lists of a mirror are not noticed this time")
+        stored = read_sealed_json(self.file, self.say, "older lists of a mirror are not noticed this time")
         try:
-            found = kept["dates"] if kept else {}
-            return {str(name): float(date) for name, date in found.items() if 0 <= float(date) < _LAST_DATE}
+            dates = stored["dates"] if stored else {}
+            return {str(name): float(date) for name, date in dates.items() if 0 <= float(date) < _LAST_DATE}
         except (KeyError, TypeError, ValueError, AttributeError):
             return {}
 
@@ -259,8 +259,8 @@ def _instant(release: Mapping[str, str], field: str, base: str) -> float:
     """Seconds since 1970 of a date in a Release."""
     text = release.get(field, "")
     try:
-        found = parsedate_to_datetime(text)
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+        date = parsedate_to_datetime(text)
+        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
     except (ValueError, TypeError, IndexError, OverflowError):
         raise _unfit(base, f'its {field} is "{text}"') from None
 

@@ -146,27 +146,27 @@ def _kernel_packages(block: bytes, suite: str, base: str, whence: str) -> Iterat
 
 def fields(paragraph: str) -> dict[str, str]:
     """A paragraph of a control file; folded lines are joined."""
-    found: dict[str, list[str]] = {}
+    members: dict[str, list[str]] = {}
     rows: list[str] = []
     for line in paragraph.splitlines():
         if line[:1] in (" ", "\t"):
             rows.append(line.strip())
         else:
             key, _, value = line.partition(":")
-            rows = found[key] = [value.strip()]
-    return {key: "\n".join(rows).lstrip("\n") for key, rows in found.items()}
+            rows = members[key] = [value.strip()]
+    return {key: "\n".join(rows).lstrip("\n") for key, rows in members.items()}
 
 
-def _package(found: Mapping[str, str], suite: str, base: str, whence: str) -> Package:
+def _package(members: Mapping[str, str], suite: str, base: str, whence: str) -> Package:
     try:
         row = {
-            "name": found["Package"],
-            "version": found["Version"],
-            "architecture": found["Architecture"],
-            "uri": f"{base.rstrip('/')}/{found['Filename']}",
-            "size": found["Size"],
-            "sha256": found["SHA256"],
-            "depends": found.get("Depends", ""),
+            "name": members["Package"],
+            "version": members["Version"],
+            "architecture": members["Architecture"],
+            "uri": f"{base.rstrip('/')}/{members['Filename']}",
+            "size": members["Size"],
+            "sha256": members["SHA256"],
+            "depends": members.get("Depends", ""),
         }
     except KeyError as error:
         raise DamagedError(LIST_UNFIT(list=whence, reason=f"a package without {error}")) from None
@@ -187,10 +187,10 @@ def checked_package(row: Mapping[str, object], suite: str, whence: str) -> Packa
 def once(packages: Iterable[Package]) -> list[Package]:
     """Each (name, version, architecture) once, from the oldest suite that has it, in a fixed order."""
     order = {suite: number for number, (_, suite) in enumerate(suites())}
-    found: dict[tuple[str, str, str], Package] = {}
+    unique: dict[tuple[str, str, str], Package] = {}
     for package in sorted(packages, key=lambda p: order.get(p.suite, len(order))):
-        found.setdefault((package.name, package.version, package.architecture), package)
-    return [found[key] for key in sorted(found)]
+        unique.setdefault((package.name, package.version, package.architecture), package)
+    return [unique[key] for key in sorted(unique)]
 
 
 def save_index(file: Path, packages: Sequence[Package], more: Mapping[str, object]) -> None:
@@ -216,12 +216,12 @@ def cached_index(
 ) -> Sequence[Package]:
     """The packages of an index. `update` makes it again if it is older than a day or damaged, or with `refresh`;
     `place` is locked meanwhile."""
-    asked = time.time()
-    packages = None if refresh or _age(index, asked) > DAY else load_index(index, say)
+    started_s = time.time()
+    packages = None if refresh or _age(index, started_s) > DAY else load_index(index, say)
     if packages is None:
         with locked(place):
             # Another howlate may have updated while we waited for the lock.
-            if _age(index, time.time()) <= (time.time() - asked if refresh else DAY):
+            if _age(index, time.time()) <= (time.time() - started_s if refresh else DAY):
                 packages = load_index(index)
             if packages is None:
                 with living(say):
@@ -275,10 +275,10 @@ def _parts(text: str) -> tuple[tuple[tuple[int, ...], int], ...]:
     """Alternating non-digits and digits. A run of non-digits ends with 0, which sorts after `~` and before
     everything else."""
     pairs = re.findall(r"([^0-9]*)([0-9]*)", text)[:-1] or [("", "")]
-    found = [((*map(_rank, signs), 0), int(digits or 0)) for signs, digits in pairs]
-    while len(found) > 1 and found[-1] == ((0,), 0):
-        found.pop()
-    return (*found, ((0,), 0))
+    parts = [((*map(_rank, signs), 0), int(digits or 0)) for signs, digits in pairs]
+    while len(parts) > 1 and parts[-1] == ((0,), 0):
+        parts.pop()
+    return (*parts, ((0,), 0))
 
 
 def _rank(sign: str) -> int:

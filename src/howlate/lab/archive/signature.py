@@ -51,13 +51,13 @@ def verified(signed: Path, keyring: Path, whence: str) -> str:
         with tempfile.TemporaryDirectory() as home:
             # A binary keyring; one in ASCII armour is for gpg alone.
             argv = [gpgv, "--homedir", home, "--keyring", str(keyring.absolute())]
-            why, text = _asked([*argv, "--output", "-"], signed)
+            why, text = _verified([*argv, "--output", "-"], signed)
     if why:
         raise DamagedError(BAD_SIGNATURE(list=whence, keyring=keyring, reason=why))
     return text.decode("utf-8", errors="replace")
 
 
-def _asked(argv: Sequence[str], signed: Path) -> tuple[str, bytes]:
+def _verified(argv: Sequence[str], signed: Path) -> tuple[str, bytes]:
     """Why gpgv's report is not that of a good file, or ""; and the text, which is shorter than the file."""
     most = signed.stat().st_size
     with tempfile.TemporaryFile() as status:

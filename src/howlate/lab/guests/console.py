@@ -70,19 +70,19 @@ def telling(console: str) -> list[str]:
 
 def _report(lines: list[str]) -> list[str]:
     """Headers, the place in the kernel, the call trace, the modules."""
-    found: list[str] = []
+    report: list[str] = []
     at = 0
     while at < len(lines):
         line = lines[at]
         at += 1
-        if (_is_trouble(line) or _TELLS.match(line)) and line not in found:
-            found.append(line)
+        if (_is_trouble(line) or _TELLS.match(line)) and line not in report:
+            report.append(line)
         if re.match("Call [Tt]race:", line):
             frames = list(itertools.takewhile(_FRAME.match, lines[at:]))
             at += len(frames)
             sure = [frame for frame in frames if frame[0] not in "?<"]
-            found += [f"  {frame}" for frame in sure[:_FRAMES]]
-    return found[: 3 * LINES]
+            report += [f"  {frame}" for frame in sure[:_FRAMES]]
+    return report[: 3 * LINES]
 
 
 def _is_trouble(line: str) -> bool:

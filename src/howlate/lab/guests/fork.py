@@ -178,9 +178,9 @@ def forked(
         for attempt in range(_TRIES):
             beside = folder / str(attempt)
             beside.mkdir()
-            told = _save(saved, stops_at, job, beside, otherwise, stop, limits)
-            if told is not None:
-                yield Fork(saved.boot, beside / _STATE, *told, otherwise, stop, limits, held)
+            moment = _save(saved, stops_at, job, beside, otherwise, stop, limits)
+            if moment is not None:
+                yield Fork(saved.boot, beside / _STATE, *moment, otherwise, stop, limits, held)
                 return
         raise TargetError(
             "QEMU moved a guest's clock in each of {tries} attempts to save it",
@@ -262,8 +262,8 @@ def _refuse(files: Mapping[str, bytes]) -> None:
         if not status:
             return
         if status != "0":
-            said = files.get(f"{number}/stderr", b"").decode("utf-8", "replace").strip()
-            reason = said.rpartition("\n")[2].removeprefix("howlate-probe: ") or status
+            stderr = files.get(f"{number}/stderr", b"").decode("utf-8", "replace").strip()
+            reason = stderr.rpartition("\n")[2].removeprefix("howlate-probe: ") or status
             is_usage = status == str(int(ExitCode.USAGE))
             raise (UsageError if is_usage else UnfitKernelError)(LINE_REFUSED(reason=reason))
 

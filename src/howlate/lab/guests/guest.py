@@ -102,7 +102,7 @@ class Guest:
         self._process: subprocess.Popen[bytes] | None = None
         self._watch: Watch | None = None
         self._stuck = False
-        self._asked_at_s: float | None = None
+        self._query_s: float | None = None
         """The CPU time at which a question was asked that is not answered yet."""
         self._turn_cpu_s = TURN_CPU_S
         """The CPU time within which such a question is answered."""
@@ -188,7 +188,7 @@ class Guest:
         if self._began is None or self.monitor is None:
             return None
         went_on, ahead_s = self._began
-        self._asked_at_s = self.cpu_s
+        self._query_s = self.cpu_s
         try:
             now_ahead_s = self.monitor.ahead_s(time.monotonic() + _ANSWER_S)
         except (GoneError, StuckError):
@@ -197,7 +197,7 @@ class Guest:
             self._began = None
             return None
         finally:
-            self._asked_at_s = None
+            self._query_s = None
         return time.monotonic() - went_on - (now_ahead_s - ahead_s)
 
     @contextlib.contextmanager
@@ -222,18 +222,18 @@ class Guest:
         if self._watch is None:
             return
         trouble: str | Standstill | None
-        if self._asked_at_s is not None:  # by the watch itself
-            turn_s = self._watch.read().cpu_s - self._asked_at_s
+        if self._query_s is not None:  # by the watch itself
+            turn_s = self._watch.read().cpu_s - self._query_s
             trouble = INTERRUPTS_OFF if turn_s > self._turn_cpu_s else None
         else:
             trouble = self._watch.trouble()
         if isinstance(trouble, Standstill):
-            trouble = self._told(trouble)
+            trouble = self._problem_of(trouble)
         if trouble:
             self._stuck = True
             raise StuckError(REMEDIED(problem=trouble, remedy=""))
 
-    def _told(self, standstill: Standstill) -> str:
+    def _problem_of(self, standstill: Standstill) -> str:
         """What the guest does in which no result comes."""
         machine = self._boot.machine
         rate = standstill.rate * machine.mips / MOST_MIPS
@@ -242,18 +242,18 @@ class Guest:
     def _looks(self) -> list[tuple[bool, ...]]:
         """Of each CPU whether its interrupts are off, several times; nothing if no turn of the guest ends."""
         assert self.monitor is not None and self._watch is not None
-        self._asked_at_s, self._turn_cpu_s = self.cpu_s, LOOK_CPU_S
+        self._query_s, self._turn_cpu_s = self.cpu_s, LOOK_CPU_S
         looks = []
         try:
             for _ in range(LOOKS):
                 text = self.monitor.registers(time.monotonic() + _ANSWER_S)
                 looks.append(with_interrupts_off(text))
                 self._stop.wait(LOOK_AGAIN_S)
-                self._asked_at_s = self._watch.read().cpu_s
+                self._query_s = self._watch.read().cpu_s
         except StuckError:
             return []
         finally:
-            self._asked_at_s, self._turn_cpu_s = None, TURN_CPU_S
+            self._query_s, self._turn_cpu_s = None, TURN_CPU_S
         return looks
 
     @property
@@ -312,30 +312,30 @@ class Guest:
     def answer(self) -> bytes:
         """The guest's result; GuestError with an explanation if there is none."""
         try:
-            found = window.read_answer(self.window)
+            result = window.read_answer(self.window)
         except DamagedError as problem:
             raise self.failure(problem.statement) from None
-        if found.state is window.State.FAILED:
-            raise self.failure(GUEST_FAILED(reason=found.data.decode("utf-8", "replace").strip()))
-        if found.state is not window.State.RESULT:
+        if result.state is window.State.FAILED:
+            raise self.failure(GUEST_FAILED(reason=result.data.decode("utf-8", "replace").strip()))
+        if result.state is not window.State.RESULT:
             raise self.failure(GUEST_FAILED(reason="it ended without a result"))
         trouble = trouble_on(self.console_text())
         if trouble:
             raise self.failure(trouble)
-        return found.data
+        return result.data
 
     def failure(self, otherwise: Statement) -> GuestError:
         """What happened, from the console and QEMU's own output, with the lines of the console that explain
         it."""
         text = self.console_text()
-        said = self._errors.read_text("utf-8", "replace").strip() if self._errors.exists() else ""
+        errors = self._errors.read_text("utf-8", "replace").strip() if self._errors.exists() else ""
         code = self._process.poll() if self._process is not None else None
         what = trouble_on(text) or otherwise
         if code is not None and code < 0 and not self._stuck:
             with contextlib.suppress(ValueError):
                 what = QEMU_FAILED(reason=f"ended by {signal.Signals(-code).name}")
         elif code and code > 0:
-            words = next((line for line in said.splitlines() if "warning:" not in line), "nothing")
+            words = next((line for line in errors.splitlines() if "warning:" not in line), "nothing")
             what = QEMU_FAILED(reason=f"exit code {code}: {words}")
         lines = telling(text)
         return GuestError(WITH_CONSOLE(problem=what, console="\n".join(lines)) if lines else what, text)

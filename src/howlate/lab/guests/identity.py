@@ -20,7 +20,7 @@ _ID_BYTES = 20
 
 def build_ids(image: bytes) -> frozenset[bytes]:
     """Those in an unpacked kernel: its own, and those of the programs inside it (the vDSO)."""
-    ends = (found.end() for found in re.finditer(re.escape(_BUILD_ID), image))
+    ends = (match.end() for match in re.finditer(re.escape(_BUILD_ID), image))
     return frozenset(image[end : end + _ID_BYTES] for end in ends)
 
 

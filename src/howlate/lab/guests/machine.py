@@ -246,10 +246,10 @@ class Machine:
         """QEMU's binary; NotPossibleError if it is not installed."""
         if self.fetched is not None:
             return self.fetched / "usr" / "bin" / self.architecture.emulator
-        found = shutil.which(self.architecture.emulator)
-        if found is None:
+        path = shutil.which(self.architecture.emulator)
+        if path is None:
             raise not_installed(self.architecture.emulator, self.architecture.package)
-        return Path(found)
+        return Path(path)
 
     def program(self) -> list[str]:
         """QEMU's binary, and where its data are if it is not installed."""
@@ -275,13 +275,13 @@ def version_of(emulator: Path) -> str:
 @cache
 def _identity(program: tuple[str, ...], firmware: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     emulator = Path(program[0])
-    found = {"version": version_of(emulator), "program": file_hash(emulator), "clock": _CLOCK}
+    data = {"version": version_of(emulator), "program": file_hash(emulator), "clock": _CLOCK}
     folders = [Path(line.strip()) for line in output_of(program, "-L", "help").splitlines() if line.strip()]
-    found |= {path.name: file_hash(path) for path in _accelerators(emulator)}
+    data |= {path.name: file_hash(path) for path in _accelerators(emulator)}
     for name in firmware:
         path = next((folder / name for folder in folders if (folder / name).is_file()), None)
-        found[name] = file_hash(path) if path else "not there"
-    return tuple(found.items())
+        data[name] = file_hash(path) if path else "not there"
+    return tuple(data.items())
 
 
 def _accelerators(emulator: Path) -> list[Path]:

@@ -75,9 +75,9 @@ class Monitor:
         node = {"driver": "qcow2", "node-name": _STATE, "file": file, "cache": {"no-flush": True}}
         self._run(self._client.execute("blockdev-add", node), deadline)
         save = {"command-line": f"savevm {_STATE}"}
-        said = self._run(self._client.execute("human-monitor-command", save), deadline)
-        if said:
-            raise TargetError(QEMU_FAILED(reason=f"saving: {str(said).strip()}"))
+        answer = self._run(self._client.execute("human-monitor-command", save), deadline)
+        if answer:
+            raise TargetError(QEMU_FAILED(reason=f"saving: {str(answer).strip()}"))
 
     def load(self, handle: int, deadline: float) -> None:
         """Turn the machine, started with `-S -incoming defer`, into the one in the file."""

@@ -201,10 +201,10 @@ class Snapshots:
         for record in self._folder.glob(f"[!.]*/{_RECORD}"):
             with suppress(OSError):
                 used.append((record.stat().st_mtime, (record.parent / _STATE).stat().st_size, record.parent))
-        kept = 0
+        total = 0
         for last, size, folder in sorted(used, reverse=True):
-            kept += size
-            if kept > self._most_bytes and time.time() - last > _IN_USE_S:
+            total += size
+            if total > self._most_bytes and time.time() - last > _IN_USE_S:
                 remove(folder)
 
 

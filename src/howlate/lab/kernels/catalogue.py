@@ -140,36 +140,36 @@ def choose(label: Label, kernels: Sequence[AvailableKernel]) -> list[AvailableKe
         near = nearest(str(label.base), names)
         hint = NEAREST(name=near) if near else KNOWN(names=names) if names else ""
         raise UsageError(NOT_IN_ARCHIVE(what=f"the kernel {label.base}", hint=hint))
-    found = [kernel for kernel in same if label.version in ("", kernel.version)]
-    if not found:
+    matches = [kernel for kernel in same if label.version in ("", kernel.version)]
+    if not matches:
         others = [kernel.version for kernel in versions(same)]
         raise UnfitKernelError(
             NOT_IN_ARCHIVE(what=f"{label.base} any more", hint=f"it has {', '.join(others)}")
         )
-    return found
+    return matches
 
 
 def find(label: Label, cache: Path | None = None, say: Say = silent) -> Kernel | None:
     """The kernel of the cache that a label means: the pinned version, else the newest fetched one."""
-    found = [
+    paths = [
         kernel
         for kernel in cached(cache, say)
         if kernel.label == replace(label.base, version="") and label.version in ("", kernel.version)
     ]
-    return max(found, key=lambda k: PackageVersion(k.version), default=None)
+    return max(paths, key=lambda k: PackageVersion(k.version), default=None)
 
 
 def cached(cache: Path | None = None, say: Say = silent) -> list[Kernel]:
     """All kernels of the cache. A damaged one is reported and left out: callers that want another kernel do
     not need it, and callers that want it see the error when it is fetched."""
     folder = (cache or cache_folder()) / "kernels"
-    found = []
+    latest = []
     for file in sorted(folder.glob(f"[!.]*/{RECORD}")):
         try:
-            found.append(Kernel.read(file.parent))
+            latest.append(Kernel.read(file.parent))
         except HowlateError as problem:
             say(f"{problem.message}; it is left out ({problem.remedy})")
-    return found
+    return latest
 
 
 def get(
@@ -270,7 +270,7 @@ def add_modules(kernel: Kernel, names: Sequence[str], archive: Archive, say: Say
     folder = kernel.modules_path
     with locked(folder), tempfile.TemporaryDirectory(prefix=".more-", dir=folder.parent) as scratch:
         say(f"fetching the modules {', '.join(names)} of {kernel.pinned}")
-        held = [_held(kernel, row) for row in kernel.packages]
+        held = [_recorded_package(kernel, row) for row in kernel.packages]
         beside = Path(scratch) / MODULES
         beside.mkdir()
         with _contents(
@@ -300,7 +300,7 @@ def _is_as_fetched(kernel: Kernel) -> bool:
     """Whether all files of its folder are those of its packages."""
     folder = kernel.vmlinuz.parent
     try:
-        is_sound = unchanged([_held(kernel, row) for row in kernel.packages])
+        is_sound = unchanged([_recorded_package(kernel, row) for row in kernel.packages])
     except DamagedError:
         return False
     if is_sound(folder):
@@ -311,7 +311,7 @@ def _is_as_fetched(kernel: Kernel) -> bool:
         return is_sound(folder)
 
 
-def _held(kernel: Kernel, row: Mapping[str, str]) -> Package:
+def _recorded_package(kernel: Kernel, row: Mapping[str, str]) -> Package:
     """A package from the kernel's record; an older record does not have its size."""
     return checked_package({"size": 0, **row}, kernel.suite, str(kernel.vmlinuz.with_name(RECORD)))
 
@@ -394,16 +394,16 @@ _FILES = {
 
 
 def _unpack(chosen: AvailableKernel, packages: Sequence[Path], folder: Path, modules: Sequence[str]) -> None:
-    wanted = (VMLINUZ, CONFIG) if chosen.is_complete else (VMLINUZ,)
+    required = (VMLINUZ, CONFIG) if chosen.is_complete else (VMLINUZ,)
     with _contents(packages, folder) as contents:
-        found = {target: contents.one(pattern) for target, pattern in _FILES.items()}
-        for target in wanted:
-            if found[target] is None:
+        members = {target: contents.one(pattern) for target, pattern in _FILES.items()}
+        for target in required:
+            if members[target] is None:
                 raise DamagedError(
                     DAMAGED_PACKAGE(package=chosen.main.file_name, damage=f"it has no {target}")
                 )
-        data = {target: contents.read(name) for target, name in found.items() if name is not None}
-        image = read_image(data[VMLINUZ], str(found[VMLINUZ]))
+        data = {target: contents.read(name) for target, name in members.items() if name is not None}
+        image = read_image(data[VMLINUZ], str(members[VMLINUZ]))
         if image.arch != chosen.label.arch:
             raise DamagedError(
                 DAMAGED_PACKAGE(package=chosen.main.file_name, damage=f"its kernel is for {image.arch}")

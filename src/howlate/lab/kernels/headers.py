@@ -59,8 +59,8 @@ class Headers:
     def gcc(self) -> int:
         """The major version of the compiler that the kernel was built with."""
         text = (self.build / ".config").read_text(encoding="utf-8", errors="replace")
-        found = re.search(r'^CONFIG_CC_VERSION_TEXT="\S*gcc\S* .*?(\d+)\.\d+', text, re.MULTILINE)
-        return int(found[1]) if found else 0
+        match = re.search(r'^CONFIG_CC_VERSION_TEXT="\S*gcc\S* .*?(\d+)\.\d+', text, re.MULTILINE)
+        return int(match[1]) if match else 0
 
 
 def host_architecture() -> str:
@@ -81,7 +81,7 @@ def header_packages(kernel: Kernel, archive: Archive) -> tuple[Package, ...]:
     own = [p for p in packages if (p.name, p.version, p.architecture) == (name, kernel.version, kernel.arch)]
     if not own:
         raise _no_headers(kernel, f"{name} {kernel.version}")
-    found = [own[0]]
+    packages_needed = [own[0]]
     for needed in re.findall(r"linux-headers-\S+-common\S*|linux-kbuild-\S+", own[0].depends):
         fitting = [
             p
@@ -92,8 +92,8 @@ def header_packages(kernel: Kernel, archive: Archive) -> tuple[Package, ...]:
         fitting.sort(key=lambda p: (p.version == kernel.version, PackageVersion(p.version)))
         if not fitting:
             raise _no_headers(kernel, needed)
-        found.append(fitting[-1])
-    return tuple(found)
+        packages_needed.append(fitting[-1])
+    return tuple(packages_needed)
 
 
 def headers(kernel: Kernel, archive: Archive, cache: Path | None = None, say: Say = silent) -> Headers:

@@ -38,8 +38,8 @@ def build(files: Mapping[str, bytes]) -> bytes:
 
 
 def _folders(names: Iterable[str]) -> list[str]:
-    found = {str(parent) for name in names for parent in PurePosixPath(name).parents}
-    return sorted(found - {"."})  # a folder sorts before its content
+    folders = {str(parent) for name in names for parent in PurePosixPath(name).parents}
+    return sorted(folders - {"."})  # a folder sorts before its content
 
 
 def _append(archive: bytearray, number: int, entry: _Entry) -> None:

@@ -73,12 +73,12 @@ class Kernel:
     def checked_sha256(self) -> str:
         """The hash of the file that is booted; DamagedError if it differs from the fetched one."""
         try:
-            found = entry_hash(self.vmlinuz)
+            digest = entry_hash(self.vmlinuz)
         except OSError as error:
             raise DamagedError(self._changed(error.strerror)) from None
-        if found != self.vmlinuz_sha256:
+        if digest != self.vmlinuz_sha256:
             raise DamagedError(self._changed("its content has changed"))
-        return found
+        return digest
 
     def _changed(self, reason: str | None) -> Statement:
         again = "call the command again" if self.label.own else "fetch the kernel again"

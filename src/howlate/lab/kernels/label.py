@@ -176,13 +176,13 @@ def _hint(text: str) -> str:
         if _LABEL.fullmatch(closed) and not closed.endswith("[]"):
             return f'the bracket is not closed: did you mean "{closed}"?'
         return f"the bracket is not closed; {FORM}"
-    found = re.search(r"([0-9]+\.[0-9]+)(\.[0-9]+)?", lower)
-    if found is None:
+    match = re.search(r"([0-9]+\.[0-9]+)(\.[0-9]+)?", lower)
+    if match is None:
         return FORM
     rt = "-rt" if re.search(r"\brt", lower) else ""
     arch = "@arm64" if "arm64" in lower or "aarch64" in lower else ""
-    version = " (a version is pinned as in 6.1=6.1.192-2)" if found[2] else ""
-    return f'did you mean "{found[1]}{rt}{arch}"{version}?'
+    version = " (a version is pinned as in 6.1=6.1.192-2)" if match[2] else ""
+    return f'did you mean "{match[1]}{rt}{arch}"{version}?'
 
 
 def bad_label(text: str, hint: object) -> UsageError:

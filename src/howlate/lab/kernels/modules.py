@@ -35,18 +35,18 @@ class Modules:
     def order(self, name: str) -> tuple[str, ...]:
         """The modules to load for `name`, in order, itself last; nothing if it is built in. UnfitKernelError
         if the kernel does not have it."""
-        wanted = normal(name)
-        if wanted in self.builtin:
+        module = normal(name)
+        if module in self.builtin:
             return ()
-        if wanted not in self.files:
+        if module not in self.files:
             raise UnfitKernelError(
                 NOT_IN_ARCHIVE(
                     what=f"the module {name} of this kernel", hint="use another kernel, or build it"
                 )
             )
         done: dict[str, None] = {}
-        begun = {wanted}
-        ahead = [(wanted, iter(self.files[wanted]))]
+        begun = {module}
+        ahead = [(module, iter(self.files[module]))]
         while ahead:  # depth first; of a circle, each once
             name, needs = ahead[-1]
             needed = next((one for one in needs if one in self.files and one not in begun), None)
@@ -99,12 +99,12 @@ def module_name(path: str) -> str | None:
 
 def modinfo(module: bytes, whence: str) -> dict[str, list[str]]:
     """The .modinfo section of a 64-bit little-endian ELF object: name -> values."""
-    found: dict[str, list[str]] = {}
+    options: dict[str, list[str]] = {}
     for entry in _section(module, b".modinfo", whence).split(b"\0"):
         key, is_one, value = entry.partition(b"=")
         if is_one:
-            found.setdefault(key.decode(errors="replace"), []).append(value.decode(errors="replace"))
-    return found
+            options.setdefault(key.decode(errors="replace"), []).append(value.decode(errors="replace"))
+    return options
 
 
 def dependencies(info: Mapping[str, list[str]]) -> tuple[list[str], list[str]]:
@@ -153,7 +153,7 @@ def _provider(soft: str, members: Mapping[str, str]) -> str | None:
 
 
 def unpack_modules(
-    wanted: Iterable[str],
+    names: Iterable[str],
     members: Mapping[str, str],
     read: Callable[[str], bytes],
     builtin: frozenset[str],
@@ -165,7 +165,7 @@ def unpack_modules(
     `members` maps a module's name to its path in the package; `read` reads one.
     """
     files, inside, absent = dict(known.files), set(known.builtin), set(known.absent)
-    ahead = [normal(name) for name in wanted]
+    ahead = [normal(name) for name in names]
     size = 0
     while ahead:
         name = ahead.pop()
@@ -181,7 +181,7 @@ def unpack_modules(
                 DAMAGED_PACKAGE(package=members[name], damage=f"it has more than {MOST_MODULES} bytes")
             )
         hard, soft = dependencies(modinfo(module, members[name]))
-        chosen = [found for word in soft if (found := _provider(word, members)) is not None]
+        chosen = [provider for word in soft if (provider := _provider(word, members)) is not None]
         files[name] = tuple(dict.fromkeys((*hard, *chosen)))
         ahead += files[name]
         (folder / f"{name}.ko").write_bytes(module)

@@ -41,8 +41,8 @@ OF_ARCHITECTURE = {"arm64": ("PCI_HOST_GENERIC",)}
 
 def missing(options: Iterable[str], config: Config) -> list[str]:
     """The options (without CONFIG_) that this config has not built in, returned with CONFIG_."""
-    wanted = (f"CONFIG_{option}" for option in options)
-    return [option for option in wanted if config.get(option) != "y"]
+    names = (f"CONFIG_{option}" for option in options)
+    return [option for option in names if config.get(option) != "y"]
 
 
 def check_own(kernel: Kernel, say: Say) -> None:

@@ -78,15 +78,15 @@ def check_in_force(label: Label, facts: Mapping[str, Any], vmlinuz: Path) -> tup
 def _check_cpus(label: Label, facts: Mapping[str, Any]) -> None:
     """Refuse a parameter that is not in force on each of the CPUs that it names."""
     for word in label.parameters:
-        fact, wanted = SETS_ASIDE.get(_name(word), ""), _set_aside(word)
+        fact, named = SETS_ASIDE.get(_name(word), ""), _set_aside(word)
         listed = parse_cpus(str(facts[fact])) if fact in facts else None
-        if wanted is None or listed is None or wanted <= listed:
+        if named is None or listed is None or named <= listed:
             continue
         raise UsageError(
             "{parameter} is in force on CPUs {cpus} only in a guest of {label}",
             remedy="name CPUs that the guest has (--guest-cpus N); one must remain for everything else",
             parameter=word,
-            cpus=format_cpus(wanted & listed) or "none",
+            cpus=format_cpus(named & listed) or "none",
             label=label,
         )
 

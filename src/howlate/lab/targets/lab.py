@@ -240,14 +240,14 @@ class LabTarget:
         return plain_kernel(read_entry(self._bench(machine).kernel.vmlinuz))
 
     def replay(
-        self, cell: Cell, activations: Activations, wanted: Sequence[Activation]
+        self, cell: Cell, activations: Activations, targets: Sequence[Activation]
     ) -> list[ReplayedActivation]:
         """Measure a cell again, with a log of what is executed around some of its activations."""
         if self._stopped.is_set():
             raise KeyboardInterrupt
         bench, modules = self._bench_for(cell)
         recorded = RecordedCell(cell.id, self._before(cell, bench, modules), _argv(cell), activations)
-        return replay(bench, recorded, wanted, self._limits(cell, _LOGGED))
+        return replay(bench, recorded, targets, self._limits(cell, _LOGGED))
 
     def _limits(self, cell: Cell, times: float = 1.0) -> Limits:
         """What a guest with this cell may use without a result; `times` scales the CPU time."""
@@ -344,9 +344,11 @@ class LabTarget:
                 raise KeyboardInterrupt
             key = (cell.machine, modules, devices)
             if key not in self._needed:
-                found = needed(modules, bench.label, bench.kernel, self._archive, self._cache, self._say)
-                extra = {**bench.extra, **found.files}
-                self._needed[key] = (replace(_with_devices(bench, devices), extra=extra), found)
+                guest_modules = needed(
+                    modules, bench.label, bench.kernel, self._archive, self._cache, self._say
+                )
+                extra = {**bench.extra, **guest_modules.files}
+                self._needed[key] = (replace(_with_devices(bench, devices), extra=extra), guest_modules)
             return self._needed[key]
 
     @cached_property
@@ -361,16 +363,16 @@ class LabTarget:
 
     def _make_ready(self, arch: str) -> None:
         """Build what guests of an architecture need, which takes a minute, unless no such guest is possible."""
-        self._asked_machine(arch)
+        self._requested_machine(arch)
         make_ready(arch)
 
-    def _asked_machine(self, arch: str) -> Machine:
+    def _requested_machine(self, arch: str) -> Machine:
         own = self._options
         return Machine.of(arch, own.clock, self._cpus, own.mips, own.turn_ns)
 
     def _machine_of(self, arch: str) -> Machine:
         """The machine of an architecture, with a QEMU that can run it."""
-        return with_emulator(self._asked_machine(arch), self._archive, self._cache, self._say)
+        return with_emulator(self._requested_machine(arch), self._archive, self._cache, self._say)
 
     def _bench_of(self, label: Label, kernel: Kernel) -> Bench:
         machine = self._machine_of(label.arch)

@@ -164,11 +164,11 @@ def _print_audit(console: Console, one: Audit) -> None:
     console.print()
 
 
-def _print_rules(console: Console, found: Sequence[Audit]) -> None:
+def _print_rules(console: Console, audits: Sequence[Audit]) -> None:
     from howlate.published.audit import SLIP
     from howlate.statistics.contradictions import RULES
 
-    used = {rule for one in found for rule, count in one.checked.items() if count}
+    used = {rule for one in audits for rule, count in one.checked.items() if count}
     for name, check in RULES.items():
         if name in used:
             _wrapped(console, f"{name}: {as_called(check.formula)}", "  ")

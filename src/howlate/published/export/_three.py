@@ -43,14 +43,16 @@ def write_three(run: RunFolder, out: Path, cells: Sequence[str], *, handler: boo
     several parts and no cell is named, the cells that have the columns are written. Returns the number of
     rows."""
     with connection(run.path) as database:
-        wanted = chosen(run, cells)
-        missing = {cell: _missing(database, run, cell, handler=handler) for cell in wanted}
-        if not cells and len(_parts(run, wanted)) > 1:  # of a study's parts those that have these columns
-            wanted = [cell for cell in wanted if not missing[cell]] or wanted
-        for cell in wanted:
+        written_cells = chosen(run, cells)
+        missing = {cell: _missing(database, run, cell, handler=handler) for cell in written_cells}
+        if (
+            not cells and len(_parts(run, written_cells)) > 1
+        ):  # of a study's parts those that have these columns
+            written_cells = [cell for cell in written_cells if not missing[cell]] or written_cells
+        for cell in written_cells:
             if missing[cell]:
                 raise lacks(f"the cell {cell}", missing[cell])
-        blocks = [(cell, thread) for cell in wanted for thread in threads_of(database, run, cell)]
+        blocks = [(cell, thread) for cell in written_cells for thread in threads_of(database, run, cell)]
         rows = 0
         with (
             written_output(out) as place,
@@ -59,10 +61,10 @@ def write_three(run: RunFolder, out: Path, cells: Sequence[str], *, handler: boo
             place.open("wb") as file,
         ):
             for number, (cell, thread) in enumerate(blocks):
-                said = mark(run.summary(cell))
-                if len(blocks) > 1 or said:
+                note = mark(run.summary(cell))
+                if len(blocks) > 1 or note:
                     between = "\n\n" if number else ""
-                    file.write(f"{between}# {cell} thread {thread}{said}\n".encode())
+                    file.write(f"{between}# {cell} thread {thread}{note}\n".encode())
                 rows += _block(database, run, cell, thread, block)
                 with block.open("rb") as made:
                     shutil.copyfileobj(made, file, 1 << 20)

@@ -84,19 +84,19 @@ def _add(files: dict[tuple[str, str], Lines], summary: CellSummary) -> None:
 
 def _times(summary: CellSummary) -> Mapping[int, float]:
     """Times in seconds, by column."""
-    found = (load.results.get(RUN_TIME) for load in summary.loads if load.name == LOAD)
-    time = next((its for its in found if isinstance(its, int | float)), None)
+    times = (load.results.get(RUN_TIME) for load in summary.loads if load.name == LOAD)
+    time = next((its for its in times if isinstance(its, int | float)), None)
     return {} if time is None else {0 if summary.test == UNMEASURED else 1: time / 1e9}
 
 
 def _latencies(summary: CellSummary) -> Mapping[int, float]:
     """Latencies in microseconds, by column."""
-    found = {}
+    runs = {}
     for place, name in enumerate((PROCESS, HANDLER)):
         column = summary.columns.get(name)
         if column is not None and column.max is not None:
-            found[place] = column.max / 1e3
-    return found
+            runs[place] = column.max / 1e3
+    return runs
 
 
 def _text(what: str, lines: Lines) -> str:

@@ -45,10 +45,10 @@ def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
     if not listings:
         raise lacks(run.path, f"cell of the tests {', '.join(_NAMES)}")
     texts = []
-    for (kernel, load), found in listings.items():
+    for (kernel, load), summaries in listings.items():
         texts.append(f"Listing: {f'{kernel}, ' if kernel else ''}load {load}")
-        found.sort(key=lambda one: (list(_NAMES).index(one.test), _title(one)))
-        texts += ["\n".join(_test(one, _asked(run, one, planned.get(one.id, {})))) for one in found]
+        summaries.sort(key=lambda one: (list(_NAMES).index(one.test), _title(one)))
+        texts += ["\n".join(_test(one, _settings_of(run, one, planned.get(one.id, {})))) for one in summaries]
     with written_output(out) as place, storing(out, OUTPUT):
         place.write_text("\n\n".join(texts) + "\n", encoding="utf-8")
     return sum(
@@ -81,7 +81,7 @@ class DetectorSettings:
     switches: int | None
 
 
-def _asked(run: RunFolder, summary: CellSummary, planned: Mapping[str, Value]) -> DetectorSettings:
+def _settings_of(run: RunFolder, summary: CellSummary, planned: Mapping[str, Value]) -> DetectorSettings:
     """The probe's option, else the plan's."""
     recorded = run.cell(summary.id)
     header, trailer = recorded.get("header") or {}, recorded.get("trailer") or {}
@@ -99,8 +99,8 @@ def _number(value: object) -> int | None:
     return int(value) if isinstance(value, str) and value.isdigit() else None
 
 
-def _test(summary: CellSummary, asked: DetectorSettings) -> list[str]:
-    names, per, after = _shape(summary, asked)
+def _test(summary: CellSummary, settings: DetectorSettings) -> list[str]:
+    names, per, after = _shape(summary, settings)
     lines = [_title(summary)]
     if not summary.valid:
         lines.append(f"! not valid: {'; '.join(map(english, summary.warnings))}")
@@ -111,17 +111,17 @@ def _test(summary: CellSummary, asked: DetectorSettings) -> list[str]:
     if summary.watched_nothing:
         return [*lines, "Nothing was watched: inconclusive."]
     if summary.test == "hardware-gap":
-        lines += _limits(summary, asked, next(iter(there.values()), None))
+        lines += _limits(summary, settings, next(iter(there.values()), None))
     points = max((c.count or 0 for c in there.values()), default=0)
     lines.append("1 datapoint" if points == 1 else f"{points} datapoints")
     lines += [HEAD, *(_row(name, column, per) for name, column in there.items())]
     return lines + (after(summary) if after else [])
 
 
-def _shape(summary: CellSummary, asked: DetectorSettings) -> Shape:
+def _shape(summary: CellSummary, settings: DetectorSettings) -> Shape:
     """A switch is a part of its data point's time: `switch_ns` is in whole ns, the listing has hundredths."""
-    if summary.test == "switch" and asked.switches and "point_ns" in summary.columns:
-        return {"point_ns": "time"}, asked.switches, None
+    if summary.test == "switch" and settings.switches and "point_ns" in summary.columns:
+        return {"point_ns": "time"}, settings.switches, None
     return _SHAPES[summary.test]
 
 
@@ -142,17 +142,17 @@ def _passes(summary: CellSummary) -> list[str]:
     ]
 
 
-def _limits(summary: CellSummary, asked: DetectorSettings, gaps: ColumnSummary | None) -> list[str]:
+def _limits(summary: CellSummary, settings: DetectorSettings, gaps: ColumnSummary | None) -> list[str]:
     """The text before the table of the study's detector. Its rate counts records, at most one a window, over
     the elapsed time; `gaps_per_s` of `show --json` counts all gaps in the watched time."""
     seen = (gaps.count or 0) if gaps else 0
     end = ENDS.get(summary.stop_reason, f"of: {summary.stop_reason}")
-    most = "any number of" if asked.points is None else f"{asked.points:8d}"
+    most = "any number of" if settings.points is None else f"{settings.points:8d}"
     return [
-        f"Test scheduled for {_seconds(asked.duration_s)}s and {most} interrupts.",
-        f"Test finished after{_seconds(asked.elapsed_s)}s and {seen:8d} interrupts.",
+        f"Test scheduled for {_seconds(settings.duration_s)}s and {most} interrupts.",
+        f"Test finished after{_seconds(settings.elapsed_s)}s and {seen:8d} interrupts.",
         f"The test was finished because {end}.",
-        *_rates(seen, asked.elapsed_s or 0.0),
+        *_rates(seen, settings.elapsed_s or 0.0),
         "",
         "Analysing interrupt durations (times in µs):",
     ]

@@ -58,22 +58,22 @@ def command(arch: str, *, every: bool, as_json: bool, archive: ArchiveOptions) -
 
 
 def _row(
-    found: AvailableKernel, kernel: Kernel | None, older: Kernel | None, *, is_gone: bool
+    available: AvailableKernel, kernel: Kernel | None, older: Kernel | None, *, is_gone: bool
 ) -> dict[str, Any]:
     """The row of an available kernel. `kernel`: the fetched kernel, if any; `older`: what its label means
     without asking the archive; `is_gone`: a fetch found that the archive does not have it."""
     modes = kernel.modes if kernel else None
     return {
-        "label": str(found.label),
-        "pinned": str(found.pinned),
-        "arch": found.label.arch,
-        "rt": found.label.rt,
-        "version": found.version,
-        "release": found.release,
-        "suite": found.main.suite,
-        "packages": [package.name for package in found.packages],
-        "bytes": found.size,
-        "is_complete": found.is_complete,
+        "label": str(available.label),
+        "pinned": str(available.pinned),
+        "arch": available.label.arch,
+        "rt": available.label.rt,
+        "version": available.version,
+        "release": available.release,
+        "suite": available.main.suite,
+        "packages": [package.name for package in available.packages],
+        "bytes": available.size,
+        "is_complete": available.is_complete,
         "is_gone": is_gone,
         "is_fetched": kernel is not None,
         "fetched": None if older is None else older.version,

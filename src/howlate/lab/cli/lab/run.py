@@ -122,26 +122,26 @@ def command(
     from howlate.cli._measure import measure
     from howlate.lab.targets.lab import open_lab
 
-    asked = options.asked(study, "lab run", job, _own_options(kernels, lab))
-    wanted = _kernels(asked, kernels, lab.own)
-    cpus = lab.cpus if lab.cpus is not None else asked.study.cpus or None
-    lab = replace(lab, jobs=lab.jobs or asked.settings.count("jobs"), cpus=cpus)
-    return measure(asked, open_lab(wanted, lab, archive.opened(), say), options)
+    request = options.asked(study, "lab run", job, _own_options(kernels, lab))
+    labels = _kernels(request, kernels, lab.own)
+    cpus = lab.cpus if lab.cpus is not None else request.study.cpus or None
+    lab = replace(lab, jobs=lab.jobs or request.settings.count("jobs"), cpus=cpus)
+    return measure(request, open_lab(labels, lab, archive.opened(), say), options)
 
 
-def _kernels(asked: Asked, kernels: str, own: tuple[Path, ...]) -> str:
+def _kernels(request: Asked, kernels: str, own: tuple[Path, ...]) -> str:
     """The kernels that are named, else the study's; none if the user gave kernels of their own."""
     from howlate.errors import UsageError
     from howlate.measure.prepare import kernels_asked
 
-    wanted = kernels or ("" if own else ",".join(kernels_asked(asked)))
-    if not wanted and not own:
+    labels = kernels or ("" if own else ",".join(kernels_asked(request)))
+    if not labels and not own:
         raise UsageError(
             "{study} does not name kernels",
             remedy="write --kernels 6.1,6.1-rt; `howlate lab kernels` lists them",
-            study=asked.study.id,
+            study=request.study.id,
         )
-    return wanted
+    return labels
 
 
 def _own_options(kernels: str, lab: LabOptions) -> tuple[str, ...]:
