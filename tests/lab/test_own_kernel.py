@@ -169,7 +169,7 @@ def test_a_kernel_without_a_config_boots_and_has_no_modes_to_choose(tmp_path: Pa
     assert (kernel.config, kernel.modes, kernel.modules.files) == ({}, None, {})
     with pytest.raises(NotPossibleError) as caught:
         own_kernel(f"{file}[preempt=none]", tmp_path / "cache")
-    assert "the config beside" in caught.value.remedy
+    assert "put the config" in caught.value.remedy
 
 
 def test_a_kernel_that_was_built_again_is_another_kernel(tmp_path: Path) -> None:

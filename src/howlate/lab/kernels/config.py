@@ -10,7 +10,7 @@ from howlate.model.kernel_config import Config
 from howlate.words.statement import rule
 
 NOT_A_MODE = rule(
-    "lab.not-a-mode", "{label} cannot be chosen: {reason}", remedy="leave out the parameter{choices}"
+    "lab.not-a-mode", "{label} cannot be chosen: {reason}", remedy="leave out the parameter{hint}"
 )
 
 
@@ -75,10 +75,10 @@ def check_parameters(label: Label, config: Config | None, version: str) -> None:
             continue
         if config is None:
             reason = f"without a config it is unknown whether the kernel has {word}"
-            raise UnfitKernelError(
-                NOT_A_MODE(label=label, reason=reason, choices=", or put the config into the kernel's folder")
-            )
+            hint = ", or put the config into the kernel's folder"
+            raise UnfitKernelError(NOT_A_MODE(label=label, reason=reason, hint=hint))
         have = modes(config, version)
         if value not in have.choices:
-            choices = f" or choose {', '.join(have.choices)}" if have.choices else ""
-            raise UnfitKernelError(NOT_A_MODE(label=label, reason=have.because, choices=choices))
+            choices = ", ".join(have.choices) or "no choice of preemption"
+            reason = f"it has {choices}, because {have.because}"
+            raise UnfitKernelError(NOT_A_MODE(label=label, reason=reason, hint=""))
