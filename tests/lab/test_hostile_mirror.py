@@ -96,7 +96,7 @@ def test_a_list_without_an_end_is_cut_off_and_the_mirror_not_asked_again(
             opened(at.address, tmp_path, key, said).packages()
         assert at.count("InRelease") == 1
     assert sent[0] < 64 << 20
-    assert sum("sends more" in text for text in said) == 1
+    assert sum("more than" in text for text in said) == 1
 
 
 def test_a_mirror_that_stalls_is_asked_once(
@@ -127,7 +127,7 @@ def test_a_mirror_that_stalls_is_asked_once(
         finally:
             ended.set()
         assert at.count("InRelease") == 1
-    assert sum("cut off" in text for text in said) == 1
+    assert sum("timed out" in text for text in said) == 1
 
 
 def test_a_mirror_that_drips_is_given_up(
