@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import time
 from collections.abc import Callable
@@ -116,3 +117,13 @@ def kill_unguarded(pid: int) -> None:
         os.kill(guardian, signal.SIGKILL)
         assert until(lambda: not is_running(guardian))
     os.kill(pid, signal.SIGKILL)
+
+
+def told_through(pipe: Path, within_s: float = 60) -> str:
+    """What a process writes first into a named pipe, in one piece."""
+    reader = os.open(pipe, os.O_RDWR)  # a reader that waits for no writer
+    try:
+        assert select.select([reader], [], [], within_s)[0], f"nobody wrote to {pipe}"
+        return os.read(reader, 4096).decode()
+    finally:
+        os.close(reader)

@@ -15,6 +15,7 @@ import stand_in
 from howlate.cli._interrupted import tell_interrupted
 from howlate.measure.session import Session
 from howlate.system.paths import probe_path
+from processes import told_through
 from store.runs import a_folder, a_run
 
 from .commands import environment
@@ -68,7 +69,7 @@ def test_an_interrupted_command_concludes_nothing_and_says_how_to_go_on(
         stderr=subprocess.PIPE,
         text=True,
     )
-    waiting = int((tmp_path / "waits").read_text())
+    waiting = int(told_through(tmp_path / "waits"))
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 5, err

@@ -161,11 +161,11 @@ def test_a_pipe_is_written_to_and_stays(
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     read: list[bytes] = []
-    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)
     reader.start()
     call(howlate, words, key, pipe)
-    reader.join()
-    assert read[0] and stat.S_ISFIFO(pipe.lstat().st_mode)
+    reader.join(60)
+    assert read and read[0] and stat.S_ISFIFO(pipe.lstat().st_mode)
 
 
 def test_a_script_whose_data_stand_beside_it_is_a_file(

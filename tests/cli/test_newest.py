@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli.commands import Run
-from howlate.cli._newest import _or_newest, newest_run
+from howlate.cli._newest import _or_newest, newest_run, newest_two
 from howlate.errors import UsageError
 from howlate.store.run_folder import RunFolder
 from store.runs import a_run
@@ -84,8 +84,42 @@ def test_lab_why_takes_the_newest_run_of_the_lab(tmp_path: Path) -> None:
     assert newest_run(tmp_path, virtual=True) == tmp_path / "lab"
 
 
+def test_the_newest_is_compared_with_the_one_of_its_study_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("1", "2", "3", "4"):
+        folder = RunFolder(_made(Path("runs"), name, started=f"2026-01-0{name}T00:00:00Z"))
+        run = folder.read_run()
+        other = replace(run, study=replace(run.study, id="other"))
+        folder.write_run(other if name == "3" else run)
+    assert newest_two() == [Path("runs/2"), Path("runs/4")]
+    told = "howlate: the newest run is runs/4, and the one of its study before it runs/2\n"
+    assert capsys.readouterr().err == told
+    for name in ("2", "4"):
+        (Path("runs") / name).rename(name)
+    assert newest_two() == [Path("runs/3")]
+
+
+def test_compare_and_doctor_need_no_run(howlate: Run) -> None:
+    for out in ("runs/a", "runs/b"):
+        assert howlate("run", "mine.toml", "--no-wait", "--out", out).code == 0
+    for left_out, named in (
+        (("compare",), ("compare", "runs/a", "runs/b")),
+        (("doctor", "--run"), ("doctor", "--run", "runs/b")),
+        (("doctor", "--run", "--json"), ("doctor", "--run", "runs/b", "--json")),
+    ):
+        short, whole = howlate(*left_out), howlate(*named)
+        assert (short.code, short.out) == (whole.code, whole.out) and short.out
+        assert short.err.startswith("howlate: the newest run is runs/b")
+
+
 def test_without_any_run_it_says_how_to_make_one(howlate: Run) -> None:
-    for name, said in (("show", "there is no run below runs/"), ("lab why", "no run of the lab below runs/")):
+    for name, said in (
+        ("show", "there is no run below runs/"),
+        ("compare", "there is no run below"),
+        ("lab why", "no run of the lab below runs/"),
+    ):
         done = howlate(*name.split())
         assert done.code == 2 and said in done.err
     with pytest.raises(UsageError):

@@ -20,6 +20,7 @@ from howlate.targets import CpuProgress, Progress
 from howlate.words.quantities import clock
 from lacks import needs_root
 from made_evidence import quiet
+from processes import told_through
 from store.runs import a_folder
 from store.streams import stream
 
@@ -141,7 +142,7 @@ def test_an_interrupt_keeps_what_is_whole_and_says_how_to_go_on(tmp_path: Path, 
         stderr=subprocess.PIPE,
         text=True,
     )
-    waiting = int((tmp_path / "waits").read_text())
+    waiting = int(told_through(tmp_path / "waits"))
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 5, err

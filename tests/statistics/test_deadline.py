@@ -14,10 +14,19 @@ from howlate.charts._deadline import deadlines
 from howlate.compare.compare import compare, to_json
 from howlate.document import html
 from howlate.document.answer import answer
+from howlate.document.sheet import NOTHING
+from howlate.document.sheet import missed as missed_of
 from howlate.model.bins import CellBins
 from howlate.model.loaded import RunContent
 from howlate.model.summary import CellSummary, DeadlineSummary
-from howlate.statistics.misses import MISSED, NONE, UNSTATED_MISSED, WORST_ROW, deadline_statements
+from howlate.statistics.misses import (
+    MISSED,
+    MISSED_AT_LEAST,
+    NONE,
+    UNSTATED_MISSED,
+    WORST_ROW,
+    deadline_statements,
+)
 from howlate.statistics.phrases import JUDGED_RELEASES
 from howlate.words.say import english
 from made_cells import made_cell
@@ -75,6 +84,21 @@ def test_the_sentence_is_made_of_facts() -> None:
     assert deadline_statements([summary for summary, _ in one(late=0, unserved=0)]) == [
         [NONE(releases=12_126, things=JUDGED_RELEASES(), deadline_ns=200 * US)]
     ]
+
+
+@pytest.mark.parametrize("late", [0, 872])
+def test_where_more_may_have_missed_at_least_is_said(late: int) -> None:
+    """In the sentence, and in the tables beside it; no row is the worst then."""
+    cells = [summary for summary, _ in [*one(late=late, unserved=0), *one("cpu:50", late=late, unserved=0)]]
+    cells = [
+        replace(cell, deadline=cell.deadline and replace(cell.deadline, at_least=True)) for cell in cells
+    ]
+    ((missed,),) = deadline_statements(cells)
+    assert missed.rule == MISSED_AT_LEAST.id
+    assert f"at least {2 * late:,} missed the deadline" in english(missed)
+    column = missed_of("misses", "misses", [*(cell.deadline for cell in cells), None])
+    assert [cell.text for cell in column.cells] == [f"≥{late}", f"≥{late}", NOTHING]
+    assert [cell.value for cell in column.cells] == [late, late, None]
 
 
 def test_of_several_rows_the_one_with_the_largest_share_is_named() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,26 @@ _VIRTUAL = b'"clock": "virtual"'
 
 
 def newest_run(runs: Path = RUNS, *, virtual: bool = False) -> Path:
-    """The run that was measured last. Those that cannot be read, or are of the future, are passed over, and one
-    line says which. `virtual`: of those of the lab in virtual time.
-    UsageError if there is none."""
-    from howlate.errors import HowlateError, UsageError
+    """The run that was measured last. UsageError if there is none."""
+    from howlate.errors import UsageError
+
+    if (run := next(newest_runs(runs, virtual=virtual), None)) is not None:
+        return run
+    if virtual:
+        raise UsageError(
+            "there is no run of the lab below {runs}/",
+            remedy="name one, or make one: `howlate lab run`",
+            runs=runs,
+        )
+    raise UsageError(
+        "there is no run below {runs}/", remedy="name one, or make one: `howlate check`", runs=runs
+    )
+
+
+def newest_runs(runs: Path = RUNS, *, virtual: bool = False) -> Iterator[Path]:
+    """The runs, the one that was measured last first. Those that cannot be read, or are of the future, are passed
+    over, and one line says which. `virtual`: of those of the lab in virtual time."""
+    from howlate.errors import HowlateError
     from howlate.store.run_folder import RUN, RunFolder
 
     started = []
@@ -45,19 +61,29 @@ def newest_run(runs: Path = RUNS, *, virtual: bool = False) -> Path:
         except HowlateError as problem:
             passed.append(f"{printable(str(run))} ({text_of(problem.statement)})")
             continue
-        passed += [f"{printable(str(each))} (started {at})" for at, each in started if at > now >= begun]
+        if begun <= now:
+            passed += [f"{printable(str(each))} (started {at})" for at, each in started if at > now]
+            started = [each for each in started if each[0] <= now]
         if passed:
             click.echo(f"howlate: passed over: {', '.join(passed)}", err=True)
-        return run
-    if virtual:
-        raise UsageError(
-            "there is no run of the lab below {runs}/",
-            remedy="name one, or make one: `howlate lab run`",
-            runs=runs,
-        )
-    raise UsageError(
-        "there is no run below {runs}/", remedy="name one, or make one: `howlate check`", runs=runs
-    )
+            passed = []
+        yield run
+
+
+def newest_two() -> list[Path]:
+    """The newest run of the same study before the newest run, if any, and that run; named on standard error."""
+    from howlate.store.run_folder import RunFolder
+
+    runs = newest_runs()
+    newest = next(runs, None) or newest_run()
+    study = RunFolder.open(newest).read_run().study.id
+    before = next((run for run in runs if RunFolder.open(run).read_run().study.id == study), None)
+    _tell(newest, "" if before is None else f", and the one of its study before it {printable(str(before))}")
+    return [newest] if before is None else [before, newest]
+
+
+def _tell(run: Path, more: str = "") -> None:
+    click.echo(f"howlate: the newest run is {printable(str(run))}{more}", err=True)
 
 
 def _or_newest(context: click.Context, argument: click.Parameter, value: Any) -> Any:
@@ -65,9 +91,17 @@ def _or_newest(context: click.Context, argument: click.Parameter, value: Any) ->
     if value not in (None, ()) or context.resilient_parsing:
         return value
     run = newest_run(virtual=context.command_path.endswith(" lab why"))
-    click.echo(f"howlate: the newest run is {printable(str(run))}", err=True)
+    _tell(run)
     found = argument.type.convert(str(run), argument, context)
     return (found,) if argument.nargs == -1 else found
+
+
+def run_or_newest(_context: click.Context, _option: click.Parameter, value: str | None) -> Path | None:
+    """Of an option that may stand without RUN."""
+    if value == "":
+        _tell(run := newest_run())
+        return run
+    return None if value is None else Path(value)
 
 
 def run_argument(*, several: bool = False, named: bool = False) -> Callable[[Any], Any]:

@@ -35,10 +35,19 @@ class Word:
     """Those that it can mean."""
 
 
+LIMIT = ("limit that ends it", "--threshold {time}", "200")
+PERIOD = ("period", "--period {time}", "1000")
+IDLE_LIMIT = ("limit on the wake-up from idle states", "--set knob=cpu_dma_latency={value}", "0")
+OWN_CPUS = ("list of CPUs for its own work, which keeps off the measuring CPUs here", "--cpus 1")
+CPUS = ("list of CPUs", "--cpus {value}", "all")
+QUIET = ("wish for a summary alone", "--brief")
+NANOSECONDS = ("wish for nanoseconds", "--json")
+FEWER = ("wish for fewer lines", "--brief")
+
 WORDS = (
-    Word(CYCLICTEST, "-a --affinity", "list of CPUs", "--cpus {value}", "all"),
+    Word(CYCLICTEST, "-a --affinity", *CPUS),
     Word(CYCLICTEST, "-A --aligned", "offset between the threads", "--set stagger={time}", "0"),
-    Word(CYCLICTEST, "-b --breaktrace", "limit that ends it", "--threshold {time}", "200"),
+    Word(CYCLICTEST, "-b --breaktrace", *LIMIT),
     Word(CYCLICTEST, "-c --clock", "clock; it is always the monotonic one here", ""),
     Word(CYCLICTEST, "--default-system", "wish to leave the machine as it is, as always here", ""),
     Word(
@@ -58,32 +67,21 @@ WORDS = (
         "howlate export --format gnuplot -o {value}",
         "histogram.gp",
     ),
-    Word(CYCLICTEST, "-i --interval", "period", "--period {time}", "1000"),
+    Word(CYCLICTEST, "-i --interval", *PERIOD),
     Word(CYCLICTEST, "--json", "file with the results", "--json"),
     Word(CYCLICTEST, "--laptop", "wish to allow idle states, as always here", ""),
-    Word(
-        CYCLICTEST,
-        "--latency",
-        "limit on the wake-up from idle states",
-        "--set knob=cpu_dma_latency={value}",
-        "0",
-    ),
+    Word(CYCLICTEST, "--latency", *IDLE_LIMIT),
     Word(CYCLICTEST, "-l --loops", "number of wake-ups", "--set activations={value}", "100000"),
-    Word(
-        CYCLICTEST,
-        "--mainaffinity",
-        "list of CPUs for its own work, which keeps off the measuring CPUs here",
-        "--cpus 1",
-    ),
+    Word(CYCLICTEST, "--mainaffinity", *OWN_CPUS),
     Word(CYCLICTEST, "-m --mlockall", "lock on memory, as always here", ""),
-    Word(CYCLICTEST, "-M --refresh_on_max", "wish for fewer lines", "--brief"),
-    Word(CYCLICTEST, "-N --nsecs", "wish for nanoseconds", "--json"),
-    Word(CYCLICTEST, "-o --oscope", "wish for fewer lines", "--brief"),
+    Word(CYCLICTEST, "-M --refresh_on_max", *FEWER),
+    Word(CYCLICTEST, "-N --nsecs", *NANOSECONDS),
+    Word(CYCLICTEST, "-o --oscope", *FEWER),
     Word(CYCLICTEST, "-p --priority --prio", "priority", "--priority {value}", "80", range(1, 100)),
     Word(
         CYCLICTEST, "--priospread", "row of falling priorities", "--cpus 0,1 --set 'priorities=[\"80,79\"]'"
     ),
-    Word(CYCLICTEST, "-q --quiet", "wish for a summary alone", "--brief"),
+    Word(CYCLICTEST, "-q --quiet", *QUIET),
     Word(CYCLICTEST, "-r --relative", "relative timer", "--set timer=clock_nanosleep-relative"),
     Word(CYCLICTEST, "-R --resolution", "check of the clock", "howlate probe clock --duration 2s"),
     Word(CYCLICTEST, "--secaligned", "start on a full second", "--set first={time}", "100000"),
@@ -112,32 +110,21 @@ WORDS = (
     ),
     Word(CYCLICTEST, "--dbg_cyclictest", "search for its own faults", ""),
     Word(CYCLICTEST, "-x --posix_timers", "POSIX timer", "--set timer=timer_create"),
-    Word(RTLA, "-a --auto", "limit that ends it", "--threshold {time}", "200"),
+    Word(RTLA, "-a --auto", *LIMIT),
     Word(RTLA, "--aa-only", "limit that ends it", "--threshold {time} --brief", "200"),
     Word(RTLA, "-b --bucket-size", "width of a bar", "howlate report --axis latency=0:1000us,linear"),
     Word(RTLA, "--bpf-action", "program at the limit", "--threshold 200us"),
-    Word(RTLA, "-c", "list of CPUs", "--cpus {value}", "all"),
+    Word(RTLA, "-c", *CPUS),
     Word(RTLA, "-C --cgroup", "cgroup, which is the shell's here", ""),
     Word(RTLA, "-d", "time to measure", "--duration {value}", "60", range(1, 10**6)),
     Word(RTLA, "-D --debug", "search for its own faults", ""),
     Word(RTLA, "--deepest-idle-state", "limit on idle states", "--set knob=c_states=0"),
-    Word(
-        RTLA,
-        "--dma-latency",
-        "limit on the wake-up from idle states",
-        "--set knob=cpu_dma_latency={value}",
-        "0",
-    ),
+    Word(RTLA, "--dma-latency", *IDLE_LIMIT),
     Word(RTLA, "--dump-tasks --dump-task", "list of tasks at the limit", "howlate why"),
     Word(RTLA, "-e --event", "list of the kernel's events", "--set explain-events=all"),
     Word(RTLA, "-E --entries", "number of bars", "howlate report --axis latency=0:1000us,linear"),
     Word(RTLA, "--filter --trigger", "filter of the kernel's events", "--set explain-events=few"),
-    Word(
-        RTLA,
-        "-H --house-keeping",
-        "list of CPUs for its own work, which keeps off the measuring CPUs here",
-        "--cpus 1",
-    ),
+    Word(RTLA, "-H --house-keeping", *OWN_CPUS),
     Word(RTLA, "-i --irq", "limit on the timer's interrupt", "--threshold {time}", "200"),
     Word(
         RTLA,
@@ -145,7 +132,7 @@ WORDS = (
         "wake-up of kernel threads",
         "howlate probe irq --source timerlat --duration 10s",
     ),
-    Word(RTLA, "-n --nano", "wish for nanoseconds", "--json"),
+    Word(RTLA, "-n --nano", *NANOSECONDS),
     Word(RTLA, "--no-aa", "wish for no causes", "--set explain=false"),
     Word(
         RTLA,
@@ -155,12 +142,12 @@ WORDS = (
     ),
     Word(RTLA, "--on-threshold", "action at the limit", "--threshold 200us --set break-trace=true"),
     Word(RTLA, "--on-end", "action at the end, for which the exit code stands here", "--brief"),
-    Word(RTLA, "-p", "period", "--period {time}", "1000"),
+    Word(RTLA, "-p", *PERIOD),
     Word(RTLA, "-P", "policy and priority", "--policy {policy}", "f:95"),
-    Word(RTLA, "-q --quiet", "wish for a summary alone", "--brief"),
+    Word(RTLA, "-q --quiet", *QUIET),
     Word(RTLA, "-s --stack --stack-format", "stack at the timer's interrupt", "--set explain-stacks=true"),
     Word(RTLA, "-t --trace", "file with the kernel's trace", "--threshold 200us --set break-trace=true"),
-    Word(RTLA, "-T --thread", "limit that ends it", "--threshold {time}", "200"),
+    Word(RTLA, "-T --thread", *LIMIT),
     Word(RTLA, "--trace-buffer-size", "size of the trace buffer", "--set explain-buffer={value}KiB", "4096"),
     Word(RTLA, "-u --user-threads -U --user-load", "wake-up of user threads, as always here", ""),
 )

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
+from howlate.cli._newest import run_or_newest
+
 if TYPE_CHECKING:
     from howlate.model.finding import Finding
 
@@ -31,9 +33,11 @@ def _alone(given: list[str]) -> None:
 @click.command(epilog="Example: howlate doctor --run runs/20260102T030405-check --json")
 @click.option(
     "--run",
-    type=click.Path(path_type=Path),
-    metavar="RUN",
-    help="Examine the machine of this run, as it was then.",
+    is_flag=False,
+    flag_value="",
+    callback=run_or_newest,
+    metavar="[RUN]",
+    help="Examine the machine of this run (else of the newest), as it was then.",
 )
 @click.option(
     "--target", default="local", show_default=True, metavar="TARGET", help="The machine to examine."

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 
 from howlate.document.units import Unit
-from howlate.model.summary import MISSES
+from howlate.model.summary import MISSES, DeadlineSummary
 from howlate.words.quantities import NARROW_SPACE
 from howlate.words.say import Text, text_of
 
@@ -197,6 +197,16 @@ def numbers(
         for value in values
     )
     return Column(key, heading, tuple(cells), apart=apart, short=short)
+
+
+def missed(key: str, heading: str, counts: Sequence[DeadlineSummary | None]) -> Column:
+    """How many missed the deadline; "≥" where more may have."""
+    cells = numbers(key, heading, [None if of is None else of.misses for of in counts]).cells
+    least = [of is not None and of.at_least for of in counts]
+    told = (
+        replace(cell, text=f"≥{cell.text}") if more else cell for cell, more in zip(cells, least, strict=True)
+    )
+    return Column(key, heading, tuple(told))
 
 
 def times(

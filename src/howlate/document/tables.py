@@ -7,7 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from howlate.charts._words import things_of, title_of_column
-from howlate.document.sheet import NOTHING, Column, Row, Sheet, SheetCell, labels, numbers, texts, times
+from howlate.document.sheet import (
+    NOTHING,
+    Column,
+    Row,
+    Sheet,
+    SheetCell,
+    labels,
+    missed,
+    numbers,
+    texts,
+    times,
+)
 from howlate.document.text import listed
 from howlate.document.units import Unit, unit_for
 from howlate.model.columns import LATENCY, RESPONSE
@@ -357,8 +368,7 @@ def _spread_columns(groups: Sequence[Group], name: str, unit: Unit, *, virtual: 
     overruns = [group.overruns for group in groups]
     found.append(numbers("overruns", _("overruns"), overruns, short=_("over-\nruns")))
     if any(deadlines) and any(next(iter(c.columns), name) == name for g in groups for c in g.cells):
-        misses = [None if deadline is None else deadline.misses for deadline in deadlines]
-        found.append(numbers(MISSES, _("deadline misses"), misses))
+        found.append(missed(MISSES, _("deadline misses"), deadlines))
     if any(dropped):
         found.append(numbers("dropped", _("dropped"), dropped))
     return [*found, *load_column([(group.load_shares, group.starved) for group in groups])]

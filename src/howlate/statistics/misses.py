@@ -19,6 +19,10 @@ MISSED = rule(
     "Of {releases:count} {things} {misses:count} missed the deadline of {deadline_ns:asked} ({late:count} late, "
     "{unserved:count} never served).",
 )
+MISSED_AT_LEAST = rule(
+    "deadline.missed-at-least",
+    "Of {releases:count} {things} at least {misses:count} missed the deadline of {deadline_ns:asked}.",
+)
 UNSTATED_NONE = rule("deadline.unstated-none", "None of {releases:count} releases missed the deadline.")
 UNSTATED_MISSED = rule(
     "deadline.unstated-missed",
@@ -54,6 +58,9 @@ def _of_all(every: DeadlineSummary, things: Statement) -> Statement:
     }
     if not every.deadline_ns:
         return UNSTATED_MISSED(**counts) if every.misses else UNSTATED_NONE(releases=every.releases)
+    if every.at_least:
+        del counts["late"], counts["unserved"]
+        return MISSED_AT_LEAST(**counts, things=things, deadline_ns=every.deadline_ns)
     if not every.misses:
         return NONE(releases=every.releases, things=things, deadline_ns=every.deadline_ns)
     return MISSED(**counts, things=things, deadline_ns=every.deadline_ns)
@@ -61,7 +68,7 @@ def _of_all(every: DeadlineSummary, things: Statement) -> Statement:
 
 def _worst_row(cells: Sequence[CellSummary], every: DeadlineSummary) -> list[Statement]:
     groups = groups_of(cells)
-    if len(groups) < 2 or not every.misses:
+    if len(groups) < 2 or not every.misses or every.at_least:
         return []
     axes = axes_that_vary([group.labels for group in groups])
     rows = [(group.deadline, " · ".join(group.labels.get(axis, "-") for axis in axes)) for group in groups]

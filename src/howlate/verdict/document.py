@@ -9,7 +9,18 @@ from xml.etree import ElementTree
 
 from howlate.document.document import Folded, Item, Texts
 from howlate.document.missing import missing_of
-from howlate.document.sheet import NOTHING, Column, Row, Sheet, SheetCell, labels, numbers, texts, times
+from howlate.document.sheet import (
+    NOTHING,
+    Column,
+    Row,
+    Sheet,
+    SheetCell,
+    labels,
+    missed,
+    numbers,
+    texts,
+    times,
+)
 from howlate.document.units import Unit
 from howlate.model.loaded import RunContent
 from howlate.sides.gravity import anticipated
@@ -171,7 +182,7 @@ def sheet(verdicts: Sequence[Verdict]) -> Sheet:
             _rulings(verdicts),
             times("deadline", _("deadline"), [v.asked.deadline_ns for v in verdicts], US),
             times("max", _("max"), maxima, US, strong=True),
-            numbers("misses", _("misses"), [None if c is None else c.misses for c in counted]),
+            missed("misses", _("misses"), counted),
             numbers("releases", _("releases"), [None if c is None else c.releases for c in counted]),
             _rates(verdicts, exact=exact),
             _horizons(verdicts),

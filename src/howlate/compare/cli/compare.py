@@ -11,7 +11,7 @@ from howlate.words.printable import shell_line
 
 
 @click.command(epilog="Example: howlate compare runs/none runs/rt --json")
-@click.argument("runs", nargs=-1, required=True, metavar="[NAME=]RUN...")
+@click.argument("runs", nargs=-1, metavar="[[NAME=]RUN...]")
 @click.option(
     "--by",
     default="kernel",
@@ -30,10 +30,12 @@ def command(
     runs: tuple[str, ...], by: str, deadline: str | None, output: Path | None, *, every: bool, as_json: bool
 ) -> int:
     """Compare the points that the run folders RUN... share: a row for each, the largest difference first. A single
-    RUN is enough if it has several kernels (or values of LABEL). NAME=RUN gives a run that name."""
+    RUN is enough if it has several kernels (or values of LABEL). NAME=RUN gives a run that name. Without RUN the
+    newest is compared with the one before it of the same study."""
     import json
 
     from howlate.cli._named import named_runs, read_named, tell_missing
+    from howlate.cli._newest import newest_two
     from howlate.cli._screen import print_lines
     from howlate.cli._times import limit_ns_of
     from howlate.compare.compare import compare, to_json
@@ -49,6 +51,7 @@ def command(
     from howlate.words.language import english
 
     deadline_ns = 0 if deadline is None else limit_ns_of("--deadline", deadline)
+    runs = runs or tuple(map(str, newest_two()))
     named = named_runs(runs)
     contents = read_named(named, bins=output is not None)
     if deadline_ns:
