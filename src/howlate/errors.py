@@ -48,7 +48,7 @@ class HowlateError(Exception):
 
 
 class UsageError(HowlateError):
-    """The caller asked for something that makes no sense."""
+    """The request makes no sense."""
 
     exit_code = ExitCode.USAGE
 
@@ -64,7 +64,7 @@ class UnfitKernelError(NotPossibleError):
 
 
 class TargetError(HowlateError):
-    """The measuring machine did not do what was asked."""
+    """The measuring machine did not do what it should."""
 
     def __init__(
         self, problem: Statement | str, /, console: str = "", *, remedy: str = "", **values: Any
@@ -75,7 +75,7 @@ class TargetError(HowlateError):
 
 
 class GuestError(TargetError):
-    """A guest did not boot, died, or was ended because it made no more progress."""
+    """A guest did not boot, died, or was ended because it stopped making progress."""
 
 
 class DamagedError(HowlateError):

@@ -83,7 +83,7 @@ def _own(drawn: Drawn, of: Caption) -> Parts:
 
 
 def _shared(drawn: Drawn, axes: Axes, of: Caption) -> Parts:
-    """All on the same axes: those that were asked for, or found."""
+    """All on the same axes: those requested, or those of the data."""
     title, how = Caption("Histograms side by side"), Caption("All panels share both axes: sizes compare.")
     if not axes:
         panels = _on_found(drawn)

@@ -1,4 +1,4 @@
-"""The names of what is drawn: columns, and the unit being counted."""
+"""The names in charts: columns, and the unit being counted."""
 
 from __future__ import annotations
 

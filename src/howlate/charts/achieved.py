@@ -1,4 +1,4 @@
-"""The load that was achieved: busy share of the CPUs, steal, and each load's own share, beside the latencies."""
+"""The load that was achieved: busy share of the CPUs, steal, and each load's own share, next to the latencies."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _panel(
 
 
 def _staircase(line: ShareLine, x: Scale, y: Scale, place: int) -> str:
-    """A level for each stretch; levels above one are drawn at one. `place`: among the lines of the panel."""
+    """A level for each interval; levels above one are drawn at one. `place`: among the lines of the panel."""
     plane, beside = 2 * HEIGHT, BESIDE * place
     at_x = round(x.at(edges(line)[0]) * WIDTH)
     at_y = round(plane * (1 - y.at(min(1.0, line.share[0])))) + beside
@@ -171,7 +171,7 @@ def _staircase(line: ShareLine, x: Scale, y: Scale, place: int) -> str:
 
 
 def _exact(lines: Sequence[ShareLine], classes: dict[Text, str]) -> dict[str, object]:
-    """The exact numbers for hovering: the stretches of the longest line, and every line's share in each."""
+    """The exact numbers for hovering: the intervals of the longest line, and every line's share in each."""
     grid = edges(max(lines, key=lambda line: len(line.time_s)))
     rounded = [round(t * 1000) for t in grid]
     return {

@@ -21,7 +21,7 @@ from howlate.words.quantities import grouped, seconds_text, time_text
 WIDTH = 1000.0
 EXPLAINED = Key("c-case", Caption("explained: leads to its bar"), "square")
 JOINED = 3
-"""So many blocks are drawn as one where panels stand side by side."""
+"""Blocks that are drawn as one where panels are side by side."""
 HEIGHT = 104
 KEYS = (
     Key("c-max", Caption("largest of the block"), "area"),

@@ -1,4 +1,4 @@
-"""How often which latency: counts on a logarithmic axis, so that a single late wake-up is as visible as a
+"""The latency histogram: counts on a logarithmic axis, so that a single late wake-up is as visible as a
 million."""
 
 from __future__ import annotations

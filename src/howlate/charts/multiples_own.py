@@ -1,5 +1,5 @@
 """Histograms of every side under every load, each on a scale of its own, linear in the values (_multiples.py). On the
-axes of a published study they are drawn where these are asked for (published/as_published.py). What it hides: that
+axes of a published study they are drawn on request (published/as_published.py). What it hides: that
 one side's axis may be a thousand times the other's."""
 
 from __future__ import annotations

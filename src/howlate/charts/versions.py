@@ -96,7 +96,7 @@ def _panel(title: Text, rows: Sequence[Row], x: Scale, y: Scale) -> Panel:
 
 
 def _place(version: KernelVersion, x: Scale) -> float:
-    """The place among the series, with standard and RT beside each other."""
+    """The place among the series, with standard and RT adjacent."""
     return x.names.index(version.series) + 0.5 + (ASIDE if version.rt else -ASIDE)
 
 

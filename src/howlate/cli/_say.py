@@ -15,7 +15,7 @@ from howlate.words.printable import without_controls
 from howlate.words.quantities import clock
 
 SILENT_S = 1.0
-"""So long nothing is said before the clock is drawn, and between its seconds."""
+"""Seconds before the clock is shown, and between its updates."""
 
 
 class Steps:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def print_lines(lines_of: Callable[[int, bool], Sequence[Line]]) -> None:
-    """Its lines, of so many columns; in letters where the terminal has no UTF-8."""
+    """Its lines, `width` columns wide; in letters where the terminal has no UTF-8."""
     from rich.console import Console
     from rich.text import Text
 

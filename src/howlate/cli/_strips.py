@@ -31,7 +31,7 @@ class LiveRow:
     """Misses of cells that are over."""
     counts: Counter[int] = field(default_factory=Counter)
     running: Counter[int] = field(default_factory=Counter)
-    """Of the cell that is being measured."""
+    """Counts of the current cell."""
     letter: str = " "
     is_counted: bool = True
     at_least: bool = False
@@ -108,7 +108,7 @@ class LiveStrips:
                 row.running.clear()
 
     def drawn(self, width: int, most: int, *, letters: bool) -> list[str]:
-        """So many lines at most, of less than this width. Where there are more rows, those with the largest
+        """At most `most` lines, narrower than `width`. Where there are more rows, those with the largest
         latencies, the point that is being measured, and how many are left out."""
         left_out = len(self.rows) - (most - 2) if len(self.rows) >= most else 0
         has_any = any(row.counts or row.running for row in self.rows)

@@ -93,7 +93,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The whole content of `compare`, before it is put into words. With a document beside it, one side is
+    """The whole content of `compare`, before it is put into words. With a published document, one side is
     enough."""
 
     joined: Joined
@@ -103,7 +103,7 @@ class Comparison:
     differences: tuple[Difference, ...]
     kernels: tuple[MeasuredKernel, ...]
     documents: tuple[PrintedDocument, ...] = ()
-    """The documents that are shown beside."""
+    """The documents that are shown with it."""
 
     @property
     def sides(self) -> tuple[str, ...]:
@@ -202,7 +202,7 @@ def _beside_published(joined: Joined, blocks: Sequence[Block]) -> list[Statement
 
 
 def compare_if_several(contents: Sequence[RunContent]) -> Comparison | None:
-    """None if there is only one side and no document beside it, or no cell at all."""
+    """None if there is only one side and no document, or no cell at all."""
     try:
         return compare(contents)
     except UsageError:

@@ -43,9 +43,9 @@ class Effort:
     """To show that a rate of misses is tolerable."""
 
     true_rate: float
-    """Of the machine."""
+    """The machine's rate."""
     misses: int
-    """With so many among the samples, or fewer, it passes."""
+    """The largest number of misses with which it passes."""
     activations: int
 
 
@@ -88,8 +88,8 @@ def _rate_effort(
 
 
 def _needed(rate: float, groups: int, confidence: float, period_s: float, theta: float) -> int:
-    """How many activations show the rate, if so many groups miss. The longer they take, the less is added for a turn
-    that was not seen: the steps end near the number that suffices for itself."""
+    """How many activations show the rate, given the number of groups that miss. The longer they take, the
+    less is added for a turn that was not seen: the steps end near the number that suffices for itself."""
     needed = trials_needed(rate, 2 * groups, confidence, theta)
     again = needed
     for _ in range(STEPS if groups else 0):
@@ -104,7 +104,7 @@ def until_decided(rate: float, confidence: float, theta: float = 1.0) -> int:
 
 
 def horizon_effort_s(horizon_s: float, confidence: float) -> float:
-    """How long to measure so that the maximum bounds the next stretch: H c / (1 - c)."""
+    """How long to measure so that the maximum bounds the horizon: H c / (1 - c)."""
     return horizon_s * confidence / (1 - confidence)
 
 
@@ -119,7 +119,7 @@ class Misses:
 
 @dataclass(frozen=True)
 class Power:
-    """How often `compare` finds the ratio in one figure, beside others that do not differ, with so many pairs."""
+    """How often `compare` finds the ratio in one figure among others that do not differ, by the number of pairs."""
 
     pairs: int
     figures: Mapping[str, float]
@@ -205,7 +205,7 @@ def rate_json(
 
 
 def horizon_json(horizon_s: float, confidence: float) -> dict[str, Any]:
-    """How long to measure for a bound on so long a stretch."""
+    """How long to measure for a bound on that horizon."""
     return {"horizon_s": horizon_s, "seconds": horizon_effort_s(horizon_s, confidence)}
 
 

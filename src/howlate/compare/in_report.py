@@ -41,7 +41,7 @@ def side_by_side(material: Material) -> Iterator[Section]:
 
 
 def printed(material: Material) -> Iterator[Section]:
-    """In the terminal, of one run: the tables beside which a study's document stands."""
+    """In the terminal, of one run: the tables that are shown with a study's document."""
     study = material.runs[0].run.study.reference
     if study and material.comparison is not None and len(material.runs) == 1:
         sheets = published(_comparison(material))
@@ -53,5 +53,5 @@ PARTS = (DocumentPart(90, side_by_side, (PAGE,)), DocumentPart(160, printed, (TE
 
 
 def _comparison(material: Material) -> Comparison:
-    """Of this room (`comparison` in hooks.py)."""
+    """The comparison of this room (`comparison` in hooks.py)."""
     return cast(Comparison, material.comparison)

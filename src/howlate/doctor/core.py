@@ -1,4 +1,4 @@
-"""Whether a real-time core runs beside Linux, and how: /proc/xenomai, the parameters of `xenomai` and the device of
+"""Whether a real-time core runs next to Linux, and how: /proc/xenomai, the parameters of `xenomai` and the device of
 Linux's tick (Cobalt), /sys/devices/virtual/evl (EVL).
 """
 

@@ -9,7 +9,7 @@ from howlate.model.bins import CellBins, Scatter, TimeBlocks
 
 
 def coarser(bins: CellBins | None, factor: int) -> CellBins | None:
-    """The same with so many blocks of time, and columns of a scatter, joined into one, the largest of each kept."""
+    """The same with `factor` blocks of time, and columns of a scatter, joined into one that keeps the largest."""
     if bins is None or factor == 1:
         return bins
     return replace(

@@ -136,12 +136,12 @@ OF_ROWS = "report.of-"
 
 
 def of_column(sheet: Sheet, column: Column) -> str:
-    """Of a column's figures."""
+    """The page for a column's figures."""
     return COLUMNS.get(column.key) or of_sheet(sheet)
 
 
 def of_sheet(sheet: Sheet) -> str:
-    """Of what a sheet's kind says."""
+    """The page for a sheet's kind."""
     return SHEETS.get(sheet.kind) or SHEETS[sheet.kind.partition(" ")[0]]
 
 
@@ -173,7 +173,7 @@ def address(target: str) -> str:
 
 def linked(html: str, page: Path | None) -> str:
     """A page whose links to the documentation lead somewhere from where it is written: to the site that $HOWLATE_DOCS
-    names, else to docs/ of the checkout that it lies in. Elsewhere they are no links, and their titles say which file
+    names, else to docs/ of the checkout that it lies in. Elsewhere they are not links, and their titles name the file
     of the source tree it is."""
     site = os.environ.get(SITE, "").rstrip("/")
     if site:

@@ -107,7 +107,7 @@ def _print_differences(console: Console, sheet: Sheet) -> None:
 
 
 def _print_records(console: Console, sheet: Sheet) -> None:
-    """A heading for each row, and what is said of it below."""
+    """A heading for each row, with its notes below."""
     name, *others = sheet.columns
     for i, cell in enumerate(name.cells):
         console.print(Text(cell.text, style="bold"), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""How often which latency, as a sheet for the terminal: a row for each logarithmic bin, a column for each row of the
+"""The latency histogram, as a sheet for the terminal: a row for each logarithmic bin, a column for each row of the
 tables."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from howlate.words.quantities import exact_text, time_text
 from howlate.words.say import text_of
 
 ROWS = 16
-"""So many bins at most; more only where the values span more octaves."""
+"""Largest number of bins; more only where the values span more octaves."""
 
 
 def sheet(subjects: Sequence[Subject]) -> Sheet | None:
@@ -65,7 +65,7 @@ def _edges(low_ns: int, high_ns: int) -> list[int]:
 
 
 def _counts(histogram: Histogram, edges: Sequence[int]) -> list[int]:
-    """Of the bins that begin at these edges; no sample is lost."""
+    """Counts of the bins that begin at these edges; no sample is lost."""
     counts = [0] * len(edges)
     for low, high, count in zip(histogram.lower_ns, histogram.upper_ns, histogram.counts, strict=True):
         counts[max(0, bisect_right(edges, (low + high - 1) / 2) - 1)] += count

@@ -69,11 +69,11 @@ READ_BACK = {
 }
 """What the stream's header calls `in_force`, for people."""
 MOST_FACTS = 12
-"""So many of a machine are shown; run.json has all."""
+"""Facts of a machine that are shown; run.json has all."""
 MOST_NAMED = 40
-"""So many values that are the cells' own names are listed."""
+"""Listed values that are the cells' own names, at most."""
 MOST_VALUES = 6
-"""So many different values of a parameter are listed; of more, how many."""
+"""Listed values of a parameter, at most; of more, how many."""
 
 
 def place(run: Run) -> str:

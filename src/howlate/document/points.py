@@ -26,7 +26,7 @@ class Points:
     cells: Sequence[CellContent]
     """All that were grouped."""
     cases: Sequence[tuple[ExplainedCase, ...]]
-    """Of each cell."""
+    """The cases of each cell."""
 
     @classmethod
     def of(
@@ -45,7 +45,7 @@ class Points:
         return cls(groups, tuple(names), cells, cases)
 
     def subjects(self, most: int, joined: int) -> dict[Shows, Sequence[Subject]]:
-        """What each kind of chart draws; of the pictures of single points so many at most, the latest."""
+        """What each kind of chart draws; of single points at most this number of pictures, the latest."""
         rows = list(zip(self.groups, self.names, strict=True))
         by_size = sorted(rows, key=lambda row: -_largest(row[0]))[:most]
         kept = [row for row in rows if row in by_size]

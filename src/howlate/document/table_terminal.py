@@ -20,7 +20,7 @@ LABEL_WIDTH, LEAST_LABEL = 12, 6
 Column = tuple[str, list[str]]
 """Heading and texts."""
 BAR_LEAST, BAR_MOST = 6, 40
-"""So many signs the longest bar of a histogram has."""
+"""Length of the longest bar of a histogram, in signs."""
 
 
 def print_table(

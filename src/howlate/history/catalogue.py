@@ -1,9 +1,9 @@
 """Many runs at once: which there are below a folder, and what is known of each (docs/query.md, "How it stays quick").
 
 Of a run only the small files are read: run.json, and of each cell summary.json, checksums.json and the end of
-samples.parquet. What was read is kept in an index beside the runs, `.howlate-index`. An entry counts only while each
+samples.parquet. What was read is kept in an index next to the runs, `.howlate-index`. An entry counts only while each
 of these files has the size, times and inode that it had before it was read. The index can be removed at any time; a
-folder that cannot be written to has none."""
+folder that cannot be written to lacks it."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def read_catalogue(places: Sequence[Path], *, index: bool = True) -> Catalogue:
 
 
 def folders_of(place: Path) -> list[Path]:
-    """The run folder that this is, or all that stand directly in it; also one whose run.json is gone or is no file,
+    """The run folder that this is, or all that stand directly in it; also one whose run.json is gone or not a file,
     so that it is named."""
     with looking(place):
         if _is_run(str(place)):
@@ -162,7 +162,7 @@ def _is_run(path: str) -> bool:
 
 
 def _cell(files: CellFiles) -> KnownCell:
-    """A cell whose checksums stand beside it is not held against itself once more, and its samples are known by
+    """A cell that has checksums is not compared with itself again, and its samples are known by
     their size and their end."""
     if SAMPLES not in files.known or SUMMARY not in files.known:
         summary = files.summary()

@@ -20,7 +20,7 @@ from howlate.words.quantities import time_text
 WIDTH = 1000.0
 HEIGHT = 150
 MOST_POINTS = 20_000
-"""So many values have room on a page."""
+"""Values that fit on a page."""
 CLASSES: Mapping[str, str] = {"max": "c-max", "0.999": "c-p999", "0.99": "c-p99", "0.5": "c-median"}
 
 

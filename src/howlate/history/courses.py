@@ -48,15 +48,15 @@ FACTS_UNKNOWN = rule(
 FACT_CHANGED = rule("history.fact-changed", "{fact} from {before} to {after}")
 
 NEARBY = 10
-"""The place of a change is an estimate: facts that changed so many runs before or after are named where none changed
+"""The place of a change is an estimate: facts that changed within this number of runs are named where none changed
 with the run itself."""
 MARGIN = 0.1
 """A smaller change of a level is called none."""
 BOOT = "kernel.boot_id"
 _FIRST_TREND = 16
-"""A trend is looked for in so many runs, in twice as many, and so on."""
+"""A trend is tested after this number of runs, after twice that, and so on."""
 _MOST_INFLATED = 2.0
-"""What is left of a smooth rise beside a straight one looks as if neighbours were alike."""
+"""What is left of a smooth rise after a straight one looks as if neighbours were alike."""
 _FIRST_FACTS = ("kernel.release", "kernel.version", "kernel.cmdline", "howlate", "probe")
 
 
@@ -321,7 +321,7 @@ def _has_trend(values: Sequence[float], level: float, margin: float) -> bool:
 
 
 def _changed_then(runs: Sequence[PastRun], at: int, start: int, end: int) -> Statement:
-    """The facts that changed with a run, else with the nearest run of the segments beside it."""
+    """The facts that changed with a run, else with the nearest run of the neighbouring segments."""
     if not (runs[at - 1].facts and runs[at].facts):
         return FACTS_UNKNOWN()
     for distance in range(NEARBY + 1):

@@ -107,7 +107,7 @@ def _level_note(history: History) -> tuple[str, ...]:
 
 
 def _bound(history: History) -> Sheet:
-    """How often the bound held beside how often it should."""
+    """How often the bound held, and how often it should."""
     series = [each for each in history.series if len(each.runs) > 1]
     rates = [(hit_rate(each), hit_rate(each, CONFIDENCE)) for each in series]
     one, many = [pair[0] for pair in rates], [pair[1] for pair in rates]

@@ -1,5 +1,5 @@
 """Runs over time: one value a run of each configuration, where it changed and what else changed then, and how often
-the bound on the next stretch held (docs/history.md)."""
+the bound on the horizon held (docs/history.md)."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ TOO_FEW = rule(
 
 DEFAULT_STATISTICS = ("max", "0.999")
 CONFIDENCE = 0.95
-"""Of the bound whose hit rate is looked at."""
+"""The confidence of the bound whose hit rate is tested."""
 _OF_PARAMETERS = re.compile(r"-([0-9a-f]{10})-[0-9]+")
 """In a cell's id: the digest of its test and parameters."""
 
 
 @dataclass(frozen=True)
 class HitRate:
-    """The bound on the next stretch, applied to each run and checked on what followed."""
+    """The bound on the horizon, applied to each run and checked on what followed."""
 
     applied: int = 0
     held: int = 0
@@ -223,7 +223,7 @@ def place_statement(course: Course, change: Change) -> Statement:
 
 
 def trend_statement(course: Course) -> Statement:
-    """Of one that has a trend."""
+    """The trend of one that has a trend."""
     trend = course.trend
     assert trend is not None
     made = RISES if trend.tau > 0 else FALLS
@@ -237,7 +237,7 @@ def heading_of(statistic: str) -> str:
 
 
 def hit_rate(series: Series, confidence: float = 0.0) -> HitRate:
-    """The bound on the next stretch (statistics/diagnose.py), applied to the past: before each run it is the largest
+    """The bound on the horizon (statistics/diagnose.py), applied to the past: before each run it is the largest
     value of as few of the latest runs as give at least `confidence` for as many samples as that run has; 0: of the
     one run before it. It held where the run has no larger value."""
     runs = stating(series, "max")

@@ -45,9 +45,9 @@ class KnownCell:
     deadline_ns: int | None = None
     misses: int | None = None
     samples: bool = True
-    """Whether samples.parquet stands there as it was measured."""
+    """Whether samples.parquet is as it was measured."""
     altered: bool = False
-    """Whether it stands there as it was not measured: the cell is not valid."""
+    """Whether it differs from what was measured: the cell is not valid."""
 
     @classmethod
     def of(cls, summary: CellSummary, *, samples: bool, altered: bool = False) -> KnownCell:
@@ -114,7 +114,7 @@ class KnownRun:
         )
 
     def facts_of(self, cell: KnownCell) -> Mapping[str, Any]:
-        """Of the machine that measured a cell."""
+        """The facts of the machine that measured a cell."""
         return self.machines.get(cell.labels.get("kernel", "") if self.several else "", {})
 
 

@@ -1,4 +1,4 @@
-"""Since when series of values, one a run, have another level, where they are looked at again and again
+"""Since when series of values, one a run, have another level, where they are tested after each run
 (docs/history.md, "Where the level changes").
 
 After each run the newest 4, 8 and 16 values are compared with those before: the mean of robust scores, whose
@@ -24,11 +24,11 @@ Places = npt.NDArray[np.intp]
 
 LEVEL = 0.05
 RUNS = 60
-"""The level is spent over so many runs, and again over as many more."""
+"""The level is spent over this number of runs, and again over as many more."""
 NEWEST = (4, 8, 16)
-"""So many of the newest values are compared with those before."""
+"""Numbers of newest values that are compared with those before."""
 BEFORE = (6, 60)
-"""At least so many values before them, and at most the latest of these."""
+"""Fewest values before them, and the largest number of these."""
 FEWEST = NEWEST[0] + BEFORE[0]
 """With fewer values nothing is compared."""
 UP, DOWN = 1, -1
@@ -41,11 +41,11 @@ _SHARES_OF_FEW = {UP: 0.65, DOWN: 0.1}
 OF_TRENDS = 0.05
 """Of the level, for trends (history/courses.py)."""
 _CLIPPED = 4.0
-"""A value further from the median than so many robust standard deviations counts as that far: one is no level."""
+"""Largest distance from the median, in robust standard deviations, that counts: one value is not a level."""
 _ENUMERATED = 25_000
 _DRAWS = 10
 _MOST_DRAWN = 100_000
-"""Of more choices than are enumerated so many times the inverse of the level are drawn, and at most so many."""
+"""If there are more choices than are enumerated, this multiple of the inverse level is drawn, at most this number."""
 _LEAST_Z = 2.0
 """Below it no p is small enough."""
 _MOST_DEPENDENT = 0.8

@@ -1,5 +1,5 @@
-"""How often what was measured is later than deadlines in decades, of the row with the largest value: what is said
-where no deadline was asked for. Facts of what was measured, no verdict."""
+"""How often samples are later than deadlines in decades, of the row with the largest value: shown
+where no deadline was stated. Facts of what was measured, not a verdict."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LONGER = rule("ladder.longer", "Watched {of:list}; gaps longer than {steps:items
 
 @dataclass(frozen=True)
 class Ladder:
-    """Of one row."""
+    """The ladder of one row."""
 
     row: str
     """"" where there is but one."""
@@ -84,8 +84,8 @@ class Ladder:
 
 
 def ladder_of(content: RunContent) -> Ladder | None:
-    """Of the row with the largest value; of rows without a valid cell only where there are no others. None where the
-    run measures no latency, or is of an older howlate."""
+    """The ladder of the row with the largest value; of rows without a valid cell only where there are no others.
+    None where the run measures no latency, or is of an older howlate."""
     groups = groups_of(content.summaries, content.run)
     names = row_names([group.labels for group in groups])
     seconds = {cell.summary.id: cell.looked_s for cell in content.cells}

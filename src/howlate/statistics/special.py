@@ -50,7 +50,7 @@ def gamma_sf(x: float, a: float) -> float:
 
 
 def chi2_sf(x: float, degrees: float) -> float:
-    """The probability that chi-squared with so many degrees of freedom is above x."""
+    """The probability that chi-squared with these degrees of freedom is above x."""
     return gamma_sf(x / 2, degrees / 2)
 
 

@@ -1,7 +1,7 @@
 """Whether the start of a cell made what a row shows: its largest value, or all that it has above the period.
 
 A cell begins with a warm-up, but what disturbs at a start (a file that grows, a namespace that goes, grace periods of
-RCU) may last longer. The tail of a judged column keeps the maxima of fifty equal stretches of time; where the first
+RCU) may last longer. The tail of a judged column keeps the maxima of fifty equal intervals; where the first
 two hold the largest value, chance would have put it there in one row of 25. Pure.
 """
 
@@ -16,7 +16,7 @@ from howlate.statistics.tail import BLOCKS
 from howlate.words.statement import Statement, rule
 
 FIRST = 2
-"""Stretches of BLOCKS that are the start: 4 %."""
+"""Blocks of BLOCKS that are the start: 4 %."""
 
 MAXIMUM = rule(
     "start.maximum",
@@ -53,7 +53,7 @@ def _of_column(name: str, cells: Sequence[CellSummary]) -> list[Statement]:
 
 
 def halves(tail: TailSummary) -> tuple[int, int] | None:
-    """The largest value of the start and of the rest; None where a stretch has no sample."""
+    """The largest value of the start and of the rest; None where a block has no sample."""
     if len(tail.block_max_ns) != BLOCKS:
         return None
     return max(tail.block_max_ns[:FIRST]), max(tail.block_max_ns[FIRST:])

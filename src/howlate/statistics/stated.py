@@ -223,7 +223,7 @@ def _within(column: ColumnSummary, value: int | None) -> int | None:
 
 
 def _consistent(column: ColumnSummary, described: ColumnSummary) -> ColumnSummary:
-    """Without what the tool's rounding makes impossible beside the rest; at last with nothing but its histogram."""
+    """Without what the tool's rounding makes incompatible with the rest; at last with its histogram alone."""
     plain = replace(column, mean=None, stddev=None)
     bare = replace(described, count=column.count, mean=None, stddev=None, period_exceeded=None)
     for candidate in (column, plain, bare):

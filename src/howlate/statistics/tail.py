@@ -18,14 +18,14 @@ BLOCKS = 50
 FEWEST = 50
 """Samples that a tail should have; a threshold below p99.9 leaves as many."""
 SHARE = 1_000
-"""One in so many lies beyond the p99.9."""
+"""One sample in this number lies beyond the p99.9."""
 FEWEST_FOR_THETA = 20
-"""With fewer exceedances nothing is said of their clusters."""
+"""Fewest exceedances whose clusters are described."""
 LONGEST = 0.1
 """Two late samples farther apart than this part of a block are not of one cluster: what lasts longer is a change
 of the machine, which the counts of the blocks must show."""
 RUN = 10
-"""So many kept releases end a cluster of misses."""
+"""Kept releases that end a cluster of misses."""
 MANY_MISSES = 1_000_000
 """Of more misses, and more than one in a hundred, the clusters are not counted: all are taken for one."""
 
@@ -33,7 +33,7 @@ MANY_MISSES = 1_000_000
 def threshold(counts: ValueCounts) -> int | None:
     """The value above which the tail begins: the p99.9, or the order statistic that leaves FEWEST samples beyond.
     Where ties leave less than half of them, the next smaller value, unless that leaves twenty times as many. None
-    where the samples are too few, or too equal."""
+    where there are too few distinct samples."""
     n = counts.n
     wanted = max(FEWEST, -(-n // SHARE))
     if n < 2 * wanted:

@@ -19,7 +19,7 @@ from howlate.store.stream import Batch, StreamTable, Totals, is_int
 COUNTS = ("releases", "recorded", "overruns", "dropped", "late_starts", "early", "warm_up")
 FAULTS = ("minor_faults", "major_faults", "involuntary_switches", "voluntary_switches", "migrations")
 OF_CORES = ("stage_switches", "core_overruns", "gravity_ns")
-"""Of a thread that slept by the calls of a real-time core beside Linux; absent from all others."""
+"""For a thread that slept by the calls of a real-time core next to Linux; absent from all others."""
 PLACE_CHANGED = "place_changed"
 """Whether the CPUs that a thread may use changed while it measured; absent from an older probe's account."""
 

@@ -67,7 +67,7 @@ def _counted(
 
 
 def _smis(database: duckdb.DuckDBPyConnection, path: Path, max_ns: int | None) -> Iterator[Counted]:
-    """Of the CPUs on which it was read each second. What came before the first reading is not known."""
+    """The counts of the CPUs on which it was read each second. What came before the first reading is not known."""
     rows = (
         numbers(database, path, f"SELECT * FROM {scan(database, path)} ORDER BY cpu, time_ns")
         if path.is_file()
@@ -120,7 +120,7 @@ class _Seconds:
         return cls(np.unique(time_ns), rows, 0, max_ns)
 
     def figures(self, ends: Int64s, rises: Int64s, *, only_told: bool) -> _Figures:
-        """Of one counter. A second without a row had none of it; `only_told`: there it was not looked at."""
+        """The counts of a counter. A second without a row had none of it; `only_told`: there it was not looked at."""
         every = np.zeros(len(self.ends), np.int64)
         is_told = np.full(len(self.ends), not only_told)
         places = np.searchsorted(self.ends, ends)

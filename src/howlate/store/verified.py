@@ -18,7 +18,7 @@ from howlate.store.summarise import computed
 from howlate.words.say import english
 
 SENTENCES = ("warnings", "statements")
-"""Each version words them in its own way, so those of another version cannot be computed once more."""
+"""Each version words them in its own way, so those of another version cannot be computed again."""
 _NEARLY = 1e-9
 """Sums of floats depend on their order."""
 _NAMED = 5

@@ -1,4 +1,4 @@
 """PASS, FAIL or INCONCLUSIVE: what a run allows one to promise (docs/verdict.md)."""
 
 MOST_ROUNDS = 1_000
-"""Of a run that is measured in rounds."""
+"""The rounds of a run."""

@@ -42,7 +42,7 @@ class ExplainedCell:
     labels: Mapping[str, str] = field(repr=False)
     cases: tuple[ExplainedCase, ...] = field(repr=False)
     samples: int
-    """So many it has altogether."""
+    """The number of all samples."""
     absent: tuple[str, ...] = ()
     """Events that this kernel does not have."""
     cases_lost: int = 0
@@ -51,7 +51,7 @@ class ExplainedCell:
     events_missed: int = 0
     """Of the whole run, not of the cases alone."""
     worst: int | None = None
-    """So many of the worst of each thread are kept; None if nobody knows."""
+    """Number of the worst of each thread that are kept; None if unknown."""
     above_ns: int | None = None
     """Samples above this are kept too; None: none for that."""
     has_idle_states: bool | None = None
@@ -87,7 +87,7 @@ class CellCase:
 
     @property
     def replayed(self) -> Lateness:
-        """Of a case that was played again."""
+        """For a replayed case."""
         assert self.case.replayed is not None
         return self.case.replayed
 
@@ -112,9 +112,9 @@ class CauseSum:
     cause: Cause
     name: str
     cases: int
-    """So many have it."""
+    """The number of samples that have it."""
     largest_in: int
-    """In so many it is the largest."""
+    """The number of samples in which it is the largest."""
     total_ns: int
     worst_ns: int
     """The most in one case."""
@@ -122,9 +122,9 @@ class CauseSum:
     example: CausePart
     """Its longest part."""
     has_idle_states: bool | None = None
-    """Of the kernel on which it was the worst; None if nobody knows."""
+    """The kernel on which it was the worst; None if unknown."""
     preemption: str = ""
-    """Of that kernel."""
+    """The preemption model of that kernel."""
 
 
 def explained_cells(content: RunContent) -> tuple[ExplainedCell, ...]:
@@ -253,7 +253,7 @@ def common_name(name: str) -> str:
 
 
 def cause_sums(cells: Iterable[ExplainedCell], most: int = 0) -> list[CauseSum]:
-    """The causes with the most time first, over all cases. `most`: of each cell, only so many of the worst."""
+    """The causes with the most time first, over all cases. `most`: of each cell only the worst of that number."""
     sums: dict[tuple[Cause, str], CauseSum] = {}
     for cell in cells:
         for rank, case in enumerate(cell.cases[: most or None], 1):

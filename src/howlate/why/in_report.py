@@ -61,5 +61,5 @@ def doubts(
 
 
 def _own(cell: WithCases) -> ExplainedCell:
-    """Of this room (`explained` in hooks.py)."""
+    """The explained samples of this room (`explained` in hooks.py)."""
     return cast(ExplainedCell, cell)

@@ -268,7 +268,7 @@ def _share(cell: CellContent, what: str) -> float | None:
 
 
 def _others_share(cell: CellContent) -> float | None:
-    """Of the measuring CPUs; None if nobody counted it."""
+    """The count on the measuring CPUs; None if unknown."""
     others, cpus = cell.summary.others, set(measuring_cpus(cell.header).values())
     if others is None or not others.window_ns or not cpus:
         return None

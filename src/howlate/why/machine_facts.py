@@ -13,7 +13,7 @@ class MachineFacts:
     is_virtual_time: bool = False
     """In the lab: nothing but the guest's instructions takes time."""
     is_guest: bool | None = None
-    """Of a hypervisor in real time; None if nobody knows."""
+    """Whether it is a guest of a hypervisor in real time; None if unknown."""
     preemption: str = ""
     """The kernel's model (model/preemption.py); "" if nobody knows."""
     idle_exit_ns: Mapping[int, int] = field(default_factory=dict)

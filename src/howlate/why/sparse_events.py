@@ -57,7 +57,7 @@ def _nesting(event: TraceEvent) -> int:
 
 
 class _Completion:
-    """Of one CPU."""
+    """The events of one CPU."""
 
     def __init__(self, placed: Sequence[_Placed], t0_ns: int, *, tells_ends: bool) -> None:
         """`placed`: time, place among all events, and event. `tells_ends`: of timers."""
@@ -69,7 +69,7 @@ class _Completion:
         self._soft: TraceEvent | None = None
         """The last timer that expired in a softirq, while it is not over."""
         self._depth = 0
-        """So many recorded interrupts are being handled."""
+        """The number of recorded interrupts that are being handled."""
         self._opened: TraceEvent | None = None
         """The first timer of an interrupt that has no event of its own, while it is being handled."""
         self._last_ns = 0
@@ -91,7 +91,7 @@ class _Completion:
         return self._done
 
     def _depth_at(self, number: int) -> int:
-        """So many recorded interrupts are being handled before an event: they end without having begun."""
+        """The number of recorded interrupts that are being handled before an event: they end without having begun."""
         now = most = 0
         for _, _, event in islice(self._placed, number, None):
             if event.kind in ("sched_switch", "lost"):

@@ -34,7 +34,7 @@ class PageFault:
 
 
 class OwnState(StrEnum):
-    """Of the measuring task."""
+    """The state of the measuring task."""
 
     UNKNOWN = "unknown"
     ASLEEP = "asleep"
@@ -81,7 +81,7 @@ def course_of(
 
 
 def _begun(events: Sequence[TraceEvent], pid: int, from_ns: int) -> OwnStretch:
-    """The first stretch, from the first event that shows what the task had been doing."""
+    """The first interval, from the first event that shows what the task had been doing."""
     for event in events:
         if event.kind == "sched_switch" and event.c == pid != event.pid:
             return OwnStretch(OwnState.RUNNABLE, event.cpu, from_ns, from_ns, -1, is_seen=False)

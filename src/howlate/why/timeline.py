@@ -1,4 +1,4 @@
-"""The parts of a latency as a few lines: short parts of one cause that come again and again become one line with
+"""The parts of a latency as a few lines: repeated short parts of one cause become one line with
 their count and their sum, the shortest first, until there are few enough. The lines add up as the parts do."""
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ class TimelineLine:
     part: CausePart
     """From where the first began; with the sum of all."""
     count: int
-    """So many parts."""
+    """The number of parts."""
 
 
 def timeline(parts: Sequence[CausePart], most: int = MOST_LINES) -> tuple[TimelineLine, ...]:
-    """In the order of their beginnings; at most so many lines, if joining parts of one cause can do that."""
+    """In the order of their beginnings; at most `most` lines, if joining parts of one cause can do that."""
     groups = [_Group(part.cause, {part.cause: [part]}, part.ns) for part in parts]
     short_ns, whole_ns = 1, sum(part.ns for part in parts)
     while sum(len(group.parts) for group in groups) > most and short_ns < 2 * whole_ns:
@@ -40,7 +40,7 @@ class _Group:
     cause: Cause
     parts: dict[Cause, list[CausePart]] = field(repr=False)
     ns: int
-    """Of all."""
+    """The time of all."""
 
     def take(self, other: _Group) -> None:
         self.ns += other.ns

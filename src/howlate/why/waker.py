@@ -27,7 +27,7 @@ class Via(StrEnum):
 
 
 def via(events: CaseEvents, stretch: OwnStretch) -> Via:
-    """In what the wake-up was that ended a stretch."""
+    """The context of the wake-up that ended an interval."""
     event, span = stretch.woken_by, events.span_of(stretch.woken_number)
     if event is None or span is None:
         return Via.ELSEWHERE
@@ -58,13 +58,13 @@ def is_blocked(events: CaseEvents, stretch: OwnStretch) -> bool:
 
 
 def waking_handler(events: CaseEvents, stretch: OwnStretch) -> str:
-    """The interrupt, the softirq, or the function of the timer that ended a stretch; "" if none did."""
+    """The interrupt, the softirq, or the function of the timer that ended an interval; "" if none did."""
     frames = span.frames if (span := _woken_in(events, stretch)) is not None else ()
     return next((frame.name for frame in reversed(innermost(frames)) if frame.name), "")
 
 
 def waking_task(events: CaseEvents, stretch: OwnStretch) -> TracedTask | None:
-    """The task that ended a stretch by itself; None if an interrupt or a softirq did, for the idle task, and if
+    """The task that ended an interval by itself; None if an interrupt or a softirq did, for the idle task, and if
     nobody knows."""
     span = _woken_in(events, stretch)
     return None if span is None or span.frames or span.task.pid == IDLE_PID else span.task

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from howlate.history.query import SqlAnswer
 
 MOST_ROWS = 200
-"""Of more rows the terminal shows so many."""
+"""Rows that the terminal shows at most."""
 
 
 @click.command(epilog='Example: howlate query "SELECT run, max_ns FROM statistics" --csv')

@@ -15,7 +15,7 @@ class Format:
 
     name: str
     suffix: str
-    """Of the file that is written where none is named."""
+    """The ending of the file that is written if none is named."""
     summary: str
     write: Callable[[RunFolder, Path, Sequence[str]], int] = field(repr=False)
     one_text: bool = True

@@ -1,4 +1,4 @@
-"""Which cells are not to be believed as they stand: every format says it beside their samples."""
+"""Which cells are not to be believed as they stand: every format says it with their samples."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def select(
 
 
 def chosen(run: RunFolder, cells: Sequence[str]) -> list[str]:
-    """The cells asked for, in order; UsageError for one that is not whole or for none at all, DamagedError where
+    """The requested cells, in order; UsageError for one that is not whole or for none at all, DamagedError where
     samples are not as they were measured."""
     whole = run.whole_cells()
     for cell in cells:

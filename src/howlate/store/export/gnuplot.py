@@ -1,4 +1,4 @@
-"""A script that gnuplot draws without change, and its data beside it: each measured column of each cell, value
+"""A script that gnuplot draws without change, and its data next to it: each measured column of each cell, value
 against index. A column's picture has a panel for each cell and thread that has the column; absolute and relative
 timers of the test `timer` share one. Warm-up is left out. Titles say which cells are not valid or not loaded.
 
@@ -36,7 +36,7 @@ OVERLAID: Mapping[str, tuple[str, ...]] = {"timer": ("timer", "part")}
 MOST_OVERLAID = 4
 """More than these in one panel cannot be told apart."""
 MOST_BELOW = 24
-"""So many panels stand one below the other; of more, several side by side."""
+"""Panels that are one below the other; more are side by side."""
 HIGH, WIDE = 260, 1000
 """Pixels of a panel."""
 
@@ -54,7 +54,7 @@ class DataBlock:
     rows: int
     first: int = 0
     last: int = 0
-    """Of its indices."""
+    """The range of its indices."""
     mark: str = ""
     """What is wrong with its cell, to be put behind its name."""
 
@@ -120,7 +120,7 @@ def _head(block: DataBlock) -> str:
 def _described(
     database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str, thread: int, shape: Shape
 ) -> DataBlock:
-    """A block with the ranges of what is drawn of it."""
+    """A block with the ranges of its axes."""
     summary, names = run.summary(cell), [_index(shape), *(sql_name(name) for name in shape.measured)]
     ranges = ", ".join(f"min(v{i}), max(v{i})" for i in range(len(names)))
     values = ", ".join(f"{name} AS v{i}" for i, name in enumerate(names))

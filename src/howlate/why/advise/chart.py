@@ -1,5 +1,5 @@
 """What each knob buys: the ratio of each figure with the knob to the same without it, with its exact interval, a row
-for each knob. The band is the margin within which nothing is called a difference. The chart hides the latencies,
+for each knob. The band is the margin within which differences are not reported. The chart hides the latencies,
 which are in the tables. `howlate advise` draws it. The report draws charts of cells, so the underscore keeps it out
 of their list."""
 

@@ -71,7 +71,7 @@ def answers(runs: Sequence[RunContent]) -> Iterator[Statement]:
 
 
 def sheet(advice: Advice, content: RunContent) -> Sheet:
-    """A row for each knob beside each load, ranked by what the knob buys."""
+    """A row for each knob under each load, ranked by what the knob buys."""
     rows = [
         (knob, trial)
         for knob in (*advice.knobs, *([advice.together] if advice.together is not None else []))

@@ -59,7 +59,7 @@ executes as much less, and another one where the call is interrupted: with four 
 than 40 in 1 of 1,677 (docs/calibrate.md)."""
 UNMEASURABLE_LIMIT = 0.01
 """The largest share of delays whose end may be known too badly to measure their size; of fewer than 100 it may be
-one, which is no evidence of a larger share."""
+one, which is not evidence of a larger share."""
 INVENTED_LIMIT = 0.01
 """On a machine in real time, which may be disturbed: the largest share of the samples without a delay that may be
 said to be late for a reason out of the ordinary. In virtual time nothing disturbs, and none may."""
@@ -222,8 +222,8 @@ def undisturbed(
     is_virtual: bool,
     excludes_gaps: bool = True,
 ) -> Undisturbed:
-    """Of a cell without delays. In virtual time every sample counts for the threshold; a real machine has late ones
-    of its own. `excludes_gaps`: neither hypervisor nor firmware can have had the CPU."""
+    """The samples of a cell without delays. In virtual time every sample counts for the threshold; a real machine
+    has late ones of its own. `excludes_gaps`: neither hypervisor nor firmware can have had the CPU."""
     latencies = sorted(window.latency_ns for window in cell.windows)
     if not latencies:
         return Undisturbed(0, 0, 0, 0)
@@ -277,7 +277,7 @@ class _Judgement:
     uncertainty_ns: int = 0
     """By how much the delay's end may be wrong."""
     latency_ns: int = 0
-    """Of the sample that it met."""
+    """The latency of the sample that it met."""
 
 
 def judged(
@@ -454,7 +454,7 @@ def _with_ways_in(stretches: Sequence[_Stretch], expected: frozenset[Cause]) -> 
 
 
 def _shown_ns(stretches: Sequence[_Stretch], expected: frozenset[Cause], from_ns: int, to_ns: int) -> int:
-    """From the first stretch with an expected cause to the end of the last. What interrupted the delay meanwhile is
+    """From the first part with an expected cause to the end of the last. What interrupted the delay meanwhile is
     part of it, the task's own timer among it."""
     met = [
         number
@@ -470,7 +470,7 @@ def _shown_ns(stretches: Sequence[_Stretch], expected: frozenset[Cause], from_ns
 
 
 def _besides(cases: Sequence[ExplainedCase], met: _Met, late_ns: int) -> Counter[Cause]:
-    """Of late samples that no delay met."""
+    """The causes of late samples that no delay met."""
     return Counter(
         case.largest.cause
         for case in cases

@@ -1,4 +1,4 @@
-"""The delays that a cell made on purpose: injections.parquet, beside the samples that they met."""
+"""The delays that a cell made on purpose: injections.parquet, with the samples that they met."""
 
 from __future__ import annotations
 

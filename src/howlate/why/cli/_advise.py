@@ -117,7 +117,7 @@ def advise(asked: AdviceAsked, target: Target, options: AdviseOptions) -> int:
 
 
 def with_length(asked: AdviceAsked, seconds: str) -> AdviceAsked:
-    """The request with cells of this length; UsageError if it is no time for one."""
+    """The request with cells of this length; UsageError if that is not possible."""
     from howlate.model.units import format_duration
 
     duration_ns = length_ns(seconds)
@@ -128,7 +128,7 @@ def with_length(asked: AdviceAsked, seconds: str) -> AdviceAsked:
 
 
 def length_ns(seconds: str) -> int:
-    """Of a cell, as --cell-duration spells it; UsageError if it is no time for one."""
+    """Of a cell, as --cell-duration spells it; UsageError if that is not possible."""
     from howlate.cli._times import within_ns
 
     return within_ns("--cell-duration", seconds, SHORTEST_NS, LONGEST_NS)

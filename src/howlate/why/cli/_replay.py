@@ -52,7 +52,7 @@ class ReplayOptions:
         check_place(self.speedscope, SPEEDSCOPE)
 
     def is_wanted(self, run: Run, cell: str) -> bool:
-        """Whether samples of this run are played again: where that can be done, unless the events are asked for."""
+        """Whether samples of this run are played again: where possible, unless --from events is given."""
         from howlate.why.replayed.flow import can_be_replayed
 
         return self.source == REPLAY or (self.source != EVENTS and can_be_replayed(run, cell))

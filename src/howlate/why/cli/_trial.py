@@ -1,4 +1,4 @@
-"""`why RUN --try`: its options, and what is said before the knobs are flipped."""
+"""`why RUN --try`: its options, and the message before the knobs are flipped."""
 
 from __future__ import annotations
 

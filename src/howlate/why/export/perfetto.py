@@ -1,7 +1,7 @@
 """Chrome's trace event format (JSON), which https://ui.perfetto.dev and chrome://tracing open: of each cell whose
 events were recorded, a track for the tasks, interrupts and softirqs of each CPU, and for each measuring thread its
 late samples and their parts. Times are since the cell's first release; where something was recorded before one,
-so many whole milliseconds later, since Perfetto drops what has a negative time."""
+whole milliseconds later, since Perfetto drops what has a negative time."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def _of_kind(span: Span, *, is_hard: bool) -> Iterator[HandlerFrame]:
 
 
 def _running(pid: int, tid: int, spans: Sequence[Span]) -> Iterator[dict[str, Any]]:
-    """A slice for each stretch in which one task has the CPU."""
+    """A slice for each interval in which one task has the CPU."""
     first = 0
     for place in range(1, len(spans) + 1):
         task = spans[first].task
