@@ -18,6 +18,7 @@ from rich.cells import cell_len
 import made_inventory
 from howlate import rooms
 from howlate.cli._measure import material_of
+from howlate.document.document import Folded, Texts
 from howlate.document.first_screen.brief import brief_of
 from howlate.document.first_screen.lines import COLUMNS, LINES, Line
 from howlate.document.first_screen.notes import notes
@@ -33,10 +34,12 @@ from howlate.model.plan import Cell, Plan
 from howlate.model.summary import CellSummary, DeadlineSummary
 from howlate.published.load import references
 from howlate.rooms import hooks
+from howlate.statistics.groups import VIRTUAL_TIME
 from howlate.store.loaded import load_run
 from howlate.studies import find_study
 from howlate.words.language import english, speak
 from howlate.words.quantities import percent, seconds_text, time_text
+from howlate.words.say import english as say_english
 from howlate.words.say import text_of
 from made_cells import invalid, made_cell
 from made_points import KERNELS, made_points, virtual_run
@@ -586,3 +589,25 @@ def test_what_is_copied_is_whole(letters: bool, width: int) -> None:
     assert page in lines
     assert any(f"show --all {folder}" in line for line in lines), lines
     assert f"  the whole console: {log}" in lines
+
+
+def test_the_page_folds_no_sentence_that_a_chip_has_in_its_heading() -> None:
+    material = made("lab")
+    (trust,) = [section for section in head(material) if section.id == "trust"]
+    chips = [item for item in trust.items if isinstance(item, Folded)]
+    more = [
+        text_of(text).lower()
+        for chip in chips
+        if "more note" in chip.title
+        for item in chip.items
+        if isinstance(item, Texts)
+        for text in item.texts
+    ]
+    assert any("virtual time: instructions" in chip.title for chip in chips)
+    assert not any("virtual time: instructions" in text for text in more)
+
+
+@pytest.mark.parametrize("width", [80, 60, 40])
+def test_the_caution_about_virtual_time_stands_there_once_and_whole(width: int) -> None:
+    shown = " ".join(" ".join(texts(screen(made("lab"), width))).split())
+    assert shown.count(say_english(VIRTUAL_TIME())) == shown.count("virtual time: instructions") == 1

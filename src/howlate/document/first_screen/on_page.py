@@ -135,7 +135,8 @@ def _chips(material: Material, answer: ScreenAnswer) -> Iterator[Item]:
         own = [
             text for text in every if note.rules and any(rule.startswith(note.rules) for rule in _rules(text))
         ]
-        every = [text for text in every if text not in own]
+        told = said(note).lower()
+        every = [text for text in every if text not in own and text_of(text).lower().rstrip(".") != told]
         own += [text for text in note.told if text not in own]
         yield Folded(said(note), texts("cautions", own or [note.text]), "chip")
     if every:
