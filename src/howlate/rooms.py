@@ -2,7 +2,7 @@
 
 A room is a package that answers one question. It may contain folders named like those of the core or of an
 earlier room (`charts`, `cli`, `export`, `formats`, `lab`, `studies`, `targets`), whose files are plug-ins like those
-beside which they are listed, and a file `hooks.py`, whose functions howlate calls by name if they exist. Without the
+with which they are listed, and a file `hooks.py`, whose functions howlate calls by name if they exist. Without the
 room, howlate offers less and works as before. An installed package that declares an entry point of the group
 `howlate.rooms` is a room as well (docs/build-on-it.md); one that cannot be used is named in a warning.
 """

@@ -1,5 +1,5 @@
 """How long a load's own runs take against its number: a line a side, and a part of the study where one part measures
-beside the load and another does not. What response costs in throughput."""
+under the load and another does not. What response costs in throughput."""
 
 from __future__ import annotations
 

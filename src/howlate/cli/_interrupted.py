@@ -1,5 +1,5 @@
 """What a command says that was interrupted while it measured: what is kept, what could not be put back, and how to go
-on. Nothing is concluded from what was measured until then."""
+on. What was measured until then decides nothing."""
 
 from __future__ import annotations
 

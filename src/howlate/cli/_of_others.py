@@ -1,7 +1,7 @@
 """What options of cyclictest and of `rtla timerlat` are here: the line that does the same.
 
 Only looked at for an option that `check` and `top` do not have. {time} is the value in microseconds with its unit,
-{value} the value as given, {cpus} the CPUs of so many threads.
+{value} the value as given, {cpus} the CPUs of its threads.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class Steps:
 
     @contextmanager
     def living(self) -> Iterator[None]:
-        """On a terminal, how long the last step has taken already. Other threads work beside a line of progress,
+        """On a terminal, how long the last step has taken already. Other threads work next to a line of progress,
         which shows more."""
         alone = threading.current_thread() is threading.main_thread()
         if self._is_drawn or not alone or not obeys_escapes(sys.stderr):

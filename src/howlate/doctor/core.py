@@ -59,7 +59,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
 
 
 def _cobalt_off(facts: Facts) -> str:
-    """How Cobalt is off; "" if it runs or is not in the kernel. Facts of older probes have the state that was asked
+    """How Cobalt is off; "" if it runs or is not in the kernel. Older facts have the state that was requested
     for at boot, also where the core did not start: then /proc/xenomai is missing."""
     state = facts.text("cobalt.state")
     if state in OFF:

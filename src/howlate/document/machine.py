@@ -213,7 +213,7 @@ def _read_back(cell: CellContent) -> Iterator[tuple[str, str]]:
 
 def _for_people(key: str) -> str:
     """What was read back, by a name that says what it is; of several threads with the thread's number. "" where it
-    has none: the stream has all."""
+    lacks them: the stream has all."""
     thread = re.match(r"threads (\d+) (.+)", key)
     name = READ_BACK.get(f"threads {thread[2]}" if thread else key)
     if name is None:

@@ -118,7 +118,7 @@ class Sheet:
         return [{column.key: column.cells[i].text for column in self.columns} for i in range(len(self.rows))]
 
     def first(self, most: int) -> Sheet:
-        """So many rows."""
+        """The number of rows."""
         columns = tuple(replace(column, cells=column.cells[:most]) for column in self.columns)
         return replace(self, columns=columns, rows=self.rows[:most])
 

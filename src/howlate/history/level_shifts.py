@@ -52,7 +52,7 @@ _MOST_DEPENDENT = 0.8
 _LIKELY = 0.3
 """The correlation of neighbours for which a step is estimated best."""
 _ERRORS, _OF_FEW = 2.0, 3.0
-"""To its estimate so many standard errors are added, and so much over the number of values."""
+"""Standard errors that are added to its estimate, and what is added over the number of values."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Shift:
     at: int
     """The first value of the new level."""
     seen_at: int
-    """After so many values it was seen."""
+    """The number of values after which it was seen."""
     p: float
     """One-sided, of the newest values among all: the chance of as large a difference in an order by chance."""
 
@@ -106,7 +106,7 @@ def _seen(series: Reals, level: float, margin: float) -> list[tuple[int, int, fl
 
 
 def limit_of(count: int, newest: int, direction: int, level: float) -> float:
-    """The level of one comparison of the newest among so many values. Spent evenly over RUNS runs; of fewer values,
+    """The level of one comparison of the newest among `count` of them. Spent evenly over RUNS runs; of fewer values,
     of which no p is that small, the smallest p that there is, as long as the level has room for all of them."""
     share = level * _SHARES[direction][newest]
     evenly = share / RUNS

@@ -87,7 +87,7 @@ TABLES: Mapping[str, Columns] = {
     "facts": dict.fromkeys(("run", "machine", "fact", "value"), "VARCHAR"),
 }
 MEMORY_BYTES = 2 << 30
-"""For what a query computes, beside what howlate takes."""
+"""Memory for a query, besides what howlate takes."""
 _NO_MEMORY = "ailed to allocate"
 SAMPLES_TABLE = "samples"
 """The view over the Parquet files. It has the columns `run` and `cell`, and those of the tests."""
@@ -286,7 +286,7 @@ _ROWS = {"runs": _runs, "cells": _cells, "statistics": _statistics, "facts": _fa
 
 
 def _time(started: str) -> str | None:
-    """None for what is no time: an imported run's may be unknown."""
+    """None if it is not a time: an imported run's may be unknown."""
     return started.removesuffix("Z") if re.match(r"\d{4}-\d\d-\d\dT", started, re.ASCII) else None
 
 

@@ -43,7 +43,7 @@ WIDEST, LEAST_SPARK = 16, 8
 def screen(
     history: History, width: int = COLUMNS, *, every: bool = False, letters: bool = False
 ) -> list[Line]:
-    """`every` row, on so many lines as it takes."""
+    """`every` row, on as many lines as it takes."""
     width = max(LEAST_COLUMNS, min(width, COLUMNS))
     courses = worst_first(history)
     head = list(_head(history, courses, width))
@@ -103,7 +103,7 @@ def _head(history: History, courses: Sequence[Course], width: int) -> Iterator[L
 
 
 def headline(history: History, courses: Sequence[Course]) -> tuple[str, str, Text, *tuple[Text, ...]]:
-    """The verdict, how many changed, and what is said of the first of the courses, which are sorted."""
+    """The verdict, how many changed, and the sentence about the first of the courses, which are sorted."""
     first = next(iter(courses), None)
     verdict = "" if first is None else verdict_of(first)
     if first is None or not verdict:

@@ -30,7 +30,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Need:
-    """Something beside the probe that a test or a load can use: always, or if one of its options has this
+    """Something besides the probe that a test or a load can use: always, or if one of its options has this
     value."""
 
     name: str
@@ -74,7 +74,7 @@ class TimerKind:
     available: bool
     reason: str
     core: str = ""
-    """The real-time core beside Linux whose calls it makes; "" for Linux itself."""
+    """The real-time core next to Linux whose calls it makes; "" for Linux itself."""
     in_kernel: bool = False
     """The activations run in the kernel."""
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from howlate.model.ranges import Int64, Real
 
 INTERRUPT, SOFTIRQ, HEAT = "interrupt", "softirq", "heat"
-"""Of a measuring CPU. Which one is in the label: "24" or "LOC"; "NET_RX"; "core" or "package"."""
+"""Kinds counted by measuring CPU. Which one is in the label: "24" or "LOC"; "NET_RX"; "core" or "package"."""
 ALL_INTERRUPTS, ALL_SWITCHES = "interrupts", "context_switches"
-"""Of the whole machine."""
+"""Kinds that are counted for the whole machine."""
 SMI = "smi"
 """Of a CPU that did not measure: to read it interrupts the CPU."""
 MINOR_FAULTS, MAJOR_FAULTS = "minor_faults", "major_faults"
@@ -54,4 +54,4 @@ class Counters:
 
 
 NO_COUNTERS = Counters()
-"""Of a cell of an older probe."""
+"""The counts of a cell of an older probe."""

@@ -30,7 +30,7 @@ class GuestCpus:
     mips: int = MOST_MIPS
     """Millions of instructions in a second of virtual time, of all CPUs together."""
     turn_ns: int = 0
-    """The longest stretch that one CPU executes before another's turn; 0 with one CPU."""
+    """The longest time that one CPU executes before another's turn; 0 with one CPU."""
 
     @property
     def mean_mips(self) -> int:

@@ -38,4 +38,4 @@ class Knowledge:
 
 
 EVERYTHING = Knowledge()
-"""Of howlate's own cells."""
+"""The knowledge of howlate's own cells."""

@@ -84,7 +84,7 @@ class RunContent:
     kernels: tuple[MeasuredKernel, ...] = ()
     """For a run in the lab: version, command line and configuration of each kernel."""
     name: str = ""
-    """The user's name for the run beside others; "" if there is none."""
+    """The user's name for the run among others; "" if there is none."""
     gone: tuple[str, ...] = ()
     """Cells that were measured and finished, and are not there any more."""
 

@@ -1,6 +1,6 @@
 """Where the activations of a cell are: in user space, or in the kernel.
 
-A real-time core beside Linux has timers of both kinds, and their cells say which. Linux's own timers are all of user
+A real-time core next to Linux has timers of both kinds, and their cells say which. Linux's own timers are all of user
 space; their cells say so where they stand beside others, or where a study's document compares both kinds.
 """
 

@@ -36,7 +36,7 @@ class Others:
     measuring_ns: Int64 = 0
     """The part of `user_ns` on the measuring CPUs."""
     unseen_ns: Int64 = 0
-    """Of tasks that no account names."""
+    """The time of tasks that no account names."""
     kernel_ns: Int64 = 0
     """Of the kernel's own threads, which may have worked for the loads."""
     alone: bool = True

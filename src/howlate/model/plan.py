@@ -20,7 +20,7 @@ class Length:
 
     measuring_s: Real = 0.0
     alone_s: Real = 0.0
-    """The minimum time for which the probe first runs the loads with nothing measured beside them; 0: not at
+    """The minimum time for which the probe first runs the loads without a measurement; 0: not at
     all."""
     alone_most_s: Real = 0.0
     """The maximum of that time."""
@@ -29,7 +29,7 @@ class Length:
     stream_bytes: Count = 0
     """The approximate upper bound of the cell's stream."""
     warm_up_s: Real = 0.0
-    """Before the measuring, of which it is no part."""
+    """Before the measurement, and not part of it."""
 
     @property
     def clock_s(self) -> float:
@@ -63,7 +63,7 @@ class Cell:
     starvation_expected: bool = False
     """The study says that the measurement may starve its load."""
     length: Length = Length()
-    """According to the probe. Runs of older versions have none."""
+    """According to the probe. Runs of older versions lack it."""
 
     @property
     def point(self) -> str:

@@ -1,5 +1,5 @@
 """The preemption model of a kernel, determined by its properties and not by its name: none, voluntary, full,
-lazy, rt, or the real-time core beside Linux: cobalt, evl."""
+lazy, rt, or the real-time core next to Linux: cobalt, evl."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from howlate.model.facts import Facts
 
 CORES = {"cobalt": "cobalt.version", "evl": "evl.abi"}
-"""Real-time cores beside Linux, and the fact that only a kernel with a running one has."""
+"""Real-time cores next to Linux, and the fact that only a kernel with a running one has."""
 OFF = ("disabled", "stopped")
 """States of a core that does not run. The files of a stopped core are there."""
 PREEMPT_MODE = "kernel.preempt_mode"
@@ -25,7 +25,7 @@ def preemption_of(
     captured: Mapping[str, Any], config: Mapping[str, str] | None = None, knobs: Sequence[str] = ()
 ) -> str:
     """The model; "" if nothing tells, or if it is not known whether a core runs. `config`: the kernel's options if
-    the facts have none (a guest's). `knobs`: those in force in a cell, "preemption=full" among them or not."""
+    the facts lack them (a guest's). `knobs`: those in force in a cell, "preemption=full" among them or not."""
     if captured.get("facts") != 1:
         return ""
     facts = Facts.from_json(dict(captured))
@@ -50,7 +50,7 @@ def spelt(model: str) -> str:
 
 
 def core_of(facts: Facts) -> str:
-    """The real-time core beside this Linux, which is known to run; "" without one. The config only says that it
+    """The real-time core next to this Linux, which is known to run; "" without one. The config only says that it
     could."""
     states = ((core, facts.text(f"{core}.state")) for core in _in_kernel(facts))
     return next((core for core, state in states if state is not None and state not in OFF), "")

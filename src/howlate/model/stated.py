@@ -25,7 +25,7 @@ class Stated:
     thread: int = 0
     cpu: int = -1
     unit_ns: int = 1000
-    """Of the four figures below."""
+    """The unit of the four figures below."""
     min: str | None = None
     mean: str | None = None
     max: str | None = None

@@ -1,7 +1,7 @@
 """How QEMU shares out the virtual clock among the CPUs of a guest (rr_cpu_thread_fn, accel/tcg/tcg-accel-ops-rr.c of
 QEMU 10.0).
 
-The CPUs execute one at a time. Until the next timer of the virtual clock there are so many instructions; each CPU is
+The CPUs execute one at a time. The next timer of the virtual clock is a number of instructions away; each CPU is
 lent that number divided by the number of CPUs. When a timer has expired, QEMU asks every CPU to leave what it
 executes. A CPU that is asked so while it does not execute leaves at its next turn before it has begun, and then what
 is left is divided anew: the first CPU has its whole share, the next one a share of the rest, and so on. What remains
@@ -9,7 +9,7 @@ after that is divided evenly, until it is less than an instruction for each; tha
 where the timer expires thereby the next one is asked in vain, so that the one after it is first.
 
 The shares are therefore not equal by themselves. With two CPUs they were 5/8 and 3/8; they are equal if QEMU counts a
-third, which never starts. With three and four they depend on the length of the stretch. Pure.
+third, which never starts. With three and four they depend on the length of the interval. Pure.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from functools import cache
 _STRETCHES = 60
 """The order in which the CPUs come recurs after one or two of them."""
 _SHORTEST = 0.75
-"""Of the turn that was asked for."""
+"""A share of the requested turn."""
 _NS_PER_US = 1000
 
 
@@ -57,7 +57,7 @@ def turns_of(cpus: int, turn_ns: int, shift: int) -> Turns:
 
 
 def _shares(cpus: int, counted: int, instructions: int) -> tuple[float, ...]:
-    """The shares of the first `cpus` of the CPUs that QEMU counts, with so many instructions between two timers."""
+    """The shares of the first `cpus` of the CPUs that QEMU counts, by the instructions between two timers."""
     executed = [0] * cpus
     for cpu, took in _stretches(cpus, counted, instructions):
         executed[cpu] += took

@@ -65,17 +65,17 @@ share of the speed."""
 _BETWEEN = ("period", "window")
 """Parameters that say how long a test waits for its next result."""
 _REAL_TIME = re.compile(r"\bpolicy=(fifo|rr|deadline)\b")
-"""Of a load that may leave the measurement no CPU."""
+"""The policy of a load that may leave the measurement no CPU."""
 SHARES = ("cpu", "memory-access", "memory-alloc", "memory-fault")
 """Loads whose target is a share of the CPU in per cent."""
 LIMIT_S, LIMIT_PER_S, LIMIT_ROW_S = 40.0, 40.0, 20e-6
 """The CPU time that a guest may use without a result: a constant, an amount for each virtual second between two
 results (up to 25 were seen), and one for each row, because all are handed over after the last."""
 LIMIT_BEFORE = 3.0
-"""In addition, until the first result: so many times what is expected before it, and LIMIT_PER_S for each virtual
+"""In addition, until the first result: this multiple of what is expected before it, and LIMIT_PER_S for each virtual
 second in which the loads run alone."""
 LIMIT_CARDS = 4.0
-"""In addition, so many times the cost of a virtual second of what is sent through emulated cards."""
+"""In addition, this multiple of the cost of a virtual second of what is sent through emulated cards."""
 VIRTUAL_S, VIRTUAL_ROW_S = 10.0, 10e-6
 """The time by its own clock that a guest of the usual speed may take without a result: a constant, and an amount for
 each row."""
@@ -83,7 +83,7 @@ VIRTUAL_PER_GROUP_S = 1.0
 """In addition, until the first result, an amount for each group of hackbench (the tasks of ten groups take 3 s to
 start)."""
 VIRTUAL_PER_S = 3.0
-"""In addition, so many times the time between two results, and until the first the stretch in which the loads run
+"""In addition, this multiple of the time between two results, and until the first the time in which the loads run
 alone."""
 VIRTUAL_POINTS_S = 35.0
 """At least, where data points are measured: the probe itself ends a test that makes none for 30 s."""
@@ -104,7 +104,7 @@ def cell_cost_s(cell: Cell) -> float:
 
 
 def _before_s(cell: Cell) -> float:
-    """CPU seconds for all but the stretch that is measured."""
+    """CPU seconds for all but the measured time."""
     length = cell.length
     around_s = CELL_S + sum(BEFORE_S.get(spec_name(word), 0.0) for word in _loads(cell))
     if length.alone_s:
@@ -185,7 +185,7 @@ def _second_s(cell: Cell, speed: float) -> float:
 
 
 def _alone_second_s(cell: Cell) -> float:
-    """CPU seconds for one virtual second of this cell's loads, with nothing measured beside them."""
+    """CPU seconds for one virtual second of this cell's loads, without a measurement."""
     return min(_wanted_s(cell), max(LOADS_S.values()) * _several(cell, _guest(cell).cpus)) + _cards_s(cell)
 
 
@@ -206,7 +206,7 @@ def _wanted_s(cell: Cell) -> float:
 
 
 def _several(cell: Cell, used: int) -> float:
-    """How many times more than with one CPU it costs to use so many of the guest's CPUs, each at its part of the
+    """How many times more than with one CPU it costs to use this number of the guest's CPUs, each at its part of the
     speed."""
     guest = _guest(cell)
     if guest.cpus == 1:

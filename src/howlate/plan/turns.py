@@ -1,5 +1,5 @@
 """Warns of cells whose gaps are the turns of a guest's other CPUs: in virtual time the CPUs execute one at a time,
-and a test of gaps sees each stretch in which the others do."""
+and a test of gaps sees each time in which the others do."""
 
 from __future__ import annotations
 

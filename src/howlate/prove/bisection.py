@@ -51,7 +51,7 @@ class Bisection:
 
     count: int
     sides: dict[int, StepSide] = field(default_factory=dict)
-    """Of the steps that were asked."""
+    """Those of the measured steps."""
 
     def put(self, step: int, side: StepSide) -> None:
         self.sides[step] = side

@@ -18,7 +18,7 @@ from howlate.words.caption import Caption
 from howlate.words.quantities import exact_text
 
 WIDTH = 20_000.0
-"""So fine that a stretch of a microsecond can be zoomed into."""
+"""Fine enough to zoom into a microsecond."""
 HEIGHT = 220
 FOUND, BOUND = "c-max", "c-median"
 
@@ -85,7 +85,7 @@ def _piece(
     notes: Sequence[Note],
     more: Sequence[str] = (),
 ) -> Piece:
-    """`every`: which points hovering tells; `more`: what it tells beside each."""
+    """`every`: which points hovering tells; `more`: what it tells with each."""
     told = line[::every]
     words = more or [""] * len(told)
     points = [(x.at(at_ns) * WIDTH, (1 - y.at(latency_ns)) * 2 * HEIGHT) for at_ns, latency_ns in line]
@@ -127,7 +127,7 @@ def _reached(proof: Proof) -> Line:
 
 
 def _bound(proof: Proof) -> Line:
-    """What no release before a probe exceeds, two points a stretch; nothing where there is no bound."""
+    """What no release before a probe exceeds, two points an interval; nothing where there is no bound."""
     if not proof.is_bounded:
         return []
     line: Line = []

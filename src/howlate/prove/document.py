@@ -54,7 +54,7 @@ LATENCY, INSTANT = Unit("us", 1_000, 3), Unit("ms", 1_000_000, 6)
 
 
 Others = Sequence[Sequence[LateRelease]]
-"""Of each proof, late releases beside the latest."""
+"""Of each proof, late releases besides the latest."""
 
 
 def document(proofs: Sequence[Proof], others: Others = ()) -> Document:

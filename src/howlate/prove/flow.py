@@ -23,21 +23,21 @@ PAIRS = 12
 PAIR_NS = (97, 5_003)
 """Pairs of probes that are this far apart measure eps before the search."""
 TILE_NS = 40_000_000
-"""A longer window has several forks, so that none of its probes is far from one."""
+"""A longer window has several forks, so that every probe is near to one."""
 AMID_NS, BEGUN_NS = 400, 400
-"""A release so long after a tick comes amid it, if there is one: something has interrupted it before so much more has
-passed."""
+"""A release this long after a tick comes during it, if there is one: something has interrupted it before this much more
+has passed."""
 AT_ONCE = 4
-"""So many probes of a search are on their way, whatever the jobs and in whichever order they are answered: what is
+"""Probes of a search that are on their way, whatever the jobs and in whichever order they are answered: what is
 probed next follows from the answers alone."""
 _KEEP_EVERY = 25
 _TELL_EVERY = 6
-"""Of the probes before the search."""
+"""Probes before the search between two reports."""
 
 Told = Callable[[Search], None]
 """How far a search is."""
 Lines = Callable[[int], list[list[str]]]
-"""The job of a single release that is planned so many ns after the window's origin."""
+"""The job of a single release that is planned `at_ns` after the window's origin."""
 
 
 def loads_of(study: Study) -> tuple[str, ...]:

@@ -39,9 +39,9 @@ up to 10^5.5 ns earlier."""
 TICKS_NS = 1_000_000
 """A kernel's ticks are at multiples of this."""
 LOOKED_AT = 10
-"""So many of each part are looked at."""
+"""Instants of each part that are examined."""
 AROUND_NS = (-4_000, -2_500, -1_500, -700, -200, 0, 1_200)
-"""Where releases meet a tick: on their way, in their interrupt, and amid the tick's."""
+"""Where releases meet a tick: on their way, in their interrupt, and during the tick's."""
 ACROSS_NS = 20_000
 """From a tick to each of the two releases that tell what it moves."""
 CPU_S = 600.0

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from howlate.replay.release_path import ReleasePath
 
 EXPLORED = 64
-"""The window is first divided into so many parts, because a larger value found early makes all later steps wider."""
+"""Parts into which the window is first divided, because a larger value found early makes all later steps wider."""
 WHOLE_STEPS = 8
 """A stretch of so few steps is not divided early: part of a step is lost where two parts meet."""
 RESERVED, RESERVED_STEP = 2, 32
@@ -80,7 +80,7 @@ class Unprobed:
     """Infinite where no probe follows."""
     is_unlike: bool = False
     """The probes at its two ends waited at the same time, and something interrupted one of them alone: what came in
-    between is not known, so nothing is claimed."""
+    between is not known, so no bound holds."""
 
     @property
     def length_ns(self) -> int:
@@ -186,7 +186,7 @@ class Search:
     where none are given."""
     probes: list[Probed] = field(default_factory=list)
     ticks_ns: int = 0
-    """A part of eps that is measured beside the probes (`Eps.ticks_ns`)."""
+    """A part of eps that is measured apart from the probes (`Eps.ticks_ns`)."""
     ticks_met: int = 0
     """How many ticks it was measured at, and releases met on purpose."""
     beside: dict[int, Probed] = field(default_factory=dict)
@@ -239,7 +239,7 @@ class Search:
         return self._unlike[pair]
 
     def excess_ns(self) -> int:
-        """Of the part whose starts are furthest out of order."""
+        """The disorder of the part whose starts are furthest out of order."""
         return max(excess_ns(probes) for _, probes in self.parts())
 
     def limit_ns(self, at_ns: int) -> float:

@@ -17,7 +17,7 @@ from howlate.replay.log import LogPlan, Stretch
 from howlate.replay.symbols import Symbols
 
 LEAST_LEAD_NS = 10_000
-"""What is logged before the release, so that it is known which interrupt it came amid."""
+"""What is logged before the release, to know during which interrupt it came."""
 _NEAR_NS = 2_000
 """How exactly a fork knows when its guest reads which time."""
 _EVER = 1 << 62

@@ -107,7 +107,7 @@ class Landscape:
 
 @dataclass(frozen=True)
 class Proof:
-    """A searched landscape, with what was found in it."""
+    """A searched landscape, with its worst case."""
 
     of: Landscape
     window: ReleaseWindow
@@ -282,7 +282,7 @@ class Proof:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """For `--json`; `bound_ns` stands there only where it is claimed."""
+        """For `--json`; `bound_ns` is present only where it is claimed."""
         return {
             "kernel": self.of.kernel,
             "load": self.of.load,

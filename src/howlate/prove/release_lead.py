@@ -61,7 +61,7 @@ def eps_of(parts: Iterable[Sequence[Probed]], ticks_ns: int = 0) -> Eps:
 
 
 def _differences(paths: Iterable[ReleasePath]) -> dict[str, int]:
-    """How different interruptions of one name were; those that the release came amid are not whole."""
+    """How different interruptions of one name were; those during which the release came are not whole."""
     each: dict[str, list[int]] = {}
     for path in paths:
         for one in path.interruptions:

@@ -1,4 +1,4 @@
-"""Searches landscapes of a lab's guests: whose are asked for, and what is searched in each."""
+"""Searches landscapes of a lab's guests: the request, and the search of each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Showing = Callable[[str], AbstractContextManager[tuple[Told, Told]]]
 
 @dataclass(frozen=True)
 class LandscapesAsked:
-    """Whose landscapes are searched: each kernel's beside each load."""
+    """Whose landscapes are searched: each kernel's under each load."""
 
     kernels: str
     loads: tuple[str, ...]
@@ -59,7 +59,7 @@ class ProofAsked:
     jobs: int = 0
     fresh: bool = False
     worst: int = 0
-    """So many late releases are explained, and searched for whether or not a bound may be claimed."""
+    """Late releases that are explained, and searched for whether or not a bound may be claimed."""
     accepted: bool = False
     """Whether the caller accepts the premises that are only sampled."""
 
@@ -67,7 +67,7 @@ class ProofAsked:
 def searched(
     target: LabTarget, machine: str, load: str, asked: ProofAsked, showing: Showing
 ) -> tuple[Proof, list[LateRelease]]:
-    """A landscape's proof, and where the time of late releases beside the latest went."""
+    """A landscape's proof, and where the time of late releases besides the latest went."""
     facts = Facts.from_json(target.facts(machine))  # refuses parameters that the kernel does not know
     bench, job = target.single(machine, tuple(load.split("+")))
     not_checked = (facts.text(NOT_CHECKED) or "").split()

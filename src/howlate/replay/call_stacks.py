@@ -1,7 +1,7 @@
 """Call stacks of an execution, followed call by call and return by return, across interrupts and switches of tasks.
 
-A log begins amid functions whose callers it has not seen. They become known when the function returns: from then on
-they stand below all that was executed there before.
+A log begins within functions whose callers it has not seen. They become known when the function returns: from then on
+they are below all that was executed there before.
 """
 
 from __future__ import annotations

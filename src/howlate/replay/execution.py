@@ -3,7 +3,7 @@
 Virtual time is the number of instructions, and jumps where the CPU is halted. The log has the clock and QEMU's count
 of instructions every now and then, and after each halt; between two such anchors the logged instructions must be
 those that were counted, and they and one halt account for all of the time, or the log is refused. An instruction that
-ends in an exception is in the log twice (once more when the exception is over), and counts once.
+ends in an exception is in the log twice (again when the exception is over), and counts once.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class Execution:
 
     @cached_property
     def twice(self) -> npt.NDArray[np.bool_]:
-        """Instructions that ended in an exception: they are executed once more, and take no time the first
+        """Instructions that ended in an exception: they are executed again, and take no time the first
         time. A jump that was made, and found no page where it led to, is not one of them."""
         marks = np.zeros(len(self), dtype=np.bool_)
         undecided: list[int] = []

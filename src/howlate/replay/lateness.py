@@ -231,7 +231,7 @@ class _Explained:
 
 HALT = "(halted)"
 _COUNTED = 0x7FFFFFFF
-"""The highest bit of the count is no count: it says that nobody wants the CPU."""
+"""The highest bit of the count is not a count: it says that nobody wants the CPU."""
 _SCHEDULERS = frozenset(("__schedule", "schedule_idle"))
 _AROUND_SCHEDULER = frozenset(
     (
@@ -239,7 +239,7 @@ _AROUND_SCHEDULER = frozenset(
         *("__switch_to", "__switch_to_asm", "cpu_switch_to"),
     )
 )
-"""The first ones call the scheduler again where it was asked for meanwhile. A new task begins in one of the rest."""
+"""The first ones call the scheduler again on request. A new task begins in one of the rest."""
 _FINISH_SWITCH = ("finish_task_switch", "finish_lock_switch", "finish_arch_post_lock_switch", "schedule_tail")
 """What the kernel calls in the following task; the last one where that is new. Compilers add to the names."""
 _OF_LEFT_TASK = ("__mmdrop", "put_task_stack", "put_task_struct", "__put_task_struct")
@@ -303,7 +303,7 @@ def _masked(execution: Execution) -> npt.NDArray[np.bool_]:
 
 
 def parts_of(slices: Sequence[Slice]) -> Iterable[CausePart]:
-    """Of slices that follow each other; neighbours of one cause are one part."""
+    """The parts of slices that follow each other; neighbours of one cause are one part."""
     for _key, run in groupby(slices, lambda piece: piece.part):
         yield _part(list(run))
 

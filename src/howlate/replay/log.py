@@ -1,5 +1,5 @@
-"""What a guest executed in a stretch of its virtual time, as logged: addresses of instructions, and what was
-noted beside them (probe/emulator/trace.cpp)."""
+"""What a guest executed in an interval of its virtual time, as logged: addresses of instructions, and what was
+noted with them (probe/emulator/trace.cpp)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a proof rests on and a guest's own counters and facts tell: whether its CPU was idle, which tasks stand above
+"""What a proof rests on and a guest's own counters and facts tell: whether its CPU was idle, which tasks rank above
 the measuring one, and whether the kernel may keep the CPU from real-time tasks (docs/lab/prove.md). Pure."""
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ class Witness:
     throttling: Throttling | None = None
     """Looked at where a bound may be claimed."""
     ahead_ns: int | None = None
-    """How long before the first instant of the stretch's window a copy has read the instant of its release."""
+    """How long before the first instant of the part's window a copy has read the instant of its release."""
 
     @classmethod
     def between(cls, before: GuestMoment, after: GuestMoment) -> Witness:

@@ -29,7 +29,7 @@ _OF_TIMERS = (
     "__rcu_",
     "rcu_",
 )
-"""What the kernel calls for each timer that expires, beside the timer's own function."""
+"""What the kernel calls for each timer that expires, besides the timer's own function."""
 _THUNK = "__x86_"
 _AFTER = (Cause.SWITCH, Cause.RETURN)
 
@@ -112,7 +112,7 @@ def path_of(pieces: Sequence[Slice]) -> ReleasePath:
 
 
 def _own_wake_up(pieces: Sequence[Slice]) -> range:
-    """From when to when, after the release, its timer woke the measuring task. A release has one timer: what wakes
+    """The interval after the release in which its timer woke the measuring task. A release has one timer: what wakes
     another task came between. The measuring task is a real-time one, and if there are others of its kind, or the
     kernel's functions do not tell, it is the first: its timer is due when the release is."""
     wake_ups = [list(group) for wakes, group in groupby(pieces, lambda piece: _wakes(piece.call)) if wakes]

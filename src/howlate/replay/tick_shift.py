@@ -1,5 +1,5 @@
 """How much a tick between two releases moves what comes before them (docs/lab/prove.md): a guest that has one there
-sorts its timers in another order than one that has none, and is that much earlier or later from then on. Pure."""
+sorts its timers in another order than one without it, and is that much earlier or later from then on. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the file of a setting declares beside the check that judges it, and short words to write it with."""
+"""What the file of a setting declares besides the check that judges it, and short words to write it with."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Runs beside each other: joined, paired, and the ratios of one side to another."""
+"""Several runs: joined, paired, and the ratios of one side to another."""

@@ -82,7 +82,7 @@ def anticipated(rows: Sequence[tuple[str, int, int]]) -> list[Statement]:
 
 
 def beside_published(names: Names) -> Statement | None:
-    """Of sides beside which published figures stand; None if none of them has a gravity."""
+    """The gravity of sides with published figures; None if none of them has one."""
     held = {gravity: own for gravity, own in names.items() if gravity}
     return BESIDE_PUBLISHED(values=_values(held)) if held else None
 

@@ -15,7 +15,7 @@ IN_MODE = rule("run.in-mode", "every activation is in {mode} mode")
 
 
 def telling(contents: Sequence[RunContent]) -> Telling:
-    """Of the cells of these runs. Each says its mode if one of the cells has a
+    """The modes of the cells of these runs. Each says its mode if one of the cells has a
     core's timer, or if the document of a study has rows of both modes."""
     documents = {content.run.study.reference for content in contents} - {""}
     told = any(map(of_both_modes, documents)) or any(

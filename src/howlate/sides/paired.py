@@ -86,7 +86,7 @@ def ratio_interval(
     """The Hodges-Lehmann ratio of two series of positive numbers that were measured in pairs. Of rounded values the
     interval holds whatever was rounded off.
 
-    None if the pairs are too few for an interval of that confidence (five have none of 95 %, and none has all of it).
+    None if the pairs are too few for an interval of that confidence (five lack one of 95 %).
     """
     lows, highs = log_ratios(first, second, steps)
     n = len(lows)

@@ -1,4 +1,4 @@
-"""The printed figures of a published study, shown beside our own. A separate room knows the documents and
+"""The printed figures of a published study, shown with our own. A separate room knows the documents and
 their content, and answers `find_document` (howlate/rooms.py)."""
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class PrintedLine:
     samples: int
     """The samples of each row; 0 if the document does not say."""
     preemption: tuple[str, ...]
-    """The preemption models of the machines beside which the row is shown, and no others; empty: of any, or of none
+    """The preemption models of the machines with which the row is shown, and no others; empty: of any, or of none
     if `why` says so."""
     why: str
     """Why none of our figures can be compared with it."""

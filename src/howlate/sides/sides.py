@@ -251,7 +251,7 @@ class Decision:
 
 
 def fewest_pairs(comparisons: int) -> int:
-    """How many pairs it takes until so many comparisons can show anything at all: with n pairs the smallest p is
+    """How many pairs it takes until this number of comparisons can show anything: with n pairs the smallest p is
     2 / 2^n, which Holm first holds against the level divided by their number."""
     pairs = 1
     while 2 / 2**pairs > LEVEL / comparisons:

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 LEVEL = 0.05
 FEWEST = 6
-"""Of fewer values no division can be told from chance at LEVEL."""
+"""With fewer values no division can be told from chance at LEVEL."""
 _SHORTEST = 2
-"""A segment has at least so many values: one alone is an outlier."""
+"""Fewest values of a segment: one alone is an outlier."""
 _LEAST_PERMUTATIONS = 399
 _ROUNDS = 10
 _BATCH = 1 << 18
@@ -28,13 +28,13 @@ class Division:
     at: int
     """The first value of the later segment."""
     p: float
-    """Of the permutation test that found it."""
+    """The p of the permutation test that showed it."""
 
 
 def change_points(values: npt.ArrayLike, level: float = LEVEL, seed: int = 1) -> tuple[Division, ...]:
     """The places at which the level changes, in order.
 
-    The series is divided again and again (Matteson and James 2014, section 3): of all divisions of all segments
+    The series is divided repeatedly (Matteson and James 2014, section 3): of all divisions of all segments
     the one whose statistic is largest is tested, and counts if its p is at most `level`; the first that does not ends
     the search. After each, all are placed anew between their neighbours (Bai 1997).
 
@@ -65,7 +65,7 @@ def change_points(values: npt.ArrayLike, level: float = LEVEL, seed: int = 1) ->
 
 
 def _repartitioned(series: Reals, found: list[Division]) -> list[Division]:
-    """Each division moved to the best place between its neighbours, until none moves: what was found first was
+    """Each division moved to the best place between its neighbours, until none moves: the first division was
     placed while others were not known."""
     divisions = sorted(found, key=lambda division: division.at)
     for _ in range(_ROUNDS):
@@ -121,7 +121,7 @@ def _statistics(ranks: Reals) -> Reals:
 
 
 def _p_value(segments: list[_Segment], statistic: float, level: float, random: np.random.Generator) -> float:
-    """Of the largest statistic of all segments. Permuting ends as soon as p must be above the level (Besag and
+    """The p of the largest statistic of all segments. Permuting ends as soon as p must be above the level (Besag and
     Clifford 1991): the decision is that of all permutations."""
     permutations = max(_LEAST_PERMUTATIONS, math.ceil(4 / level) - 1)
     length = sum(len(segment.ranks) for segment in segments)

@@ -86,7 +86,7 @@ def deviation_too_small(row: Summary) -> Contradiction | None:
     sigma >= (max - mean) / sqrt(n - 1), and the same for the minimum. sigma is the deviation by n; the one by n - 1
     has to be sqrt(n / (n - 1)) times as large. Which one is printed need not be known: only what even the smaller
     demand forbids is a contradiction.
-    Nothing is said of n < 2. (P. A. Samuelson, How deviant can you be?, JASA 63, 1968.)
+    It needs n >= 2. (P. A. Samuelson, How deviant can you be?, JASA 63, 1968.)
     """
     if row.stddev is None or row.mean is None or row.n is None or row.n < 2:
         return None

@@ -13,7 +13,7 @@ from howlate.statistics.tail import Clusters
 
 FIRST_STEP_NS = 1_000
 LAST_STEP_NS = 100 * 10**9
-"""The ladder's first deadline, and what none of its deadlines exceeds."""
+"""The ladder's first deadline, and the limit of its deadlines."""
 
 
 @dataclass(frozen=True)

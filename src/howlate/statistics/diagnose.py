@@ -1,5 +1,5 @@
 """Diagnostics of a series of latencies: do its largest values come in clusters, does it drift, and what does
-the largest of the past say of the next stretch. Formulas and sources: docs/statistics.md."""
+the largest of the past say of the horizon. Formulas and sources: docs/statistics.md."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from howlate.statistics.describe import Int64s
 from howlate.statistics.special import chi2_sf
 
 DRAWS = 2_000
-"""Of the p of few events."""
+"""Draws for the p of few events."""
 COARSE = 5
-"""So many stretches are taken together at the second scale."""
+"""Intervals that are taken together at the second scale."""
 
 
 def extremal_index(positions: npt.ArrayLike) -> float | None:
@@ -57,7 +57,7 @@ def declustered(positions: npt.ArrayLike, theta: float, longest: float = math.in
 
 @dataclass(frozen=True)
 class Dispersion:
-    """Of counts that would be Poisson's if events came by themselves."""
+    """The dispersion of counts that would be Poisson's if events came by themselves."""
 
     index: float
     """Variance / mean: about 1 of Poisson counts, larger where events come in bursts."""
@@ -77,7 +77,7 @@ def dispersion(counts: npt.ArrayLike) -> Dispersion | None:
 
 
 def clustering(counts: npt.ArrayLike, expected: npt.ArrayLike | None = None) -> Dispersion | None:
-    """The same of events that may be few, counted in stretches of time that may be of unlike length (`expected`: in
+    """The same of events that may be few, counted in intervals that may differ in length (`expected`: in
     proportion to it; one of no time does not count), at two scales: the counts as they are, and five neighbours taken
     together, since what comes and goes slowly hides from short stretches. Below two events a stretch the p is
     simulated (DRAWS draws of as many events, with a fixed seed); twice the smaller of both. None of fewer than two
@@ -106,7 +106,7 @@ def _against_chance(counts: npt.NDArray[np.float64], shares: npt.NDArray[np.floa
 
 @lru_cache(maxsize=64)
 def _drawn(total: int, shares: bytes) -> npt.NDArray[np.float64]:
-    """That figure of so many events that fall by chance, sorted."""
+    """That figure of `total` events that fall by chance, sorted."""
     share, random = np.frombuffer(shares), np.random.default_rng(DRAWS)
     sums = [float((random.multinomial(total, share) ** 2 / share).sum()) for _ in range(DRAWS)]
     return np.sort(np.array(sums) / total - total)
@@ -170,7 +170,7 @@ def kendall_trend(series: npt.ArrayLike, at: npt.ArrayLike | None = None) -> Tre
 
 
 def _signs(values: npt.NDArray[Any], i: int) -> npt.NDArray[np.float64]:
-    """Of the differences of all later values to this one."""
+    """The signs of the differences of all later values to this one."""
     differences: npt.NDArray[np.float64] = np.subtract(values[i + 1 :], values[i], dtype=np.float64)
     signs: npt.NDArray[np.float64] = np.sign(differences)
     return signs

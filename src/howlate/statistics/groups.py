@@ -191,7 +191,7 @@ class Group:
 
 
 def _quantiles(columns: Sequence[ColumnSummary]) -> dict[str, Interval]:
-    """Of the quantiles that each repetition states."""
+    """The spread of the quantiles that each repetition states."""
     found = {}
     for share in columns[0].quantiles:
         values = [value for held in columns if (value := held.quantiles.get(share)) is not None]
@@ -257,7 +257,7 @@ def repetitions(run: Run | None, count: int = 2) -> str:
 
 
 def groups_json(summaries: Sequence[CellSummary], run: Run | None) -> dict[str, Any]:
-    """The part of `show --json` beside the cells."""
+    """The part of `show --json` besides the cells."""
     value: dict[str, Any] = {"groups": [group.to_json() for group in groups_of(summaries, run)]}
     if run is not None:
         value["clock"] = run.clock

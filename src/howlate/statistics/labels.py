@@ -45,7 +45,7 @@ def varying(labels: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def by_part(labels: Sequence[Mapping[str, str]]) -> dict[str, list[int]]:
-    """Positions of the cells of each part, in the order in which the parts come; "" if the study has none."""
+    """Positions of the cells of each part, in the order in which the parts come; "" if the study is not divided."""
     parts: dict[str, list[int]] = {}
     for place, cell in enumerate(labels):
         parts.setdefault(cell.get(PART, ""), []).append(place)

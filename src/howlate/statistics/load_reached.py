@@ -45,7 +45,7 @@ class LoadGoal:
     target: float | None
     """None if the load asks for as much as the machine gives."""
     reference: float | None
-    """What it achieved with nothing measured beside it, together with the cell's other loads; None if that
+    """What it achieved without a measurement, together with the cell's other loads; None if that
     was not measured."""
     achieved: float
     deed: str = ""

@@ -154,7 +154,7 @@ CPUS_DIFFER = rule(
     "{column}: the CPUs or threads differ, with means of {means:all}. The figures here are of all of them together.",
 )
 DIFFER = 1.5
-"""So many times the smallest mean the largest is where the samples of all CPUs are no one population."""
+"""Largest ratio of two means at which the samples of all CPUs are one population."""
 FILE_MISSING = rule("file.missing", "{file} is missing")
 FILE_RESIZED = rule(
     "file.resized", "{file} has {size:count} bytes, and had {before:count} when it was measured"
@@ -267,7 +267,7 @@ class CellRecord:
     samples: int
     """Outside warm-up."""
     switched_by_design: bool = False
-    """The test itself has its measuring threads switched out: that is no disturbance."""
+    """The test itself has its measuring threads switched out: that is not a disturbance."""
     faults_by_design: bool = False
     """It was told to have page faults (--inject page-faults)."""
     may_be_empty: bool = False
@@ -315,7 +315,7 @@ def _missing_loads(cell: CellRecord) -> list[Statement]:
 
 
 def starved(cell: CellRecord) -> bool:
-    """A load was not there, and the study expects that: a valid cell of which nothing is said "under load"."""
+    """A load was not there, and the study expects that: a valid cell without statements "under load"."""
     return cell.starvation_expected and bool(_missing_loads(cell))
 
 

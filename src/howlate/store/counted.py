@@ -120,7 +120,7 @@ class _Seconds:
         return cls(np.unique(time_ns), rows, 0, max_ns)
 
     def figures(self, ends: Int64s, rises: Int64s, *, only_told: bool) -> _Figures:
-        """The counts of a counter. A second without a row had none of it; `only_told`: there it was not looked at."""
+        """The counts of a counter. Without a row a second is 0; `only_told`: there it was not looked at."""
         every = np.zeros(len(self.ends), np.int64)
         is_told = np.full(len(self.ends), not only_told)
         places = np.searchsorted(self.ends, ends)

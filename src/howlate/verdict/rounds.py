@@ -25,7 +25,7 @@ def possible(prepared: Prepared) -> list[Cell]:
 
 
 def needed_s(question: Question, cells: Sequence[Cell], whole: int) -> float:
-    """How long all rows must be measured at least, beside the rounds that are whole."""
+    """How long all rows must be measured at least, besides the rounds that are whole."""
     reaches = [reach_s(question, (period_ns_of(c.labels) or 0) / 1e9, c.expected_s) for c in cells]
     return sum(max(0.0, reach - whole * c.expected_s) for reach, c in zip(reaches, cells, strict=True))
 

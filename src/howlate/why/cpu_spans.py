@@ -13,7 +13,7 @@ from howlate.why.nmis import is_in_nmi
 HARDIRQ_FLAG, SOFTIRQ_FLAG, BH_OFF_FLAG = 0x08, 0x10, 0x80
 """Bits of an event's flags, as in the kernel's TRACE_FLAG_*."""
 COUNT_MASK = 0x0F
-"""Of an event's preemption count; from 5.13 on the other bits count disabled migration."""
+"""The bits of the depth in an event's preemption count; from 5.13 on the other bits count disabled migration."""
 _ENTRY, _EXIT = "_entry", "_exit"
 _TIMER = "hrtimer_expire"
 _IPIS = ("reschedule", "call_function", "call_function_single", "irq_work", "ipi", "reboot")
@@ -40,7 +40,7 @@ class HandlerFrame:
     kind: FrameKind
     name: str
     number: int
-    """Of the event by which it began; negative if it began before the first one."""
+    """The index of the event by which it began; negative if it began before the first one."""
     event: str
     """The kind of event without _entry."""
 

@@ -256,8 +256,8 @@ def _ended_s(cell: CellContent) -> float | None:
 
 
 def _share(cell: CellContent, what: str) -> float | None:
-    """Of the largest sample's CPU in the second in which it ended; the largest of all that measured where nobody
-    knows which that is."""
+    """The share of the largest sample's CPU in the second in which it ended; the largest of all that measured
+    if that CPU is unknown."""
     at_s = _ended_s(cell)
     if cell.bins is None or at_s is None:
         return None

@@ -21,7 +21,7 @@ SCHEMA = 2
 
 
 def recorded_json(found: ExplainedRun) -> dict[str, Any]:
-    """Of a run whose events were recorded; of cells without events what was counted."""
+    """The causes of a run whose events were recorded; of cells without events what was counted."""
     return {**cells_json(found.cells, found.findings), "counters": counters_json(found.untraced.cells)}
 
 

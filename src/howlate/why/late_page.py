@@ -76,7 +76,7 @@ class _LatePage:
     """The cells that are explained."""
     shown: Document
     of_cases: int
-    """So many sections are of one case each."""
+    """The number of sections with one case each."""
 
     def document(self, fit: Fit) -> Document:
         first, rest = self.shown.sections[:1], self.shown.sections[1:]

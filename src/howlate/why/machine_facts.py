@@ -21,7 +21,7 @@ class MachineFacts:
     timer_slack_ns: int = 0
     """Of the measuring task, if it is an ordinary one."""
     round_ns: int = 0
-    """Of the turns in which a guest's CPUs execute in virtual time; 0 with one CPU and in real time."""
+    """A round of the turns in which a guest's CPUs execute in virtual time; 0 with one CPU and in real time."""
     instruction_ns: int = 1
     """What an instruction of a guest takes in virtual time."""
     smi: int | None = None

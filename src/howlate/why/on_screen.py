@@ -62,7 +62,7 @@ def _without(material: Material, cells: Sequence[ExplainedCell]) -> Reasons | No
 def kinds(
     sums: Sequence[CauseSum], whole_ns: int, findings: Sequence[Finding] = (), *, ordinary: bool = False
 ) -> tuple[ScreenReason, ...]:
-    """Each kind with the task that it is most about. What every wake-up has is no cause, and left out unless it is
+    """Each kind with the task that it is most about. What every wake-up has is not a cause, and left out unless it is
     asked for."""
     kinds: dict[Cause, CauseSum] = {}
     for each in sums:  # the largest of a kind comes first
@@ -98,7 +98,7 @@ def _kind(each: CauseSum, whole_ns: int, findings: Sequence[Finding]) -> ScreenR
 
 
 def advice(sums: Sequence[CauseSum], findings: Sequence[Finding], whole_ns: int) -> tuple[ScreenAdvice, ...]:
-    """What the doctor found here that belongs to the weighty causes; else what is said of the cause."""
+    """What the doctor found here that belongs to the weighty causes; else the remedy of the cause."""
     weighty = {remedy.text.id for _, remedy in remedies_of(sums)}
     gains: Counter[str] = Counter()
     for each in sums:
@@ -109,7 +109,7 @@ def advice(sums: Sequence[CauseSum], findings: Sequence[Finding], whole_ns: int)
 
 
 def advised(remedy: Remedy, findings: Sequence[Finding]) -> str:
-    """The change of what the doctor found, else the last sentence of the remedy; "" where that is no advice."""
+    """The change of what the doctor found, else the last sentence of the remedy; "" where that is not advice."""
     if found := findings_for(remedy, findings):
         return briefly(found[0].change)
     if remedy.text is UNKNOWN:  # what to record saves no time

@@ -42,7 +42,7 @@ class RemedyTrial:
 
 
 def trial_of(found: ExplainedRun, pairs: int) -> RemedyTrial:
-    """The knobs of the weighty causes, beside the cell with the largest latency among the chosen ones."""
+    """The knobs of the weighty causes, in the cell with the largest latency among the chosen ones."""
     causes = _knobs(cause_sums(found.cells))
     worst = max(found.content.cells, key=_largest_ns)
     planned = {cell.id: cell for cell in found.content.run.plan.cells}

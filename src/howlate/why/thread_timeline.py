@@ -11,7 +11,7 @@ from enum import StrEnum
 from howlate.model.trace import TraceEvent
 
 _STATE_BITS, _STOPPED_BITS = 0xFF, 0x04 | 0x08
-"""Of a task that gives up the CPU; 0 if it was preempted."""
+"""The state of a task that gives up the CPU; 0 if it was preempted."""
 _FAULTS = ("page_fault_user", "page_fault_kernel")
 FAULT_NS = 100_000
 """A task that runs or goes to sleep later than this after its page fault is not in the fault any more: the kernel
@@ -52,7 +52,7 @@ class OwnStretch:
     from_ns: int
     to_ns: int
     number: int
-    """Of the event by which it began; -1 if that was before the first."""
+    """The index of the event by which it began; -1 if that was before the first."""
     woken_by: TraceEvent | None = None
     """Of ASLEEP and STOPPED: the event by which it ended."""
     woken_number: int = -1

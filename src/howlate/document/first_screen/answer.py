@@ -26,7 +26,7 @@ FAIL = "FAIL"
 
 @dataclass(frozen=True)
 class ScreenAnswer:
-    """Of all runs of a material."""
+    """The answer of all runs of a material."""
 
     rows: ScreenRows
     outcome: str
@@ -34,7 +34,7 @@ class ScreenAnswer:
     word: str
     """The outcome, else the largest value."""
     said: Text
-    """Beside it: the deadline and its misses, else how much was measured."""
+    """Next to it: the deadline and its misses, else how much was measured."""
     more: tuple[Text, ...]
     """What may be promised, or why nothing may, and what to do; else how often what was later."""
     why: Reasons | None

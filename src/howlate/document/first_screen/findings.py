@@ -23,7 +23,7 @@ from howlate.words.language import as_called
 
 LINES = 20
 LEAST_FOUND = 24
-"""The remedy stands beside what was found where so many columns are left for that."""
+"""Columns that must be left for a remedy next to its finding."""
 STYLES = {"late": "bold red"}
 
 
@@ -57,7 +57,7 @@ def findings_screen(
 
 
 def _finding(finding: Finding, width: int) -> Iterator[Line]:
-    """Beside each other where both have room; a command is never cut."""
+    """Next to each other where both have room; a command is never cut."""
     about = f" ({', '.join(finding.machines)})" if finding.machines else ""
     found = as_called(f"{finding.title}{about}: {' '.join(finding.found.split())}").replace("`", "")
     remedy = as_called(briefly(finding.change)).replace("`", "")

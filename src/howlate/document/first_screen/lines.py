@@ -22,17 +22,17 @@ Line = tuple[tuple[str, str], ...]
 """Texts, each with its style."""
 LINES, COLUMNS, LEAST_COLUMNS = 22, 80, 40
 FEW = 3
-"""So many rows are worth more than empty lines."""
+"""Fewest rows that are worth more than empty lines."""
 COLOURS = {"FAIL": "bold red", "PASS": "bold green", "INCONCLUSIVE": "bold yellow", "": "bold"}
 MOST_OF_NOTE, MOST_OF_NOTES = 3, 4
-"""So many lines at most; of notes that need more, each is cut."""
+"""Lines of a note, and of all notes, at most; of notes that need more, each is cut."""
 FAINT = "dim"
 COPIED = "none"
 """Of paths and commands: as plain text."""
 
 
 def height(lines: Sequence[Line], width: int) -> int:
-    """So many lines of the terminal they take."""
+    """The number of lines that they take on a terminal."""
     return sum(max(1, math.ceil(sum(cell_len(text) for text, _ in line) / width)) for line in lines)
 
 
@@ -49,7 +49,7 @@ def spaced(blocks: Sequence[Sequence[Line]], width: int, most: int = LINES) -> l
 def fitting(
     make: Callable[[int], Sequence[Sequence[Line]]], most: int, width: int, high: int = LINES
 ) -> list[Line]:
-    """Blocks with at most so many rows: fewer where they have no room, or empty lines between blocks have none."""
+    """Blocks with at most `most` rows: fewer where they, or empty lines between blocks, lack room."""
     blocks: Sequence[Sequence[Line]] = ()
     for rows in range(most, 0, -1):
         blocks = [block for block in make(rows) if block]
@@ -96,7 +96,7 @@ def middle(text: str, width: int) -> str:
 def under(
     word: str, texts: Sequence[Text], width: int, most: int, indent: int = 0, style: str = ""
 ) -> Iterator[Line]:
-    """A word, and beside it sentences on so many lines at most."""
+    """A word, and next to it sentences on `most` lines."""
     first = f"{word}  " if word else " " * indent
     if cell_len(first) > width * 2 // 5 and word:
         yield ((cut(word, width), style or COLOURS.get(word, "bold")),)
@@ -110,7 +110,7 @@ def under(
 
 
 def lines_of(text: str, width: int, most: int) -> list[str]:
-    """So many at most; the last one is cut."""
+    """At most `most` lines; the last one is cut."""
     lines = [plain(line.replace(NARROW_SPACE, " ")) for line in wrapped(tied(text), width)]
     return lines if len(lines) <= most else [*lines[: most - 1], cut(" ".join(lines[most - 1 :]), width)]
 

@@ -35,7 +35,7 @@ LONGER = rule(
 )
 LEVEL = 0.95
 RULE_OF_THREE = 3
-"""What comes less often than so many times in what was measured may not have come at all, with 95 %."""
+"""What comes less often than this number of times in the measured time may not have come at all, with 95 %."""
 
 
 def notes(
@@ -49,7 +49,7 @@ def notes(
 
 
 def others(material: Material, shown: Sequence[ScreenNote]) -> int:
-    """How many sentences the whole report has beside these notes."""
+    """How many sentences the whole report has besides these notes."""
     content = material.runs[0]
     rows = [(name, (cell.summary,)) for name, cell in zip(material.whole.names, material.cells, strict=True)]
     every = len(cautions.of_runs([content], rows)) + len(material.failures) + len(missing_of(content))
@@ -118,7 +118,7 @@ def of_machine(content: RunContent) -> Iterator[ScreenNote]:
 
 
 def _of_loads(rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
-    """The load that came least near to what was asked for."""
+    """The load that fell furthest short of its target."""
     weak = [
         (min(row.group.load_shares), row.title)
         for row in rows

@@ -1,4 +1,4 @@
-"""What rooms say on the first screen (screen.py beside it), as values: `ruled` and `reasons` in their hooks.py."""
+"""What rooms say on the first screen (screen.py), as values: `ruled` and `reasons` in their hooks.py."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class ScreenNote:
     """The smallest first."""
     text: Text
     count: int = 1
-    """So many sentences of the whole report it stands for."""
+    """The number of sentences of the whole report that it stands for."""
     rules: tuple[str, ...] = ()
     """How the rules of those sentences begin."""
     told: tuple[Text, ...] = ()
@@ -42,7 +42,7 @@ class ScreenReason:
 
     name: Text
     share: float
-    """Of all the time that the samples were late."""
+    """Its share of all the time that the samples were late."""
     worst_ns: int
     row: str
     """In which it was the worst."""
@@ -78,7 +78,7 @@ class Reasons:
     """Why samples were late."""
 
     samples: int
-    """So many were looked at: the worst."""
+    """The number of samples explained: the worst."""
     reasons: tuple[ScreenReason, ...] = ()
     """Largest share first."""
     advice: tuple[ScreenAdvice, ...] = ()

@@ -1,4 +1,4 @@
-"""The rows of the first screen: of each point what is drawn of it, the worst first."""
+"""The rows of the first screen: of each point its strip and figures, the worst first."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ScreenRow:
 
     @property
     def p99_ns(self) -> float | None:
-        """Of the repetition with the largest value; None where it is not stated."""
+        """That of the repetition with the largest value; None where it is not stated."""
         column = self._worst.columns.get(self._worst.latest)
         return None if column is None else column.quantiles.get("0.99")
 

@@ -87,7 +87,7 @@ class Parts:
 
 
 def screen(material: Material, width: int = COLUMNS, page: str = "", *, letters: bool = False) -> list[Line]:
-    """Of the first run of the material. `letters`: the terminal has no UTF-8. `page`: where the report is."""
+    """The screen of a material. `letters`: the terminal has no UTF-8. `page`: where the report is."""
     width = max(LEAST_COLUMNS, min(width, COLUMNS))
     answer = ScreenAnswer.of(material)
     drawn = DrawnRows(width, letters, answer.rows)

@@ -81,7 +81,7 @@ def command(
 ) -> int:
     """Put all runs below runs/, or RUN... (run folders, or folders that hold some), in the order of their time: one
     value a run of each configuration, where its level changed and which recorded facts changed with it, its trend,
-    and how often the bound on the next stretch held."""
+    and how often the bound on the horizon held."""
     from howlate.errors import ExitCode, UsageError
     from howlate.history.cli._runs import code_of, read_runs
 

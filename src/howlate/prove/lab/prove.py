@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LONGEST_NS = 60_000_000_000
 """A search of it takes days, and 1,500 forks."""
 MOST_WORST = 100
-"""Each is played once more."""
+"""Each is replayed."""
 _EXIT_CODES = {"within": 0, "kept": 0, "missed": 1}
 _UNDECIDED = 5
 
@@ -123,7 +123,7 @@ def command(
 
 
 def _asked(window: str, begin: str, within: str, deadline: str, **others: Any) -> ProofAsked:
-    """Of the options; `others` are members by their names."""
+    """The request of the options; `others` are members by their names."""
     from howlate.cli._times import duration_ns
     from howlate.errors import UsageError
     from howlate.prove.searched import LEAD_NS, ProofAsked
@@ -172,7 +172,7 @@ def _has_unit(text: str) -> bool:
 
 
 def _share(text: str) -> float | None:
-    """A number without a sign is no share: it could be 5 % or 5."""
+    """A number without a sign is not a share: it could be 5 % or 5."""
     try:
         return float(text.removesuffix("%")) / 100 if text.endswith("%") else None
     except ValueError:

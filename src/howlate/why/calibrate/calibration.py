@@ -180,7 +180,7 @@ class KindResult:
 
     @property
     def excessive_errors_ns(self) -> tuple[int, ...]:
-        """Of sizes that are wrong by more than the limit and their own uncertainty."""
+        """The errors of sizes that are wrong by more than the limit and their own uncertainty."""
         return tuple(error_ns for error_ns, own_ns in self._sizes() if error_ns > self.size_limit_ns + own_ns)
 
     @property

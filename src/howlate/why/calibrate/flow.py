@@ -184,6 +184,6 @@ def _facts_of(cell: InjectedCell, content: RunContent) -> MachineFacts:
 
 
 def _above_ns(cell: CellContent) -> int:
-    """From when on a cell's samples were kept."""
+    """The instant from which a cell's samples were kept."""
     parameters = cell.header.get("parameters")
     return parse_duration_ns(str(parameters.get(ABOVE, "0ns"))) if isinstance(parameters, dict) else 0
