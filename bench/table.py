@@ -65,11 +65,15 @@ def run(entry: Entry) -> list[Figure] | int:
 
 
 def commit() -> str:
-    """The commit that is measured; what is changed beside it is said."""
-    described = ["git", "-C", str(ROOT), "describe", "--always", "--dirty=, changed since", "--abbrev=10"]
-    return subprocess.run(
-        [*described, "--exclude=*"], check=True, capture_output=True, text=True
-    ).stdout.strip()
+    """The commit that is measured, and whether anything but this page was changed since."""
+    head, changed = (
+        subprocess.run(["git", "-C", str(ROOT), *words], check=True, capture_output=True, text=True).stdout
+        for words in (
+            ("rev-parse", "--short=10", "HEAD"),
+            ("diff", "--name-only", "HEAD", "--", ".", f":!{PAGE.relative_to(ROOT)}"),
+        )
+    )
+    return head.strip() + (", changed since" if changed else "")
 
 
 def machine() -> str:
