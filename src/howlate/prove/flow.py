@@ -25,8 +25,8 @@ PAIR_NS = (97, 5_003)
 TILE_NS = 40_000_000
 """A longer window has several forks, so that every probe is near to one."""
 AMID_NS, BEGUN_NS = 400, 400
-"""A release this long after a tick comes during it, if there is one: something has interrupted it before this much more
-has passed."""
+"""A release this long after a tick comes during it, if there is one: something has interrupted it before this much
+more has passed."""
 AT_ONCE = 4
 """Probes of a search that are on their way, whatever the jobs and in whichever order they are answered: what is
 probed next follows from the answers alone."""
