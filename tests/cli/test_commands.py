@@ -56,17 +56,35 @@ def test_help_imports_no_command_and_nothing_heavy() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_a_run_measures_before_it_imports_what_only_statistics_need(howlate: Run) -> None:
-    code = (
-        "import sys; from howlate.__main__ import main\n"
-        "main(['run', 'mine.toml', '--dry-run', '--json'])\n"
-        "heavy = [name for name in ('numpy', 'scipy', 'duckdb') if name in sys.modules]\n"
-        "sys.exit(str(heavy) if heavy else 0)"
-    )
+UNTIL_MEASURED = """
+import json, os, sys
+from howlate.__main__ import main
+def seen(event, values):
+    if event == "subprocess.Popen" and "cyclic" in values[1]:
+        print(json.dumps(sorted(sys.modules)), flush=True)
+        os._exit(0)
+sys.addaudithook(seen)
+main(["check", "--no-wait", "--out", sys.argv[1]])
+"""
+RESULTS = "numpy scipy duckdb rich logging concurrent.futures statistics howlate.document howlate.statistics"
+RESULTS += " howlate.sides howlate.store.loaded howlate.store.duck howlate.model.summary howlate.model.bins"
+RESULTS += " howlate.model.trace"
+
+
+def test_the_first_cell_waits_for_no_module_of_results(howlate: Run) -> None:
+    """What is imported until the probe measures, of a `check` without options: what reads, judges or draws results is
+    not among it."""
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=False
+        [sys.executable, "-c", UNTIL_MEASURED, "run"],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=True,
     )
-    assert done.returncode == 0, done.stderr
+    modules = json.loads(done.stdout)
+    assert [name for name in modules if f"{name}.".startswith(tuple(f"{n}." for n in RESULTS.split()))] == []
+    assert "howlate.measure.session" in modules
+    assert len(modules) <= 335
 
 
 @pytest.mark.parametrize(

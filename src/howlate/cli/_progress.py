@@ -18,7 +18,6 @@ from howlate.measure.execute import Failure
 from howlate.measure.quiet import Busy
 from howlate.model.plan import Cell
 from howlate.model.study import spell
-from howlate.model.summary import CellSummary
 from howlate.system.outputs import drawn, obeys_escapes
 from howlate.targets import CpuProgress, Progress
 from howlate.words.language import as_called
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from howlate.measure.execute import Tally
     from howlate.measure.prepare import Prepared
     from howlate.measure.session import Session
+    from howlate.model.summary import CellSummary
 
 DRAWN_S = 0.19
 """A live line is drawn so often at most: with each line of the probe's, or less often."""

@@ -8,7 +8,6 @@ import shutil
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
@@ -24,7 +23,6 @@ from howlate.errors import (
 )
 from howlate.measure.pace import Pace
 from howlate.model.plan import Cell, Plan
-from howlate.model.summary import THRESHOLD, CellSummary
 from howlate.plan.cost import kind_of
 from howlate.store.files import read_json
 from howlate.store.lock import locked
@@ -36,6 +34,9 @@ from howlate.words import say
 from howlate.words.statement import Statement, rule
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    from howlate.model.summary import CellSummary
     from howlate.store.stream import Recording
 
 INTERRUPTED = rule("run.interrupted", "interrupted")
@@ -111,7 +112,7 @@ class Tally:
         return cls(
             len(summaries),
             tuple(failures),
-            sum(summary.stop_reason == THRESHOLD for summary in summaries),
+            sum(summary.at_threshold for summary in summaries),
             sum(summary.watched_nothing or not valid for summary in summaries),
         )
 
@@ -166,8 +167,8 @@ def execute(
         listener.failed(failure)
     with locked(folder.path):
         remove_stale(MEMORY, PREFIX)  # streams that a killed howlate left
-        whole = set(folder.whole_cells())  # another howlate may have measured here since they were counted
-        cells = tuple(c for c in cells if c.id not in whole and not _finished(folder, c, listener))
+        # another howlate may have measured here since they were counted
+        cells = tuple(c for c in cells if not folder.is_whole(c.id) and not _finished(folder, c, listener))
         for cell in (c for c in cells if broken and c.machine in broken):
             assert broken is not None
             problem = broken[cell.machine]
@@ -207,7 +208,7 @@ def _one_by_one(
         is_last = False
         try:
             listener.whole(cell, summary := begun.finish(measure))
-            is_last = ends_early and summary.stop_reason in (THRESHOLD, "stopped")
+            is_last = ends_early and (summary.at_threshold or summary.stop_reason == "stopped")
         except _NotWhole as problem:
             failures.append(problem.failure)
             listener.failed(problem.failure)
@@ -274,6 +275,8 @@ def _side_by_side(
     folder: RunFolder, cells: tuple[Cell, ...], target: Target, listener: Listener
 ) -> list[Failure]:
     """Only `run_cell` is called from other threads; run folder and listener belong to this thread alone."""
+    from concurrent.futures import ThreadPoolExecutor
+
     pool = ThreadPoolExecutor(target.parallel, "howlate-cell")
     work = _Work(folder, cells, target, listener, pool)
     try:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from howlate.errors import HowlateError, NotPossibleError
 from howlate.model.capabilities import Capabilities
@@ -14,6 +13,9 @@ from howlate.plan import Machines
 from howlate.system.interrupts import interrupts_held, result_of, wait_for
 from howlate.targets import Target
 from howlate.words.statement import Statement, rule
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 IN_FORCE_UNKNOWN = rule(
     "lab.in-force-unknown",
@@ -46,6 +48,8 @@ def ask_machines(target: Target) -> tuple[dict[str, KnownMachine], dict[str, How
     if target.parallel == 1 or len(labels) == 1:
         answers = {label: _ask(target, label) for label in labels}
     else:
+        from concurrent.futures import ThreadPoolExecutor
+
         pool = ThreadPoolExecutor(min(target.parallel, len(labels)), "howlate-ask")
         asked: dict[str, Future[KnownMachine | HowlateError]] = {}
         try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from statistics import median
 
 from howlate.plan.cost import makespan
 
@@ -68,6 +67,8 @@ class Pace:
         every = self._finishing.get("")
         if every is None:
             return 0.0
+        from statistics import median
+
         return sum(median(self._finishing.get(kind, every)) for kind in self._unfinished.values())
 
     def _rest_s(self, cell_id: str, elapsed_s: float) -> float:

@@ -53,7 +53,6 @@ from howlate.plan.defaults import InForce, questions_of, refuse_settings, set_by
 from howlate.plan.options import find_test, plain
 from howlate.plan.settings import Settings, places, read_settings
 from howlate.plan.turns import turns_as_gaps
-from howlate.sides.printed_figures import find_document
 from howlate.system.paths import SHARE
 from howlate.targets import Target
 from howlate.words.statement import Statement, rule
@@ -137,6 +136,8 @@ def prepare(asked: Asked, target: Target) -> Prepared:
     """Ask the target for its facts and capabilities, and make the plan. Nothing is written and nothing
     measured."""
     if asked.study.reference:
+        from howlate.sides.printed_figures import find_document
+
         find_document(asked.study.reference)
     seeds = _seeds(asked, target)
     _refuse_traces(asked, target)

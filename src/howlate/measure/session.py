@@ -9,21 +9,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from howlate.errors import ExitCode, HowlateError, UsageError
 from howlate.measure.continuation import boots, check_same
 from howlate.measure.execute import Failure, Tally
 from howlate.measure.prepare import Prepared
-from howlate.model.loaded import RunContent
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import Run
 from howlate.plan import differences, has_all_of, same_plan, same_points, still_to_measure
 from howlate.store.files import check_text, measure_again, storing
-from howlate.store.loaded import load_run
 from howlate.store.lock import locked
 from howlate.store.run_folder import KERNELS, RUN, SUMMARY, RunFolder, file_name
 from howlate.system.paths import RUNS
 from howlate.words.statement import Statement, rule
+
+if TYPE_CHECKING:
+    from howlate.model.loaded import RunContent
 
 GONE_ON = rule(
     "run.gone-on",
@@ -258,6 +260,8 @@ def _gone(folder: RunFolder, cell_id: str) -> Statement:
 def reopen(folder: RunFolder, content: RunContent | None = None) -> tuple[Session, Tally]:
     """A run as stored: its missing cells, and what is known of the failed ones. `content`: the run, if it is
     already loaded."""
+    from howlate.store.loaded import load_run
+
     content = load_run(folder.path, bins=False, kernels=False) if content is None else content
     run, failed = content.run, content.failed
     whole = {summary.id for summary in content.summaries}

@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from howlate.model.trace import RT_PRIOS, TraceCase, TracedTask
+if TYPE_CHECKING:
+    from howlate.model.trace import TraceCase, TracedTask
 
 
 class Cause(StrEnum):
@@ -193,7 +195,3 @@ class ExplainedCase:
 
     def ns_of(self, cause: Cause) -> int:
         return sum(part.ns for part in self.parts if part.cause is cause)
-
-
-def is_real_time(prio: int) -> bool:
-    return prio < RT_PRIOS

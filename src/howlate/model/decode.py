@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import operator
 import os
 import re
@@ -233,6 +234,14 @@ def json_value(text: str | bytes) -> Any:
     if _openers(text) > DEEPEST and _is_deep(value):
         raise ValueError(f"it is nested more than {DEEPEST} times")
     return value
+
+
+def json_text(value: Mapping[str, Any], indent: int | None = 1) -> str:
+    """The text of a JSON file. json.dumps indents in Python, one member after the other."""
+    import msgspec
+
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return (text if indent is None else msgspec.json.format(text, indent=indent)) + "\n"
 
 
 def _openers(text: str | bytes) -> int:

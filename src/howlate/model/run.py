@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from howlate.errors import DamagedError
-from howlate.model.decode import Table, parse_json, warnings_of
+from howlate.model.decode import Table, json_text, parse_json, warnings_of
 from howlate.model.plan import Plan
 from howlate.model.seal import is_changed, sealed
 from howlate.model.study import KERNEL, Study
@@ -123,7 +122,7 @@ class Run:
 
     def to_text(self) -> str:
         """The text of run.json."""
-        return json.dumps(sealed(self.to_json()), indent=1, ensure_ascii=False) + "\n"
+        return json_text(sealed(self.to_json()))
 
     @classmethod
     def from_text(cls, text: str, file: str = "run.json") -> Run:
@@ -177,7 +176,7 @@ def _started(table: Table) -> str:
         if not _TIME.fullmatch(started):
             raise table.fail(NO_TIME(started=started[:40]))
         try:
-            datetime.strptime(started, "%Y-%m-%dT%H:%M:%SZ")
+            datetime.fromisoformat(started)
         except ValueError:
             raise table.fail(NO_TIME(started=started[:40])) from None
     return started

@@ -28,7 +28,6 @@ from howlate.words.statement import VERBATIM, Statement
 
 SCHEMA = 1
 THRESHOLD = "threshold"
-"""The stop reason of a cell that ended at a latency above its threshold."""
 MISSES = "deadline_misses"
 """The outcome that is present if a deadline was stated."""
 WATCHED = "watched_ns"
@@ -289,6 +288,11 @@ class CellSummary:
     """Where several columns are judged: each of them. Absent of an older howlate."""
     failed_checks: Count | None = None
     """How many of the warnings are failed checks. None of an older howlate, which did not say it."""
+
+    @property
+    def at_threshold(self) -> bool:
+        """It ended at a latency above its threshold."""
+        return self.stop_reason == THRESHOLD
 
     @property
     def failed(self) -> tuple[Statement, ...]:

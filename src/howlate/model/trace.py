@@ -28,6 +28,10 @@ SOFTIRQS = (
 )
 
 
+def is_real_time(prio: int) -> bool:
+    return prio < RT_PRIOS
+
+
 @dataclass(frozen=True, slots=True)
 class TraceEvent:
     """One event. What `a` to `d` are depends on the kind."""

@@ -10,7 +10,7 @@ from howlate.model.columns import LATENCY
 from howlate.model.plan import Cell
 from howlate.model.run import Run
 from howlate.model.study import spell
-from howlate.model.summary import THRESHOLD, CellSummary
+from howlate.model.summary import CellSummary
 from howlate.statistics.labels import row_names
 from howlate.words.statement import Statement, rule
 
@@ -59,7 +59,7 @@ def threshold_statements(
     """Sentences for each cell: what ended it, where and when; of many the first few and how many more. Behind the
     last what to do next."""
     names = row_names([summary.labels for summary in summaries])
-    ended = [(name, s) for name, s in zip(names, summaries, strict=True) if s.stop_reason == THRESHOLD]
+    ended = [(name, s) for name, s in zip(names, summaries, strict=True) if s.at_threshold]
     thresholds = stated_thresholds(run)
     told: list[tuple[Statement, ...]] = [
         (_ended(name, thresholds.get(summary.id, ""), _latency_ns(summary)), *_where(summary))
@@ -74,7 +74,7 @@ def threshold_statements(
 
 def the_ended(summaries: Sequence[CellSummary]) -> CellSummary | None:
     """The cell that ended by its threshold; None too where several did."""
-    ended = [summary for summary in summaries if summary.stop_reason == THRESHOLD]
+    ended = [summary for summary in summaries if summary.at_threshold]
     return ended[0] if len(ended) == 1 else None
 
 
@@ -139,5 +139,5 @@ def thresholds_json(summaries: Sequence[CellSummary], run: Run | None) -> list[d
             **{name: value for told in _where(summary) for name, value in told.values.items()},
         }
         for summary in summaries
-        if summary.stop_reason == THRESHOLD
+        if summary.at_threshold
     ]

@@ -20,7 +20,6 @@ from typing import Any, BinaryIO
 
 from howlate.errors import DamagedError
 from howlate.model.decode import Table
-from howlate.statistics.valid import FILE_CHANGED, FILE_MISSING, FILE_RESIZED
 from howlate.store.files import looking, measure_again, read_json, storing, write_json
 from howlate.system.opening import open_file
 from howlate.words.statement import Statement, rule
@@ -94,6 +93,8 @@ def changed(
     size and end. `text`: the file's content, if it was read already. `called`: what to call it, if not `name`."""
     if name not in known:
         return None
+    from howlate.statistics.valid import FILE_CHANGED, FILE_MISSING, FILE_RESIZED
+
     file = called or name
     was, path = known[name], folder / name
     with looking(path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import json
 import os
 import secrets
 import shutil
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from howlate.errors import REMEDIED, DamagedError, StorageError, UsageError
-from howlate.model.decode import parse_json, read_text
+from howlate.model.decode import json_text, parse_json, read_text
 from howlate.system.interrupts import interrupts_held
 from howlate.system.opening import opened_folder
 from howlate.words.statement import Statement, rule
@@ -238,7 +237,7 @@ def write_output(path: Path, text: str, option: str = OUTPUT) -> None:
 
 def write_json(path: Path, value: Mapping[str, Any], indent: int | None = 1) -> None:
     """A whole JSON file; the values must be JSON's (no NaN)."""
-    write_text(path, json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent) + "\n")
+    write_text(path, json_text(value, indent))
 
 
 @contextmanager

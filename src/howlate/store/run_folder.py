@@ -13,16 +13,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from howlate.errors import DamagedError, UsageError
-from howlate.model.bins import CellBins
 from howlate.model.decode import Table, decoded, parse_json, read_text
 from howlate.model.run import Run
 from howlate.model.seal import CHECKSUM
-from howlate.model.summary import SCHEMA, CellSummary
-from howlate.statistics.summary_contradictions import contradiction
-from howlate.statistics.valid import FILE_MISSING, UNCHECKED
 from howlate.store.checksums import (
     CHECKSUMS,
     Checksum,
@@ -47,10 +43,13 @@ from howlate.store.files import (
     write_text,
 )
 from howlate.store.lock import LOCK
-from howlate.store.recorded import RecordTypes
 from howlate.system.opening import is_in_run
 from howlate.words.say import english
 from howlate.words.statement import Statement, rule
+
+if TYPE_CHECKING:  # what reads results is imported where it is called: the first cell need not wait for it
+    from howlate.model.bins import CellBins
+    from howlate.model.summary import CellSummary
 
 NOT_A_RUN_THERE = rule(
     "store.not-a-run-there", "{path} exists already, and is no run folder", remedy="choose another --out"
@@ -346,6 +345,9 @@ class RunFolder:
 
     def differences(self, cell_id: str) -> list[str]:
         """The differences in a whole cell's folder; every byte is compared."""
+        from howlate.model.summary import CellSummary
+        from howlate.statistics.summary_contradictions import contradiction
+
         folder = self.files(cell_id).folder
         changes = [english(change) for change in differences(folder)]
         if self.has_checksums(cell_id) and run_of(folder) != self._token:
@@ -369,7 +371,7 @@ class RunFolder:
         """cell.json: the stream's header and trailer, and how the stream ended."""
         file = self.cell_path(cell_id) / CELL
         value = read_json(file)
-        decoded(RecordTypes, value, str(file))
+        _check_record(value, file)
         return value
 
 
@@ -403,11 +405,13 @@ class CellFiles:
         """cell.json: the stream's header and trailer, and how the stream ended."""
         value = self._read(CELL).values
         with remedied(measure_again(self.folder)):
-            decoded(RecordTypes, value, str(self.folder / CELL))
+            _check_record(value, self.folder / CELL)
         return dict(value)
 
     def summary(self) -> CellSummary:
         """summary.json; not valid if the samples were changed since."""
+        from howlate.statistics.summary_contradictions import contradiction
+
         summary = self.stored_summary()
         with remedied(measure_again(self.folder)):
             if what := contradiction(summary):
@@ -417,6 +421,8 @@ class CellFiles:
     def stored_summary(self) -> CellSummary:
         """summary.json as it was when the cell was finished, without a look at its figures and at the samples.
         DamagedError if it is another cell's."""
+        from howlate.model.summary import CellSummary
+
         table = self._read(SUMMARY)
         with remedied(measure_again(self.folder)):
             summary = CellSummary.from_json(table.values, str(self.folder / SUMMARY))
@@ -426,6 +432,8 @@ class CellFiles:
 
     def beside_samples(self, summary: CellSummary, change: Statement | None) -> CellSummary:
         """The summary, with the state of the samples behind it. Samples that are missing contradict nothing."""
+        from howlate.statistics.valid import FILE_MISSING, UNCHECKED
+
         if change is None and (self.folder / SAMPLES).is_file():
             return summary
         missing = FILE_MISSING(file=SAMPLES)
@@ -440,6 +448,8 @@ class CellFiles:
 
     def bins(self) -> CellBins:
         """bins.json as stored; `summarise.bins_of` makes a missing one again."""
+        from howlate.model.bins import CellBins
+
         table = self._read(BINS)
         with remedied(measure_again(self.folder)):
             return CellBins.from_json(table.values, str(self.folder / BINS))
@@ -447,7 +457,16 @@ class CellFiles:
 
 def write_summary(folder: Path, summary: CellSummary) -> None:
     """Write summary.json of a cell's folder, in the form of the entries of `show --json`."""
+    from howlate.model.summary import SCHEMA
+
     write_json(folder / SUMMARY, {"schema": SCHEMA, **summary.to_json()})
+
+
+def _check_record(value: Mapping[str, Any], file: Path) -> None:
+    """DamagedError where a member of cell.json is not of its type."""
+    from howlate.store.recorded import RecordTypes
+
+    decoded(RecordTypes, value, str(file))
 
 
 def not_the_cell(folder: Path) -> DamagedError:

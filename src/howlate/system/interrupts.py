@@ -10,13 +10,15 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, wait
 from queue import Empty, SimpleQueue
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from howlate.errors import ExitCode
 from howlate.words import say
 from howlate.words.statement import rule
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 INTERRUPTED = rule("main.interrupted", "interrupted")
 GRACE_CPU_S, GRACE_S = 0.5, 5.0
@@ -31,6 +33,8 @@ T = TypeVar("T")
 
 def wait_for(futures: Iterable[Future[Any]]) -> None:
     """Until each has ended. A future that was cancelled before it ran never does."""
+    from concurrent.futures import wait
+
     running = set(futures)
     while running:
         running = wait(running, _WAKE_S).not_done

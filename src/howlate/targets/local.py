@@ -17,7 +17,6 @@ from typing import IO, Any
 
 from howlate.errors import REMEDIED, HowlateError, TargetError, UsageError
 from howlate.model.answer import Answer, Command, answers_of
-from howlate.model.bins import COARSE_BINS
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import parse_json
 from howlate.model.facts import unpacked
@@ -288,6 +287,8 @@ def parse_progress(line: bytes) -> Progress | None:
 
 def _pair(text: bytes) -> tuple[int, int]:
     """A bin and how many came into it."""
+    from howlate.model.bins import COARSE_BINS
+
     place, count = map(int, text.split(b"+"))
     if not (0 <= place < COARSE_BINS and count >= 0):
         raise ValueError

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from howlate.model.cause import Cause, CausePart, Why, is_real_time
-from howlate.model.trace import TracedTask
+from howlate.model.cause import Cause, CausePart, Why
+from howlate.model.trace import TracedTask, is_real_time
 from howlate.why.case_events import CaseEvents
 from howlate.why.nmis import nmi_ns
 

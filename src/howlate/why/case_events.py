@@ -7,8 +7,7 @@ import bisect
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from howlate.model.cause import is_real_time
-from howlate.model.trace import CellTrace, TraceCase, TracedTask, TraceEvent
+from howlate.model.trace import CellTrace, TraceCase, TracedTask, TraceEvent, is_real_time
 from howlate.why.cpu_spans import HARDIRQ_FLAG, SOFTIRQ_FLAG, FrameKind, HandlerFrame, Span, spans_of
 from howlate.why.event_stacks import interrupted_stack
 from howlate.why.machine_facts import MachineFacts

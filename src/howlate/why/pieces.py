@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from howlate.model.cause import Cause, CausePart, Why, is_real_time
-from howlate.model.trace import IDLE_PID, UNKNOWN_PRIO, TracedTask
+from howlate.model.cause import Cause, CausePart, Why
+from howlate.model.trace import IDLE_PID, UNKNOWN_PRIO, TracedTask, is_real_time
 from howlate.why.ambiguous import Doubt, OpenPart
 from howlate.why.case_events import CaseEvents, innermost
 from howlate.why.cpu_spans import BH_OFF_FLAG, SOFTIRQ_FLAG, FrameKind, Span
