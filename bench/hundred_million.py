@@ -121,6 +121,7 @@ def write_stream(path: Path, samples: int) -> None:
                 "accounting": [own],
                 "clocksource": {"before": "tsc", "after": "tsc"},
                 "duration_ns": now,
+                "frequency_khz": [{"cpu": 1, "before": 0, "after": 0}],
             }
         )
 

@@ -10,6 +10,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
+from howlate.statistics import bounds
 from howlate.statistics.bounds import (
     quantile_bound_rank,
     rate_lower,
@@ -114,3 +115,25 @@ def test_a_bound_of_nothing_says_nothing() -> None:
     assert rate_upper(0, 0, 0.95) == 1.0
     assert rate_lower(0, 100, 0.95) == 0.0
     assert quantile_bound_rank(0.99, 10, 0.95) is None
+
+
+@pytest.mark.parametrize("trials", [1, 2, 9, 299, 12_345, 100_000_000])
+@pytest.mark.parametrize("share", [1e-6, 0.01, 0.5, 0.9, 0.999, 0.999999])
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.975, 0.999])
+def test_a_rank_is_the_smallest_that_is_enough_and_soon_found(
+    share: float, confidence: float, trials: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def counted(x: float, a: float, b: float) -> float:
+        asked.append(a)
+        return beta_cdf(x, a, b)
+
+    monkeypatch.setattr(bounds, "beta_cdf", counted)
+    rank = quantile_bound_rank(share, trials, confidence)
+    if rank is None:
+        assert 1 - share**trials < confidence
+        return
+    assert len(asked) <= 12
+    assert rank == trials or 1 - beta_cdf(share, rank, trials - rank + 1) >= confidence
+    assert rank == 1 or 1 - beta_cdf(share, rank - 1, trials - rank + 2) < confidence

@@ -57,6 +57,22 @@ def test_each_file_is_read_once(tmp_path: Path, command: list[str]) -> None:
     assert set(counts.values()) == {1}, counts
 
 
+@pytest.mark.parametrize("options", [[], ["--json"], ["--cells"], ["--all"], ["--brief"]])
+def test_show_asks_no_database(tmp_path: Path, options: list[str]) -> None:
+    """What it shows of cells that have their summaries is in JSON: no sample is read, and nothing that could do it is
+    imported."""
+    trailer_changes = {"frequency_khz": [{"cpu": 1, "before": 0, "after": 0}]}
+    path = a_folder(
+        tmp_path / "run", {"a": stream(list(range(100, 3000)), trailer_changes=trailer_changes)}
+    ).path
+    code = (
+        "import sys; from howlate.__main__ import main; main(sys.argv[1:]); sys.exit('duckdb' in sys.modules)"
+    )
+    argv = [sys.executable, "-c", code, "show", str(path), *options]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_the_loaded_value_holds_what_the_folder_has(tmp_path: Path) -> None:
     folder = a_folder(tmp_path / "run", {"a": stream([1, 2, 3]), "b": stream([7, 9, 8])})
     folder.fail_cell("c", {"exit_code": 4, "message": "broken"})

@@ -4,6 +4,7 @@ and sources: docs/verdict.md."""
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 
 from howlate.statistics.special import beta_cdf, beta_quantile, chi2_quantile
 
@@ -51,11 +52,16 @@ def quantile_bound_rank(share: float, trials: int, confidence: float) -> int | N
     r) >= c, that is 1 - I_q(r, n - r + 1) >= c. None where even the maximum (the share 1 - q^n) does not do."""
     if trials < 1 or -math.expm1(trials * math.log(share)) < confidence:
         return None
+    spread = math.sqrt(trials * share * (1 - share))
+    rank, step = round(trials * share + NormalDist().inv_cdf(confidence) * spread), 1
     low, high = 0, trials
-    while high - low > 1:
-        rank = (low + high) // 2
+    while high - low > 1:  # from the normal distribution's rank in doubled steps beyond it, then halved
+        rank = min(max(rank, low + 1), high - 1)
         if 1 - beta_cdf(share, rank, trials - rank + 1) >= confidence:
-            high = rank
+            high, rank = rank, rank - step
         else:
-            low = rank
+            low, rank = rank, rank + step
+        step *= 2
+        if low > 0 and high < trials:
+            rank = (low + high) // 2
     return high

@@ -37,9 +37,10 @@ def _of_column(column: ColumnSummary, bins: CellBins) -> dict[str, QuantileInter
     if bins.scatter is None:  # without an order nothing says how many samples are alike
         return {}
     found = {}
+    below = _below_rows(bins.scatter)
     for share, value in column.quantiles.items():
         if value is not None:
-            independent = effective_size(bins.scatter, float(share))
+            independent = _size_of(below, float(share))
             interval = None if independent is None else interval_of(bins.histogram, float(share), independent)
             if interval is not None:
                 found[share] = interval
@@ -68,10 +69,18 @@ def effective_size(scatter: Scatter, share: float) -> float | None:
     """How many independent samples would vary as much: n divided by the index of dispersion of how many samples of
     each stretch lie below a value near the quantile, sum (x - m p)^2 / (m p (1 - p)) / (stretches - 1), the largest
     of several numbers of stretches and at least 1. None where all samples are alike, or the stretches too few."""
+    return _size_of(_below_rows(scatter), share)
+
+
+def _below_rows(scatter: Scatter) -> np.ndarray:
+    """How many samples of each column that has some lie in each row or below it."""
     below = np.zeros(scatter.columns * scatter.rows)
     below[np.asarray(scatter.cells, np.int64)] = scatter.counts
     below = below.reshape(scatter.columns, scatter.rows).cumsum(axis=1)
-    below = below[below[:, -1] > 0]
+    return below[below[:, -1] > 0]
+
+
+def _size_of(below: np.ndarray, share: float) -> float | None:
     sizes = below[:, -1]
     if len(sizes) < FEWEST_STRETCHES:
         return None

@@ -100,15 +100,22 @@ def _named(files: CellFiles, summary: CellSummary, problem: DamagedError) -> Cel
 
 def _trace(files: CellFiles, record: Mapping[str, Any]) -> CellTrace | None:
     """Without one, duckdb is not imported for it."""
-    from howlate.store.trace import has_trace, trace_of
+    from howlate.store.recorded import has_trace
 
-    return trace_of(files) if has_trace(record) else None
+    if not has_trace(record):
+        return None
+    from howlate.store.trace import trace_of
+
+    return trace_of(files)
 
 
 def _bins(files: CellFiles) -> CellBins:
-    from howlate.store.summarise import bins_of  # this needs duckdb, which `show` does not
+    try:
+        return files.bins()
+    except DamagedError:
+        from howlate.store.summarise import bins_of  # this needs duckdb, which bins.json does not
 
-    return bins_of(files)
+        return bins_of(files)
 
 
 def frequency_of(trailer: Mapping[str, Any]) -> tuple[int, int] | None:
@@ -123,7 +130,9 @@ def frequency_of(trailer: Mapping[str, Any]) -> tuple[int, int] | None:
 
 def _with_frequencies(folder: Path, cells: Sequence[CellContent]) -> list[CellContent]:
     """The cell with the frequencies that older probes wrote once a second instead of in their trailer."""
-    silent = [(cell.summary.id, cell.header) for cell in cells if cell.frequency_khz is None]
+    silent = [
+        (c.summary.id, c.header) for c in cells if not c.frequency_khz and not c.trailer.get("frequency_khz")
+    ]
     found = frequencies_khz(folder, silent) if silent else {}
     return [
         replace(cell, frequency_khz=found[cell.summary.id]) if cell.summary.id in found else cell

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,3 +53,10 @@ class RecordTypes:
 
     header: _Header | None = None
     trailer: _Trailer | None = None
+
+
+def has_trace(record: Mapping[str, Any]) -> bool:
+    """Whether the probe recorded what delays its tasks. `record`: cell.json."""
+    header = record.get("header")
+    in_force = header.get("in_force") if isinstance(header, dict) else None
+    return isinstance(in_force, dict) and isinstance(in_force.get("trace"), dict)

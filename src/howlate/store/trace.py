@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from howlate.errors import DamagedError
 from howlate.model.decode import Table
 from howlate.model.trace import UNKNOWN_PRIO, CellTrace, TraceCase, TracedTask, TraceEvent, TraceNames
 from howlate.store.duck import connection, numbers, reading, scan
 from howlate.store.files import measure_again, remedied
+from howlate.store.recorded import has_trace
 from howlate.store.run_folder import CELL, TRACE_CASES, TRACE_EVENTS, CellFiles
 from howlate.words.printable import printable
 from howlate.words.statement import rule
@@ -20,13 +19,6 @@ NOT_A_NUMBER = rule("store.not-a-number", '"{key}" is not the number of anything
 
 _CASES = ("thread", "release", "release_ns", "latency_ns", "from_ns", "to_ns", "state")
 _EVENTS = ("time_ns", "cpu", "event", "flags", "preempt", "pid", "a", "b", "c", "d")
-
-
-def has_trace(record: Mapping[str, Any]) -> bool:
-    """Whether the probe recorded what delays its tasks. `record`: cell.json."""
-    header = record.get("header")
-    in_force = header.get("in_force") if isinstance(header, dict) else None
-    return isinstance(in_force, dict) and isinstance(in_force.get("trace"), dict)
 
 
 def trace_of(files: CellFiles) -> CellTrace | None:
