@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import duckdb
@@ -15,6 +15,7 @@ from howlate.statistics.describe import ValueCounts, exceedances
 from howlate.statistics.stated import late_at_least, more_may_be_late
 from howlate.store.cell_record import CellFile
 from howlate.store.shape import BIGINT, Shape
+from howlate.store.tables import Extremes
 
 FEWER_CPUS = 1 << 16
 """A machine has fewer."""
@@ -31,6 +32,8 @@ class Answers:
     cell: CellFile
     column: str
     counts: ValueCounts
+    extremes: Callable[[str], Extremes]
+    """The smallest and the largest value of a column of all rows."""
 
     def against(self, *deadlines_ns: int) -> list[DeadlineSummary]:
         """The releases outside warm-up against each deadline."""
@@ -74,6 +77,10 @@ class Answers:
         """The releases before the first activation that counts, by thread."""
         if RELEASE not in self.shape.columns or FLAGS not in self.shape.columns:
             return {}
+        if not self.shape.flagged and self._thread == "thread":
+            thread, last = self.extremes("thread")
+            if thread is None or thread == last:  # each of its releases counts, from the first on
+                return {} if thread is None else {thread: self.extremes(RELEASE)[0] or 0}
         rows = self.database.execute(
             f"""SELECT {self._thread}, coalesce(min({RELEASE}) FILTER ({self.shape.counted}), max({RELEASE}) + 1)
                 FROM {self.rows} GROUP BY 1"""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import duckdb
@@ -50,11 +50,13 @@ from howlate.store.files import measure_again, remedied, write_json
 from howlate.store.misses import Answers
 from howlate.store.run_folder import BINS, CPUS, LOADS, MEASURED, SAMPLES, CellFiles, write_summary
 from howlate.store.shape import SQL_TYPE, Shape
-from howlate.store.tables import rows_problem
+from howlate.store.tables import LIMITS, Extremes, extremes_in, rows_problem
 from howlate.words.statement import rule
 
 KEY_BITS = 15
 """Of the key of a bin in a block: its shift (at most 56), and what that leaves of a value (-256 to 255)."""
+PASS_BYTES = 1 << 22
+"""Of a smaller file one pass takes less time than a query for the extremes of each column that its footer has."""
 COMMON_OCTAVES = 4
 """So many powers of two are told by comparisons, which take a third of the time of a logarithm."""
 
@@ -200,21 +202,26 @@ def _samples(folder: Path, *, fresh: bool = False) -> Iterator[_Samples]:
     with connection(folder) as database, reading(folder / SAMPLES):
         if not fresh:
             disbelieve(database)
-        described = database.execute(f"DESCRIBE SELECT * FROM {scan(database, folder / SAMPLES)}").fetchall()
-        samples = _Samples(folder, database, Shape.of((str(row[0]), str(row[1])) for row in described))
+        source = scan(database, folder / SAMPLES)
+        described = database.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
         kinds = {str(row[0]): str(row[1]) for row in described}
-        for column in samples.shape.always:
-            if kinds[column] not in SQL_TYPE.values():
+        shape = Shape.of(kinds.items())
+        looked: dict[str, Extremes] = {}
+        lacking: list[str] = []
+        if not fresh or (folder / SAMPLES).stat().st_size < PASS_BYTES:
+            limited = [name for name in shape.columns if name in LIMITS]
+            looked, lacking = extremes_in(database, source, limited)
+        samples = _Samples(folder, database, shape, looked)
+        for column in shape.always:
+            if kinds[column] not in SQL_TYPE.values() or column in lacking:
                 raise not_a_number(folder / SAMPLES, column)
-            query = f"SELECT 1 FROM {scan(database, folder / SAMPLES)} WHERE {column} IS NULL LIMIT 1"
-            if database.execute(query).fetchone():
+            query = f"SELECT 1 FROM {source} WHERE {column} IS NULL LIMIT 1"
+            if column not in looked and database.execute(query).fetchone():
                 raise not_a_number(folder / SAMPLES, column)
-        if not fresh and (
-            problem := rows_problem(database, scan(database, folder / SAMPLES), samples.shape.columns)
-        ):
+        if not fresh and (problem := rows_problem(database, source, shape.columns, looked)):
             raise forged(folder / SAMPLES, problem)
-        flagged = FLAGS in samples.shape.columns and samples.extremes(FLAGS) != (0, 0)
-        yield replace(samples, shape=replace(samples.shape, flagged=flagged))
+        flagged = FLAGS in shape.columns and samples.extremes(FLAGS) != (0, 0)
+        yield replace(samples, shape=replace(shape, flagged=flagged))
 
 
 @dataclass(frozen=True)
@@ -224,6 +231,8 @@ class _Samples:
     folder: Path
     database: duckdb.DuckDBPyConnection
     shape: Shape
+    looked: Mapping[str, Extremes] = field(default_factory=dict)
+    """The extremes of columns that were read before."""
 
     @property
     def counted(self) -> str:
@@ -280,8 +289,11 @@ class _Samples:
         maxima = self.database.execute(query).fetchall()
         return {str(cpu): int(largest) for cpu, largest in maxima} if len(maxima) > 1 else {}
 
-    def extremes(self, column: str) -> tuple[int | None, int | None]:
-        """The smallest and the largest value of all rows. Parquet's footer has them: no row is read."""
+    def extremes(self, column: str) -> Extremes:
+        """The smallest and the largest value of all rows. Parquet's footer has them, or they were looked at: no row
+        is read."""
+        if column in self.looked:
+            return self.looked[column]
         query = f"SELECT min({column}), max({column}) FROM {scan(self.database, self.folder / SAMPLES)}"
         low, high = self.database.execute(query).fetchone() or (None, None)
         return low, high
@@ -303,9 +315,8 @@ class _Samples:
         return self._clustered(cell, column, counts, counted)
 
     def _answers(self, cell: CellFile, column: str, counts: ValueCounts) -> Answers:
-        return Answers(
-            self.database, scan(self.database, self.folder / SAMPLES), self.shape, cell, column, counts
-        )
+        source = scan(self.database, self.folder / SAMPLES)
+        return Answers(self.database, source, self.shape, cell, column, counts, self.extremes)
 
     def bins(
         self, counts: Mapping[str, ValueCounts], cell: CellFile, columns: Mapping[str, ColumnSummary]

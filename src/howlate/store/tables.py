@@ -4,7 +4,7 @@ footer must be such as howlate writes, and before figures are made of activation
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import duckdb
@@ -79,22 +79,39 @@ def _chunks_problem(database: duckdb.DuckDBPyConnection, name: str, size: int) -
     return f"its row group {int(group[wrong][0]) + 1:,} is not one of howlate's" if wrong.any() else ""
 
 
-def rows_problem(database: duckdb.DuckDBPyConnection, source: str, columns: Sequence[str]) -> str:
+Extremes = tuple[int | None, int | None]
+"""The smallest and the largest value of a column; None where it has none."""
+
+LIMITS = {
+    "thread": (0, THREADS_MAX),
+    "cpu": (-1, CPUS_MAX),
+    SAMPLES: (0, RELEASES_MAX),
+    FLAGS: (0, 255),
+    **dict.fromkeys(INDICES, (0, RELEASES_MAX)),
+    **dict.fromkeys(TIMES, (-TIME_NS_MAX, TIME_NS_MAX)),
+}
+"""The values that a probe records."""
+
+
+def extremes_in(
+    database: duckdb.DuckDBPyConnection, source: str, columns: Sequence[str]
+) -> tuple[dict[str, Extremes], list[str]]:
+    """The extremes of these columns, in one pass over the rows, and the columns that lack a value in some row."""
+    if not columns:
+        return {}, []
+    asked = ", ".join(f"count({column}), min({column}), max({column})" for column in columns)
+    rows, *found = database.execute(f"SELECT count(*), {asked} FROM {source}").fetchone() or (0,)
+    each = list(zip(columns, found[::3], found[1::3], found[2::3], strict=True))
+    return {name: (low, high) for name, _, low, high in each}, [name for name, n, _, _ in each if n != rows]
+
+
+def rows_problem(
+    database: duckdb.DuckDBPyConnection, source: str, columns: Sequence[str], extremes: Mapping[str, Extremes]
+) -> str:
     """What no probe records, as the end of a sentence; "" if the rows of this table are in order. `database` must not
     believe the footer's statistics."""
-    limits = {
-        "thread": (0, THREADS_MAX),
-        "cpu": (-1, CPUS_MAX),
-        SAMPLES: (0, RELEASES_MAX),
-        FLAGS: (0, 255),
-        **dict.fromkeys(INDICES, (0, RELEASES_MAX)),
-        **dict.fromkeys(TIMES, (-TIME_NS_MAX, TIME_NS_MAX)),
-    }
-    for column in filter(limits.__contains__, columns):
-        least, most = limits[column]
-        query = f"SELECT min({column}), max({column}) FROM {source}"
-        low, high = database.execute(query).fetchone() or (None, None)
-        for value in (low, high):
+    for column, (least, most) in ((name, LIMITS[name]) for name in columns if name in LIMITS):
+        for value in extremes[column]:
             if value is not None and not least <= value <= most:
                 return f'its column "{column}" holds {value}'
     if not {"thread", RELEASE} <= set(columns):
