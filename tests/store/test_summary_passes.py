@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest
 
 from howlate.statistics.describe import ValueCounts
 from howlate.store import duck, summarise
+from howlate.store.ingest import ingest
 from howlate.store.run_folder import SAMPLES
 
 from .runs import a_folder
@@ -38,10 +39,8 @@ class Counted:
         return self._database.execute(query, *values)
 
 
-def passes_over(
-    samples: Sequence[int], path: Path, monkeypatch: pytest.MonkeyPatch, warm_up: int = 0
-) -> list[str]:
-    passes: list[str] = []
+def counting(passes: list[str]) -> Callable[[Path], AbstractContextManager[Counted]]:
+    """A connection whose database notes them there."""
     real = duck.connection
 
     @contextmanager
@@ -49,7 +48,15 @@ def passes_over(
         with real(spill) as database:
             yield Counted(database, passes)
 
-    monkeypatch.setattr(summarise, "connection", counted)
+    return counted
+
+
+def passes_over(
+    samples: Sequence[int], path: Path, monkeypatch: pytest.MonkeyPatch, warm_up: int = 0
+) -> list[str]:
+    passes: list[str] = []
+    monkeypatch.setattr(summarise, "connection", counting(passes))
+    monkeypatch.setattr(summarise, "PASS_BYTES", 0)  # as of a large file
     a_folder(path, {"x": stream(list(samples), warm_up=warm_up)})
     return passes
 
@@ -62,6 +69,26 @@ def test_a_column_is_read_for_counts_maximum_time_and_index(
     passes = passes_over(range(1, 3000), tmp_path / "run", monkeypatch)
     assert len(passes) <= 6, passes
     assert not any("flags" in query for query in passes)
+
+
+def test_samples_of_others_are_looked_at_in_one_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of which nothing is believed: one for what every column holds, one for the order of the releases, one for the
+    values and one for those beyond the deadline."""
+    folder = a_folder(tmp_path / "run", {"x": stream(list(range(1, 3000)))})
+    passes: list[str] = []
+    monkeypatch.setattr(summarise, "connection", counting(passes))
+    summarise.recounted(folder.files("x"), folder.summary("x"), 2_990)
+    assert len(passes) == 4, passes
+
+
+def test_no_footer_of_what_was_just_written_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: object, path: Path) -> str:
+        return f"{path} was looked at"
+
+    monkeypatch.setattr(duck, "footer_problem", refuse)
+    (tmp_path / "stream").write_bytes(stream(list(range(1, 300))))
+    ingest(tmp_path / "stream", tmp_path)
+    assert summarise.summarise(tmp_path, "x", {}).columns["latency_ns"].count == 299
 
 
 def test_warm_up_is_left_out_where_there_is_any(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

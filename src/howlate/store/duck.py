@@ -125,15 +125,23 @@ def scan(database: duckdb.DuckDBPyConnection, *paths: Path) -> str:
 
 def _check_footer(database: duckdb.DuckDBPyConnection, path: Path) -> None:
     """DamagedError for a table that howlate's writer would never make."""
-    at = path.lstat()
-    known = (str(path.absolute()), at.st_dev, at.st_ino, at.st_size, at.st_mtime_ns, at.st_ctime_ns)
-    if known in _seen:
+    if _of_now(path) in _seen:
         return
     if problem := footer_problem(database, path):
         raise forged(path, problem)
+    made_here(path)
+
+
+def made_here(path: Path) -> None:
+    """As this file is now, its footer need not be looked at."""
     if len(_seen) >= _SEEN_MAX:
         _seen.clear()
-    _seen.add(known)
+    _seen.add(_of_now(path))
+
+
+def _of_now(path: Path) -> tuple[str | int, ...]:
+    at = path.lstat()
+    return str(path.absolute()), at.st_dev, at.st_ino, at.st_size, at.st_mtime_ns, at.st_ctime_ns
 
 
 def forged(path: Path, problem: str) -> DamagedError:

@@ -20,7 +20,7 @@ import numpy as np
 from howlate.errors import DamagedError
 from howlate.model.columns import RELEASE
 from howlate.store.audit import TableAudit
-from howlate.store.duck import PARQUET, connection, copy_to, scan, writing
+from howlate.store.duck import PARQUET, connection, copy_to, made_here, scan, writing
 from howlate.store.files import make_folder, remove_folder, storing, write_json, written_beside
 from howlate.store.frames import End
 from howlate.store.run_folder import CELL
@@ -105,6 +105,7 @@ def _write_pieces(
         for number, batches in waiting.items():
             path = pieces / f"{number}-{len(written[number])}.parquet"
             _write_piece(database, path, batches)
+            made_here(path)
             written[number].append(path)
         waiting.clear()
 
@@ -160,6 +161,7 @@ def _join(
         parts.append(f"SELECT {_owner(name, None)}{', '.join(chosen)} LIMIT 0")
     with written_beside(target) as beside:
         database.execute(copy_to(beside, " UNION ALL ".join(parts), PARQUET))
+    made_here(target)
 
 
 def _chosen(column: str, kind: str, *, there: bool, absent: str = "0") -> str:
