@@ -334,6 +334,7 @@ def test_no_number_is_parted_from_its_unit(stored: dict[str, Material], width: i
     for material in (*stored.values(), *map(made, MADE)):
         for line in texts(screen(material, width)):
             assert not re.match(r" *(ns|us|ms|s|h|%)\b", line), line
+            assert not re.search(r"(Measured|Watched) [\d.]+[a-z]", line), line
 
 
 def test_what_could_not_be_measured_says_why_where_there_is_nothing_else() -> None:

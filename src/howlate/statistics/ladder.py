@@ -46,7 +46,7 @@ class Ladder:
         steps = tuple(self._step(step) for step in self._told())
         column = () if self.column == LATENCY else (column_heading(self.column),)
         where = tuple(filter(None, (self.row, *column)))
-        of = tuple(filter(None, (seconds_text(self.seconds) if self.seconds > 0 else "", *where)))
+        of = tuple(filter(None, (seconds_text(self.seconds, " ") if self.seconds > 0 else "", *where)))
         if self.gaps:
             return LONGER(of=of, steps=steps)
         return LATER(of=of, steps=steps) if of else LATER_ALONE(steps=steps)
