@@ -249,7 +249,7 @@ def test_the_probe_stands_in_a_group_of_its_own(tmp_path: Path) -> None:
         ("print('{')", "is not JSON"),
         ("print('[]')", "where an object was expected"),
         ("print('{}')", '"probe" is missing'),
-        ("print('howlate-probe: no.', file=sys.stderr); sys.exit(4)", "failed: no."),
+        ("print('howlate-probe: no.', file=sys.stderr); sys.exit(4)", "failed here: no"),
     ],
 )
 def test_a_list_that_is_none_is_a_sentence(tmp_path: Path, body: str, part: str) -> None:

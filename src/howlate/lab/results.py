@@ -64,7 +64,7 @@ class Results:
             return None
 
     def _changed(self, place: Path) -> None:
-        self.say(f"the cache's {place.name[:12]} is not the result that was kept there; it is measured again")
+        self.say(f"the cached result {place.name[:12]} has changed; it is measured again")
 
     def holds(self, snapshot_key: str, job: bytes) -> bool:
         """Whether there is a result for the job, judging by its name."""

@@ -110,9 +110,9 @@ def _absent(table: PublishedTable, rows: Sequence[ShownRow]) -> Text:
     """The document's rows for which we have nothing, and why."""
     labels = {shown.row.label for shown in rows}
     return tuple(
-        Caption('Nothing stands for "{row}", which cannot be measured here.', row=row.named)
+        Caption('"{row}" is missing: it cannot be measured here.', row=row.named)
         if row.why
-        else Caption('Nothing stands for "{row}", which was not measured.', row=row.named)
+        else Caption('"{row}" is missing: it was not measured.', row=row.named)
         for row in table.rows
         if row.label not in labels
     )

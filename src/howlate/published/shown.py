@@ -99,7 +99,7 @@ def _notes(table: PublishedTable) -> list[str]:
         notes.append(
             f"Printed again on {again.place}{some}.{differs}{f' {again.note}' if again.note else ''}"
         )
-    notes += [f"Nothing of ours stands beside it: {_small(table.why)}"] if table.why else []
+    notes += [f"Not measured here: {_small(table.why)}"] if table.why else []
     used = {
         sign
         for row in table.rows

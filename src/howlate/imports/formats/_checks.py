@@ -50,7 +50,7 @@ def _stated(stated: Stated) -> Iterable[str]:
         figures = ", ".join(
             f"{name} {getattr(stated, name, None) or stated.count}" for name in contradiction.figures
         )
-        yield f"{figures} cannot stand together ({contradiction.rule})"
+        yield f"{figures} contradict each other ({contradiction.rule})"
 
 
 def _against_bins(series: ForeignSeries) -> Iterable[str]:
