@@ -1,5 +1,5 @@
 """The statements of a comparison: each is made from the numbers by a rule of docs/compare.md, in whichever
-direction they point. Pure functions; nothing is claimed that sides.sides does not support."""
+direction they point. Pure functions; they claim only what sides.sides supports."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ def alone(topic: Topic) -> list[Statement]:
 
 
 def _next(repetitions: int, topic: Topic) -> Statement:
-    """The bound on the next stretch that exchangeable repetitions allow."""
+    """The bound on the horizon that exchangeable repetitions allow."""
     if repetitions == 1:
         return NEXT_ONE_SEED() if topic.virtual else NEXT_ONCE()
     assert 0 < next_stretch_confidence(repetitions, 1) < 1

@@ -1,4 +1,4 @@
-"""What a comparison shows beside its screen, made once for page, JSON and Markdown: the tables in the published
+"""What a comparison shows besides its screen, made once for page, JSON and Markdown: the tables in the published
 layout (sides as rows; minimum, mean, maximum, deviation, overruns, period exceeded), the ratios of sides, and the
 sentences around them (docs/compare.md)."""
 
@@ -92,7 +92,7 @@ NO_ROOM = rule(
     "comparison.no-room", "{count} more tables have no room here: `howlate compare --json` has them."
 )
 OPEN = 12
-"""Of more tables than these the page folds the rest away."""
+"""Tables that the page shows; it folds the rest away."""
 
 
 def heading(figure: str) -> str:
@@ -106,7 +106,7 @@ def heading(figure: str) -> str:
 
 
 def section(found: Comparison, most: int) -> Section:
-    """For the page and for programs: the conclusions first; so many tables at most, of which the first are open."""
+    """For the page and for programs: the conclusions first; at most `most` tables, of which the first are open."""
     tables = [_sheets(found, block, i) for i, block in enumerate(found.blocks[:most])]
     left = len(found.blocks) - len(tables)
     groups = conclusions(found)
@@ -133,7 +133,7 @@ def section(found: Comparison, most: int) -> Section:
 
 
 def published(found: Comparison) -> list[Sheet]:
-    """The tables beside which a study's document stands."""
+    """The tables that are shown with a study's document."""
     return [of_block(found, block, i) for i, block in enumerate(found.blocks) if block.published]
 
 

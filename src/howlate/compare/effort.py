@@ -139,7 +139,7 @@ def powers(
 ) -> list[Power]:
     """Simulated with a fixed seed: normal logarithms of ratios about the true one, Poisson's counts of groups of
     misses, and the test of `compare` itself, with its margin and Holm. The error of a share is 1.1 points. Of misses
-    nothing is said where nobody says how many there are; they take part all the same."""
+    the answer leaves them out if their number is unknown; they take part all the same."""
     random = np.random.default_rng(SEED)
     return [_power(math.log(ratio), figures, misses, n, noise, random) for n in pairs]
 

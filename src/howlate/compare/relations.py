@@ -1,5 +1,5 @@
 """The rule "against" of docs/compare.md: which of two sides is typically sooner, is steadier,
-has the smaller maximum; what a room concludes of two sides beside it."""
+has the smaller maximum; what a room concludes of two sides as well."""
 
 from __future__ import annotations
 

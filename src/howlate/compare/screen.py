@@ -42,7 +42,7 @@ from howlate.words.say import Text, count_text, text_of
 from howlate.words.statement import Statement
 
 FEW, FEW_LINES = 5, 15
-"""So many rows take so many lines at most."""
+"""Rows, and lines that they take at most."""
 MOST_NOTES, LONGEST_SIDE, MOST_LINES = 3, 12, 12
 MEANINGS = {
     "larger": N_("larger"),
@@ -69,9 +69,9 @@ class CompareRow:
     values: tuple[float | None, float | None]
     """Medians over the repetitions."""
     told: Decision
-    """Of the second relative to the first."""
+    """The direction of the second relative to the first."""
     repetitions: int = 1
-    """Of the values."""
+    """The number of repetitions behind the medians."""
 
     @property
     def differs(self) -> bool:
@@ -90,14 +90,14 @@ class CompareRow:
 
     @property
     def needs_reason(self) -> bool:
-        """Nothing is shown of it, though the figures look as if it were."""
+        """Not shown, though the figures look as if it were."""
         interval = self.told.interval
         excludes = interval is not None and not interval.low <= 1 <= interval.high
         return self.told.direction == "unstated" or (self.told.direction == "indistinct" and excludes)
 
     @property
     def ratio(self) -> str:
-        """Without its interval where nothing is stated: that would say more than the decision."""
+        """Without its interval where no difference is stated: that would say more than the decision."""
         if self.figure == MISSES and 0 in self.values:
             return NOTHING
         interval = self.shown
@@ -121,7 +121,7 @@ def screen(
     every: bool = False,
     letters: bool = False,
 ) -> list[Line]:
-    """`equal`: sides whose samples are the same; `runs`: as a command takes them; `every` figure, on so many lines as
+    """`equal`: sides whose samples are the same; `runs`: as a command takes them; `every` figure, on as many lines as
     it takes."""
     width = max(LEAST_COLUMNS, min(width, COLUMNS))
     compared, _left_out = without_starved(found)
@@ -242,7 +242,7 @@ def _figure(figure: str) -> str:
 
 
 def _rows(found: Comparison, *, every: bool) -> Iterator[CompareRow]:
-    """Of each pair the figure that differs most, or `every` one. Of several sides each beside the first."""
+    """Of each pair the figure that differs most, or `every` one. Of several sides each against the first."""
     names = _names(found.blocks)
     for name, block in zip(names, found.blocks, strict=True):
         for pair in block.pairs:
@@ -300,7 +300,7 @@ def _names(blocks: Sequence[Block]) -> list[str]:
 
 
 def _notes(found: Comparison) -> Iterator[Text]:
-    """Of warnings of one kind the first."""
+    """The first of the warnings of one kind."""
     if caution := every_caution(found):
         yield caution
     kinds: dict[str, Statement] = {}

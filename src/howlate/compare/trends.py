@@ -36,7 +36,7 @@ UNKNOWN = rule(
 )
 
 FEWEST_NUMBERS = 5
-"""Of fewer even a perfect order is no trend at the 5 % level."""
+"""With fewer even a perfect order is not a trend at the 5 % level."""
 
 
 @dataclass(frozen=True)

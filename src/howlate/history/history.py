@@ -92,7 +92,7 @@ def history(
     margin: float = MARGIN,
 ) -> History:
     """Of the runs of machines whose name has `machine` in it, and of the cells with these labels. `margin`: of a
-    smaller change of a level nothing is said."""
+    smaller change of a level is not reported."""
     known = tuple(runs)
     series = _named(_series(known, machine.lower(), labels or {}))
     searched = [search for each in series for search in searches(each, statistics)]

@@ -1,4 +1,4 @@
-"""Which step first crosses a limit: the questions that are asked, and what is said in the end (docs/lab/bisect.md).
+"""Which step first crosses a limit: the questions, and the sentence in the end (docs/lab/bisect.md).
 Pure."""
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ Prove = Callable[[int, Goal], Sequence[Proof]]
 WINDOWS = SEEDS
 """Landscapes in which a step is searched: a change without a meaning moves the figure of one as it moves a seed's."""
 SCATTER_WITHIN = 0.1
-"""How near to what was found the bound is where a window's figure is wanted."""
+"""How near to the worst case the bound is if a window's figure is needed."""
 
 
 class BisectionEnd(Enum):
@@ -175,7 +175,7 @@ def _answer_json(prefix: str, asked: StepAnswer | None) -> dict[str, Any]:
 
 
 def bisect(steps: Sequence[Step], limit_ns: int, ask: Ask, *, proved: bool = False) -> Bisected:
-    """Ask the two ends, then steps until one is found or nothing is left to ask, and the two neighbours once more. Of
+    """Ask the two ends, then steps until one is found or nothing is left to ask, and the two neighbours again. Of
     proofs the ends' scatter is the margin."""
     search = Bisection(len(steps))
     answers: dict[int, StepAnswer] = {}

@@ -24,7 +24,7 @@ class Step:
     change: str
     """What differs from the step before; "" in the first."""
     label: str = ""
-    """Of one of the archive's; "" for one that is built."""
+    """The label of one of the archive's; "" for one that is built."""
 
 
 class StepSide(Enum):

@@ -182,7 +182,7 @@ def prove(
     *,
     late: bool = False,
 ) -> Proof:
-    """Ask for the witnesses, search, check at random instants and by state, explain what was found. `begins` is told
+    """Ask for the witnesses, search, check at random instants and by state, explain the worst cases. `begins` is told
     once, when all that is asked before the search has been, if that has not answered the question.
 
     A bound to which the witnesses object is not searched for. A deadline that is missed, or the late releases
@@ -209,7 +209,7 @@ def prove(
 
 
 def _unsearched(of: Landscape, search: Search, witnesses: Sequence[Witness]) -> Proof:
-    """Of what is known before a search. No release is compared with the bounds, which hold for no eps yet."""
+    """The proof before a search. No release is compared with the bounds, which hold for no eps yet."""
     search.assume(shown_eps_ns(search))
     return replace(Proof.of_search(of, search, (), witnesses), beside=0, above=())
 
@@ -217,7 +217,7 @@ def _unsearched(of: Landscape, search: Search, witnesses: Sequence[Witness]) -> 
 def _checked(
     of: Landscape, search: Search, checks: int, prober: Prober, witnesses: Sequence[Witness]
 ) -> Proof:
-    """Of a search that is over."""
+    """The proof of a search that is over."""
     drawn = drawn_checks(of, prober.window, checks)
     checked = prober.all(drawn, logged=False) if not search.refuted else []
     for probe in checked:

@@ -27,7 +27,7 @@ class KeptProbes:
     latencies_ns: dict[int, int] = field(default_factory=dict)
     paths: dict[int, ReleasePath] = field(default_factory=dict)
     witnesses: dict[int, Witness] = field(default_factory=dict)
-    """By the instant of their release: windows of several lengths begin with one fork, and a witness says nothing of
+    """By the instant of their release: windows of several lengths begin with one fork, and a witness does not cover
     what comes after its release."""
     pair: ComparedPair | None = None
     shifts_ns: dict[int, int] = field(default_factory=dict)

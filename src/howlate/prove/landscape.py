@@ -156,7 +156,7 @@ def excess_ns(probes: Iterable[Probed]) -> int:
 
 @dataclass(frozen=True)
 class Goal:
-    """When a search is over: the bound is within a share of what was found, or within a time and eps of it, or a
+    """When a search is over: the bound is within a share of the worst case, or within a time and eps of it, or a
     deadline is decided."""
 
     within: float = 0.0
@@ -165,7 +165,7 @@ class Goal:
 
     def bound_ns(self, found_ns: int, eps_ns: int) -> int:
         """The bound that is aimed at. Nothing tighter than eps is claimed: a bound within a share is at least two
-        eps above what was found."""
+        eps above the worst case."""
         if self.deadline_ns:
             return self.deadline_ns
         if self.within_ns:
@@ -276,7 +276,7 @@ class Search:
         return bool(self.goal.deadline_ns) and latest_ns > self.goal.deadline_ns
 
     def open_stretches(self) -> list[Unprobed]:
-        """Those above the aim, the highest bound first, and those of which nothing is claimed."""
+        """Those above the aim, the highest bound first, and those without a bound."""
         aim_ns = self.aim_ns
         above = [s for s in self.stretches() if s.bound_ns > aim_ns or s.is_unlike]
         return sorted(above, key=lambda stretch: (-stretch.bound_ns, stretch.first_ns))

@@ -19,10 +19,10 @@ from howlate.replay.premises import Throttling, in_force
 from howlate.studies import find_study
 
 LEAD_NS = 5_000_000
-"""Of probe/src/job/single.hpp."""
+"""As in probe/src/job/single.hpp."""
 
 Showing = Callable[[str], AbstractContextManager[tuple[Told, Told]]]
-"""Shows how far the search of a landscape is, by its name: while it goes on, and before it begins."""
+"""Shows how far the search of a landscape is, by its name: before and during it."""
 
 
 @dataclass(frozen=True)

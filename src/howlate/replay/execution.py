@@ -99,7 +99,7 @@ class Execution:
         return found
 
     def _entry_kind(self, name: str, inside: int) -> str:
-        """Of an instruction that is so many bytes inside the function."""
+        """For an instruction at this offset inside the function."""
         if self.arch == AMD64:
             return _amd64_entry(name, is_start=not inside)
         if inside % _VECTOR_BYTES or inside >= _VECTORS_BYTES:

@@ -85,7 +85,7 @@ def release_path(execution: Execution, release_ns: int, latency_ns: int, stamp: 
 
 
 def path_of(pieces: Sequence[Slice]) -> ReleasePath:
-    """Of slices that add up to the latency."""
+    """The path of slices that add up to the latency."""
     held: Counter[str] = Counter()
     own: Counter[str] = Counter()
     interruptions: list[Interruption] = []

@@ -98,7 +98,7 @@ class Once:
     starved: bool = False
     """A load was not there, as the study expects: no statement is made about it."""
     deadline: DeadlineSummary | None = None
-    """Of the misses."""
+    """Its misses of the deadline."""
     resolution_ns: int = 1
     """A value v stands for a time from v up to, not including, v + resolution_ns."""
 

@@ -79,7 +79,7 @@ def dispersion(counts: npt.ArrayLike) -> Dispersion | None:
 def clustering(counts: npt.ArrayLike, expected: npt.ArrayLike | None = None) -> Dispersion | None:
     """The same of events that may be few, counted in intervals that may differ in length (`expected`: in
     proportion to it; one of no time does not count), at two scales: the counts as they are, and five neighbours taken
-    together, since what comes and goes slowly hides from short stretches. Below two events a stretch the p is
+    together, since what comes and goes slowly hides from short intervals. Below two events an interval the p is
     simulated (DRAWS draws of as many events, with a fixed seed); twice the smaller of both. None of fewer than two
     events."""
     fine = np.asarray(counts, np.float64)

@@ -1,4 +1,4 @@
-"""How long a timer's interrupt is on its way to the first event of its handler, which is no time in which interrupts
+"""How long a timer's interrupt is on its way to the first event of its handler, not a time in which interrupts
 were off. Pure."""
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from howlate.words.say import say
 RANK = 50
 """Of the cost of recording, among notes."""
 COMMAND = re.compile(r"`((?:howlate|sysctl|apt|mount|swapoff|systemctl) [^`]*)`")
-"""Of a remedy; options of the kernel's command line are none."""
+"""Commands in a remedy; options of the kernel's command line are not commands."""
 
 
 def reasons(material: Material) -> Reasons | None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def showing(name: str) -> Iterator[tuple[Callable[[Search], None], Callable[[Search], None]]]:
-    """What is told of a search while it goes on, and before it begins; nothing is left of the line after it."""
+    """The progress of a search before and during it; nothing is left of the line after it."""
     try:
         yield _progress(name), _begins(name)
     finally:

@@ -11,7 +11,7 @@ from howlate.model.study import Value
 ADVISE = "advise"
 """The id of the study that measures flips."""
 START, AGAIN, TOGETHER = "start", "start-again", "together"
-"""Its parts beside those of the flips: the machine as it is; the same once more, beside the combination of what
+"""Its parts besides those of the flips: the machine as it is; the same again, with the combination of what
 helps."""
 KNOB = "knob"
 """The option of every test that sets a knob."""

@@ -82,7 +82,7 @@ class Undisturbed:
     """A sample above it is late."""
     spread_ns: int
     late: int = 0
-    """So many samples take more than twice the median; the causes of these alone are looked at."""
+    """The number of samples above twice the median; only the causes of these are examined."""
     unexplained: int = 0
     """Of these, those whose events were not kept, or whose largest part is unknown."""
     undecided: tuple[tuple[Cause, int], ...] = ()

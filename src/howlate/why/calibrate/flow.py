@@ -22,7 +22,7 @@ from howlate.why.machine_facts import MachineFacts
 from howlate.words.statement import Statement
 
 MOST_DELAYS = 2_000
-"""Of one kind; so many late samples are kept."""
+"""The most delays of one kind, whose late samples are all kept."""
 FEWEST_DELAYS = 10
 OF_A_CPU = "20us"
 """In virtual time: above the latency of an idle guest with one CPU, and at most the size of the least delay."""
