@@ -54,10 +54,12 @@ def names_of_texts(scope: ast.AST) -> set[str]:
 
 def makes_an_error(called: ast.expr, raised: bool, own: set[str]) -> bool:
     """Whether a call makes an error of howlate's: it names one, or it is raised and calls no class (`kind(...)`,
-    `self.error(...)`, `table.fail(...)`). A function of the same file (`own`) is looked at itself."""
+    `self.error(...)`, `table.fail(...)`). A function of howlate's (`own`) is looked at where it is written."""
     if isinstance(called, ast.Name) and called.id in ERRORS:
         return True
-    if isinstance(called, ast.Attribute) and called.attr in OF_A_LINE:
+    if isinstance(called, ast.Attribute) and (
+        called.attr in OF_A_LINE or (isinstance(called.value, ast.Name) and called.value.id in own)
+    ):
         return False
     name = (
         called.id
@@ -69,11 +71,18 @@ def makes_an_error(called: ast.expr, raised: bool, own: set[str]) -> bool:
     return raised and name not in own and not name.strip("_")[:1].isupper()
 
 
+def of_howlate(tree: ast.Module) -> Iterator[str]:
+    """The names that a file imports from howlate."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("howlate"):
+            yield from (name.asname or name.name for name in node.names)
+
+
 def texts_raised(source: str) -> Iterator[str]:
     """Where an error of howlate's is made of a text."""
     tree = ast.parse(source)
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    own = {function.name for function in functions}
+    own = {function.name for function in functions} | set(of_howlate(tree))
     raised = {node.exc for node in ast.walk(tree) if isinstance(node, ast.Raise)}
     for scope in (tree, *functions):
         texts = names_of_texts(scope) if scope is not tree else set()
@@ -117,6 +126,13 @@ def test_no_error_is_raised_with_a_text() -> None:
 def test_a_text_is_seen_however_it_is_raised(raised: str) -> None:
     source = f"def check(self, path: str, kind, error):\n    text = 'it ' + 'is wrong'\n    raise {raised}\n"
     assert list(texts_raised(source))
+
+
+def test_a_function_of_howlate_is_looked_at_where_it_is_written() -> None:
+    source = "from howlate.errors import made\nfrom {} import kind\n\ndef check(kind):\n    raise {}('it is wrong')\n"
+    assert not list(texts_raised(source.format("howlate.lab", "made")))
+    assert not list(texts_raised(source.format("howlate.lab", "kind.made")))
+    assert list(texts_raised(source.format("other", "kind")))
 
 
 @pytest.mark.parametrize(

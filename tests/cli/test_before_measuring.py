@@ -157,4 +157,4 @@ def test_a_program_that_is_no_probe_is_named_with_a_remedy(
     code, _out, err = howlate("run", "mine.toml", "--out", "r")
     assert code == 4
     assert "is not JSON" in err
-    assert "Unset HOWLATE_PROBE, which names /bin/true" in err
+    assert "Unset HOWLATE_PROBE (/bin/true)" in err

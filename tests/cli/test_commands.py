@@ -97,7 +97,7 @@ def test_the_first_cell_waits_for_no_module_of_results(howlate: Run) -> None:
         (["run", "mine.toml", "--scale", "0"], 2, "--scale must be above 0"),
         (["run", "timer"], 2, 'Did you mean "timers"?'),
         (["run", "absent.toml"], 2, "absent.toml does not exist"),
-        (["run", "mine.toml", "--target", "snail:board"], 2, 'the target "snail" is not known'),
+        (["run", "mine.toml", "--target", "snail:board"], 2, 'there is no target "snail"'),
         (["run", "mine.toml", "--set", "perid=1ms"], 2, 'Did you mean "period"?'),
         (["run", "mine.toml", "--set", "period=250"], 2, "Write it like 250us"),
         (["run", "mine.toml", "--set", "order.repetitions=9999"], 2, "Allow it with --most-cells 19998"),

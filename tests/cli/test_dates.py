@@ -95,7 +95,7 @@ def test_a_file_of_no_date_is_named(howlate: Run, in_memory: Path, seconds: int)
     for number, file in enumerate([*files, at(in_memory, own, seconds)]):
         done = howlate("import", file, "--out", f"i{number}")
         assert "fault in howlate" not in done.err
-        if "no day of the years" in done.err:
+        if "outside of the years 1 to 9999" in done.err:
             named.append(file.name)
             assert done.code == 4 and is_a_sentence(done.err) and file.name in done.err
             assert not Path(f"i{number}").exists()

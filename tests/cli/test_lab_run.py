@@ -115,7 +115,7 @@ def test_a_study_says_how_many_cpus_its_guests_have_and_the_user_overrides_it(
     [
         ("0", "turns of 0"),
         ("0us", "turns of 0"),
-        ("1500ns", "turns of 1.5"),
+        ("1500ns", "turns of 1500 ns"),
         ("2ms", "turns of 2"),
         ("5", "has no unit"),
         ("-5us", "not a time"),

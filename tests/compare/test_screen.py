@@ -77,7 +77,9 @@ def table(lines: list[str]) -> list[list[str]]:
         return []
     (head,) = [place for place, line in enumerate(lines) if re.search(r"  ratio\b|^ratio\b", line)]
     rows = lines[head + 1 :]
-    end = next((place for place, line in enumerate(rows) if not line or line.startswith("  ")), len(rows))
+    end = next(
+        (place for place, line in enumerate(rows) if not line or line.startswith(("  ", "Trust"))), len(rows)
+    )
     return [re.split(r"  +", line) for line in rows[:end]]
 
 

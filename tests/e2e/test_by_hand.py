@@ -322,7 +322,7 @@ def test_a_job_of_many_options_is_believed_as_the_probe_spells_them(tmp_path: Pa
         shutil.copyfile(tmp_path / f"{line}.stream", job / "results" / str(line) / "stream")
     code, out, err = howlate(tmp_path, "import", "j", "--out", "turned")
     said = " ".join(howlate(tmp_path, "show", "--all", "turned")[1].split())
-    named = set(re.findall(r"j/results/(\d+)/stream is another measurement than the cell asks for", said))
+    named = set(re.findall(r"j/results/(\d+)/stream is of another cell", said))
     assert code == 4 and named == set(map(str, range(1, len(cells)))), out + err
 
 

@@ -49,7 +49,7 @@ def test_no_bound_on_a_rate_is_printed_below_itself(per_h: float) -> None:
         *map(english, assumptions(unseen)),
     ]
     stated = re.findall(
-        r"(?:fewer than|under|comes up to) (\S+) (?:late events |times )?an hour", " ".join(told)
+        r"(?:fewer than|more than|comes up to) (\S+) (?:late events |times )?an hour", " ".join(told)
     )
     for text, bound in zip(stated, (per_h, per_h, 3 * 3600 / seconds), strict=True):
         assert bound <= float(text) <= 1.25 * bound, told

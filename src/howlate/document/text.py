@@ -35,7 +35,7 @@ def wrapped(text: str, width: int) -> list[str]:
     if cell_len(tied) == len(tied):
         lines = textwrap.wrap(tied, width, break_on_hyphens=False, break_long_words="`" not in tied)
     else:
-        lines = _wrapped_wide(tied, width)
+        lines = _wrapped_wide(tied, width, break_long_words="`" not in tied)
     return [line.replace(_TIE, " ") for line in lines]
 
 
@@ -47,7 +47,7 @@ def _tied(command: str, width: int) -> str:
     return command.replace(" ", _TIE) if cell_len(command) < width else command
 
 
-def _wrapped_wide(text: str, width: int) -> list[str]:
+def _wrapped_wide(text: str, width: int, *, break_long_words: bool) -> list[str]:
     lines: list[str] = []
     line = ""
     for piece in _pieces(text):
@@ -55,6 +55,10 @@ def _wrapped_wide(text: str, width: int) -> list[str]:
             lines.append(line.rstrip())
             line = ""
         line += piece if line else piece.lstrip()
+        while break_long_words and min(cell_len(piece.rstrip()), cell_len(line.rstrip())) > width:
+            fits = max(1, _fitting(line, width))
+            lines.append(line[:fits])
+            line = line[fits:]
     return [*lines, line.rstrip()] if line.strip() else lines
 
 

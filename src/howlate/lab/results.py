@@ -11,7 +11,7 @@ from pathlib import Path
 
 from howlate.errors import DamagedError, StorageError
 from howlate.lab.archive.packages import Say, silent
-from howlate.lab.cache import read_sealed, storing, write_sealed
+from howlate.lab.cache import read_sealed, say_changed, storing, write_sealed
 from howlate.lab.guests.window import decode_tree
 
 FORMAT = 1
@@ -64,7 +64,7 @@ class Results:
             return None
 
     def _changed(self, place: Path) -> None:
-        self.say(f"the cached result {place.name[:12]} has changed; it is measured again")
+        say_changed(place, self.say, "it is measured again")
 
     def holds(self, snapshot_key: str, job: bytes) -> bool:
         """Whether there is a result for the job, judging by its name."""

@@ -10,17 +10,18 @@ from howlate.words.statement import Statement, rule
 
 CLAIM = rule(
     "proof.claim-of-phase",
-    "Only for this phase of the load against the tick, not for other phases, loads or hardware, and for a single "
-    "release{armed}: {claim}",
+    "Only for this phase of the load against the tick, not for other phases, loads or hardware, and for {release}: "
+    "{claim}",
 )
-ARMED = rule("proof.armed", " that is armed at least {ahead_ns:exact} ahead")
+RELEASE = rule("proof.release", "a single release")
+ARMED = rule("proof.release-armed", "a single release that is armed at least {ahead_ns:exact} ahead")
 
 
 def claim_of(proof: Proof) -> Statement:
     """The sentence of a searched landscape, inside what it is about."""
     ahead_ns = least_ahead_ns(proof)
-    armed = "" if ahead_ns is None else ARMED(ahead_ns=ahead_ns)
-    return CLAIM(armed=armed, claim=proof.sentence())
+    release = RELEASE() if ahead_ns is None else ARMED(ahead_ns=ahead_ns)
+    return CLAIM(release=release, claim=proof.sentence())
 
 
 def least_ahead_ns(proof: Proof) -> int | None:

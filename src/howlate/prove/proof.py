@@ -42,9 +42,13 @@ WITHHELD = rule("proof.no-bound", "no bound, because {reasons:items}")
 TERMS = rule(
     "proof.basis",
     "eps {eps_ns:exact} from {logged:count} logged probes; {probes:count} probes; {pairs:count} pairs of guests "
-    "compared, equal until the release; {checks:count} check instants, none above{share}",
+    "compared, equal until the release; {checked}",
 )
-SHARE = rule("proof.share", ": with 95 % confidence less than {share:at-most} of all instants are")
+CHECKED = rule("proof.checked", "{checks:count} check instants, none above")
+CHECKED_SHARE = rule(
+    "proof.checked-share",
+    "{checks:count} check instants, none above: with 95 % confidence less than {share:at-most} of all instants are",
+)
 SCOPE = rule(
     "proof.covered",
     "Each row covers one phase of the load against the tick, and a single release with none before it. In a window "
@@ -277,8 +281,7 @@ class Proof:
             logged=self.logged,
             probes=len(self.probes),
             pairs=len(self.pairs),
-            checks=self.checks,
-            share=SHARE(share=share) if share else "",
+            checked=CHECKED_SHARE(checks=self.checks, share=share) if share else CHECKED(checks=self.checks),
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from howlate.errors import UsageError
 from howlate.model.decode import UNREADABLE
 from howlate.system.opening import open_file
+from howlate.words.printable import printable
 from howlate.words.statement import rule
 
 TOO_MANY_FILES = rule(
@@ -148,7 +149,9 @@ _MANY = {
 
 
 def _said(what: str, paths: Sequence[Path]) -> str:
-    names = ", ".join(str(path) for path in paths[:_NAMED]) + (" and others" if len(paths) > _NAMED else "")
+    names = ", ".join(printable(str(path)) for path in paths[:_NAMED]) + (
+        " and others" if len(paths) > _NAMED else ""
+    )
     return (_ONE if len(paths) == 1 else _MANY)[what].format(names=names, count=len(paths))
 
 

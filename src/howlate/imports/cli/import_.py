@@ -169,4 +169,4 @@ def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
 
 def _notes(notes: Sequence[str]) -> None:
     for note in notes:
-        click.echo(f"note: {as_called(note)}", err=True)
+        click.echo(f"note: {printable(as_called(note))}", err=True)  # it names files, as others chose

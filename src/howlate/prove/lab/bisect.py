@@ -101,7 +101,7 @@ bisect_options = together(
 @click.argument("study", metavar="STUDY", shell_complete=complete_studies)
 @click.option("--limit", required=True, metavar="TIME", help="Limit that the maximum crosses.")
 @bisect_options
-@out_option("Folder for the runs of the steps, new or to continue.")
+@out_option("Folder for the run folders of the steps, new or to continue.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/lab/bisect.md).")
 @archive_options
 def command(
