@@ -26,7 +26,7 @@ from figures import Figure, Measure, Part, asked_of, simulated  # noqa: E402
 from howlate.verdict.extrapolate import REACH, extrapolated  # noqa: E402
 from howlate.verdict.rate import rate_of  # noqa: E402
 from howlate.verdict.ruling import Question  # noqa: E402
-from howlate.verdict.stretch import stretch_of  # noqa: E402
+from howlate.verdict.stretch import horizon_verdict  # noqa: E402
 from made_evidence import made_evidence, made_peaks  # noqa: E402
 from made_series import (  # noqa: E402
     AUTOCORRELATED,
@@ -110,7 +110,7 @@ def block_coverage(
     for _ in range(repetitions):
         values = series.samples(random, samples + ahead)
         evidence = made_evidence(1 << 40, values[:samples])
-        stretch = stretch_of(evidence, Question(1 << 40))
+        stretch = horizon_verdict(evidence, Question(1 << 40))
         stated += stretch.bound
         held += stretch.bound and int(values[samples:].max()) <= (evidence.max_ns or 0)
     withheld = round(100 * (1 - stated / repetitions), 1)
@@ -128,7 +128,7 @@ def drift_withheld(repetitions: int, samples: int, random: np.random.Generator) 
         withheld = 0
         for _ in range(repetitions):
             evidence = made_evidence(1 << 40, drifting(random, samples, factor))
-            withheld += not stretch_of(evidence, Question(1 << 40)).bound
+            withheld += not horizon_verdict(evidence, Question(1 << 40)).bound
         share = round(100 * withheld / repetitions, 1)
         found.append(Figure(f"drift by {factor:g}: withheld", share, "%", at_least=90))
     return found

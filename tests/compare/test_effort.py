@@ -18,7 +18,7 @@ from howlate.compare.effort import (
 )
 from howlate.model.summary import MISSES
 from howlate.sides.sides import COMPARED, HALF_A_MISS, decided_together
-from howlate.statistics.bounds import rate_upper, with_unseen
+from howlate.statistics.bounds import rate_upper, with_reserve
 from howlate.verdict.rate import rate_of
 from howlate.verdict.ruling import Question, Ruling
 from made_evidence import made_evidence, quiet
@@ -44,7 +44,7 @@ def test_what_is_planned_passes_in_95_percent(share: float, theta: float) -> Non
     (effort,) = rate_efforts(rate, 0.95, 1e-3, theta, [share * rate])
     groups = np.random.default_rng(1).poisson(share * rate * theta * effort.activations, 400)
     seconds, trials = effort.activations * 1e-3, theta * effort.activations
-    passed = [rate_upper(with_unseen(int(k), seconds), trials, 0.95) <= rate for k in groups]
+    passed = [rate_upper(with_reserve(int(k), seconds), trials, 0.95) <= rate for k in groups]
     assert np.mean(passed) >= CHANCE - 2 * np.sqrt(CHANCE * (1 - CHANCE) / 400)
 
 

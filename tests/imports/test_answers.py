@@ -16,8 +16,8 @@ from howlate.store.loaded import load_run
 from howlate.store.run_folder import RunFolder
 from howlate.store.summarise import recounted
 from howlate.verdict.of_run import verdicts_of
-from howlate.verdict.promise import statements
 from howlate.verdict.promise_facts import each_cpu
+from howlate.verdict.row_statements import statements
 from howlate.verdict.ruling import Question, Ruling
 from howlate.words.say import english
 from howlate.words.statement import Statement

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from howlate.statistics.diagnose import (
     clustering,
+    confidence_ahead,
     extremal_index,
     kendall_trend,
-    next_stretch_confidence,
 )
 
 
@@ -124,12 +124,12 @@ def _p(series: object) -> float:
 
 
 def test_next_stretch_by_hand() -> None:
-    assert next_stretch_confidence(19, 1) == 0.95
-    assert next_stretch_confidence(10, 10) == 0.5
-    assert next_stretch_confidence(0, 3) == 0.0
+    assert confidence_ahead(19, 1) == 0.95
+    assert confidence_ahead(10, 10) == 0.5
+    assert confidence_ahead(0, 3) == 0.0
     for bad in ((0, 0), (-1, 2)):
         with pytest.raises(ValueError, match="blocks"):
-            next_stretch_confidence(*bad)
+            confidence_ahead(*bad)
 
 
 def test_next_stretch_counts_the_orders() -> None:
@@ -137,4 +137,4 @@ def test_next_stretch_counts_the_orders() -> None:
     5."""
     orders = list(itertools.permutations(range(5)))
     kept = sum(max(order[:3]) > max(order[3:]) for order in orders)
-    assert kept / len(orders) == next_stretch_confidence(3, 2)
+    assert kept / len(orders) == confidence_ahead(3, 2)

@@ -7,7 +7,7 @@ import pytest
 
 from howlate.verdict.rate import rate_of
 from howlate.verdict.ruling import Question
-from howlate.verdict.stretch import stretch_of
+from howlate.verdict.stretch import horizon_verdict
 from made_evidence import made_evidence
 from made_series import AUTOCORRELATED, INDEPENDENT, MIXTURES, drifting
 
@@ -40,4 +40,4 @@ def test_a_drift_withholds_the_next_stretch() -> None:
     random = np.random.default_rng(13)
     for _ in range(20):
         evidence = made_evidence(1 << 40, drifting(random, 20_000, 2.0))
-        assert not stretch_of(evidence, Question(1 << 40)).bound
+        assert not horizon_verdict(evidence, Question(1 << 40)).bound

@@ -10,8 +10,8 @@ import pytest
 from howlate.document.document import Folded, Item, Texts
 from howlate.statistics.valid import DROPPED
 from howlate.verdict.document import OF_ALL, OF_RULED, OF_UNRULED, items
-from howlate.verdict.promise import statements
 from howlate.verdict.promise_sentence import no_verdict
+from howlate.verdict.row_statements import statements
 from howlate.verdict.ruling import Question, Ruling
 from howlate.verdict.verdict import verdict
 from howlate.words.say import Text

@@ -13,13 +13,14 @@ from howlate.statistics.describe import Int64s
 from howlate.statistics.peaks import MOST_PEAKS, Peaks
 from howlate.statistics.valid import DROPPED
 from howlate.verdict.extrapolate import Extrapolation
-from howlate.verdict.promise import statements
+from howlate.verdict.row_statements import statements
 from howlate.verdict.ruling import Question, Verdict
 from howlate.verdict.verdict import verdict, with_extrapolation
 from howlate.verdict.verdict_json import verdict_json
 from howlate.words.say import english
 from made_evidence import made_evidence, made_peaks
 from made_series import AUTOCORRELATED, INDEPENDENT, drifting
+from statement_parts import parts
 
 DEADLINE_NS = 200_000
 NO_MISS = Question(DEADLINE_NS)
@@ -55,10 +56,9 @@ def test_an_exponential_tail_is_extrapolated_tenfold() -> None:
     assert said.refused == () and said.share == pytest.approx(1e-6)
     assert said.level_ns == pytest.approx(30_631, rel=0.15)
     assert said.level_ns < said.upper_ns < 60_000
-    texts = [english(told) for told in statements(found)]
-    (stated,) = [text for text in texts if "Extrapolation by a model, which decides nothing" in text]
-    assert "1 in 1,000,000 releases is later than" in stated and "95 % profile interval" in stated
-    assert any("no test sees a cause that never occurred" in text for text in texts)
+    told = parts(*statements(found))
+    assert told["extrapolation.stated"]["times"] == 1_000_000
+    assert told["extrapolation.stated"]["confidence"] == 0.95 and "extrapolation.assumes" in told
 
 
 def test_it_changes_no_verdict() -> None:
@@ -97,7 +97,7 @@ def test_virtual_time_is_no_random_sample() -> None:
 def test_an_invalid_measurement_is_not_extrapolated() -> None:
     found = judged(exponential(), failed_checks=(DROPPED(count=1),))
     assert {told.rule for told in model(found).refused} == {"extrapolation.no-verdict"}
-    assert english(statements(found)[-1]) == "Extrapolation: refused, for the measurement is not valid."
+    assert statements(found)[-1].rule == "extrapolation.refused"
 
 
 @pytest.mark.parametrize(

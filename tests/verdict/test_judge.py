@@ -32,14 +32,15 @@ from howlate.statistics.valid import (
 )
 from howlate.verdict.evidence import misses_without_samples
 from howlate.verdict.judge import Judged, on_own_deadlines, stated
-from howlate.verdict.promise import statements
 from howlate.verdict.promise_facts import each_cpu
 from howlate.verdict.promise_sentence import run_sentence, sentence
+from howlate.verdict.row_statements import statements
 from howlate.verdict.ruling import Question, Ruling
 from howlate.words.say import english
 from howlate.words.statement import Statement
 from made_cells import made_cell
 from made_runs import made_run
+from statement_parts import parts
 
 US = 1_000
 PASS, FAIL, OPEN = Ruling.PASS, Ruling.FAIL, Ruling.INCONCLUSIVE
@@ -229,7 +230,7 @@ def test_rows_that_could_not_be_judged_are_named_beside_one_that_fails() -> None
     )
     rows = rows_of(200 * US, late, replace(open_, labels={**labels, "load": "disk"}))
     told = [each.rule for each in run_sentence([row.verdict for row in rows])]
-    assert told == ["verdict.run-fail", "verdict.run-open"]
+    assert told == ["verdict.run-fail", "verdict.run-inconclusive"]
 
 
 def gap_cell(threshold_ns: int | None, largest_ns: int | None, resolution_ns: int = 1) -> CellSummary:
@@ -289,11 +290,10 @@ def test_of_several_cpus_the_worst_is_named_and_each_has_a_line() -> None:
     counts = DeadlineSummary(100 * US, 12_000, 7, by_cpu={"0": OfCpu(6_000), "3": OfCpu(6_000, 7)})
     view = replace(cell, columns={"latency_ns": column}, deadline=counts)
     (row,) = on_own_deadlines(made_run([(cell, MADE[1])]), [view], Question(100 * US))
-    named = [told for told in statements(row.verdict) if told.rule == "verdict.fact-cpu-misses"]
-    assert [(told.values["cpu"], told.values["misses"], told.values["releases"]) for told in named] == [
-        ("3", 7, 6_000)
-    ]
-    assert [told.values["misses"] for told in each_cpu(row.verdict)] == [0, 7]
+    named = [told for told in statements(row.verdict) if told.rule == "verdict.each-cpu"]
+    missed = [parts(told)["verdict.missed"] for told in (*named, *each_cpu(row.verdict))]
+    assert [told.values["cpu"] for told in named] == ["3"]
+    assert [(each["misses"], each["releases"]) for each in missed] == [(7, 6_000), (0, 6_000), (7, 6_000)]
 
 
 CHECKS = [

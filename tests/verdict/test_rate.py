@@ -19,9 +19,9 @@ from howlate.statistics.tail import BLOCKS, clusters_of_misses
 from howlate.statistics.valid import DROPPED
 from howlate.verdict.evidence import Evidence
 from howlate.verdict.on_screen import promised
-from howlate.verdict.promise import statements
 from howlate.verdict.promise_bounds import assumptions, events_line
 from howlate.verdict.promise_sentence import sentence
+from howlate.verdict.row_statements import statements
 from howlate.verdict.ruling import Question, Ruling
 from howlate.verdict.verdict import verdict
 from howlate.words.say import english, english_text
@@ -29,6 +29,7 @@ from made_evidence import made_evidence, quiet
 from made_misses import DEADLINE_NS as LATE_NS
 from made_misses import PROCESSES, Round, calm_and_busy, evidence_of, misses_of
 from made_misses import of_cpus as round_of_cpus
+from statement_parts import parts
 
 DEADLINE_NS = 200_000
 PASS, FAIL, INCONCLUSIVE = Ruling
@@ -283,9 +284,9 @@ def test_the_worst_cpu_decides_a_tolerated_rate(worst: int) -> None:
     pooled = verdict(of_cpus(30, each=100_000, seconds=1e5), asked)
     found = verdict(of_cpus(*late, seconds=1e5), asked)
     assert (pooled.outcome, found.outcome, found.rate.cpu) == (PASS, FAIL, str(worst))
-    told = sentence(found)
-    assert (told.rule, told.values["misses"], told.values["releases"]) == ("verdict.fail-rate", 30, 25_000)
-    assert f"on CPU {worst} does not keep" in english(told)
+    told = parts(sentence(found))
+    assert (told["verdict.missed"]["misses"], told["verdict.missed"]["releases"]) == (30, 25_000)
+    assert told["verdict.part"]["parts"] == (f"CPU {worst}",) and "verdict.at-least" in told
     assert verdict(of_cpus(*late, seconds=1e5), Question(DEADLINE_NS, 1e-2, 0)).outcome is PASS
     steal = verdict(of_cpus(*late, steal=0.5), Question(DEADLINE_NS, 1e-6, 0))
     assert (steal.outcome, steal.rate.cpu) == (FAIL, str(worst))

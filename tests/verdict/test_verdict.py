@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,16 +16,22 @@ from howlate.statistics.bounds import rate_upper
 from howlate.statistics.valid import DROPPED
 from howlate.verdict.document import sheet
 from howlate.verdict.evidence import Evidence
-from howlate.verdict.promise import statements
+from howlate.verdict.promise_bounds import horizon_line
 from howlate.verdict.promise_sentence import run_sentence, sentence
-from howlate.verdict.ruling import Question, Ruling
+from howlate.verdict.row_statements import statements
+from howlate.verdict.ruling import Question, Ruling, Verdict
 from howlate.verdict.verdict import verdict
 from howlate.verdict.verdict_json import verdict_json
 from howlate.words.say import english
 from made_evidence import made_evidence, quiet
+from statement_parts import parts
 
 DEADLINE_NS = 200_000
 PASS, FAIL, INCONCLUSIVE = Ruling
+
+
+def told_of(found: Verdict) -> dict[str, Mapping[str, Any]]:
+    return parts(*statements(found))
 
 
 def text(evidence: object, asked: Question) -> str:
@@ -36,11 +44,14 @@ def test_a_quiet_cell_passes_for_a_nineteenth_of_its_time() -> None:
     assert (found.outcome, found.rate.outcome, found.stretch.outcome) == (PASS, None, PASS)
     assert found.stretch.horizon_s == pytest.approx(100 / 19)
     assert found.stretch.confidence == pytest.approx(0.95)
-    assert english(sentence(found)) == (
-        "PASS, as far as 100 s show: the measurement keeps the deadline of 200 µs. None of 100,000 releases missed "
-        "it, and with 95 % confidence none will in the next 5.2 s."
+    said = sentence(found)
+    assert (said.rule, said.values["seconds"], said.values["deadline_ns"]) == (
+        *("verdict.pass-so-far", 100.0),
+        DEADLINE_NS,
     )
-    assert "That none ever misses can never be shown." in text(found.evidence, found.asked)
+    told = parts(said)
+    assert (told["verdict.missed"]["misses"], told["verdict.missed"]["releases"]) == (0, 100_000)
+    assert told["verdict.next"] == {"confidence": 0.95, "horizon_s": pytest.approx(100 / 19)}
 
 
 def test_a_longer_horizon_says_how_long_it_needs() -> None:
@@ -48,9 +59,7 @@ def test_a_longer_horizon_says_how_long_it_needs() -> None:
     found = verdict(made_evidence(DEADLINE_NS, quiet()), Question(DEADLINE_NS, horizon_s=10))
     assert (found.outcome, found.stretch.outcome) == (INCONCLUSIVE, INCONCLUSIVE)
     assert found.needed_s == pytest.approx(90)
-    assert "Measure 90 s longer to decide it, if misses keep coming at this rate." in text(
-        found.evidence, found.asked
-    )
+    assert told_of(found)["verdict.needed"] == {"seconds": pytest.approx(90)}
 
 
 def test_a_rate_that_the_samples_can_show() -> None:
@@ -69,9 +78,9 @@ def test_a_miss_fails_where_none_is_tolerated() -> None:
     values[500] = 300_000
     found = verdict(made_evidence(DEADLINE_NS, values), Question(DEADLINE_NS))
     assert (found.outcome, found.rate.outcome, found.stretch.outcome) == (FAIL, FAIL, FAIL)
-    assert english(sentence(found)).startswith(
-        "FAIL: the measurement does not keep the deadline of 200 µs. 1 of 100,000"
-    )
+    told = parts(sentence(found))
+    assert told["verdict.fail"]["deadline_ns"] == DEADLINE_NS
+    assert (told["verdict.missed"]["misses"], told["verdict.missed"]["releases"]) == (1, 100_000)
 
 
 def test_a_rate_that_is_surely_exceeded_fails() -> None:
@@ -162,22 +171,20 @@ def test_runs_that_differ_need_more_runs() -> None:
 
 def test_no_time_bounds_the_next_stretch_where_a_release_was_never_served() -> None:
     """The largest of those that were served says nothing of it."""
-    for virtual, begin in (
-        (False, "Next stretch: FAIL. No time bounds the next"),
-        (True, "Next seed: no time bounds it"),
-    ):
+    for virtual, outcome in ((False, ["FAIL"]), (True, [])):
         evidence = made_evidence(DEADLINE_NS, quiet(2_000), quiet(2_000, 1), virtual=virtual, boots=2)
         never = replace(evidence, deadline=DeadlineSummary(DEADLINE_NS, 4_000, 0, 3, 1))
-        said = text(never, Question(DEADLINE_NS))
-        assert begin in said and "since releases were never served: 3 of those measured." in said
-        assert "nothing is later" not in said
+        (told,) = horizon_line(verdict(never, Question(DEADLINE_NS)))
+        assert [part for part in told.values["clauses"] if isinstance(part, str)] == outcome
+        assert parts(told)["extrapolation.unserved"] == {"count": 3}
+        assert "verdict.nothing-later" not in parts(told)
 
 
 def test_releases_without_an_activation_are_not_counted_where_they_are_not_known() -> None:
     evidence = made_evidence(DEADLINE_NS, quiet(2_000), known=Knowledge(missed_releases=False))
-    said = text(evidence, Question(DEADLINE_NS))
-    assert "Later than 200 µs: 0 of 2,000 activations. How many releases had none is not known." in said
-    assert "never served" not in said
+    told = told_of(verdict(evidence, Question(DEADLINE_NS)))
+    assert "verdict.fact-late" in told and "verdict.fact-count" not in told
+    assert (told["verdict.missed"]["misses"], told["verdict.missed"]["releases"]) == (0, 2_000)
 
 
 def test_a_few_samples_bound_no_next_stretch() -> None:
@@ -185,9 +192,7 @@ def test_a_few_samples_bound_no_next_stretch() -> None:
     for n in (1, 5):
         found = verdict(made_evidence(DEADLINE_NS, quiet(n), p999_ns=()), Question(DEADLINE_NS))
         assert found.outcome is INCONCLUSIVE and not found.stretch.bound
-        said = text(found.evidence, found.asked)
-        assert "too few samples to see whether they rise or fall" in said
-        assert "Measuring longer may decide it" in said and "will not decide it" not in said
+        assert told_of(found).keys() >= {"verdict.too-short", "verdict.more-may-help"}
 
 
 def test_all_samples_miss() -> None:
@@ -268,8 +273,7 @@ def test_what_a_file_cannot_know_is_not_claimed(known: Knowledge, rule_id: str, 
 
 def test_what_is_not_known_does_not_make_a_measurement_invalid() -> None:
     evidence = made_evidence(DEADLINE_NS, quiet(), known=Knowledge(time_order=False))
-    said = text(evidence, Question(DEADLINE_NS))
-    assert "cannot be said" in said and "not valid" not in said
+    assert sentence(verdict(evidence, Question(DEADLINE_NS))).rule == "verdict.inconclusive"
 
 
 def test_a_rounded_value_at_the_deadline_may_have_missed_it() -> None:
@@ -295,9 +299,7 @@ def test_of_an_unknown_time_no_next_stretch_is_bounded() -> None:
     evidence = made_evidence(DEADLINE_NS, quiet(), seconds=0.0)
     found = verdict(evidence, Question(DEADLINE_NS))
     assert found.outcome is INCONCLUSIVE
-    assert "Next stretch: not stated, for it is not known how long it was measured." in text(
-        evidence, found.asked
-    )
+    assert "verdict.no-time" in parts(*horizon_line(found))
     assert " 0 s" not in text(evidence, found.asked)
 
 
@@ -307,15 +309,15 @@ def test_virtual_time_is_exact_for_its_seeds() -> None:
     evidence = made_evidence(DEADLINE_NS, *runs, virtual=True, boots=8)
     found = verdict(evidence, Question(DEADLINE_NS))
     assert (found.outcome, found.stretch.outcome) == (PASS, None)
-    assert "exact for these seeds" in english(sentence(found)) and "confidence" not in english(
-        sentence(found)
-    )
-    assert "with 88.89 % confidence nothing is later" in text(evidence, found.asked)
+    assert parts(sentence(found))["verdict.exact"] == {"seeds": 8}
+    assert "confidence" not in english(sentence(found))
+    assert told_of(found)["verdict.nothing-later"]["confidence"] == pytest.approx(8 / 9)
     asked = verdict(evidence, Question(DEADLINE_NS, horizon_s=2))
     assert asked.outcome is INCONCLUSIVE and asked.needed_s == pytest.approx(22)
     runs[3][7] = 300_000
     missed = verdict(made_evidence(DEADLINE_NS, *runs, virtual=True), Question(DEADLINE_NS))
-    assert missed.outcome is FAIL and "Exactly 1 of 16,000" in english(sentence(missed))
+    counts = parts(sentence(missed))["verdict.missed"]
+    assert (missed.outcome, counts["misses"], counts["releases"]) == (FAIL, 1, 16_000)
     tolerated = verdict(
         made_evidence(DEADLINE_NS, *runs, virtual=True), Question(DEADLINE_NS, miss_rate=1e-3)
     )
@@ -328,8 +330,8 @@ def test_below_the_labs_resolution_only_what_is_later_than_it_decides() -> None:
     below = made_evidence(DEADLINE_NS, *runs, virtual=True, lab_resolution_ns=2 * DEADLINE_NS)
     found = verdict(below, Question(DEADLINE_NS))
     assert found.outcome is INCONCLUSIVE and found.needed_s is None
-    assert "below the lab's resolution of 400 µs" in text(below, found.asked)
-    assert "Measuring longer under these conditions will not decide it" in text(below, found.asked)
+    assert told_of(found)["verdict.below-resolution"] == {"least_ns": 2 * DEADLINE_NS}
+    assert "verdict.no-time-helps" in told_of(found)
     fine = made_evidence(DEADLINE_NS, *runs, virtual=True, lab_resolution_ns=DEADLINE_NS)
     assert verdict(fine, Question(DEADLINE_NS)).outcome is PASS
     runs[3][7] = 3 * DEADLINE_NS
@@ -342,14 +344,12 @@ def test_several_rows_fail_by_their_worst() -> None:
     kept = verdict(made_evidence(DEADLINE_NS, quiet(), name="none"), Question(DEADLINE_NS))
     late = made_evidence(DEADLINE_NS, quiet() * 100, name="disk")
     missed = verdict(late, Question(DEADLINE_NS))
-    assert [english(told) for told in run_sentence([kept, kept])] == [
-        "PASS: each of 2 rows keeps the deadline of 200 µs.",
-        "That is as far as 100 s of each show.",
-        "The bounds of each row hold with 95 % confidence; those of all 2 rows together hold with at least 90 %.",
-    ]
-    assert [english(told) for told in run_sentence([kept, missed])] == [
-        "FAIL: 1 of 2 rows does not keep the deadline of 200 µs: disk."
-    ]
+    assert parts(*run_sentence([kept, kept])) == {
+        "verdict.run-pass": {"rows": 2, "deadlines": ("200 µs",)},
+        "verdict.run-each": {"confidence": 0.95, "rows": 2, "all": pytest.approx(0.9)},
+    }
+    failed = {"rows": 2, "count": 1, "names": ("disk",), "deadlines": ("200 µs",)}
+    assert parts(*run_sentence([kept, missed])) == {"verdict.run-fail": failed}
 
 
 def test_every_bound_has_its_confidence_and_what_it_assumes() -> None:
@@ -364,15 +364,8 @@ def test_every_bound_has_its_confidence_and_what_it_assumes() -> None:
 
 ASSUMES = {"verdict.assumes-like", "verdict.assumes-unseen", "verdict.assumes-inputs"}
 BOUNDS = {
-    *(
-        "verdict.pass-stretch",
-        "verdict.pass-both",
-        "verdict.pass-rate",
-        "verdict.fail-rate",
-        "verdict.rate-stated",
-    ),
-    *("verdict.rate-pass", "verdict.rate-fail", "verdict.rate-inconclusive", "verdict.rate-exact"),
-    *("verdict.stretch", "verdict.stretch-short", "verdict.stretch-unjudged", "verdict.fact-quantile"),
+    *("verdict.at-most", "verdict.at-least", "verdict.next", "verdict.exactly", "verdict.nothing-later"),
+    "verdict.fact-quantile",
 }
 
 
@@ -396,6 +389,6 @@ def test_what_is_assumed_is_said_where_a_bound_is_and_nowhere_else(asked: Questi
     ]
     for evidence in made:
         found = verdict(evidence, asked)
-        rules = {told.rule for told in statements(found)}
+        rules = told_of(found).keys()
         is_stated = bool(rules & BOUNDS) or found.rate.upper is not None  # in the table and the JSON
         assert bool(rules & ASSUMES) == is_stated, rules

@@ -167,10 +167,10 @@ def test_what_is_stored_is_english_whatever_is_spoken(name: str) -> None:
 
 
 def test_thousands_have_no_comma_where_it_is_the_decimal_one() -> None:
-    seen = RULES["verdict.fact-late"](late=2, releases=9_051, deadline_ns=200_000)
-    assert "of 9,051 activations" in english(seen) and "of 9,051 activations" in say(seen)
+    seen = RULES["cell.dropped"](count=9_051)
+    assert "9,051" in english(seen) and "9,051" in say(seen)
     language.speak("de")
-    assert "von 9\u202f051 Aktivierungen" in say(seen)
+    assert "9\u202f051" in say(seen)
 
 
 def test_a_stored_statement_is_said_in_the_readers_language_before_anything_else_is_imported() -> None:

@@ -13,7 +13,7 @@ from howlate.compare.topics import MOST_SAID, Topic, topics_of
 from howlate.compare.trends import run_times, trends
 from howlate.sides.sides import SideRow
 from howlate.statistics import phrases
-from howlate.statistics.diagnose import next_stretch_confidence
+from howlate.statistics.diagnose import confidence_ahead
 from howlate.words.say import english, to_json
 from howlate.words.statement import Statement, rule
 
@@ -263,6 +263,6 @@ def _next(repetitions: int, topic: Topic) -> Statement:
     """The bound on the horizon that exchangeable repetitions allow."""
     if repetitions == 1:
         return NEXT_ONE_SEED() if topic.virtual else NEXT_ONCE()
-    assert 0 < next_stretch_confidence(repetitions, 1) < 1
+    assert 0 < confidence_ahead(repetitions, 1) < 1
     following = NEXT_SEED if topic.virtual else NEXT_REPETITION
     return following(repetitions=repetitions, of=repetitions + 1)

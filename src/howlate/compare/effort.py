@@ -13,7 +13,7 @@ import numpy as np
 from howlate.model.summary import MISSES
 from howlate.sides.paired import Reals
 from howlate.sides.sides import COMPARED, HALF_A_MISS, P999, fewest_pairs, holm_rows, margin_ps
-from howlate.statistics.bounds import trials_needed, with_unseen
+from howlate.statistics.bounds import trials_needed, with_reserve
 from howlate.statistics.special import chi2_sf
 from howlate.verdict.sequential import trials_without_miss
 
@@ -94,7 +94,7 @@ def _needed(rate: float, groups: int, confidence: float, period_s: float, theta:
     again = needed
     for _ in range(STEPS if groups else 0):
         needed = (needed + again) // 2
-        again = trials_needed(rate, with_unseen(groups, needed * period_s), confidence, theta)
+        again = trials_needed(rate, with_reserve(groups, needed * period_s), confidence, theta)
     return max(needed, again)
 
 

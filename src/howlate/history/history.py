@@ -13,7 +13,7 @@ from howlate.history.courses import MARGIN, Change, Course, PastRun, Series, sea
 from howlate.history.known_runs import KnownCell, KnownRun
 from howlate.history.level_shifts import FEWEST, LEVEL
 from howlate.model.run import VIRTUAL
-from howlate.statistics.diagnose import next_stretch_confidence
+from howlate.statistics.diagnose import confidence_ahead
 from howlate.statistics.labels import row_names
 from howlate.statistics.statistics import STATISTICS
 from howlate.words.statement import Statement, rule
@@ -245,7 +245,7 @@ def hit_rate(series: Series, confidence: float = 0.0) -> HitRate:
     for place in range(1, len(runs)):
         for first in range(place - 1, -1, -1):
             past = runs[first:place]
-            reached = next_stretch_confidence(sum(each.count for each in past), runs[place].count)
+            reached = confidence_ahead(sum(each.count for each in past), runs[place].count)
             if reached >= confidence:
                 stated.append(reached)
                 held += runs[place].figures["max"] <= max(each.figures["max"] for each in past)

@@ -18,16 +18,16 @@ def rate_upper(misses: float, trials: float, confidence: float) -> float:
     return beta_quantile(confidence, misses + 1, trials - misses)
 
 
-UNSEEN_S = 250.0
+RESERVE_S = 250.0
 """A run may have seen none of a machine's busy turns, or those alone. So the upper bounds of a rate are reckoned with
 the misses of so many seconds more, and the lower ones with their releases (docs/verdict.md, "A turn that was not
 seen")."""
 
 
-def with_unseen(counted: float, seconds: float) -> float:
-    """What was counted in so many seconds (0: nobody knows), and as much again as UNSEEN_S would bring, at most the
+def with_reserve(counted: float, seconds: float) -> float:
+    """What was counted in so many seconds (0: nobody knows), and as much again as RESERVE_S would bring, at most the
     same."""
-    return counted * (1 + (min(1.0, UNSEEN_S / seconds) if seconds > 0 else 1.0))
+    return counted * (1 + (min(1.0, RESERVE_S / seconds) if seconds > 0 else 1.0))
 
 
 def rate_lower(misses: float, trials: float, confidence: float) -> float:

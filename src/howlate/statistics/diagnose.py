@@ -189,7 +189,7 @@ def _weighed(ties: npt.NDArray[np.float64]) -> float:
     return float((ties * (ties - 1) * (2 * ties + 5)).sum())
 
 
-def next_stretch_confidence(past_blocks: int, next_blocks: int) -> float:
+def confidence_ahead(past_blocks: int, next_blocks: int) -> float:
     """With what confidence the maximum of B past blocks is not exceeded in the next M: B / (B + M).
 
     Among B + M exchangeable blocks each is equally likely to hold the largest value (ties count for the

@@ -26,10 +26,9 @@ from howlate.model.loaded import RunContent
 from howlate.sides.gravity import anticipated
 from howlate.statistics.groups import groups_of
 from howlate.statistics.labels import row_names
-from howlate.verdict.promise import remaining, standing_in_the_way, statements
-from howlate.verdict.promise_bounds import events_line, rate_line, stretch_line
 from howlate.verdict.promise_facts import each_cpu
 from howlate.verdict.promise_sentence import no_verdict, run_sentence, sentence
+from howlate.verdict.row_statements import answers, remaining, standing_in_the_way, statements
 from howlate.verdict.ruling import Ruling, Verdict
 from howlate.verdict.whole import no_pass, outcome_of
 from howlate.words.language import _
@@ -151,15 +150,7 @@ def briefly(verdicts: Sequence[Verdict], content: RunContent | None = None) -> I
     yield Texts("verdict", opening(verdicts, content))
     if len(verdicts) == 1:
         (only,) = verdicts
-        lines = (
-            statements(only)[1:]
-            if no_verdict(only)
-            else (
-                rate_line(only),
-                *events_line(only),
-                stretch_line(only),
-            )
-        )
+        lines = statements(only)[1:] if no_verdict(only) else answers(only)
         yield Texts("more", tuple(lines if no_verdict(only) else (*lines, *remaining(only))))
         return
     for verdict in verdicts:

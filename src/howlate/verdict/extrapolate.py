@@ -169,7 +169,7 @@ class _Tail:
         return self.samples / samples / share
 
 
-def asked_share(miss_rate: float, samples: int) -> float:
+def share_in_reach(miss_rate: float, samples: int) -> float:
     """The share whose level is extrapolated: the tolerated rate where the samples are too few for it, else the rarest
     that is in reach."""
     rarest = 1 / (REACH * max(1, samples))

@@ -80,7 +80,7 @@ def until_decided(asked: Question, at_most_s: float) -> list[Statement]:
     """What a run notes that is measured until this is decided."""
     values = {"at_most_s": at_most_s, "miss_rate": asked.miss_rate, "confidence": asked.confidence}
     note = UNTIL_DECIDED_RATE(**values)
-    if asked.judges_stretch:
+    if asked.judges_horizon:
         note = UNTIL_DECIDED(**values, horizon_s=asked.horizon_s or 0.0)
     return [note, *([UNTIL_CLUSTER(cluster=asked.cluster)] if asked.cluster != 1 else [])]
 

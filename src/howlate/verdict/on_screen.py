@@ -11,8 +11,8 @@ from howlate.document.of_runs import Material
 from howlate.verdict.document import beside
 from howlate.verdict.in_report import rows
 from howlate.verdict.judge import Judged
-from howlate.verdict.promise import remaining
 from howlate.verdict.promise_bounds import rate_line
+from howlate.verdict.row_statements import remaining
 from howlate.verdict.ruling import Ruling, Verdict
 from howlate.verdict.whole import lacking, outcome_of, ruling_of
 from howlate.words.caption import Caption, Listed

@@ -1,100 +1,45 @@
-"""The two answers of a verdict, on the rate of misses and on the next stretch, and what they assume."""
+"""The two answers of a verdict, on the rate of misses and on its horizon, and what they assume."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
-from howlate.verdict.promise_sentence import how_together, things_of
+from howlate.verdict.extrapolate import UNSERVED
+from howlate.verdict.promise_sentence import TOLERATED, share_missed, things_of
 from howlate.verdict.ruling import Ruling, Verdict
 from howlate.verdict.stretch import SEEN
 from howlate.words.statement import Statement, rule
 
-RATE_STATED = rule(
-    "verdict.rate-stated",
-    "Rate of misses: at most {upper:at-most} with {confidence:level} confidence, {how}. That none ever misses can "
-    "never be shown.",
-)
-RATE_JUDGED = {
-    Ruling.PASS: rule(
-        "verdict.rate-pass",
-        "Rate of misses: PASS. At most {upper:at-most} with {confidence:level} confidence, {how}; "
-        "{tolerated:number} is tolerated.",
-    ),
-    Ruling.INCONCLUSIVE: rule(
-        "verdict.rate-inconclusive",
-        "Rate of misses: INCONCLUSIVE. At most {upper:at-most} with {confidence:level} confidence, {how}; "
-        "{tolerated:number} is tolerated.",
-    ),
-    Ruling.FAIL: rule(
-        "verdict.rate-fail",
-        "Rate of misses: FAIL. At least {lower:at-least} with {confidence:level} confidence; "
-        "{tolerated:number} is tolerated.",
-    ),
-}
-RATE_MISSED = rule(
-    "verdict.rate-missed", "Rate of misses: FAIL. No miss is tolerated, and {misses:count} came."
-)
-RATE_MISSED_AT_LEAST = rule(
-    "verdict.rate-missed-at-least",
-    "Rate of misses: FAIL. No miss is tolerated, and at least {misses:count} came.",
-)
-RATE_NOT_STATED = rule("verdict.rate-not-stated", "Rate of misses: not stated, for {reasons:items}.")
-RATE_EXACT = rule(
-    "verdict.rate-exact",
-    "Rate of misses: {outcome}. Exactly {share:probability} in these seeds.",
-)
+RATE = rule("verdict.rate", "Rate of misses: {clauses:items}.")
+RATE_CPU = rule("verdict.rate-cpu", "the worst is CPU {cpu}")
+EXACTLY = rule("verdict.exactly", "exactly {share:probability} in these seeds")
+NOT_BOUNDED = rule("verdict.not-bounded", "not stated, for {reasons:items}")
 EVENTS = rule(
     "verdict.events",
     "Late events: with {confidence:level} confidence fewer than {per_h:rate-bound} an hour, if they come by "
     "themselves. {events:count} came in {seconds:seconds}; an event is a group of late {things}.",
 )
-NOT_JUDGED = rule("verdict.not-judged", "not judged")
-STRETCH = rule(
-    "verdict.stretch",
-    "Next stretch: {outcome}. With {confidence:level} confidence nothing is later than {max_ns:time-at-most} in "
-    "the next {horizon_s:seconds-at-least} ({blocks}).",
+HORIZON = rule("verdict.horizon", "Horizon: {clauses:items}.")
+NOTHING_LATER = rule(
+    "verdict.nothing-later",
+    "with {confidence:level} confidence nothing is later than {max_ns:time-at-most} in the next "
+    "{horizon_s:seconds-at-least} ({blocks})",
 )
-STRETCH_SHORT = rule(
-    "verdict.stretch-short",
-    "Next stretch: {outcome}. That nothing is later than {max_ns:time-at-most} in the next "
-    "{horizon_s:seconds-at-least} has a confidence of {confidence:level} only; {asked:level} is asked for "
-    "({blocks}).",
-)
-STRETCH_NOT_STATED = rule("verdict.stretch-not-stated", "Next stretch: not stated, for {reasons:items}.")
-STRETCH_LABELLED = rule(
-    "verdict.stretch-labelled",
-    "Next stretch: {outcome}. Nothing would be later than {max_ns:time-at-most} in the next "
-    "{horizon_s:seconds-at-least} with {confidence:level} confidence ({blocks}), were it not that {reasons:items}.",
-)
-STRETCH_UNJUDGED = rule(
-    "verdict.stretch-unjudged",
-    "Next seed: with {confidence:level} confidence nothing is later than {max_ns:time-at-most} in another "
-    "{horizon_s:seconds-at-least} of virtual time under a seed that was not run ({blocks}).",
-)
-STRETCH_UNSERVED = rule(
-    "verdict.stretch-unserved",
-    "Next stretch: {outcome}. No time bounds the next {horizon_s:seconds}, since releases were never served: "
-    "{unserved:count} of those measured.",
-)
-SEED_UNSERVED = rule(
-    "verdict.seed-unserved",
-    "Next seed: no time bounds it, since releases were never served: {unserved:count} of those measured.",
-)
-STRETCH_NOT_ASKED = rule("verdict.stretch-not-asked", "Next stretch: it was not asked for.")
+REQUIRED = rule("verdict.required", "{confidence:level} is required")
 BLOCKS = {
-    "time": rule("verdict.blocks-time", "same boot: what comes is like what was measured"),
-    "runs": rule("verdict.blocks-runs", "same boot: the next run is like one of {number}"),
+    "time": rule("verdict.blocks-time", "the same boot"),
+    "runs": rule("verdict.blocks-runs", "same boot, the next run is like one of {number}"),
     "boots": rule("verdict.blocks-boots", "the next boot is like one of {number}"),
     "seeds": rule("verdict.blocks-seeds", "the next seed is like one of {number}"),
 }
 ASSUMES_LIKE = rule(
     "verdict.assumes-like",
-    "It assumes that what comes is like what was measured: the same kernel, settings, load and temperature.",
+    "It assumes that kernel, settings, load and temperature stay as they were.",
 )
 ASSUMES_UNSEEN = rule(
     "verdict.assumes-unseen",
-    "It says nothing about a cause that did not occur in {seconds:seconds}: one that comes up to "
-    "{rate_per_h:rate-bound} times an hour may have been missed, and may make several in a row late.",
+    "A cause that did not occur in {seconds:seconds} is not covered: one that comes up to {rate_per_h:rate-bound} "
+    "times an hour may have been missed, and may make several in a row late.",
 )
 ASSUMES_INPUTS = rule(
     "verdict.assumes-inputs",
@@ -106,20 +51,18 @@ ASSUMES_INPUTS = rule(
 def rate_line(verdict: Verdict) -> Statement:
     """The verdict on the rate of misses."""
     rate, asked = verdict.rate, verdict.asked
+    clauses: list[Statement | str] = [rate.outcome] if rate.outcome else []
     if verdict.evidence.virtual and not rate.forbids:
-        return RATE_EXACT(outcome=rate.outcome, share=rate.upper)
-    if rate.outcome is Ruling.FAIL and not asked.miss_rate:
-        counts = verdict.evidence.deadline
-        return (RATE_MISSED_AT_LEAST if counts.at_least else RATE_MISSED)(misses=counts.misses)
-    values: dict[str, Any] = {"confidence": asked.confidence, "tolerated": asked.miss_rate}
-    if rate.outcome is Ruling.FAIL:
-        return RATE_JUDGED[Ruling.FAIL](**values, lower=rate.lower)
-    if rate.upper is None:
-        return RATE_NOT_STATED(reasons=rate.forbids)
-    how = how_together(verdict)
-    if rate.outcome is None:
-        return RATE_STATED(confidence=asked.confidence, upper=rate.upper, how=how)
-    return RATE_JUDGED[rate.outcome](**values, upper=rate.upper, how=how)
+        clauses.append(EXACTLY(share=rate.upper))
+    elif rate.outcome is Ruling.FAIL and not asked.miss_rate:
+        clauses.append(TOLERATED(tolerated=0))
+    elif rate.outcome is not Ruling.FAIL and rate.upper is None:
+        return RATE(clauses=(NOT_BOUNDED(reasons=rate.forbids),))
+    else:
+        clauses.append(share_missed(verdict))
+        clauses += [TOLERATED(tolerated=asked.miss_rate)] if rate.outcome else []
+        clauses += [RATE_CPU(cpu=rate.cpu)] if rate.cpu else []
+    return RATE(clauses=clauses)
 
 
 def events_line(verdict: Verdict) -> list[Statement]:
@@ -136,31 +79,27 @@ def events_line(verdict: Verdict) -> list[Statement]:
     return [EVENTS(**values, events=rate.events)]
 
 
-def stretch_line(verdict: Verdict) -> Statement:
-    """The verdict on the next stretch of time."""
-    stretch, max_ns = verdict.stretch, verdict.evidence.bound_ns
+def horizon_line(verdict: Verdict) -> list[Statement]:
+    """The verdict on the horizon; nothing where there is none."""
     if verdict.asked.horizon_s == 0:
-        return STRETCH_NOT_ASKED()
-    outcome = stretch.outcome or NOT_JUDGED()
-    values: dict[str, Any] = {
-        "confidence": stretch.confidence,
-        "max_ns": max_ns,
-        "horizon_s": stretch.horizon_s,
-        "blocks": _blocks(verdict),
-    }
+        return []
+    outcome = verdict.stretch.outcome
+    return [HORIZON(clauses=(*([outcome] if outcome else []), *_horizon(verdict)))]
+
+
+def _horizon(verdict: Verdict) -> Sequence[Statement]:
+    stretch, evidence = verdict.stretch, verdict.evidence
     if not stretch.bound:
         reasons = tuple(told for told in (*stretch.forbids, *stretch.rises) if told.rule != SEEN.id)
-        if verdict.evidence.seconds <= 0:
-            return STRETCH_NOT_STATED(reasons=reasons)
-        return STRETCH_LABELLED(**values, outcome=outcome, reasons=reasons)
-    unserved = verdict.evidence.deadline.unserved
-    if stretch.outcome is None and verdict.evidence.virtual:
-        return SEED_UNSERVED(unserved=unserved) if unserved else STRETCH_UNJUDGED(**values)
-    if unserved:
-        return STRETCH_UNSERVED(outcome=outcome, horizon_s=stretch.horizon_s, unserved=unserved)
-    if stretch.confidence < verdict.asked.confidence - 1e-9:
-        return STRETCH_SHORT(**values, outcome=outcome, asked=verdict.asked.confidence)
-    return STRETCH(**values, outcome=outcome)
+        return (NOT_BOUNDED(reasons=reasons),)
+    if evidence.deadline.unserved:
+        return (NOT_BOUNDED(reasons=(UNSERVED(count=evidence.deadline.unserved),)),)
+    values = {"confidence": stretch.confidence, "max_ns": evidence.bound_ns, "horizon_s": stretch.horizon_s}
+    bound = NOTHING_LATER(**values, blocks=_blocks(verdict))
+    is_judged = stretch.outcome is not None or not evidence.virtual
+    if is_judged and stretch.confidence < verdict.asked.confidence - 1e-9:
+        return (bound, REQUIRED(confidence=verdict.asked.confidence))
+    return (bound,)
 
 
 def _blocks(verdict: Verdict) -> Statement:
@@ -180,7 +119,7 @@ def assumptions(verdict: Verdict) -> list[Statement]:
 
 
 def _states_a_bound(verdict: Verdict) -> bool:
-    """Of the rate or of the next stretch, as rate_line() and stretch_line() tell them."""
+    """On the rate or on the horizon, as rate_line() and horizon_line() tell them."""
     rate, stretch = verdict.rate, verdict.stretch
     of_rate = rate.upper is not None or (rate.outcome is Ruling.FAIL and verdict.asked.miss_rate > 0)
     asks = verdict.asked.horizon_s != 0

@@ -1,192 +1,94 @@
-"""The first sentence of a verdict: of a row, and of a run. Every number that is called a bound has its confidence and
-its horizon with it."""
+"""The first sentence of a verdict, on a row and on a run, composed of clauses. Every bound has its confidence and its
+horizon with it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from howlate.model.columns import LATENCY, RESPONSE
 from howlate.statistics.phrases import JUDGED_POINTS, JUDGED_RELEASES, column_heading
 from howlate.verdict.evidence import Evidence
 from howlate.verdict.ruling import Ruling, Verdict, worst
+from howlate.words.quantities import asked_text
 from howlate.words.statement import Statement, rule
 
 THIS = rule("verdict.this", "the measurement")
 ROW = rule("verdict.row", "the row {row}")
-OF_COLUMN = rule("verdict.of-column", "{subject} ({column})")
-OF_CPU = rule("verdict.of-cpu", "{subject} on CPU {cpu}")
-PASS_STRETCH = rule(
-    "verdict.pass-stretch",
-    "PASS, as far as {seconds:seconds} show: {subject} keeps the deadline of {deadline_ns:asked}. None of "
-    "{releases:count} {things} missed it, and with {confidence:level} confidence none will in the next "
-    "{horizon_s:seconds-at-least}.",
+PART = rule("verdict.part", "{subject} ({parts:list})")
+PASS_SO_FAR = rule(
+    "verdict.pass-so-far",
+    "PASS, as far as {seconds:seconds} show: {subject} keeps the deadline of {deadline_ns:asked}; {clauses:items}.",
 )
-PASS_BOTH = rule(
-    "verdict.pass-both",
-    "PASS, as far as {seconds:seconds} show: {subject} keeps the deadline of {deadline_ns:asked}. None of "
-    "{releases:count} {things} missed it; each with {confidence:level} confidence, at most a share of "
-    "{upper:at-most} does, {how} ({tolerated:number} is tolerated), and none in the next "
-    "{horizon_s:seconds-at-least}.",
-)
-PASS_RATE = rule(
-    "verdict.pass-rate",
-    "PASS, as far as {releases:count} {things} of {subject} show: at most a share of {upper:at-most} misses the "
-    "deadline of {deadline_ns:asked}, with {confidence:level} confidence, {how}; {tolerated:number} is tolerated. "
-    "{misses:count} missed it.",
-)
-PASS_EXACT = rule(
-    "verdict.pass-exact",
-    "PASS: none of {releases:count} {things} missed the deadline of {deadline_ns:asked} in {seeds} seeds of virtual "
-    "time. That is exact for these seeds of {subject}: they come out the same each time.",
-)
-PASS_EXACT_RATE = rule(
-    "verdict.pass-exact-rate",
-    "PASS: exactly {misses:count} of {releases:count} {things} missed the deadline of {deadline_ns:asked} in {seeds} "
-    "seeds of virtual time, a share of {share:probability}; {tolerated:number} is tolerated. That holds for "
-    "these seeds of {subject}: they come out the same each time.",
-)
-PASS_GAP = rule(
-    "verdict.pass-gap",
-    "PASS, as far as {seconds:seconds} of watching show: {subject} keeps the deadline of {deadline_ns:asked}. No gap "
-    "was longer, and with {confidence:level} confidence none will be in the next {horizon_s:seconds-at-least}.",
-)
-PASS_GAP_EXACT = rule(
-    "verdict.pass-gap-exact",
-    "PASS: no gap was longer than the deadline of {deadline_ns:asked} in {seeds} seeds of virtual time. That is "
-    "exact for these seeds of {subject}: they come out the same each time.",
-)
-FAIL_GAP = rule(
-    "verdict.fail-gap",
-    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. {misses:count} gap was longer, in "
-    "{seconds:seconds} of watching.",
-    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. {misses:count} gaps were longer, in "
-    "{seconds:seconds} of watching.",
-    by="misses",
-)
-FAIL_GAP_AT_LEAST = rule(
-    "verdict.fail-gap-at-least",
-    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. At least {misses:count} gap was longer, in "
-    "{seconds:seconds} of watching.",
-    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. At least {misses:count} gaps were longer, in "
-    "{seconds:seconds} of watching.",
-    by="misses",
-)
-FAIL_AT_LEAST = rule(
-    "verdict.fail-at-least",
-    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. At least {misses:count} of {releases:count} "
-    "{things} missed it, and none may.",
-)
-FAIL_UNCOUNTED = rule(
-    "verdict.fail-uncounted",
-    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. The largest value was {max_ns:time}; how "
-    "many there were is not known.",
-)
-FAIL_SHARE = rule(
-    "verdict.fail-share",
-    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. {misses:count} of {releases:count} {things} "
-    "missed it, and {tolerated:number} is tolerated.",
-)
-FAIL_MISS = rule(
-    "verdict.fail-miss",
-    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. {misses:count} of {releases:count} {things} "
-    "missed it, and none may.",
-)
-FAIL_RATE = rule(
-    "verdict.fail-rate",
-    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. {misses:count} of {releases:count} {things} "
-    "missed it; with {confidence:level} confidence at least a share of {lower:at-least} does, and "
-    "{tolerated:number} is tolerated.",
-)
-FAIL_EXACT = rule(
-    "verdict.fail-exact",
-    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. Exactly {misses:count} of {releases:count} "
-    "{things} miss it in {seeds} seeds of virtual time, each time that these are run.",
-)
-INCONCLUSIVE = rule(
-    "verdict.inconclusive",
-    "INCONCLUSIVE: whether {subject} keeps the deadline of {deadline_ns:asked} cannot be said. {misses:count} of "
-    "{releases:count} {things} missed it in {seconds:seconds}.",
-)
-INCONCLUSIVE_ALONE = rule(
-    "verdict.inconclusive-alone",
-    "INCONCLUSIVE: whether {subject} keeps the deadline of {deadline_ns:asked} cannot be said. {misses:count} of "
-    "{releases:count} {things} missed it.",
-)
-INCONCLUSIVE_AT_LEAST = rule(
-    "verdict.inconclusive-at-least",
-    "INCONCLUSIVE: whether {subject} keeps the deadline of {deadline_ns:asked} cannot be said. At least "
-    "{misses:count} of {releases:count} {things} missed it.",
-)
-INCONCLUSIVE_UNCOUNTED = rule(
-    "verdict.inconclusive-uncounted",
-    "INCONCLUSIVE: whether {subject} keeps the deadline of {deadline_ns:asked} cannot be said. The largest value was "
-    "{max_ns:time}; how many there were is not known.",
-)
-INCONCLUSIVE_GAP = rule(
-    "verdict.inconclusive-gap",
-    "INCONCLUSIVE: whether {subject} keeps the deadline of {deadline_ns:asked} cannot be said. {misses:count} gap "
-    "was longer, in {seconds:seconds} of watching.",
-    "INCONCLUSIVE: whether {subject} keeps the deadline of {deadline_ns:asked} cannot be said. {misses:count} gaps "
-    "were longer, in {seconds:seconds} of watching.",
-    by="misses",
-)
+OUTCOMES = {
+    Ruling.PASS: rule(
+        "verdict.pass", "PASS: {subject} keeps the deadline of {deadline_ns:asked}; {clauses:items}."
+    ),
+    Ruling.FAIL: rule(
+        "verdict.fail", "FAIL: {subject} misses the deadline of {deadline_ns:asked}; {clauses:items}."
+    ),
+    Ruling.INCONCLUSIVE: rule(
+        "verdict.inconclusive",
+        "INCONCLUSIVE: whether {subject} keeps the deadline of {deadline_ns:asked} is open; {clauses:items}.",
+    ),
+}
 INVALID = rule(
     "verdict.invalid",
     "INCONCLUSIVE: {subject} is not valid, so there is no verdict on the deadline of {deadline_ns:asked}.",
 )
+MISSED = rule("verdict.missed", "{misses:count} of {releases:count} {things} missed it")
+GAPS = rule(
+    "verdict.gaps",
+    "{misses:count} gap was longer, in {seconds:seconds} of watching",
+    "{misses:count} gaps were longer, in {seconds:seconds} of watching",
+    by="misses",
+)
+MORE = rule("verdict.more", "there may be more, since the file does not have all values")
+LARGEST = rule("verdict.largest", "the largest value was {max_ns:time}")
+AT_MOST = rule(
+    "verdict.at-most",
+    "with {confidence:level} confidence at most a share of {upper:at-most} misses the deadline, {how}",
+)
+AT_LEAST = rule(
+    "verdict.at-least",
+    "with {confidence:level} confidence at least a share of {lower:at-least} misses the deadline",
+)
+TOLERATED = rule("verdict.tolerated", "{tolerated:number} is tolerated")
+NEXT = rule(
+    "verdict.next",
+    "with {confidence:level} confidence nothing misses it in the next {horizon_s:seconds-at-least}",
+)
+EXACT = rule(
+    "verdict.exact",
+    "that is exact for this seed of virtual time",
+    "that is exact for these {seeds} seeds of virtual time",
+    by="seeds",
+)
 RUN = {
-    Ruling.PASS: rule(
-        "verdict.run-pass", "PASS: each of {rows} rows keeps the deadline of {deadline_ns:asked}."
-    ),
+    Ruling.PASS: rule("verdict.run-pass", "PASS: each of {rows} rows keeps its deadline ({deadlines:list})."),
     Ruling.FAIL: rule(
         "verdict.run-fail",
-        "FAIL: {count} of {rows} rows does not keep the deadline of {deadline_ns:asked}: {names:items}.",
-        "FAIL: {count} of {rows} rows do not keep the deadline of {deadline_ns:asked}: {names:items}.",
+        "FAIL: {count} of {rows} rows misses its deadline ({deadlines:list}): {names:items}.",
+        "FAIL: {count} of {rows} rows miss their deadline ({deadlines:list}): {names:items}.",
         by="count",
     ),
     Ruling.INCONCLUSIVE: rule(
         "verdict.run-inconclusive",
-        "INCONCLUSIVE: {count} of {rows} rows is open at the deadline of {deadline_ns:asked}: {names:items}.",
-        "INCONCLUSIVE: {count} of {rows} rows are open at the deadline of {deadline_ns:asked}: {names:items}.",
+        "INCONCLUSIVE: {count} of {rows} rows is open at its deadline ({deadlines:list}): {names:items}.",
+        "INCONCLUSIVE: {count} of {rows} rows are open at their deadline ({deadlines:list}): {names:items}.",
         by="count",
     ),
 }
-RUN_OWN = {
-    Ruling.PASS: rule("verdict.run-own-pass", "PASS: each of {rows} rows keeps its deadline."),
-    Ruling.FAIL: rule(
-        "verdict.run-own-fail",
-        "FAIL: {count} of {rows} rows does not keep its deadline: {names:items}.",
-        "FAIL: {count} of {rows} rows do not keep their deadlines: {names:items}.",
-        by="count",
-    ),
-    Ruling.INCONCLUSIVE: rule(
-        "verdict.run-own-inconclusive",
-        "INCONCLUSIVE: {count} of {rows} rows is open at its deadline: {names:items}.",
-        "INCONCLUSIVE: {count} of {rows} rows are open at their deadlines: {names:items}.",
-        by="count",
-    ),
-}
-"""Where the rows do not share a deadline."""
-RUN_OPEN = rule(
-    "verdict.run-open",
-    "Of {count} other row it cannot be said: {names:items}.",
-    "Of {count} other rows it cannot be said: {names:items}.",
-    by="count",
-)
 RUN_EACH = rule(
     "verdict.run-each",
     "The bounds of each row hold with {confidence:level} confidence; those of all {rows} rows together hold with at "
     "least {all:level}.",
 )
-RUN_AS_FAR = rule("verdict.run-as-far", "That is as far as {seconds:seconds} of each show.")
-
-
 SINGLY = rule("verdict.singly", "if misses come singly")
 TOGETHER = rule("verdict.together", "if at most {cluster:number} misses come together")
 AS_SEEN = rule("verdict.as-seen", "if misses go on coming together as they did")
 FEWEST_EVENTS = 10
-"""Of fewer groups of misses nobody has seen how large they are."""
+"""With fewer groups of misses their size is unknown."""
 
 
 def how_together(verdict: Verdict) -> Statement:
@@ -199,28 +101,55 @@ def how_together(verdict: Verdict) -> Statement:
 
 def sentence(verdict: Verdict) -> Statement:
     """For a report: the first thing to read."""
-    if verdict.outcome is Ruling.FAIL:
-        return _fail(verdict)
-    if verdict.outcome is Ruling.PASS:
-        return _pass(verdict)
-    if no_verdict(verdict):
-        return INVALID(subject=_subject(verdict), deadline_ns=verdict.asked.deadline_ns)
-    evidence, about = verdict.evidence, _about(verdict)
-    counts = evidence.deadline
+    about: dict[str, Any] = {"subject": _subject(verdict), "deadline_ns": verdict.asked.deadline_ns}
+    if no_verdict(verdict) and verdict.outcome is not Ruling.FAIL:
+        return INVALID(**about)
+    about["clauses"] = (*_counted(verdict), *_bounded(verdict))
+    seconds = verdict.evidence.seconds
+    if verdict.outcome is Ruling.PASS and seconds > 0 and not verdict.evidence.virtual:
+        return PASS_SO_FAR(**about, seconds=seconds)
+    return OUTCOMES[verdict.outcome](**about)
+
+
+def _counted(verdict: Verdict) -> Iterator[Statement]:
+    evidence, counts = verdict.evidence, verdict.evidence.deadline
     if not evidence.trials:
-        return INCONCLUSIVE_GAP(**about, misses=counts.misses, seconds=evidence.seconds)
-    if uncounted(evidence):
-        return INCONCLUSIVE_UNCOUNTED(**about, max_ns=evidence.max_ns)
-    values = about | _counts(evidence, counts.misses, counts.releases)
+        yield GAPS(misses=counts.misses, seconds=evidence.seconds)
+    elif uncounted(evidence):
+        yield LARGEST(max_ns=evidence.max_ns)
+        return
+    elif _of_worst_cpu(verdict):
+        yield missed(evidence, verdict.rate.misses, verdict.rate.releases)
+    else:
+        yield missed(evidence, counts.misses, counts.releases)
     if counts.at_least:
-        return INCONCLUSIVE_AT_LEAST(**values)
-    if evidence.seconds > 0:
-        return INCONCLUSIVE(**values, seconds=evidence.seconds)
-    return INCONCLUSIVE_ALONE(**values)
+        yield MORE()
 
 
-def _about(verdict: Verdict) -> dict[str, Any]:
-    return {"subject": _subject(verdict), "deadline_ns": verdict.asked.deadline_ns}
+def missed(evidence: Evidence, misses: int, releases: int) -> Statement:
+    return MISSED(misses=misses, releases=releases, things=things_of(evidence))
+
+
+def _bounded(verdict: Verdict) -> Iterator[Statement]:
+    """What a decided verdict rests on."""
+    asked, virtual = verdict.asked, verdict.evidence.virtual
+    if verdict.outcome is Ruling.INCONCLUSIVE:
+        return
+    if verdict.valid and not virtual and verdict.evidence.trials and asked.miss_rate:
+        yield share_missed(verdict)
+    if asked.miss_rate and verdict.evidence.trials:
+        yield TOLERATED(tolerated=asked.miss_rate)
+    if virtual and verdict.valid:
+        yield EXACT(seeds=verdict.evidence.repetitions)
+    elif verdict.outcome is Ruling.PASS and verdict.stretch.outcome is not None:
+        yield NEXT(confidence=asked.confidence, horizon_s=verdict.stretch.horizon_s)
+
+
+def share_missed(verdict: Verdict) -> Statement:
+    """The bound of the rate on which it is decided; of an open one the upper."""
+    if verdict.rate.outcome is Ruling.FAIL:
+        return AT_LEAST(confidence=verdict.asked.confidence, lower=verdict.rate.lower)
+    return AT_MOST(confidence=verdict.asked.confidence, upper=verdict.rate.upper, how=how_together(verdict))
 
 
 def uncounted(evidence: Evidence) -> bool:
@@ -242,22 +171,21 @@ def things_of(evidence: Evidence) -> Statement:
 def _subject(verdict: Verdict) -> Statement:
     evidence = verdict.evidence
     subject = ROW(row=evidence.name) if evidence.name else THIS()
-    if evidence.column == LATENCY and not evidence.of_several:
-        return subject
-    return OF_COLUMN(subject=subject, column=column_heading(evidence.column))
+    parts: list[Statement | str] = []
+    if evidence.column != LATENCY or evidence.of_several:
+        parts.append(column_heading(evidence.column))
+    if _of_worst_cpu(verdict):
+        parts.append(f"CPU {verdict.rate.cpu}")
+    return PART(subject=subject, parts=parts) if parts else subject
 
 
-def _of_rate(verdict: Verdict) -> dict[str, Any]:
-    """What a tolerated rate is decided on: of several CPUs the worst alone."""
-    rate, counts, about = verdict.rate, verdict.evidence.deadline, _about(verdict)
-    if not rate.cpu:
-        return about | _counts(verdict.evidence, counts.misses, counts.releases)
-    subject = OF_CPU(subject=about["subject"], cpu=rate.cpu)
-    return about | {"subject": subject} | _counts(verdict.evidence, rate.misses, rate.releases)
-
-
-def _counts(evidence: Evidence, misses: int, releases: int) -> dict[str, Any]:
-    return {"misses": misses, "releases": releases, "things": things_of(evidence)}
+def _of_worst_cpu(verdict: Verdict) -> bool:
+    """Whether it is decided on the worst of several CPUs alone, as a tolerated rate is."""
+    evidence = verdict.evidence
+    if not (verdict.rate.cpu and verdict.asked.miss_rate and evidence.trials):
+        return False
+    is_rate_alone = verdict.stretch.outcome is None and (not evidence.virtual or evidence.deadline.misses > 0)
+    return verdict.outcome is Ruling.FAIL or (verdict.outcome is Ruling.PASS and is_rate_alone)
 
 
 def no_verdict(verdict: Verdict) -> bool:
@@ -265,78 +193,28 @@ def no_verdict(verdict: Verdict) -> bool:
     return not verdict.valid
 
 
-def _fail(verdict: Verdict) -> Statement:
-    evidence, asked, about = verdict.evidence, verdict.asked, _about(verdict)
-    misses = evidence.deadline.misses
-    if not evidence.trials:
-        states = FAIL_GAP_AT_LEAST if evidence.deadline.at_least else FAIL_GAP
-        return states(**about, misses=misses, seconds=evidence.seconds)
-    if uncounted(evidence):
-        return FAIL_UNCOUNTED(**about, max_ns=evidence.max_ns)
-    counts = about | _counts(evidence, misses, evidence.deadline.releases)
-    if asked.miss_rate:
-        counts = _of_rate(verdict)
-    if evidence.virtual and verdict.valid:
-        return FAIL_EXACT(**counts, seeds=evidence.repetitions)
-    if asked.miss_rate and verdict.valid:
-        lower = verdict.rate.lower
-        return FAIL_RATE(**counts, confidence=asked.confidence, lower=lower, tolerated=asked.miss_rate)
-    if asked.miss_rate:
-        return FAIL_SHARE(**counts, tolerated=asked.miss_rate)
-    return FAIL_AT_LEAST(**counts) if evidence.deadline.at_least else FAIL_MISS(**counts)
-
-
-def _pass(verdict: Verdict) -> Statement:
-    evidence, asked, counts = verdict.evidence, verdict.asked, verdict.evidence.deadline
-    about = _about(verdict)
-    common = about | {"releases": counts.releases, "things": things_of(evidence)}
-    if evidence.virtual:
-        common["seeds"] = evidence.repetitions
-        if not evidence.trials:
-            return PASS_GAP_EXACT(**about, seeds=evidence.repetitions)
-        if not counts.misses:
-            return PASS_EXACT(**common)
-        of_rate = _of_rate(verdict) | {"seeds": evidence.repetitions}
-        return PASS_EXACT_RATE(**of_rate, share=verdict.rate.upper, tolerated=asked.miss_rate)
-    common["confidence"] = asked.confidence
-    if verdict.stretch.outcome is None:
-        of_rate = _of_rate(verdict) | {"confidence": asked.confidence}
-        decided = {"upper": verdict.rate.upper, "tolerated": asked.miss_rate, "how": how_together(verdict)}
-        return PASS_RATE(**of_rate, **decided)
-    stretch = {"seconds": evidence.seconds, "horizon_s": verdict.stretch.horizon_s}
-    common |= stretch
-    if not evidence.trials:
-        return PASS_GAP(**about, **stretch, confidence=asked.confidence)
-    if not asked.miss_rate:
-        return PASS_STRETCH(**common)
-    decided = {"upper": verdict.rate.upper, "tolerated": asked.miss_rate, "how": how_together(verdict)}
-    return PASS_BOTH(**common, **decided)
-
-
-def _open(verdicts: Sequence[Verdict], outcome: Ruling) -> list[Statement]:
-    """Beside rows that fail, those of which nothing is decided."""
-    names = [verdict.evidence.name for verdict in verdicts if verdict.outcome is Ruling.INCONCLUSIVE]
-    return [RUN_OPEN(count=len(names), names=names)] if names and outcome is Ruling.FAIL else []
-
-
 def run_sentence(verdicts: Sequence[Verdict]) -> list[Statement]:
-    """Of a run: of its only row, else of all rows, and what several confidences come to."""
+    """On the only row of a run, else on all rows, and what several confidences come to."""
     if len(verdicts) == 1:
         return [sentence(verdicts[0])]
     outcome = worst([verdict.outcome for verdict in verdicts])
-    deadlines = {verdict.asked.deadline_ns for verdict in verdicts}
-    values: dict[str, Any] = {"rows": len(verdicts)}
-    if len(deadlines) == 1:
-        values["deadline_ns"] = deadlines.pop()
-    states = (RUN if "deadline_ns" in values else RUN_OWN)[outcome]
     if outcome is not Ruling.PASS:
-        names = [verdict.evidence.name for verdict in verdicts if verdict.outcome is outcome]
-        return [states(**values, count=len(names), names=names), *_open(verdicts, outcome)]
-    confidence = verdicts[0].asked.confidence
+        open_ = [Ruling.INCONCLUSIVE] if outcome is Ruling.FAIL else []
+        return [told for each in (outcome, *open_) for told in _rows(verdicts, each)]
+    told = RUN[Ruling.PASS](rows=len(verdicts), deadlines=_deadlines(verdicts))
     if verdicts[0].evidence.virtual:
-        return [states(**values)]
+        return [told]
+    confidence = verdicts[0].asked.confidence
     together = max(0.0, 1 - len(verdicts) * (1 - confidence))
-    seconds = min(verdict.evidence.seconds for verdict in verdicts)
-    each = RUN_EACH(confidence=confidence, rows=len(verdicts), all=together)
-    as_far = [RUN_AS_FAR(seconds=seconds)] if seconds > 0 else []
-    return [states(**values), *as_far, each]
+    return [told, RUN_EACH(confidence=confidence, rows=len(verdicts), all=together)]
+
+
+def _rows(verdicts: Sequence[Verdict], outcome: Ruling) -> list[Statement]:
+    of_outcome = [verdict for verdict in verdicts if verdict.outcome is outcome]
+    names = [verdict.evidence.name for verdict in of_outcome]
+    values = {"rows": len(verdicts), "count": len(names), "names": names}
+    return [RUN[outcome](**values, deadlines=_deadlines(of_outcome))] if names else []
+
+
+def _deadlines(verdicts: Sequence[Verdict]) -> list[str]:
+    return [asked_text(ns) for ns in sorted({verdict.asked.deadline_ns for verdict in verdicts})]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from howlate.model.summary import DeadlineSummary, OfCpu
-from howlate.statistics.bounds import events_upper, rate_lower, rate_upper, with_unseen
+from howlate.statistics.bounds import events_upper, rate_lower, rate_upper, with_reserve
 from howlate.verdict.evidence import Evidence
 from howlate.verdict.forbids import (
     COARSE,
@@ -164,12 +164,12 @@ def _upper(evidence: Evidence, asked: Question, of: Trials) -> float | None:
 def _bound(of: Trials, part: float, confidence: float, longer: float = 1.0) -> float:
     """Of `longer` times as many releases, of which as large a share missed."""
     misses, releases = _effective(of, part, longer)
-    return rate_upper(with_unseen(misses, of.seconds * longer), releases, confidence)
+    return rate_upper(with_reserve(misses, of.seconds * longer), releases, confidence)
 
 
 def _bound_below(of: Trials, part: float, confidence: float, longer: float = 1.0) -> float:
     misses, releases = _effective(of, part, longer)
-    return rate_lower(misses, with_unseen(releases, of.seconds * longer), confidence)
+    return rate_lower(misses, with_reserve(releases, of.seconds * longer), confidence)
 
 
 def _effective(of: Trials, part: float, longer: float) -> tuple[float, float]:
@@ -255,7 +255,7 @@ def _events_per_h(evidence: Evidence, asked: Question, forbids: Sequence[Stateme
     is_forbidden = any(counts.misses or told.rule in OF_COUNTS for told in forbids)
     if evidence.by_rounds or evidence.seconds <= 0 or not is_known or is_forbidden:
         return None
-    events = with_unseen(counts.clusters or 0, evidence.seconds)
+    events = with_reserve(counts.clusters or 0, evidence.seconds)
     return events_upper(events, asked.confidence) * 3600 / evidence.seconds
 
 

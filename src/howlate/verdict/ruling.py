@@ -35,7 +35,7 @@ class Question:
     """Of how many rows and columns it is asked: one that fails is enough, so their lower bounds hold together."""
 
     @property
-    def judges_stretch(self) -> bool:
+    def judges_horizon(self) -> bool:
         """Whether the next stretch decides: not where a rate is tolerated, unless a horizon is asked for."""
         return bool(self.horizon_s) or not self.miss_rate
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from howlate.statistics.diagnose import next_stretch_confidence
+from howlate.statistics.diagnose import confidence_ahead
 from howlate.verdict.evidence import Evidence
 from howlate.verdict.forbids import (
     COARSE,
@@ -28,7 +28,7 @@ from howlate.words.statement import rule
 SEEN = rule("verdict.seen", "the deadline was missed already, so what was seen bounds nothing below it")
 
 
-def asked_horizon_s(evidence: Evidence, asked: Question) -> float:
+def horizon_of(evidence: Evidence, asked: Question) -> float:
     """What was asked for, else what the time that was measured can bound: T (1 - c) / c, at 95 % a nineteenth; of
     rounds far apart the next one."""
     if asked.horizon_s is not None:
@@ -38,9 +38,9 @@ def asked_horizon_s(evidence: Evidence, asked: Question) -> float:
     return evidence.seconds * (1 - asked.confidence) / asked.confidence
 
 
-def stretch_of(evidence: Evidence, asked: Question) -> StretchVerdict:
+def horizon_verdict(evidence: Evidence, asked: Question) -> StretchVerdict:
     """The largest value of B past blocks bounds the next M with confidence B / (B + M)."""
-    horizon_s = asked_horizon_s(evidence, asked)
+    horizon_s = horizon_of(evidence, asked)
     blocks, confidence = _confidence(evidence, asked, horizon_s)
     forbids = trends(evidence)
     if evidence.seconds <= 0:
@@ -64,7 +64,7 @@ def stretch_of(evidence: Evidence, asked: Question) -> StretchVerdict:
     if evidence.deadline.misses:
         outcome, needed_s = Ruling.INCONCLUSIVE if asked.miss_rate else Ruling.FAIL, None
         forbids = [SEEN(), *forbids]
-    if not asked.judges_stretch:
+    if not asked.judges_horizon:
         outcome, needed_s = None, None
     risen = () if forbids else tuple(rises(evidence))
     stated = (not forbids or forbids == [SEEN()]) and not risen
@@ -96,4 +96,4 @@ def _confidence(evidence: Evidence, asked: Question, horizon_s: float) -> tuple[
 def _over(past_blocks: int, evidence: Evidence, horizon_s: float) -> float:
     """With what confidence so many equally long blocks bound the horizon."""
     ahead = math.ceil(horizon_s / (evidence.seconds / past_blocks) - 1e-9)
-    return next_stretch_confidence(past_blocks, max(1, ahead))
+    return confidence_ahead(past_blocks, max(1, ahead))

@@ -7,15 +7,15 @@ import math
 from dataclasses import replace
 
 from howlate.model.summary import DeadlineSummary
-from howlate.statistics.diagnose import next_stretch_confidence
+from howlate.statistics.diagnose import confidence_ahead
 from howlate.statistics.peaks import Peaks
 from howlate.verdict.evidence import Evidence
-from howlate.verdict.extrapolate import asked_share, extrapolated
+from howlate.verdict.extrapolate import extrapolated, share_in_reach
 from howlate.verdict.forbids import TOO_FEW, TOO_SHORT, below_threshold
 from howlate.verdict.rate import NOT_COUNTED, lowers_of, rate_of, trials_of
 from howlate.verdict.ruling import Question, RateVerdict, Ruling, StretchVerdict, Verdict, together
 from howlate.verdict.sequential import trials_without_miss
-from howlate.verdict.stretch import SEEN, asked_horizon_s, stretch_of
+from howlate.verdict.stretch import SEEN, horizon_of, horizon_verdict
 from howlate.words.statement import Statement, rule
 
 MOST_STEAL = 0.01
@@ -39,7 +39,7 @@ def verdict(evidence: Evidence, asked: Question) -> Verdict:
         return _in_spite_of(checks, evidence, asked)
     if evidence.virtual:
         return _exact(evidence, asked)
-    rate, stretch = rate_of(evidence, asked), stretch_of(evidence, asked)
+    rate, stretch = rate_of(evidence, asked), horizon_verdict(evidence, asked)
     return Verdict(together([rate.outcome, stretch.outcome]), asked, evidence, rate, stretch)
 
 
@@ -60,7 +60,7 @@ def _in_spite_of(checks: tuple[Statement, ...], evidence: Evidence, asked: Quest
     if evidence.virtual and _too_fine(evidence, asked):
         too_many = False
     outcome = Ruling.FAIL if too_many else Ruling.INCONCLUSIVE
-    nothing = StretchVerdict(Ruling.INCONCLUSIVE, checks, None, asked_horizon_s(evidence, asked), bound=False)
+    nothing = StretchVerdict(Ruling.INCONCLUSIVE, checks, None, horizon_of(evidence, asked), bound=False)
     counts = worst.counts
     rate = RateVerdict(outcome, checks, cpu=worst.cpu, releases=counts.releases, misses=counts.misses)
     return Verdict(outcome, asked, evidence, rate, nothing, valid=False)
@@ -69,7 +69,7 @@ def _in_spite_of(checks: tuple[Statement, ...], evidence: Evidence, asked: Quest
 def with_extrapolation(verdict: Verdict, peaks: Peaks) -> Verdict:
     """The same verdict, and beside it what a model says beyond the samples, or why it is refused."""
     evidence, asked = verdict.evidence, verdict.asked
-    share = asked_share(asked.miss_rate, peaks.samples)
+    share = share_in_reach(asked.miss_rate, peaks.samples)
     return replace(
         verdict,
         extrapolation=extrapolated(
@@ -117,7 +117,7 @@ def _exact(evidence: Evidence, asked: Question) -> Verdict:
     ahead = 1
     if asked.horizon_s and evidence.seconds > 0:
         ahead = max(1, math.ceil(asked.horizon_s * evidence.repetitions / evidence.seconds - 1e-9))
-    confidence = next_stretch_confidence(evidence.repetitions, ahead)
+    confidence = confidence_ahead(evidence.repetitions, ahead)
     horizon_s = ahead * evidence.seconds / max(1, evidence.repetitions)
     outcome: Ruling | None = None
     needed_s: float | None = None

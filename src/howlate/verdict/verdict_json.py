@@ -7,8 +7,8 @@ from typing import Any
 
 from howlate.sides.gravity import anticipated
 from howlate.verdict.extrapolate import Extrapolation
-from howlate.verdict.promise import statements
 from howlate.verdict.promise_sentence import sentence
+from howlate.verdict.row_statements import statements
 from howlate.verdict.ruling import RateVerdict, StretchVerdict, Verdict
 from howlate.words.say import english, to_json
 
