@@ -32,6 +32,7 @@ struct Caller {
   }
 };
 
+// Of the machine itself it is read once: a process keeps its rights while it keeps its user.
 Caller read_caller(const Root& root);
 
 bool has_capability(const Root& root, Capability capability);

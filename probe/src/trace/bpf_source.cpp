@@ -120,12 +120,12 @@ Error explained(Error why) {
 
 class BpfSource : public EventSource {
  public:
-  BpfSource(const Root& root, ExplainEvents events, Btf btf, const BpfTask& task)
+  BpfSource(const Root& root, ExplainEvents events, std::shared_ptr<const Btf> btf, const BpfTask& task)
       : root_(root),
         events_(events),
         btf_(std::move(btf)),
         task_(task),
-        reading_(reading_of(btf_, task_, root)) {
+        reading_(reading_of(*btf_, task_, root)) {
     make_plan();
   }
   BpfSource(const BpfSource&) = delete;
@@ -155,6 +155,7 @@ class BpfSource : public EventSource {
   // Whether the kernel takes such programs: loads each, and lets it go. What every event is told with is as in the first of these that
   // it takes.
   Status try_programs(const std::vector<BpfTask>& tasks);
+  [[nodiscard]] const BpfTask& task() const { return task_; }
 
  private:
   void make_plan();
@@ -175,7 +176,7 @@ class BpfSource : public EventSource {
 
   Root root_;
   ExplainEvents events_;
-  Btf btf_;
+  std::shared_ptr<const Btf> btf_;
   BpfTask task_;
   BpfReading reading_;
   EventPlan plan_;
@@ -201,7 +202,7 @@ void BpfSource::make_plan() {
 }
 
 bool BpfSource::add_event(std::string_view system, std::string_view name, Whose whose) {
-  if (!make_bpf_program(name, btf_, task_, {}, {})) return false;
+  if (!make_bpf_program(name, *btf_, task_, {}, {})) return false;
   TracedEvent event{std::string(system), std::string(name), whose, {}, {}};
   event.format = bpf_format(name, static_cast<int>(plan_.events.size()) + 1);
   event.values = bpf_fields(event.format);
@@ -240,7 +241,7 @@ BpfPlace BpfSource::place_of(std::uint8_t number) const {
 }
 
 Result<Fd> BpfSource::load(std::string_view name, std::uint8_t number, const BpfFilter& filter) const {
-  const auto program = make_bpf_program(name, btf_, task_, filter, place_of(number));
+  const auto program = make_bpf_program(name, *btf_, task_, filter, place_of(number));
   if (!program) return not_possible("this kernel has no tracepoint " + std::string(name));
   return load_bpf(std::string(name), program->code, program->tracepoint);
 }
@@ -287,7 +288,7 @@ Status BpfSource::try_each() {
 }
 
 Result<Fd> BpfSource::load_finder() const {
-  const auto program = make_bpf_finder(btf_, place_of(0));
+  const auto program = make_bpf_finder(*btf_, place_of(0));
   if (!program) return not_possible("the kernel's description of its types (BTF) has no timers of a CPU");
   return load_bpf("find_timers", program->code, program->tracepoint);
 }
@@ -400,16 +401,43 @@ Status check_kernel(const Root& root) {
   return {};
 }
 
+// What the kernel describes is read once: 5 MB, a page at a time.
+Result<std::shared_ptr<const Btf>> kernel_btf(const Root& root) {
+  static std::shared_ptr<const Btf> known;
+  if (known) return known;
+  auto bytes = root.read("/sys/kernel/btf/vmlinux");
+  if (!bytes) return not_possible("the kernel does not describe its types (CONFIG_DEBUG_INFO_BTF is off)");
+  auto btf = Btf::parse(std::move(*bytes));
+  if (!btf) return not_possible("the kernel's description of its types (BTF) is not understood");
+  known = std::make_shared<const Btf>(std::move(*btf));
+  return known;
+}
+
+// What the kernel said of such programs: what events are told with, or why it refused.
+struct Tried {
+  ExplainEvents events;
+  bool by_address;
+  Result<BpfTask> task;
+};
+
+std::vector<Tried>& tried() {
+  static std::vector<Tried> all;
+  return all;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<EventSource>> open_bpf_source(const Root& root, ExplainEvents events,
                                                      bool by_address) {
   if (const Status usable = check_kernel(root); !usable) return usable.error();
-  auto bytes = root.read("/sys/kernel/btf/vmlinux");
-  if (!bytes) return not_possible("the kernel does not describe its types (CONFIG_DEBUG_INFO_BTF is off)");
-  auto btf = Btf::parse(std::move(*bytes));
-  if (!btf) return not_possible("the kernel's description of its types (BTF) is not understood");
-  auto tasks = find_bpf_tasks(*btf, this_machine);
+  auto btf = kernel_btf(root);
+  if (!btf) return btf.error();
+  for (const Tried& before : tried())
+    if (before.events == events && before.by_address == by_address) {
+      if (!before.task) return before.task.error();
+      return std::unique_ptr<EventSource>(std::make_unique<BpfSource>(root, events, *btf, *before.task));
+    }
+  auto tasks = find_bpf_tasks(**btf, this_machine);
   if (!tasks) return tasks.error();
   // Only where it is asked for: the one such kernel at hand calls no program while process 1 runs (docs/explain.md).
   std::erase_if(*tasks, [&](const BpfTask& one) {
@@ -417,12 +445,15 @@ Result<std::unique_ptr<EventSource>> open_bpf_source(const Root& root, ExplainEv
   });
   if (tasks->empty())
     return not_possible("the preemption count is read by its address on x86-64 from Linux 6.2 on");
-  auto source = std::make_unique<BpfSource>(root, events, std::move(*btf), tasks->front());
+  auto source = std::make_unique<BpfSource>(root, events, *btf, tasks->front());
   const auto& planned = source->plan().events;
   if (std::none_of(planned.begin(), planned.end(),
                    [](const TracedEvent& event) { return event.name == "sched_switch"; }))
     return not_possible("the kernel's description of its types (BTF) has no tracepoint sched_switch");
-  if (const Status tried = source->try_programs(*tasks); !tried) return tried.error();
+  const Status taken = source->try_programs(*tasks);
+  tried().push_back(
+      {events, by_address, taken ? Result<BpfTask>(source->task()) : Result<BpfTask>(taken.error())});
+  if (!taken) return taken.error();
   return std::unique_ptr<EventSource>(std::move(source));
 }
 
