@@ -3,7 +3,7 @@
     ./dev bench preemption_models [--arch arm64] [--seeds 8] [--only matrix|order|timers]
 
 matrix: the study `preemption-models` (loads x dither, 2,000 activations, one seed) with no result in the cache, and
-again with nothing changed. The limits: 300 s on two cores, then 10 s.
+again with nothing changed. The limits: 300 s on two cores, then 3 s.
 order: its memory-alloc with dither over several seeds. The limits on amd64: the smallest maximum of none lies above
 the largest of full, the largest of full above the largest of rt, and none's smallest is at least 40 times rt's
 largest. On arm64 (its kernels have one model each, voluntary and rt): voluntary's smallest above rt's largest.
@@ -50,7 +50,7 @@ TIMERS = (
     "clock_nanosleep,clock_nanosleep-relative,epoll_pwait2,epoll_timerfd,futex,"
     "io_uring,ppoll,setitimer,timer_create,timerfd"
 )
-MATRIX_S, AGAIN_S = 300.0, 10.0
+MATRIX_S, AGAIN_S = 300.0, 3.0
 NONE_TO_RT = 40.0
 LOAD = "memory-alloc:100"
 ROOT = Path(__file__).resolve().parent.parent
