@@ -250,9 +250,7 @@ def test_a_table_that_is_sent_to_somebody_is_understood_alone() -> None:
     }
     summaries = cells(**labels)
     text = words_of(printed(summaries))
-    assert text.startswith(
-        "Largest wake-up latency seen in 60 s on this machine: 8.50 ms, under hackbench:10."
-    )
+    assert "60 s: 8.50 ms (hackbench:10)." in text
     assert "Wake-up latency under SCHED_FIFO 80 in us" in text
     count = f"{summaries[0].columns['latency_ns'].count:,}"
     assert (

@@ -20,7 +20,6 @@ from howlate.verdict.promise_facts import each_cpu
 from howlate.verdict.row_statements import statements
 from howlate.verdict.ruling import Question, Ruling
 from howlate.words.say import english
-from howlate.words.statement import Statement
 from imports.foreign import FILES, LATENCY, File
 from imports.test_foreign import cell_of
 
@@ -104,16 +103,13 @@ def test_misses_beyond_a_histogram_are_at_least(
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.name}-{file.column}")
 def test_what_is_said_of_an_imported_run_is_possible(file: File, tmp_path: Path) -> None:
-    """A file of another tool does not tell which machine it is of, and that is seldom the reader's. No sentence has
-    more misses than there were releases, or a share of none; and only what woke a task has releases."""
+    """No sentence has more misses than there were releases, or a share of none; and only what woke a task has
+    releases."""
     cell = cell_of(file.path, tmp_path / "run", file.mapping)
     content = load_run(tmp_path / "run")
-    (headline, *_) = Material([content], TERMINAL).whole.answer
-    assert headline.values is not None
-    seen = headline.values["seen"]
-    assert isinstance(seen, Statement) and seen.rule in ("report.seen", "report.seen-in")
     largest_ns = cell.columns[cell.latest].max
     assert largest_ns is not None
+    assert Material([content], TERMINAL).whole.answer.values["largest_ns"] == largest_ns
     has_releases = cell.latest == LATENCY or not cell.known.missed_releases
     assert has_releases == (file.format not in WITHOUT_RELEASES)
     for deadline_ns in {1, max(1, largest_ns - 1), largest_ns * 2}:

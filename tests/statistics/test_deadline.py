@@ -13,7 +13,6 @@ from howlate.charts import Subject
 from howlate.charts._deadline import deadlines
 from howlate.compare.compare import compare, to_json
 from howlate.document import html
-from howlate.document.answer import answer
 from howlate.document.sheet import NOTHING
 from howlate.document.sheet import missed as missed_of
 from howlate.model.bins import CellBins
@@ -202,21 +201,3 @@ def test_a_deadline_is_drawn_with_the_columns_that_it_is_held_against(column: st
     for is_judged in (True, False):
         summary, bins = of_column(column, is_judged)
         assert deadlines([Subject("x", summary, bins)]) == ([200_000] if is_judged else [])
-
-
-def test_the_answer_says_what_the_declared_column_is_about() -> None:
-    """What answers "how late" came within a time, what does not lies within it; only a schedule has releases."""
-
-    def rules(*cells: tuple[CellSummary, CellBins]) -> list[str]:
-        content = made_run(cells)
-        return [told.rule for told in answer(content.cells, [s.id for s, _ in cells])]
-
-    waits, dts, cyclic = of_column("wait_ns", True), of_column("dt_ns", False), of_column("latency_ns", True)
-    assert rules(waits)[1:] == ["report.half-came", "report.none-missing"]
-    assert rules(dts)[1:] == ["report.half-lie", "report.none-missing"]
-    assert rules(cyclic)[1:] == ["report.half-came", "report.no-overrun"]
-    assert sorted(rules(cyclic, waits)[1:]) == [
-        "report.half-came",
-        "report.no-overrun",
-        "report.none-missing",
-    ]

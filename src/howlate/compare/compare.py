@@ -356,7 +356,7 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
             {
                 "option": differs.option,
                 "values": dict(zip(comparison.names, differs.values, strict=True)),
-                "why": english(differs.why) if differs.why else "",
+                "why": differs.why,
             }
             for differs in comparison.differences
         ],

@@ -9,51 +9,28 @@ from howlate.document.document import Document, Folded, Item, Section, Texts, te
 from howlate.document.sheet import Sheet
 from howlate.model.loaded import MeasuredKernel
 from howlate.sides.configs import Difference, compared, that_matter
-from howlate.words.language import _
-from howlate.words.say import say
+from howlate.words.language import N_, _
 from howlate.words.statement import Statement, rule
 
 MOST_LISTED = 400
-"""So many options that differ stand in the page."""
+"""Differing options that the page lists."""
 
-NOT_COMPARABLE = rule(
-    "kernels.not-comparable", "The configurations cannot be compared: that of {unknown:list} is not known."
-)
 ALIKE = rule("kernels.alike", "All kernels have one configuration; only their boot parameters differ.")
 DIFFER = rule(
     "kernels.differ",
-    "{count} option differs between the configurations.",
-    "{count} options differ between the configurations.",
+    "{count} option differs between the configurations; known to matter for lateness: {matter}.",
+    "{count} options differ between the configurations; known to matter for lateness: {matter}.",
     by="count",
-)
-MATTER = rule(
-    "kernels.matter",
-    "{matter} of them is known to matter for lateness.",
-    "{matter} of them are known to matter for lateness.",
-    by="matter",
 )
 PARTLY_KNOWN = rule(
     "kernels.partly-known",
     "Of {kernels:list} only the options in the machine's facts are known; all others count as not set.",
 )
 UNKNOWN = rule("kernels.unknown", "The configuration of {kernels:list} is not known.")
-UNEXPLAINED = rule("kernels.unexplained", "Not known to matter:")
 MORE = rule(
     "kernels.more",
-    "{count} more option differs: --all lists it.",
-    "{count} more options differ: --all lists them.",
-    by="count",
-)
-FOLDED = rule(
-    "kernels.folded",
-    "{count} option that differs and is not known to matter",
-    "{count} options that differ and are not known to matter",
-    by="count",
-)
-NO_ROOM = rule(
-    "kernels.no-room",
-    "{count} more is listed by `howlate show --configs --all` with this run's folder.",
-    "{count} more are listed by `howlate show --configs --all` with this run's folder.",
+    "{count} more option differs: `howlate show --configs --all` lists it.",
+    "{count} more options differ: `howlate show --configs --all` lists them.",
     by="count",
 )
 
@@ -66,18 +43,17 @@ def about(
         return ()
     unknown = tuple(kernel.label for kernel in kernels if not kernel.config)
     if len(names) < 2:
-        return (NOT_COMPARABLE(unknown=unknown) if unknown else ALIKE(),)
+        return (UNKNOWN(kernels=unknown) if unknown else ALIKE(),)
     partly = tuple(kernel.label for kernel in kernels if kernel.config and not kernel.whole)
     return (
-        DIFFER(count=len(found)),
-        MATTER(matter=len(that_matter(found))),
+        DIFFER(count=len(found), matter=len(that_matter(found))),
         *([PARTLY_KNOWN(kernels=partly)] if partly else []),
         *([UNKNOWN(kernels=unknown)] if unknown else []),
     )
 
 
 def items(kernels: Sequence[MeasuredKernel]) -> tuple[Item, ...]:
-    """For the page: the kernels, then what differs, with the options of which nobody says that they matter folded."""
+    """For the page: the kernels, then what differs; options that are not known to matter are folded."""
     names, found = compared(kernels)
     statements = about(names, found, kernels)
     if not statements:
@@ -114,15 +90,16 @@ def document(kernels: Sequence[MeasuredKernel], *, every: bool) -> Document:
 
 def differences(found: Sequence[Difference], names: Sequence[str], title: str = "") -> Sheet:
     """A row an option; those that matter for the same reason stand together."""
-    groups: dict[Statement | None, list[Difference]] = {}
+    groups: dict[str, list[Difference]] = {}
     for each in found:
         groups.setdefault(each.why, []).append(each)
-    rows = [(why or UNEXPLAINED(), each) for why, alike in groups.items() for each in alike]
+    unknown = N_("Not known to matter:")
+    rows = [(why or unknown, each) for why, alike in groups.items() for each in alike]
     return Sheet(
         "differences",
         title,
         (
-            sheets.labels("why", _("why it matters"), [say(why) for why, _each in rows]),
+            sheets.labels("why", _("why it matters"), [_(why) for why, _each in rows]),
             sheets.texts("option", _("option"), [each.option for _why, each in rows], words=True),
             sheets.texts("values", _("values"), [values_of(each, names) for _why, each in rows], words=True),
         ),
@@ -159,5 +136,6 @@ def _not_known_to_matter(found: Sequence[Difference]) -> tuple[Folded, ...]:
     rest = [each for each in found if not each.why]
     shown = "; ".join(f"`{each.option}` {'/'.join(each.values)}" for each in rest[:MOST_LISTED])
     left = len(rest) - MOST_LISTED
-    more = texts("", [NO_ROOM(count=left)] if left > 0 else [])
-    return (Folded(say(FOLDED(count=len(rest))), (Texts("options", (shown,)), *more)),) if rest else ()
+    more = texts("", [MORE(count=left)] if left > 0 else [])
+    title = _("Options that are not known to matter: {count}").format(count=len(rest))
+    return (Folded(title, (Texts("options", (shown,)), *more)),) if rest else ()

@@ -222,7 +222,7 @@ def seen(material: Material) -> Iterator[Section]:
     if any(judges(material) for judges in hooks("judges")):
         return
     if material.cells and not answered(material):
-        firsts = [part.answer[0] for part in material.parts]
+        firsts = [part.answer for part in material.parts]
         yield Section("seen", (*texts("verdict", firsts), *texts("more", _ladders(material))))
 
 
@@ -285,7 +285,7 @@ def results(material: Material) -> Iterator[Section]:
             )
         else:
             fit = material.fit.share(len(part.cells), len(material.cells)) if part.part else material.fit
-            answer = texts("lead", part.answer[:1] if part.part else ())
+            answer = texts("lead", [part.answer] if part.part else [])
             items, title = (*answer, *part.on_page(fit, material.axes)), part.title
         yield Section(f"part-{part.part}", items, title if part.part else "", "part" if part.part else "")
 

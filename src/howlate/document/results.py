@@ -14,12 +14,10 @@ from howlate.document import cautions, disturbances, histogram, tables
 from howlate.document.answer import answer, answer_of_points
 from howlate.document.coarser import coarser
 from howlate.document.document import Drawn, Folded, Item, texts
-from howlate.document.machine import hardware
 from howlate.document.points import Points
 from howlate.document.text import every_note, virtual_note
 from howlate.model.cause import ExplainedCase
 from howlate.model.loaded import CellContent, RunContent
-from howlate.model.run import BY_HAND
 from howlate.rooms import hooks
 from howlate.sides.join import gravity_of_runs
 from howlate.statistics.labels import row_names, title_of
@@ -90,11 +88,10 @@ class StudyPart:
         return as_called(title_of(self.part, self.runs[0].run.study))
 
     @property
-    def answer(self) -> list[Statement]:
-        """The largest latency that was seen, then what stands beside it."""
+    def answer(self) -> Statement:
+        """The largest latency that was seen."""
         if self.points is None:
-            imported = any(content.run.target == BY_HAND for content in self.runs)
-            return answer(self.cells, self.names, hardware(self.runs), imported=imported)
+            return answer(self.cells, self.names)
         return answer_of_points(self.points.groups, virtual=self.runs[0].run.virtual)
 
     @property
