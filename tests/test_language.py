@@ -25,11 +25,11 @@ from rich.console import Console
 from house_tools import tool
 from howlate import doctor
 from howlate.document.html import SCRIPT_SAYS, asset, render
-from howlate.document.tables import IN_UNIT
 from howlate.document.text import wrapped
 from howlate.model.facts import Facts
 from howlate.model.loaded import RunContent
 from howlate.statistics.groups import VIRTUAL_TIME
+from howlate.statistics.phrases import HEADING_IN_TEST
 from howlate.store.files import write_json
 from howlate.store.run_folder import CELL, RunFolder, write_summary
 from howlate.words import language
@@ -228,8 +228,8 @@ def test_a_caption_is_written_in_the_language_of_what_it_stands_in() -> None:
     caption = Capitalised(Caption("largest"))
     language.speak("de")
     assert text_of(Listed((caption, "", Caption("max {largest}", largest="1 s")))) == "Größter, max 1 s"
-    statement = IN_UNIT(what=Caption("Wake-up latency"), unit="us")
-    assert say(statement) == "Aufwachlatenz in us" and english(statement) == "Wake-up latency in us"
+    statement = HEADING_IN_TEST(what=Caption("Wake-up latency"), test="pi")
+    assert say(statement) == "Aufwachlatenz, Test pi" and english(statement) == "Wake-up latency, test pi"
     assert to_json(statement)["values"]["what"] == "Wake-up latency"
 
 

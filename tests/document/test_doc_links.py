@@ -99,7 +99,7 @@ def test_a_statement_and_those_inside_it_lead_to_their_pages() -> None:
     wrapped = RULES["report.of-rows"](rows=("none",), what=steal)
     assert list(doc_links.of_text((wrapped, steal))) == ["doctor.md#steal-steal-weight-86"]
     assert sources(wrapped).count("<a ") == 1
-    assert sources("text of somebody else") == ""
+    assert sources("another text") == ""
 
 
 def test_links_lead_to_where_the_documentation_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -207,9 +207,7 @@ def fits(material: Material, width: int, letters: bool = False) -> list[str]:
 def test_a_made_run_fits_on_one_screen(kind: str, width: int) -> None:
     lines = fits(made(kind), width)
     first = lines[0]
-    assert first.startswith(("max ", "PASS", "FAIL", "INCONCLUSIVE", "  No cell of this run", "No cell")), (
-        first
-    )
+    assert first.strip().startswith(("max ", "PASS", "FAIL", "INCONCLUSIVE", "No cell")), first
 
 
 @pytest.mark.parametrize("width", [80, 60, 40])
@@ -279,7 +277,7 @@ def test_a_row_that_fails_though_it_is_not_valid_is_counted(tmp_path: Path) -> N
     cells = [made_inventory.Made("calm", calm), made_inventory.Made("late", late, {"load": "cpu:50"})]
     made_inventory.folder_of(tmp_path / "run", cells)
     lines = texts(screen(of(load_run(tmp_path / "run", kernels=False))))
-    assert lines[0] == "FAIL  deadline 200 us: 1 of 1,003 wake-ups missed it, in 1 of 2 rows"
+    assert lines[0].startswith("FAIL  deadline 200 us: 1 of 1,003 ") and "1 of 2 rows" in lines[0]
     assert any("not valid: cpu:50 (" in line for line in lines)
 
 
@@ -338,9 +336,9 @@ def test_no_number_is_parted_from_its_unit(stored: dict[str, Material], width: i
 
 
 def test_what_could_not_be_measured_says_why_where_there_is_nothing_else() -> None:
-    lines = texts(screen(made("nothing, failed")))
-    assert "! cpu:100: failed: the probe ended with 4." in "".join(lines)
-    assert any("cpu:100: failed: the probe ended with 4" in line for line in texts(screen(made("cut"))))
+    why = "cpu:100: failed: the probe ended with 4"
+    assert f"! {why}." in "".join(texts(screen(made("nothing, failed"))))
+    assert any(why in line for line in texts(screen(made("cut"))))
 
 
 def test_brief_is_one_line_of_words_for_programs(stored: dict[str, Material]) -> None:

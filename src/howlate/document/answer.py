@@ -24,7 +24,7 @@ NO_VALUE = Caption(N_("the valid cells have no value"))
 
 
 def answer_of_points(groups: Sequence[Group], *, virtual: bool) -> Statement:
-    """Of all repetitions of all points."""
+    """The largest of all repetitions of all points."""
     spreads = [(group, spread) for group in groups if (spread := group.spread(_column(group))) is not None]
     if not spreads:
         return NO_ANSWER(why=NOT_VALID if groups else NOT_MEASURED)
@@ -47,7 +47,7 @@ def _column(group: Group) -> str:
 
 
 def answer(cells: Sequence[CellContent], names: Sequence[str]) -> Statement:
-    """Of the valid cells, by their names."""
+    """The largest of the valid cells; `names`: what a row is called."""
     usable = [
         (largest_ns, name, cell)
         for name, cell in zip(names, cells, strict=True)
@@ -78,6 +78,6 @@ def _why_none(cells: Sequence[CellContent]) -> Caption:
 
 
 def _max(cell: CellSummary) -> int | None:
-    """Of the column that a verdict would be about."""
+    """The maximum of the column that a verdict would be about."""
     column = cell.columns.get(cell.latest)
     return None if column is None else column.max

@@ -1,4 +1,4 @@
-"""Axes as they are asked for on the command line: `latency=0:1000us,linear`, `counts=log`, `time=:10s`."""
+"""Axes as the command line gives them: `latency=0:1000us,linear`, `counts=log`, `time=:10s`."""
 
 from __future__ import annotations
 
@@ -10,54 +10,49 @@ from howlate.model.decode import suggestion
 from howlate.model.units import parse_duration_ns
 from howlate.words.printable import printable
 
-KINDS = {"linear": False, "log": True}
+SCALES = {"linear": False, "log": True}
 LINEAR = ("time",)
-"""Axes that no chart draws otherwise: their blocks are equally wide."""
+"""Axes that are always linear: their blocks are equally wide."""
 
 
 def parse_axes(texts: Sequence[str]) -> Axes:
-    """UsageError for an axis that no chart has, a range that is none, or an axis that is asked for twice."""
-    found: dict[str, AxisRange] = {}
+    """UsageError for an axis that no chart has, an empty range, or an axis that is given twice."""
+    axes: dict[str, AxisRange] = {}
     for text in texts:
-        name, equals, wanted = text.partition("=")
-        if not equals or not wanted:
-            raise UsageError(
-                '--axis "{text}" asks for nothing',
-                remedy="write it like latency=0:1000us,linear or counts=log",
-                text=text,
-            )
+        name, _, wanted = text.partition("=")
+        if not wanted:
+            raise _malformed(text)
         if name not in AXES:
             raise UsageError(
                 'no chart has an axis "{name}"', remedy="{hint}", name=name, hint=suggestion(name, AXES)
             )
-        if name in found:
+        if name in axes:
             raise UsageError(
                 "--axis {name} is given twice",
                 remedy="give range and scale in one, like latency=0:1000us,linear",
                 name=name,
             )
-        found[name] = _axis(name, wanted)
-    return found
+        axes[name] = _axis(name, wanted)
+    return axes
+
+
+def _malformed(text: str) -> UsageError:
+    return UsageError(
+        '--axis "{text}" must name an axis with a range, linear or log',
+        remedy="write it like latency=0:1000us,linear or counts=log",
+        text=text,
+    )
 
 
 def _axis(name: str, wanted: str) -> AxisRange:
     low = high = log = None
     for word in wanted.split(","):
-        if word in KINDS and log is None:
-            log = KINDS[word]
-        elif ":" in word and low is None and high is None:
+        if word in SCALES and log is None:
+            log = SCALES[word]
+        elif ":" in word and word != ":" and low is None and high is None:
             low, high = _range(name, word)
         else:
-            raise UsageError(
-                '--axis {name}: "{word}" is neither a range nor linear nor log',
-                remedy="write it like latency=0:1000us,linear or counts=log",
-                name=name,
-                word=word,
-            )
-    if log and name in LINEAR:
-        raise UsageError(
-            "--axis {name}: this axis begins at 0 and is linear", remedy="leave out log", name=name
-        )
+            raise _malformed(f"{name}={wanted}")
     if low is not None and high is not None and low >= high:
         raise UsageError(
             "--axis {name}: the range {range} is empty",
@@ -65,10 +60,10 @@ def _axis(name: str, wanted: str) -> AxisRange:
             name=name,
             range=wanted,
         )
-    if log and low is not None and low <= 0:
+    if log and (name in LINEAR or (low is not None and low <= 0)):
         raise UsageError(
-            "--axis {name}: a logarithmic axis has no 0",
-            remedy="begin it above 0, or use {name}={linear}",
+            "--axis {name} cannot be logarithmic from 0 on",
+            remedy="use {name}={linear}",
             name=name,
             linear=wanted.replace("log", "linear")[:150],
         )
@@ -76,14 +71,8 @@ def _axis(name: str, wanted: str) -> AxisRange:
 
 
 def _range(name: str, word: str) -> tuple[float | None, float | None]:
-    """The ends; one that is left out is as the chart finds it."""
+    """The ends; None for one that is left to the chart."""
     first, _, last = word.partition(":")
-    if not first and not last:
-        raise UsageError(
-            "--axis {name}: the range has no end",
-            remedy="write it like latency=0:1000us,linear or counts=log",
-            name=name,
-        )
     return tuple(_value(name, AXES[name], end) if end else None for end in (first, last))  # type: ignore[return-value]
 
 
@@ -92,7 +81,7 @@ def _value(name: str, kind: Kind, text: str) -> float:
         if kind == "count":
             value = float(text)
             if not 0 <= value < 1e18:
-                raise ValueError(f'"{printable(text)}" is no number of an axis')
+                raise ValueError(f'"{printable(text)}" cannot be a number of an axis')
             return value
         before_release = name == "latency" and text.startswith("-")
         ns = float(parse_duration_ns(text.removeprefix("-") if before_release else text))

@@ -14,25 +14,23 @@ from howlate.model.summary import CellSummary
 from howlate.statistics.groups import VIRTUAL_TIME, groups_of, kinds_of
 from howlate.statistics.resolution import below_resolution
 from howlate.statistics.starts import starts
+from howlate.words.caption import Caption
 from howlate.words.quantities import sentence_case
 from howlate.words.say import Text, say
 from howlate.words.statement import Statement, rule
 
 MOST = 100
-"""Sentences before the results; nobody reads more."""
+"""Sentences before the results, at most."""
 
 AS_PUBLISHED = rule(
     "report.as-published",
-    "The late policy as-published is the loop that the study printed: after a stall it counts on from where it was "
-    "and never returns to the clock, so every later activation looks late. Its numbers are for comparison with "
-    "that study alone.",
+    "The late policy as-published is the loop that the study printed: after a stall it never returns to the clock, "
+    "so every later activation looks late. Compare its numbers with that study only.",
 )
 ONE_SEED = rule(
     "report.one-seed",
-    "One seed is one case of phase and dither, not a kernel's value: another moved one maximum by 1.8 times. Use "
-    "several (--seeds, 8 by default).",
+    "One seed is one case of phase and dither, not a kernel's value: use several (--seeds, 8 by default).",
 )
-ONE_REPETITION = rule("report.one-repetition", "A row of one repetition has no spread.")
 SCALED = rule("report.scaled", "Counts were scaled by {scale:number}: this is not the whole study.")
 MISSING = rule(
     "report.cells-missing",
@@ -46,7 +44,6 @@ NOT_YET = rule(
     "{count} cells of the plan are not measured yet.",
     by="count",
 )
-NOT_POSSIBLE = rule("report.not-possible", "Not possible on this machine: {cells:list} ({reason}).")
 STEAL = rule("report.steal", "The host took {steal_ns:time} of CPU time away while it measured (steal).")
 HYPERVISOR = rule(
     "report.hypervisor",
@@ -65,17 +62,13 @@ NOT_RECORDED = rule(
     by="count",
 )
 OF_ROWS = rule("report.of-rows", "{rows:items}: {what}")
-OF_EVERY_ROW = rule("report.of-every-row", "every row: {what}")
-INVALID = rule("report.row-invalid", "{row} (invalid)")
-IN_SOME = rule("report.row-some", "{row} ({many} of {count})")
-IN_SOME_INVALID = rule("report.row-some-invalid", "{row} ({many} of {count}, invalid)")
 
 Named = tuple[str, Sequence[CellSummary]]
 """A row's name, and its cells: the repetitions of a point, or one."""
 
 
 def of_runs(runs: Sequence[RunContent], rows: Sequence[Named]) -> list[Text]:
-    """The first of all is that the policy which was wanted was not permitted."""
+    """The first of all is that the requested policy was not permitted."""
     every: list[Text] = [w for content in runs for w in content.run.warnings if policy_without_right(w)]
     every += [text for content in runs for text in _of_run(content)]
     every = list(dict.fromkeys([*every, *of_rows(rows)]))
@@ -95,7 +88,8 @@ def _of_run(content: RunContent) -> Iterable[Text]:
     if left := [cell for cell in content.unmeasured if cell not in content.failed]:
         yield NOT_YET(count=len(left))
     for why, cells in _by_reason(impossible):
-        yield NOT_POSSIBLE(cells=cells, reason=why)
+        reason = Caption("not possible on this machine ({reason}).", reason=why)
+        yield MISSING(cells=cells, why=reason, count=len(cells))
 
 
 def _by_reason(cells: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]]]:
@@ -126,7 +120,7 @@ def _of_machine(content: RunContent) -> list[Text]:
 def of_rows(rows: Sequence[Named]) -> list[Statement]:
     """The warnings of cells, each once with the rows that it is about; those of a point's repetitions that differ in
     numbers alone are one."""
-    named: dict[Statement, list[str | Statement]] = {}
+    named: dict[Statement, list[str | Caption]] = {}
     for name, cells in rows:
         invalid = {warning for cell in cells if not cell.valid for warning in cell.warnings}
         for warning, many in kinds_of(warning for cell in cells for warning in cell.warnings):
@@ -143,28 +137,31 @@ def of_rows(rows: Sequence[Named]) -> list[Statement]:
 
 def of_figures(rows: Sequence[Named]) -> list[Statement]:
     """Which rows have figures that say less than they seem to: below the lab's resolution, or of a start."""
-    named: dict[Statement, list[str | Statement]] = {}
+    named: dict[Statement, list[str | Caption]] = {}
     for name, cells in rows:
         for caution in (*below_resolution(cells), *starts(cells)):
             named.setdefault(caution, []).append(name)
     return _with_rows(named, rows)
 
 
-def _with_rows(named: Mapping[Statement, list[str | Statement]], rows: Sequence[Named]) -> list[Statement]:
+def _with_rows(named: Mapping[Statement, list[str | Caption]], rows: Sequence[Named]) -> list[Statement]:
     """Each sentence with the rows that it is about."""
     names = [name for name, _cells in rows]
+    every = [Caption("every row")]
     return [
-        OF_EVERY_ROW(what=what) if who == names and len(names) > 1 else OF_ROWS(rows=who, what=what)
+        OF_ROWS(rows=every if who == names and len(names) > 1 else who, what=what)
         for what, who in named.items()
     ]
 
 
-def _row(name: str, many: int, of: int, *, invalid: bool) -> str | Statement:
+def _row(name: str, many: int, of: int, *, invalid: bool) -> str | Caption:
+    if of > 1 and invalid:
+        return Caption("{name} ({many} of {count}, invalid)", name=name, many=many, count=of)
     if of > 1:
-        return (IN_SOME_INVALID if invalid else IN_SOME)(row=name, many=many, count=of)
-    return INVALID(row=name) if invalid else name
+        return Caption("{name} ({many} of {count})", name=name, many=many, count=of)
+    return Caption("{name} (invalid)", name=name) if invalid else name
 
 
-def one_is_none(run: Run) -> Statement:
-    """Of a row that has one repetition."""
-    return ONE_SEED() if run.virtual else ONE_REPETITION()
+def one_is_none(run: Run) -> Text:
+    """That a row with one repetition has no spread."""
+    return ONE_SEED() if run.virtual else Caption("A row of one repetition has no spread.")

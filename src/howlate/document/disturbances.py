@@ -10,15 +10,6 @@ from howlate.model.disturbances import Disturbances, disturbances
 from howlate.model.loaded import CellContent
 from howlate.words.language import N_, _
 from howlate.words.quantities import significant, time_text
-from howlate.words.say import say
-from howlate.words.statement import rule
-
-TITLE = rule(
-    "disturbances.title",
-    "Disturbances of the measuring threads and their CPUs. A dash: the machine does not report it.",
-)
-FREQUENCIES = rule("disturbances.frequencies", "{low} to {high} GHz")
-
 
 COUNTS: tuple[tuple[str, str], ...] = (
     ("minor_faults", N_("minor faults")),
@@ -36,7 +27,7 @@ def sheet(cells: Sequence[CellContent], names: Sequence[str], part: str = "") ->
     rows = [disturbances(cell.trailer) for cell in cells]
     return Sheet(
         "-".join(word for word in ("table", part, "disturbances") if word),
-        say(TITLE()),
+        _("Disturbances of the measuring threads and their CPUs. A dash: the machine does not report it."),
         (
             labels("cell", _("cell"), names),
             *(numbers(key, _(title), [getattr(row, key) for row in rows]) for key, title in COUNTS),
@@ -62,4 +53,4 @@ def _frequency(khz: tuple[int, int] | None) -> str:
     if khz is None:
         return NOTHING
     low, high = (significant(each / 1e6) for each in khz)
-    return f"{low} GHz" if low == high else say(FREQUENCIES(low=low, high=high))
+    return f"{low} GHz" if low == high else _("{low} to {high} GHz").format(low=low, high=high)

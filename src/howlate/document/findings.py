@@ -11,8 +11,8 @@ from howlate.document.sheet import Row, Sheet, labels
 from howlate.document.sheet import texts as column
 from howlate.model.finding import Finding
 from howlate.model.loaded import RunContent
+from howlate.words.caption import Caption
 from howlate.words.language import N_, _, as_called
-from howlate.words.statement import rule
 
 MOST_CAUSES, MOST_SHOWN = 3, 4
 LEVEL_NAMES = {
@@ -24,7 +24,6 @@ LEVEL_NAMES = {
 """How a finding says what it weighs."""
 FOLDED = {**LEVEL_NAMES, "unknown": N_("could not be found out")}
 """Those that the page folds away, by what it calls them."""
-MORE = rule("findings.more", "({count} more: `howlate doctor`)")
 
 
 def sheet(findings: Sequence[Finding], *, levels: bool = False, kind: str = "findings") -> Sheet:
@@ -98,7 +97,7 @@ def shown(findings: Sequence[Finding], most: int) -> tuple[Item, ...]:
     rest = max(0, len(findings) - most)
     return (
         sheet(findings[:most]),
-        *texts("more", [MORE(count=rest)] if rest else []),
+        *texts("more", [Caption("({count} more: `howlate doctor`)", count=rest)] if rest else []),
     )
 
 

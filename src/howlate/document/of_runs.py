@@ -27,6 +27,7 @@ from howlate.statistics.labels import by_part
 from howlate.statistics.ladder import ladder_of
 from howlate.statistics.misses import deadline_statements
 from howlate.statistics.threshold import threshold_statements
+from howlate.words.caption import Caption
 from howlate.words.language import _, as_called
 from howlate.words.say import Text
 from howlate.words.statement import Statement, rule
@@ -34,34 +35,22 @@ from howlate.words.statement import Statement, rule
 NO_CELL = rule("report.no-cell", "No cell of this run is whole yet.")
 JOINED = rule(
     "report.blocks-joined",
-    "So many cells leave no room for every block of time: {joined} are joined into one, with the largest of their "
-    "maxima, p99 and medians.",
+    "For room the charts join {joined} blocks of time into one, with the largest of their maxima, p99 and medians.",
 )
 FEWER_DRAWN = rule(
     "report.fewer-drawn",
-    "So many cells leave no room for every picture: of the {cells} cells the {drawn} with the largest latencies are "
-    "drawn.",
+    "For room the charts show the {drawn} of {cells} cells with the largest latencies.",
 )
 FEWER_LISTED = rule(
     "report.fewer-listed",
-    "The table and the lists hold the {listed} cells with the largest latencies; the answer above is of all {cells}, "
-    "and `howlate show --all` lists them all.",
-)
-SOURCES = rule(
-    "report.sources",
-    "Headings of tables and question marks lead to howlate's documentation, which says how a figure is made and when "
-    "it is wrong: docs/ in its source tree, or the site that $HOWLATE_DOCS named.",
-)
-FOOT = rule(
-    "report.foot",
-    "Run {runs:all}. Measured with {versions:all}; this page was made by howlate {version}. It holds all that it "
-    "shows: it loads nothing.",
+    "For room the tables hold the {listed} of {cells} cells with the largest latencies; `howlate show --all` holds "
+    "all.",
 )
 
 WORST = 5
 """Explained samples of a cell that the page shows."""
 LEADING = 3
-"""So many kinds of causes lead to what the doctor found."""
+"""Kinds of causes that lead to findings of the doctor, at most."""
 
 T = TypeVar("T")
 
@@ -105,7 +94,7 @@ class Material:
     every: bool = False
     """In the terminal: every cell, where points are repeated."""
     histograms: bool = False
-    """In the terminal: how often which latency, below the tables."""
+    """In the terminal: histograms below the tables."""
     failures: tuple[str, ...] = ()
     """In the terminal: what could not be measured."""
     folder: str = ""
@@ -218,7 +207,7 @@ def _leads(material: Material) -> list[Text]:
 
 
 def seen(material: Material) -> Iterator[Section]:
-    """In the terminal, where no deadline was asked for: the largest that was seen, and how often what was later."""
+    """In the terminal, where no deadline was stated: the largest value, and how many were later than each step."""
     if any(judges(material) for judges in hooks("judges")):
         return
     if material.cells and not answered(material):
@@ -324,7 +313,11 @@ def meanings(material: Material) -> Iterator[Section]:
     """On the page: what each number means."""
     points = any(part.points is not None for part in material.parts)
     sheet = meaning.sheet(points=points, virtual=material.runs[0].run.virtual)
-    items = (Texts("reading", (SOURCES(),)), sheet)
+    links = Caption(
+        "Headings of tables and question marks lead to howlate's documentation: docs/ in its source tree, or the "
+        "site that $HOWLATE_DOCS named."
+    )
+    items = (Texts("reading", (links,)), sheet)
     yield Section("meaning", (Folded(_("What the numbers mean"), items),))
 
 
@@ -338,8 +331,13 @@ def foot(material: Material) -> Iterator[Section]:
         for name in content.run.versions
     }
     measured = [f"{name} {version}" for name, version in versions.items()] or [_("an unknown version")]
-    runs = [content.run.id for content in material.runs]
-    yield Section("foot", texts("", [FOOT(runs=runs, versions=measured, version=__version__)]), kind="footer")
+    foot = Caption(
+        "Run {runs}. Measured with {versions}; this page was made by howlate {version}.",
+        runs=", ".join(content.run.id for content in material.runs),
+        versions=", ".join(measured),
+        version=__version__,
+    )
+    yield Section("foot", texts("", [foot]), kind="footer")
 
 
 class DocumentPart(NamedTuple):

@@ -3,6 +3,7 @@ explanation, legend and axes; PNG is drawn from it by a program that the system 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -41,11 +42,11 @@ LEFT = 92
 LETTER = 6.9
 """Width of a letter of 13 px, roughly."""
 KEY_LETTER = 7.4
-"""Of the legend, with room to the next."""
+"""Width of a letter of the legend, with room to the next."""
 NARROW = 440
 """Below this every other tick has no text."""
 BOLD = 7.9
-"""Of a heavy one."""
+"""Width of a heavy letter."""
 MOST = 200
 """Cells that one picture draws at most, the latest of them."""
 _KEPT = (".frame", ".plane", ".marker", ".note", ".dash", ".c1", ".c5", ".c-max", ".c-case", ".legend .line")
@@ -137,29 +138,24 @@ def _write_png(program: str, text: str, size: tuple[int, int], path: Path) -> No
     with tempfile.TemporaryDirectory(prefix="howlate-picture-") as scratch:
         source, made = Path(scratch) / "picture.svg", Path(scratch) / "picture.png"
         source.write_text(text, encoding="utf-8")
-        try:
+        reason = f"it did not end within {PATIENCE_S} s"
+        with contextlib.suppress(subprocess.TimeoutExpired):
             done = subprocess.run(
                 _argv(program, source, made, size, Path(scratch)),
                 capture_output=True,
                 timeout=PATIENCE_S,
                 check=False,
             )
-        except subprocess.TimeoutExpired:
-            raise TargetError(
-                "{program} drew nothing within {seconds} s",
-                remedy="use --format svg",
-                program=Path(program).name,
-                seconds=PATIENCE_S,
-            ) from None
-        if done.returncode != 0 or not made.is_file():
-            lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
-            raise TargetError(
-                "{program} drew nothing: {reason}",
-                remedy="use --format svg",
-                program=Path(program).name,
-                reason=lines[-1],
-            )
-        shutil.copyfile(made, path)
+            if done.returncode == 0 and made.is_file():
+                shutil.copyfile(made, path)
+                return
+            reason = (done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"])[-1]
+        raise TargetError(
+            "{program} drew nothing: {reason}",
+            remedy="use --format svg",
+            program=Path(program).name,
+            reason=reason,
+        )
 
 
 def _argv(program: str, source: Path, made: Path, size: tuple[int, int], scratch: Path) -> list[str]:

@@ -25,45 +25,18 @@ from howlate.model.columns import LATENCY, RESPONSE
 from howlate.model.mode import MODE
 from howlate.model.study import TIMER
 from howlate.model.summary import MISSES, CellSummary, ColumnSummary
+from howlate.statistics import phrases
 from howlate.statistics.groups import Group
 from howlate.statistics.labels import axes_that_vary, heading, policy_in_force, row_names
 from howlate.statistics.load_reached import percents
 from howlate.statistics.statistics import STATISTICS
+from howlate.words.caption import Caption
 from howlate.words.language import _
 from howlate.words.quantities import seconds_text
-from howlate.words.say import Text, say
-from howlate.words.statement import Statement, rule
+from howlate.words.say import Text, say, text_of
 
 OF_EVERY_ROW = ("kernel", "guest", TIMER, MODE, "period", "policy", "cpu", "load")
 """Labels without which no number is to be read."""
-
-UNDER = rule("table.under", "{what} under {policy}")
-IN_UNIT = rule("table.unit", "{what} in {unit}")
-LARGEST_IN = rule("table.largest-in", "{what} in {unit}; the maximum is the largest seen in {span}")
-LARGEST_IN_EACH = rule(
-    "table.largest-in-each", "{what} in {unit}; the maximum is the largest seen in {span} each"
-)
-OVER_SEEDS = rule(
-    "table.over-seeds",
-    "{what} in {unit}: spread over {count} seed",
-    "{what} in {unit}: spread over {count} seeds",
-    by="count",
-)
-OVER_REPETITIONS = rule(
-    "table.over-repetitions",
-    "{what} in {unit}: spread over {count} repetition",
-    "{what} in {unit}: spread over {count} repetitions",
-    by="count",
-)
-OVER_SOME_SEEDS = rule("table.over-some-seeds", "{what} in {unit}: spread over seeds")
-OVER_SOME_REPETITIONS = rule("table.over-some-repetitions", "{what} in {unit}: spread over repetitions")
-MEASURED_FOR = rule("table.measured-for", "{what}, each measured for {span}")
-SPAN = rule("table.span", "{low} to {high}")
-EVERY_ROW = rule("table.every-row", "every row: {what}")
-COUNT_EACH = rule("table.count-each", "{count} {things} each")
-EACH_CPU = rule("table.each-cpu", "{name}, largest of each CPU in {unit}: {values}")
-QUANTILES_IN = rule("table.quantiles", "{what} in {unit}: quantiles [95 % interval]")
-STARVED = rule("table.starved", "{share}, starved (expected)")
 
 
 @dataclass(frozen=True)
@@ -83,7 +56,7 @@ class Rows:
     """The verdict on the stated deadline, by cell and by point."""
 
     def verdict(self, ids: Sequence[str]) -> list[Column]:
-        """Of the rows with these ids; nothing where no deadline was stated."""
+        """The verdicts of the rows with these ids; nothing where no deadline was stated."""
         if not self.rulings:
             return []
         return [texts("verdict", _("verdict"), [self.rulings.get(one, NOTHING) for one in ids], words=True)]
@@ -114,16 +87,15 @@ def _of_cells(rows: Rows, name: str) -> Sheet:
     columns = [summary.columns.get(name) for summary in rows.summaries]
     known = [column for column in columns if column is not None]
     unit = unit_for(known)
-    span, measured = _measured(rows.seconds)
-    title = _title(name, rows.labels, unit, span, several=len(rows.summaries) > 1)
+    title = Caption("{what} in {unit}", what=_what(name, rows.labels), unit=unit.sign)
     same = in_common(rows.labels, _counts(known), name)
     return Sheet(
         _key("table", rows.part, name),
-        say(title),
+        text_of(_measured_for(title, rows.seconds)),
         (
             *_label_columns(rows.labels, [s.id for s in rows.summaries]),
             *figures(rows.summaries, columns, unit, name),
-            *measured,
+            *_measured(rows.seconds),
             *rows.verdict([summary.id for summary in rows.summaries]),
         ),
         tuple(_row(summary) for summary in rows.summaries),
@@ -166,7 +138,9 @@ def _quantiles(
     labels_ = [own for _, own in rows]
     return Sheet(
         _key("quantiles", part, name),
-        say(QUANTILES_IN(what=_what(name, labels_), unit=unit.sign)),
+        text_of(
+            Caption("{what} in {unit}: quantiles [95 % interval]", what=_what(name, labels_), unit=unit.sign)
+        ),
         (
             *_label_columns(labels_, [one for one, _ in rows]),
             *(
@@ -310,7 +284,7 @@ def _of_points(groups: Sequence[Group], rows: Rows, name: str, *, virtual: bool)
     same = in_common(labels_, _counts(columns), name)
     return Sheet(
         _key("spread", rows.part, name),
-        say(_title_of_points(groups, rows, name, unit, virtual=virtual)),
+        text_of(_measured_for(_title_of_points(groups, name, unit, virtual=virtual), rows.seconds)),
         (
             *_label_columns(labels_, [group.point for group in groups]),
             *_spread_columns(groups, name, unit, virtual=virtual),
@@ -374,18 +348,17 @@ def _spread_columns(groups: Sequence[Group], name: str, unit: Unit, *, virtual: 
     return [*found, *load_column([(group.load_shares, group.starved) for group in groups])]
 
 
-def _title_of_points(
-    groups: Sequence[Group], rows: Rows, name: str, unit: Unit, *, virtual: bool
-) -> Statement:
-    """ "Wake-up latency in us: spread over 8 seeds, each measured for 2 s"."""
+def _title_of_points(groups: Sequence[Group], name: str, unit: Unit, *, virtual: bool) -> Caption:
+    """ "Wake-up latency in us: spread over 8 seeds"."""
     counts = {group.planned for group in groups}
-    values = {"what": _what(name, [group.labels for group in groups]), "unit": unit.sign}
-    if len(counts) == 1:
-        title = (OVER_SEEDS if virtual else OVER_REPETITIONS)(**values, count=max(counts))
-    else:
-        title = (OVER_SOME_SEEDS if virtual else OVER_SOME_REPETITIONS)(**values)
-    span = _span(rows.seconds)
-    return title if span is None else MEASURED_FOR(what=title, span=span)
+    some = phrases.SEEDS() if virtual else phrases.REPETITIONS()
+    every = phrases.SO_MANY_SEEDS if virtual else phrases.SO_MANY_REPETITIONS
+    return Caption(
+        "{what} in {unit}: spread over {repetitions}",
+        what=_what(name, [group.labels for group in groups]),
+        unit=unit.sign,
+        repetitions=every(count=max(counts)) if len(counts) == 1 else some,
+    )
 
 
 # --- What both have -------------------------------------------------------------------------------------------
@@ -395,38 +368,26 @@ def _what(name: str, labels_: Sequence[Mapping[str, str]]) -> Text:
     """The measured quantity, with the policy in force."""
     policy = policy_in_force(labels_)
     title = title_of_column(name)
-    return UNDER(what=title, policy=policy) if policy else title
+    return Caption("{what} under {policy}", what=title, policy=policy) if policy else title
 
 
-def _title(
-    name: str,
-    labels_: Sequence[Mapping[str, str]],
-    unit: Unit,
-    span: str | Statement | None,
-    *,
-    several: bool,
-) -> Statement:
-    """ "Wake-up latency in us; the maximum is the largest seen in 12 s each"."""
-    values = {"what": _what(name, labels_), "unit": unit.sign}
-    if span is None:
-        return IN_UNIT(**values)
-    return (LARGEST_IN_EACH if several else LARGEST_IN)(**values, span=span)
-
-
-def _span(seconds: Sequence[float | None]) -> str | Statement | None:
-    """How long the cells measured; None if that is unknown for any of them."""
+def _measured_for(title: Caption, seconds: Sequence[float | None]) -> Caption:
+    """With how long the cells measured, unless that is unknown for any of them."""
     known = [value for value in seconds if value is not None]
     if not known or len(known) < len(seconds):
-        return None
-    short, long = seconds_text(min(known)), seconds_text(max(known))
-    return short if short == long else SPAN(low=short, high=long)
+        return title
+    span = _span(seconds_text(min(known)), seconds_text(max(known)))
+    return Caption("{what}, {span} per cell", what=title, span=span)
 
 
-def _measured(seconds: Sequence[float | None]) -> tuple[str | Statement | None, list[Column]]:
-    """How long was measured, for the title, and as a column if the rows differ."""
+def _span(low: str, high: str) -> Text:
+    return low if low == high else Caption("{low} to {high}", low=low, high=high)
+
+
+def _measured(seconds: Sequence[float | None]) -> list[Column]:
+    """How long each row measured, if the rows differ."""
     written = [NOTHING if s is None else seconds_text(s) for s in seconds]
-    differ = len(set(written)) > 1
-    return _span(seconds), [texts("seconds", _("measured"), written)] if differ else []
+    return [texts("seconds", _("measured"), written)] if len(set(written)) > 1 else []
 
 
 def load_column(shares: Sequence[tuple[Sequence[float], bool]]) -> list[Column]:
@@ -443,7 +404,8 @@ def load_column(shares: Sequence[tuple[Sequence[float], bool]]) -> list[Column]:
 
 def load_text(shares: Sequence[float], *, starved: bool = False) -> str:
     """ "98 %", "96..98 %" over repetitions, "0.5 %, starved (expected)"."""
-    return say(STARVED(share=percents(shares))) if starved else percents(shares)
+    share = percents(shares)
+    return text_of(Caption("{side}, starved (expected)", side=share)) if starved else share
 
 
 def _shares(summary: CellSummary) -> tuple[Sequence[float], bool]:
@@ -451,7 +413,7 @@ def _shares(summary: CellSummary) -> tuple[Sequence[float], bool]:
 
 
 def _every_row(same: Sequence[str]) -> tuple[str, ...]:
-    return (say(EVERY_ROW(what=", ".join(same))),) if same else ()
+    return (text_of(Caption("every row: {what}", what=", ".join(same))),) if same else ()
 
 
 def _counts(columns: Sequence[ColumnSummary]) -> list[int]:
@@ -467,9 +429,8 @@ def in_common(labels_: Sequence[Mapping[str, str]], counts: Sequence[int], colum
     same = {name: next(iter(texts_)) for name, texts_ in values.items() if len(texts_) == 1}
     words = [f"{heading(name)} {value}" for name, value in same.items() if value and name not in shown]
     if counts and column in (LATENCY, RESPONSE):
-        low, high = f"{min(counts):,}", f"{max(counts):,}"
-        count = low if low == high else SPAN(low=low, high=high)
-        words.append(say(COUNT_EACH(count=count, things=things_of(column))))
+        count = _span(f"{min(counts):,}", f"{max(counts):,}")
+        words.append(text_of(Caption("{count} {things} each", count=count, things=things_of(column))))
     return words
 
 
@@ -480,6 +441,9 @@ def _each_cpu(
     found = []
     for name, column in zip(row_names(labels_), columns, strict=True):
         if column is not None and column.max_by_cpu:
-            largest = [f"CPU {cpu}: {unit.text(ns)}" for cpu, ns in column.max_by_cpu.items()]
-            found.append(say(EACH_CPU(name=name, unit=unit.sign, values=", ".join(largest))))
+            values = ", ".join(f"CPU {cpu}: {unit.text(ns)}" for cpu, ns in column.max_by_cpu.items())
+            line = Caption(
+                "{name}, largest of each CPU in {unit}: {values}", name=name, unit=unit.sign, values=values
+            )
+            found.append(text_of(line))
     return found
