@@ -19,7 +19,7 @@ from howlate.model.summary import MISSES
 from howlate.sides.printed_figures import PrintedLine
 from howlate.sides.sides import LOAD, RUN, SideRow
 from howlate.words.quantities import percent, significant
-from howlate.words.say import english
+from howlate.words.say import english, english_text
 
 MIDDLE = ("mean", "deviation", "0.5")
 """Figures of which the median over the seeds is shown; of all others the smallest and the largest."""
@@ -80,7 +80,9 @@ def sheet_markdown(sheet: Sheet) -> list[str]:
 def summary(found: Comparison, about: str = "") -> list[str]:
     """The generated sentences as a list; those of one heading alone where `about` names it."""
     chosen = [
-        (english(title), statements) for title, statements in conclusions(found) if about in english(title)
+        (name, statements)
+        for title, statements in conclusions(found)
+        if about in (name := english_text(title))
     ]
     if not chosen:
         raise ValueError(f"no sentence is about {about!r}")

@@ -18,12 +18,9 @@ def test_what_is_needed_for_a_rate_a_horizon_and_a_difference(howlate: Run) -> N
     assert shown.code == 0
     text = " ".join(shown.out.split())
     assert "if none misses 30,286,179 activations 8 h 25 min" in text
-    assert "For a bound on the next 60 min with 95 % confidence: measure 19 h" in text
-    assert "Fewer than 8 pairs can show nothing among 5 figures" in text
-    assert shown.out.splitlines()[-2:] == [
-        "Then: howlate verdict RUN --deadline 200us --miss-rate 1e-07",
-        "Then: howlate verdict RUN --deadline 200us --horizon 1h",
-    ]
+    assert "measure 19 h" in text and "than 8 pairs" in text
+    verdict = "Then: howlate verdict RUN --deadline 200us"
+    assert shown.out.splitlines()[-2:] == [f"{verdict} --miss-rate 1e-07", f"{verdict} --horizon 1h"]
 
 
 def test_the_same_for_programs(howlate: Run) -> None:
@@ -68,7 +65,7 @@ def test_the_command_that_is_printed_can_pass(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ([], "nothing is asked"),
+        ([], "plan needs"),
         (["--miss-rate", "0"], "no number of activations"),
         (["--ratio", "1"], "not 1"),
         (["--ratio", "nan"], "above 0"),
@@ -77,7 +74,7 @@ def test_the_command_that_is_printed_can_pass(
         (["--miss-rate", "1e-6", "--true-rate", "1e-6"], "below --miss-rate"),
         (["--miss-rate", "1e-6", "--true-rate", "nan"], "below --miss-rate"),
         (["--ratio", "2", "--true-rate", "1e-7"], "below --miss-rate"),
-        (["--miss-rate", "1e-6", "--true-rate", "9.99e-7"], "too near"),
+        (["--miss-rate", "1e-6", "--true-rate", "9.99e-7"], "below --miss-rate"),
         (["--ratio", "2", "--cell-duration", "0"], "must be between"),
         (["--ratio", "2", "--cell-duration", "5x"], "not a unit"),
         (["--horizon", "0"], "above 0"),

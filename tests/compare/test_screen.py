@@ -140,7 +140,7 @@ def test_one_run_each_shows_no_change() -> None:
         ]
     )
     lines = shown(found)
-    assert lines[0] == "not shown to differ  medians of 12 repetitions; one run each: not shown to be"
+    assert lines[0].startswith("not shown") and {"12", "one"} <= {*lines[0].split()}
     assert [row[-2:] for row in table(lines)] == [["9.0", "not shown"]] * 2
 
 
@@ -150,8 +150,8 @@ def test_no_interval_excludes_one_where_nothing_is_stated(pairs: int) -> None:
     lines = shown(compare([lab_run(dict(zip(("6.1", "6.1-rt"), cells, strict=True)))]))
     (row,) = table(lines)
     assert row[-1] == "not shown" and "[" not in row[-2]
-    assert lines[0].startswith(f"not shown to differ  medians of {pairs} repetitions; ")
-    assert "measure 7 or more" in " ".join(line.strip() for line in lines[:3])
+    assert lines[0].startswith("not shown") and f" {pairs} repetitions; " in lines[0]
+    assert "measure 7 " in " ".join(line.strip() for line in lines[:3])
 
 
 def test_a_count_of_none_on_one_side_has_no_ratio() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from document.sheets import row, sheet, who
 from howlate.compare.compare import compare, to_json
-from howlate.compare.conclusions import conclusions
+from howlate.compare.conclusions import LEFT_OUT, conclusions
 from howlate.model.loaded import RunContent
 from howlate.model.summary import CellSummary, LoadSummary
 from howlate.sides.sides import LOAD
@@ -52,9 +52,8 @@ def test_a_side_that_was_not_loaded_has_that_in_place_of_its_figures() -> None:
 
 def test_no_sentence_is_made_of_a_load_that_was_starved_as_expected() -> None:
     found = compare([with_share(0.97, NONE, "run-a"), with_share(0.008, RT, "run-b", starved=True)])
-    said = conclusions(found)
-    texts = [english(one) for _title, sentences in said for one in sentences]
-    left_out = [text for text in texts if text.startswith("Left out of all sentences")]
-    assert len(left_out) == 1 and "6.1.0-rt (rt), cpu:100" in left_out[0]
-    assert not [text for text in texts if "6.1.0-rt" in text and text not in left_out]
+    sentences = [one for _title, of_one in conclusions(found) for one in of_one]
+    assert [one for one in sentences if "6.1.0-rt" in english(one)] == [
+        LEFT_OUT(sides=("6.1.0-rt (rt), cpu:100",))
+    ]
     assert "starved (expected)" in who(sheet(found, found.blocks[0]))[1][0]

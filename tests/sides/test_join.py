@@ -14,14 +14,14 @@ from howlate.model.plan import Plan
 from howlate.model.preemption import preemption_of
 from howlate.sides.join import join
 from howlate.sides.join_warnings import (
-    CLOCK_SOURCE,
     IN_FORCE_DIFFERS,
     MACHINES,
+    MADE_WITH,
     ONE_SIDED,
-    SCALES,
     SETTING,
     VALUE_OF,
 )
+from howlate.words.caption import Caption
 from howlate.words.say import english
 from howlate.words.statement import Statement
 from made_sides import NONE, RT, Machine, Made, at, lab_run, real_run
@@ -124,12 +124,12 @@ def test_what_was_not_alike_is_named() -> None:
         return tuple(VALUE_OF(value=text, sides=of) for text, of in zip(texts, sides, strict=True))
 
     assert setting == SETTING(name="activations", points=2, of=2, values=values("1000", "5000"))
-    assert english(SETTING(name="a", points=1, of=1, values=("1", "2"))).startswith(
-        "the setting a differs at 1 of 1 point: "
+    assert clock == IN_FORCE_DIFFERS(
+        name=Caption("clock source"), points=2, of=2, values=values("tsc", "hpet")
     )
-    assert clock == CLOCK_SOURCE(points=2, of=2, values=values("tsc", "hpet"))
-    assert machines == MACHINES["cpu.model"](values=values("An ordinary processor", "Another processor"))
-    assert scales == SCALES(scales=("1", "0.5"))
+    processors = values("An ordinary processor", "Another processor")
+    assert machines == MACHINES(what=Caption("CPU"), values=processors)
+    assert scales == MADE_WITH(what=Caption("scales (--scale)"), values=("1", "0.5"))
 
 
 def test_a_policy_that_was_not_granted_is_named() -> None:

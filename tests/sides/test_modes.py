@@ -11,13 +11,15 @@ from howlate.compare.compare import compare
 from howlate.compare.document import of_block
 from howlate.document.pictures import figures_of
 from howlate.document.side_charts import side_subjects
-from howlate.document.text import every_note
+from howlate.document.text import every_note, virtual_note
 from howlate.model.loaded import RunContent
 from howlate.sides.cell_labels import labels_of
 from howlate.sides.join import join
+from howlate.sides.modes import IN_MODE
 from howlate.system.paths import ROOT
 from howlate.verdict.charts import matrix
-from howlate.words.say import text_of
+from howlate.words.caption import Listed
+from howlate.words.say import say, text_of
 from made_sides import Machine, Made, at, lab_run, real_run
 
 sys.path.insert(0, str(ROOT / "tools"))
@@ -88,12 +90,9 @@ def test_every_point_of_the_picture_names_its_mode() -> None:
 
 def test_pictures_whose_points_share_the_mode_have_it_in_their_note() -> None:
     shared = labels_of([of_study(linux(), "toshiba-2010")], None)
-    assert text_of(every_note(virtual=True, labels=shared, gravity=None)).startswith(
-        "every activation is in user mode; virtual time"
-    )
-    assert (
-        text_of(every_note(virtual=False, labels=shared, gravity=None)) == "every activation is in user mode"
-    )
+    both = Listed((IN_MODE(mode="user"), virtual_note(virtual=True)), "; ")
+    assert every_note(virtual=True, labels=shared, gravity=None) == both
+    assert every_note(virtual=False, labels=shared, gravity=None) == IN_MODE(mode="user")
     assert text_of(
         every_note(virtual=True, labels=labels_of([linux(), core()], None), gravity=None)
     ).startswith("virtual time")
@@ -104,7 +103,7 @@ def test_pictures_whose_points_share_the_mode_have_it_in_their_note() -> None:
 def test_a_comparison_says_the_mode_at_every_table() -> None:
     kernels = {kernel: {at(load="none", timer="setitimer"): [Made()]} for kernel in ("6.1", "6.1-rt")}
     found = compare([of_study(lab_run(kernels), "toshiba-2010")])
-    assert "every activation is in user mode" in text_of(of_block(found, found.blocks[0], 0).caution)
+    assert say(IN_MODE(mode="user")) in text_of(of_block(found, found.blocks[0], 0).caution)
     head, _rule, *rows = sheet_markdown(table(found, Wanted("latency_ns", ("load",), ("mean",))))
     assert head == "| load | kernel | mode | mean, us |"
     assert [row.split(" | ")[2] for row in rows] == ["user", "user"]

@@ -19,8 +19,8 @@ from howlate.sides.sides import (
     MARGIN,
     NO_MISSES,
     NO_PAIRS,
-    NOT_POSITIVE,
-    OTHER_DEADLINES,
+    NO_VALUE,
+    NOT_ALIKE,
     TOO_FEW_PAIRS,
     Once,
     SideRow,
@@ -210,7 +210,7 @@ def test_a_handful_of_misses_is_never_called_equal(late: int) -> None:
 
 def test_misses_of_unlike_or_uncertain_deadlines_are_not_compared() -> None:
     found = {v.figure: v for v in decisions(with_misses(0, [9] * 8), with_misses(1, [9] * 8, 2000))}
-    assert found["deadline_misses"].why == OTHER_DEADLINES()
+    assert found["deadline_misses"].why == NOT_ALIKE(settings=("deadline",))
     found = {v.figure: v for v in decisions(with_misses(0, [9] * 8), with_misses(1, [9] * 8, at_least=True))}
     assert found["deadline_misses"].direction == "unstated"
 
@@ -274,7 +274,7 @@ def test_at_one_point_the_mean_over_points_is_what_stands_there() -> None:
 
 def test_zero_has_no_ratio() -> None:
     found = {v.figure: v for v in decisions(row(0, [0.0] * 8), row(1, [5.0] * 8))}
-    assert found["max"].direction == "unstated" and found["max"].why == NOT_POSITIVE()
+    assert found["max"].direction == "unstated" and found["max"].why == NO_VALUE()
 
 
 @given(st.lists(st.integers(0, 10**12), min_size=1, max_size=12))

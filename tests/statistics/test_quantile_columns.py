@@ -12,7 +12,7 @@ from rich.console import Console
 
 from compare.test_conclusions import of_rule, stated
 from howlate.compare.compare import compare, to_json
-from howlate.compare.conclusions import TYPICAL, TYPICAL_REPEATED
+from howlate.compare.conclusions import TYPICAL
 from howlate.document import html
 from howlate.model.loaded import RunContent
 from howlate.model.summary import CellSummary, QuantileInterval
@@ -85,7 +85,7 @@ def test_of_six_repetitions_and_more_it_is_that_of_their_median(count: int) -> N
 
 def test_compare_says_it_beside_the_typical_time() -> None:
     points = {at(load="none"): [Made() for _ in range(6)]}
-    (typical,) = of_rule(stated(lab_run({"6.1": points, "6.1-rt": points})), TYPICAL_REPEATED)[:1]
+    (typical,) = of_rule(stated(lab_run({"6.1": points, "6.1-rt": points})), TYPICAL)[:1]
     assert "with 95 %" in english(typical["times"][0])
     runs = [real_run({at(load="none"): [Made()]}), real_run({at(load="none"): [Made()]}, RT, "run-b")]
     alone = [

@@ -27,7 +27,7 @@ from howlate.sides.joined import (
 )
 from howlate.sides.printed_figures import PrintedDocument, PrintedLine, find_document
 from howlate.sides.side_names import fact
-from howlate.sides.sides import FIGURES, LOAD, RUN, Decision, Once, SideRow, decisions
+from howlate.sides.sides import FIGURES, LOAD, NOT_ALIKE, RUN, Decision, Once, SideRow, decisions
 from howlate.statistics.statistics import QUANTILES
 from howlate.words.say import english
 from howlate.words.say import to_json as statement_json
@@ -36,12 +36,6 @@ from howlate.words.statement import Statement, rule
 MOST_CROSSED = 4
 """With more sides, each is compared only with the first, not with every other."""
 
-NOT_ALIKE = rule("pairs.not-alike", "they were not measured alike ({settings})")
-OTHER_INSTRUCTIONS = rule(
-    "pairs.other-instructions",
-    "they were not measured with the same {apart}, whose instructions are counted too",
-)
-OTHER_SEEDS = rule("pairs.other-seeds", "their seeds are not the same")
 NOT_INTERLEAVED = rule(
     "pairs.not-interleaved", "the runs are not interleaved: what differs may be the day as well as the side"
 )
@@ -112,12 +106,8 @@ class Comparison:
 
 def _one_side(contents: Sequence[RunContent], joined: Joined) -> Statement:
     """Why no point has two sides: a run is empty, the runs measured different points, or there is only one
-    run. If a run can be compared along another axis, the remedy names the option."""
+    run. The remedy names the axes along which it can be compared."""
     empty = [content.name or content.run.id for content in contents if not content.cells]
-    if not joined.sides:
-        return Statement.of(
-            "no cell is whole yet", remedy="measure it to its end: the same command goes on with it"
-        )
     if empty:
         return Statement.of(
             "no cell is whole yet in {runs:all}",
@@ -128,29 +118,18 @@ def _one_side(contents: Sequence[RunContent], joined: Joined) -> Statement:
     if unlike is not None:
         return unlike
     options = [f"--by {label}" for label in labels_that_vary(joined.places)]
+    axes = f", or compare along an axis with {', '.join(options)}" if options else ""
     if len(contents) > 1:
-        return (
-            Statement.of(
-                "no point was measured in more than one of these runs",
-                remedy="measure the same study in both, or compare along an axis with {options:all}",
-                options=options,
-            )
-            if options
-            else Statement.of(
-                "no point was measured in more than one of these runs",
-                remedy="measure the same study in both",
-            )
+        return Statement.of(
+            "no point was measured in more than one of these runs",
+            remedy="measure the same study in both{axes}",
+            axes=axes,
         )
-    side = joined.sides[0].name
-    return (
-        Statement.of(
-            "there is one side alone, {side}",
-            remedy="name a run of another kernel, or compare along an axis with {options:all}",
-            side=side,
-            options=options,
-        )
-        if options
-        else Statement.of("there is one side alone, {side}", remedy="name a run of another kernel", side=side)
+    return Statement.of(
+        "only {side} can be compared",
+        remedy="name a run of another kernel{axes}",
+        side=joined.sides[0].name,
+        axes=axes,
     )
 
 
@@ -284,11 +263,11 @@ def refusal(joined: Joined, place: Place, first: int, second: int) -> Statement 
         return NOT_ALIKE(settings=tuple(sorted(unlike)))
     if joined.virtual:
         if apart := _instructions_apart(joined, first_member.run, second_member.run, first, second):
-            return OTHER_INSTRUCTIONS(apart=apart)
+            return NOT_ALIKE(settings=(apart,))
         seeds, others = first_member.parameters, second_member.parameters
         common = set(seeds) & set(others)
         if any(seeds[r].get(n) != others[r].get(n) for r in common for n in OF_THE_SEED):
-            return OTHER_SEEDS()
+            return NOT_ALIKE(settings=("seed",))
         return None
     if first_member.run != second_member.run:
         return NOT_INTERLEAVED()

@@ -13,60 +13,36 @@ from howlate.compare.topics import MOST_SAID, Topic, topics_of
 from howlate.compare.trends import run_times, trends
 from howlate.sides.sides import SideRow
 from howlate.statistics import phrases
-from howlate.statistics.diagnose import confidence_ahead
-from howlate.words.say import english, to_json
+from howlate.words.caption import Caption
+from howlate.words.say import Text, english, english_text, to_json
 from howlate.words.statement import Statement, rule
 
-Concluded = list[tuple[Statement, list[Statement]]]
+Concluded = list[tuple[Text, list[Statement]]]
 """Statements below their headings."""
 
-STARVED_HEADING = rule("heading.starved", "Starved loads")
 LEFT_OUT = rule(
     "starved.left-out",
-    "Left out of all sentences, because what was measured starved the load, as the study expects: {sides:items}.",
+    "Left out, because the measurement starved the load, as the study expects: {sides:items}.",
 )
 TYPICAL = rule("typical.once", "{side}: {share:level} of the {things} are at or below {times}.")
-TYPICAL_REPEATED = rule(
-    "typical.repeated",
-    "{side}: in the median over its {repetitions} {share:level} of the {things} are at or below {times}.",
-)
 TYPICAL_RANGE = rule("typical.range", "{low_ns:time} ({low_at}) to {high_ns:time} ({high_at})")
 LARGEST = rule(
     "largest.spread",
+    "{side}: the largest seen is {largest}.",
     "{side}: the largest seen is {largest}; over its {repetitions} the maximum is {smallest_ns:time} to "
     "{largest_ns:time}.",
+    by="count",
 )
-LARGEST_ONCE = rule(
-    "largest.once", "{side}: the largest seen is {largest}, in {repetitions} and so without a spread."
-)
-NEXT_ONCE = rule(
-    "largest.next-once",
-    "A largest value is no limit: that as long again shows none larger has a probability of 1 in 2, if what comes "
-    "is like what was.",
-)
-NEXT_ONE_SEED = rule(
-    "largest.next-one-seed",
-    "One seed is one case of phase and dither, not a kernel's value: that another, where a seed changes anything, "
-    "shows none larger has a probability of 1 in 2.",
-)
-NEXT_SEED = rule(
-    "largest.next-seed",
-    "A largest value is no limit: that one more seed shows none larger has a probability of {repetitions} in {of}, "
-    "that as many again show none 1 in 2, if what comes is like what was.",
-)
-NEXT_REPETITION = rule(
-    "largest.next-repetition",
-    "A largest value is no limit: that one more repetition shows none larger has a probability of {repetitions} in "
-    "{of}, that as many again show none 1 in 2, if what comes is like what was.",
+NEXT = rule(
+    "largest.next",
+    "A larger value can come: under the same conditions in one more {unit} with a probability of 1 in {of}.",
 )
 ALONE = rule(
     "alone.caution",
-    "Caution, {side}: in {count} of {cells} cell one sample alone makes the maximum and the deviation; without it "
-    "the maxima of these are {least_ns:time} to {most_ns:time}. What is said here of maxima and deviations rests on "
-    "such samples.",
-    "Caution, {side}: in {count} of {cells} cells one sample alone makes the maximum and the deviation; without it "
-    "the maxima of these are {least_ns:time} to {most_ns:time}. What is said here of maxima and deviations rests on "
-    "such samples.",
+    "Caution, {side}: in {count} of {cells} cell a single sample determines maximum and deviation; without it the "
+    "maxima of these are {least_ns:time} to {most_ns:time}.",
+    "Caution, {side}: in {count} of {cells} cells a single sample determines maximum and deviation; without it the "
+    "maxima of these are {least_ns:time} to {most_ns:time}.",
     by="cells",
 )
 
@@ -89,7 +65,7 @@ def conclusions_json(concluded: Concluded) -> list[dict[str, Any]]:
     """`summary` of `compare --json`: the rule's name in docs/compare.md, the English text, and the statement."""
     return [
         {
-            "about": english(heading),
+            "about": english_text(heading),
             "rule": statement.rule.partition(".")[0].replace("-", " "),
             "text": english(statement),
             "statement": to_json(statement),
@@ -128,7 +104,7 @@ def without_starved(comparison: Comparison) -> tuple[Comparison, Concluded]:
     if not names:
         return comparison, []
     left_out = LEFT_OUT(sides=tuple(names))
-    return replace(comparison, blocks=tuple(blocks)), [(STARVED_HEADING(), [left_out])]
+    return replace(comparison, blocks=tuple(blocks)), [(Caption("Starved loads"), [left_out])]
 
 
 def _columns(comparison: Comparison, topic: Topic) -> list[str]:
@@ -143,7 +119,7 @@ def typical_level(topic: Topic) -> str:
     return next((q for q in ("0.999", "0.99", "0.5") if rows and all(row.spread(q) for row in rows)), "")
 
 
-TOLD = ("load", "timer")
+TYPICAL_LABELS = ("load", "timer")
 """Typical values are stated for each of these that varies, because no latency should be read without its way
 to sleep."""
 
@@ -159,7 +135,7 @@ class TypicalTime:
 def typical_values(topic: Topic, side: int, level: str) -> dict[Statement | None, TypicalTime]:
     """By load and way to sleep, in words, the largest over its blocks of the median over the repetitions. It may be
     negative: a real-time core's tasks answer ahead of their release."""
-    rest = tuple(name for block in topic.blocks for name in block.labels if name not in TOLD)
+    rest = tuple(name for block in topic.blocks for name in block.labels if name not in TYPICAL_LABELS)
     largest: dict[Statement | None, TypicalTime] = {}
     for block, row in topic.rows(side):
         spread = row.spread(level)
@@ -181,14 +157,10 @@ def typical(topic: Topic) -> list[Statement]:
         times = typical_values(topic, side, level)
         if not times:
             continue
-        values = {
-            "side": name,
-            "share": float(level),
-            "things": phrases.things(topic.column),
-            "times": _each(times),
-        }
+        over = Caption("median over {repetitions}", repetitions=topic.repetitions)
+        who = phrases.SIDE_AT(side=name, where=over) if repeated else name
         statements.append(
-            TYPICAL_REPEATED(**values, repetitions=topic.repetitions) if repeated else TYPICAL(**values)
+            TYPICAL(side=who, share=float(level), things=phrases.things(topic.column), times=_each(times))
         )
     return statements
 
@@ -213,7 +185,7 @@ def _largest(row: SideRow) -> float:
 
 
 def largest(topic: Topic) -> list[Statement]:
-    """The largest value of each side, and what it allows to promise."""
+    """The largest value of each side, and how likely a larger one is."""
     statements = []
     fewest: list[int] = []
     for side, name in enumerate(topic.sides):
@@ -223,19 +195,22 @@ def largest(topic: Topic) -> list[Statement]:
         block, row = at
         spread, count = row.spread("maximum"), len(row.once)
         assert spread is not None
-        values = {
-            "side": name,
-            "largest": phrases.time_at(spread.largest, topic.where(block)),
-            "repetitions": topic.so_many(count),
-        }
         statements.append(
-            LARGEST(**values, smallest_ns=spread.smallest, largest_ns=spread.largest)
-            if count > 1
-            else LARGEST_ONCE(**values)
+            LARGEST(
+                side=name,
+                largest=phrases.time_at(spread.largest, topic.where(block)),
+                count=count,
+                repetitions=topic.counted(count),
+                smallest_ns=spread.smallest,
+                largest_ns=spread.largest,
+            )
         )
         fewest.append(count)
     if fewest:
-        statements.append(_next(min(fewest), topic))
+        unit = Caption("seed") if topic.virtual else Caption("repetition")
+        statements.append(
+            NEXT(unit=unit, of=min(fewest) + 1)
+        )  # the next of them is as likely the largest as each
     return statements
 
 
@@ -257,12 +232,3 @@ def alone(topic: Topic) -> list[Statement]:
                 )
             )
     return statements
-
-
-def _next(repetitions: int, topic: Topic) -> Statement:
-    """The bound on the horizon that exchangeable repetitions allow."""
-    if repetitions == 1:
-        return NEXT_ONE_SEED() if topic.virtual else NEXT_ONCE()
-    assert 0 < confidence_ahead(repetitions, 1) < 1
-    following = NEXT_SEED if topic.virtual else NEXT_REPETITION
-    return following(repetitions=repetitions, of=repetitions + 1)

@@ -25,10 +25,11 @@ from howlate.rooms import hooks
 from howlate.sides.gravity import stated
 from howlate.sides.joined import described, labels_that_vary
 from howlate.sides.printed_figures import PrintedLine
-from howlate.sides.sides import FIGURES, LOAD, RUN, Decision, SideRow
+from howlate.sides.sides import DIRECTIONS, FIGURES, LOAD, RUN, Decision, SideRow
+from howlate.words.caption import Caption, Listed
 from howlate.words.language import N_, _
 from howlate.words.quantities import NARROW_SPACE, percent, sentence_case
-from howlate.words.say import Text, say
+from howlate.words.say import Text, say, text_of
 from howlate.words.statement import Statement, rule
 
 HEADINGS = {
@@ -47,49 +48,11 @@ HEADINGS = {
     "stddev": N_("std dev"),
 }
 TIMES = ("minimum", "mean", "p99", "maximum", "deviation")
-DIRECTIONS = {
-    "smaller": N_("smaller"),
-    "larger": N_("larger"),
-    "equal": N_("equal within 10 %"),
-    "indistinct": N_("not distinguishable"),
-    "unstated": N_("not stated"),
-}
-
-IN_UNIT = rule("comparison.table", "{column} in {unit}")
-OF_LOADS = rule("comparison.table-of-loads", "Duration of the load's own runs")
-AT = rule("comparison.table-at", "{place}: {what}")
-OVER_SEEDS = rule("comparison.over-seeds", "{what}; smallest, median and largest over seeds")
-OVER_REPETITIONS = rule(
-    "comparison.over-repetitions", "{what}; smallest, median and largest over repetitions"
-)
-PUBLISHED = rule("comparison.published", "published: {label}")
-NOT_MEASURABLE = rule("comparison.not-measurable", "published: {label} (cannot be measured here)")
-STANDS_IN = rule("comparison.stands-in", "Published: {where}.")
-SAMPLES = rule("comparison.samples", "The published figures are of {samples} samples each, ours of {ours}.")
-STARVED = rule("comparison.starved", "{side}, starved (expected)")
-RUN_OF = rule("comparison.run-of", "{load} run (ms)")
-RATIO = rule("comparison.ratio", "{first} to {second}")
-INTERVAL = rule("comparison.interval", "{confidence} interval of {pairs} pairs")
-ONE_SIDE = rule(
-    "comparison.one-side", "{side} in the layout of the published study, with its figures below ours."
-)
-SIDES = rule(
-    "comparison.sides",
-    "{count} sides: {sides}. Each combination of everything else has a table, as in the published studies. Where "
-    "points are repeated, a row has the smallest, the median and the largest of each figure. A difference is stated "
-    "where its exact paired interval lies outside a margin of 10 %; without one, the sides are not claimed to be "
-    "equal. docs/compare.md has the rule of each sentence.",
-)
-
-
 OPTIONS = rule(
     "comparison.options",
     "{count} option of the kernels that differs and is known to matter for lateness",
     "{count} options of the kernels that differ and are known to matter for lateness",
     by="count",
-)
-NO_ROOM = rule(
-    "comparison.no-room", "{count} more tables have no room here: `howlate compare --json` has them."
 )
 OPEN = 12
 """Tables that the page shows; it folds the rest away."""
@@ -98,7 +61,7 @@ OPEN = 12
 def heading(figure: str) -> str:
     """A figure as a column's heading: "max", "load achieved", "hackbench run (ms)"."""
     if figure.startswith(RUN):
-        return say(RUN_OF(load=figure.removeprefix(RUN).rpartition(".")[0]))
+        return _("{load} run (ms)").format(load=figure.removeprefix(RUN).rpartition(".")[0])
     return _(HEADINGS[figure])
 
 
@@ -123,7 +86,8 @@ def section(found: Comparison, most: int) -> Section:
     if folded := [sheet for block in tables[OPEN:] for sheet in block]:
         title_of_rest = _("{count} more tables").format(count=len(tables) - OPEN)
         items.append(Folded(title_of_rest, tuple(folded), "cells"))
-    items += texts("lead", [NO_ROOM(count=left)] if left > 0 else [])
+    no_room = Caption("{count} more tables have no room here: `howlate compare --json` has them.", count=left)
+    items += texts("lead", [no_room] if left > 0 else [])
     if (
         len(found.joined.runs) > 1 and found.differences
     ):  # of one run the page says it where it tells of the kernels
@@ -161,11 +125,18 @@ def doubtful(found: Comparison) -> list[Statement]:
     )
 
 
-def _reading(found: Comparison) -> Statement:
+def _reading(found: Comparison) -> Caption:
     """How the tables are to be read."""
     if len(found.sides) == 1:
-        return ONE_SIDE(side=found.sides[0])
-    return SIDES(count=len(found.sides), sides=", ".join(found.sides))
+        return Caption(
+            "{side} in the layout of the published study, with its figures below ours.", side=found.sides[0]
+        )
+    return Caption(
+        "{count} sides: {sides}. A table for each combination of everything else. A difference is stated where its "
+        "exact paired interval lies outside a margin of 10 %; without one, the sides are not claimed to be equal.",
+        count=len(found.sides),
+        sides=", ".join(found.sides),
+    )
 
 
 # --- The table of a block -------------------------------------------------------------------------------------
@@ -213,12 +184,16 @@ def of_block(found: Comparison, block: Block, number: int) -> Sheet:
 
 
 def _title(block: Block, unit: Unit, *, repeated: bool, virtual: bool) -> str:
-    what = IN_UNIT(column=title_of_column(block.column), unit=unit.sign) if block.column else OF_LOADS()
+    what: Text = Caption("Duration of the load's own runs")
+    if block.column:
+        what = Caption("{what} in {unit}", what=title_of_column(block.column), unit=unit.sign)
     if block.title:
-        what = AT(place=block.title, what=what)
+        what = Listed((block.title, what), ": ")
     if repeated:
-        what = (OVER_SEEDS if virtual else OVER_REPETITIONS)(what=what)
-    return say(what)
+        seeds = Caption("{what}; smallest, median and largest over seeds", what=what)
+        repetitions = Caption("{what}; smallest, median and largest over repetitions", what=what)
+        what = seeds if virtual else repetitions
+    return text_of(what)
 
 
 def _column(figure: str, place: int, lines: Sequence[SideLine], unit: Unit) -> Column:
@@ -267,7 +242,7 @@ def _lines(side: str, row: SideRow, figures: Sequence[str], *, repeated: bool) -
         share = float(median(row.not_loaded))
         return [SideLine(side, _("not loaded"), tuple(share if name == LOAD else None for name in figures))]
     if row.starved:
-        side = say(STARVED(side=side))
+        side = _("{side}, starved (expected)").format(side=side)
     if not row.once:
         return [
             SideLine(side, _("no valid repetition") if repeated else _("invalid"), (None,) * len(figures))
@@ -291,9 +266,10 @@ def _published(line: PrintedLine, figures: Sequence[str], unit: Unit) -> SideLin
     for name, figure in zip(figures, printed, strict=True):
         size = unit.size if name in TIMES else 1
         texts.append(figure.text if figure is not None and figure.value == figure.number * size else "")
+    name = _("published: {label}").format(label=line.label)
     return SideLine(
         "",
-        say((NOT_MEASURABLE if line.why else PUBLISHED)(label=line.label)),
+        f"{name} ({_('cannot be measured here')})" if line.why else name,
         tuple(line.values.get(name) for name in figures),
         "published",
         tuple("" if figure is None else f"{figure.sign}{figure.about}" for figure in printed),
@@ -310,9 +286,10 @@ def _notes(block: Block) -> list[str]:
     ours = {
         once.column.count for row in block.rows for once in row.once.values() if once.column.count is not None
     }
-    texts = [say(STANDS_IN(where="; ".join(where)))]
+    texts = [_("Published: {where}.").format(where="; ".join(where))]
     if samples and ours:
-        texts.append(say(SAMPLES(samples=_span(samples), ours=_span(ours))))
+        sentence = _("The published figures are of {samples} samples each, ours of {ours}.")
+        texts.append(sentence.format(samples=_span(samples), ours=_span(ours)))
     signs = {own.sign: own.meaning for line in block.published for own in line.figures.values() if own.sign}
     return [*texts, *(f"{sign} {_(meaning)}." for sign, meaning in sorted(signs.items()))]
 
@@ -351,7 +328,10 @@ def ratios(found: Comparison, block: Block, number: int) -> Sheet | None:
     pairs = [pair for pair in block.pairs if any(decision.seen for decision in pair.decisions)]
     if not pairs:
         return None
-    names = [say(RATIO(first=found.sides[p.first], second=found.sides[p.second])) for p in pairs]
+    names = [
+        _("{first} to {second}").format(first=found.sides[p.first], second=found.sides[p.second])
+        for p in pairs
+    ]
     figures = list(dict.fromkeys(decision.figure for pair in pairs for decision in pair.decisions))
     return Sheet(
         f"ratios-{number}",
@@ -379,7 +359,9 @@ def _ratio(decision: Decision | None) -> SheetCell:
     whys = [] if decision.why is None else [say(decision.why)]
     if interval is None:
         return SheetCell(f"{decision.seen:.3g}", sign=told, state=decision.direction, why="; ".join(whys))
-    why = say(INTERVAL(confidence=f"{interval.confidence:.1%}", pairs=interval.pairs))
+    why = _("{confidence} interval of {pairs} pairs").format(
+        confidence=f"{interval.confidence:.1%}", pairs=interval.pairs
+    )
     return SheetCell(
         f"{interval.ratio:.3g} [{interval.low:.3g}, {interval.high:.3g}]",
         sign=told,

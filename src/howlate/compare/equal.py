@@ -7,16 +7,17 @@ from collections.abc import Callable
 from itertools import combinations
 
 from howlate.sides.joined import Joined
+from howlate.words.caption import Caption
 from howlate.words.statement import Statement, rule
 
 Hashes = Callable[[int, str], str]
 """From a run's position and a cell's id to the hash of that cell's samples; "" if they are missing."""
 
-SAMPLES_HEADING = rule("heading.samples", "samples")
+SAMPLES_HEADING = Caption("samples")
 EQUAL = rule(
     "equal.samples",
-    "{first} and {second} are equal to the last digit: all samples of their {cells} cell are the same.",
-    "{first} and {second} are equal to the last digit: all samples of their {cells} cells are the same.",
+    "{first} and {second} are identical: all samples of their {cells} cell are the same.",
+    "{first} and {second} are identical: all samples of their {cells} cells are the same.",
     by="cells",
 )
 

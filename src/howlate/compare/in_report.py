@@ -13,11 +13,8 @@ from howlate.document.document import Section, Texts
 from howlate.document.of_runs import DocumentPart, Material
 from howlate.document.sheet import PAGE, TERMINAL
 from howlate.model.loaded import RunContent
-from howlate.words.caption import Listed
+from howlate.words.caption import Caption, Listed
 from howlate.words.say import Text
-from howlate.words.statement import rule
-
-PRINTED = rule("report.as-printed", "As {study} printed it (`howlate compare {run}`):")
 
 
 def comparison(runs: Sequence[RunContent], by: str) -> Comparison | None:
@@ -45,7 +42,8 @@ def printed(material: Material) -> Iterator[Section]:
     study = material.runs[0].run.study.reference
     if study and material.comparison is not None and len(material.runs) == 1:
         sheets = published(_comparison(material))
-        opening = Texts("opening", (PRINTED(study=study, run=material.folder),))
+        title = Caption("As {study} printed it (`howlate compare {run}`):", study=study, run=material.folder)
+        opening = Texts("opening", (title,))
         yield Section("published", (opening, *sheets) if sheets else ())
 
 

@@ -9,6 +9,7 @@ from howlate.model.columns import LATENCY
 from howlate.model.summary import CellSummary
 from howlate.sides.sides import COMPARED, fewest_pairs
 from howlate.statistics.groups import Group, groups_of
+from howlate.words.caption import Caption
 from howlate.words.statement import Statement, rule
 
 AXIS = "timer"
@@ -16,23 +17,17 @@ MOST_NAMED = 3
 BESIDE = ("kernel", "load", "policy", "period")
 """Labels of the rows that are ranked separately."""
 
-AMONG_ALL = rule("least-late.among-all", "Smallest median {medians}; smallest maximum {maxima}.")
 AT = rule("least-late.at", "{place}: smallest median {medians}; smallest maximum {maxima}.")
 WAY = rule("least-late.way", "{timer} {time_ns:time}")
 BEST = rule("least-late.best", "{ways} (median of all {count}: {middle_ns:time})")
-NO_MEDIAN = rule("least-late.no-median", "not stated for want of samples")
 TOO_FEW = rule(
     "least-late.too-few-repetitions",
-    "This is what was seen, and no ranking of the ways: {count} of the {needed} repetitions that tell ways apart. "
-    "The same command with `--set order.repetitions=8` (in the lab `--seeds 8`) measures enough of them.",
+    "Observed, not ranked: {count} of the {needed} repetitions that a ranking takes. The same command with "
+    "`--set order.repetitions=8` (in the lab `--seeds 8`) measures enough of them.",
 )
 COMPARE = rule(
-    "least-late.compare",
-    "This is what was seen; `howlate compare --by timer` with this run's folder says which ways differ.",
-)
-COMPARE_RUN = rule(
     "least-late.compare-run",
-    "This is what was seen; `howlate compare {run} --by timer` says which of these ways differ.",
+    "Observed, not ranked: `howlate compare {run} --by timer` says which of these ways differ.",
 )
 
 Ranked = list[tuple[float, str]]
@@ -60,9 +55,7 @@ def least_late(summaries: Sequence[CellSummary], run: str = "") -> list[Statemen
 def _place(labels: dict[str, str], groups: Sequence[Group], vary: Sequence[str]) -> Statement:
     medians, maxima = _best(_medians(groups)), _best(_maxima(groups))
     place = tuple(f"{name} {labels[name]}" for name in vary if name in labels)
-    if not place:
-        return AMONG_ALL(medians=medians, maxima=maxima)
-    return AT(place=place, medians=medians, maxima=maxima)
+    return AT(place=place or Caption("all rows"), medians=medians, maxima=maxima)
 
 
 def _medians(groups: Sequence[Group]) -> Ranked:
@@ -79,10 +72,10 @@ def _maxima(groups: Sequence[Group]) -> Ranked:
     return sorted((s.maxima.median, g.labels.get(AXIS, "")) for s, g in spreads if s is not None)
 
 
-def _best(ranked: Ranked) -> Statement | tuple[Statement, ...]:
+def _best(ranked: Ranked) -> Caption | Statement | tuple[Statement, ...]:
     """The first few ways."""
     if not ranked:
-        return NO_MEDIAN()
+        return Caption("not stated for want of samples")
     ways = tuple(WAY(timer=timer, time_ns=time_ns) for time_ns, timer in ranked[:MOST_NAMED])
     if len(ranked) <= MOST_NAMED:
         return ways
@@ -94,4 +87,4 @@ def _caution(places: Sequence[Sequence[Group]], run: str) -> Statement:
     needed = fewest_pairs(len(COMPARED))
     if fewest < needed:
         return TOO_FEW(count=fewest, needed=needed)
-    return COMPARE_RUN(run=run) if run else COMPARE()
+    return COMPARE(run=run or "RUN")

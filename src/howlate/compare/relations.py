@@ -1,5 +1,5 @@
 """The rule "against" of docs/compare.md: which of two sides is typically sooner, is steadier,
-has the smaller maximum; what a room concludes of two sides as well."""
+has the smaller maximum; and the conclusions of other rooms about two sides."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Literal
 
 from howlate.compare.compare import Block
 from howlate.compare.topics import MOST_SAID, Topic
-from howlate.model.summary import MISSES
 from howlate.rooms import hooks
-from howlate.sides.sides import MARGIN, NO_MISSES, P999, Decision, Direction, SideRow
+from howlate.sides.sides import DIRECTIONS, NO_MISSES, Decision, Direction, SideRow
 from howlate.statistics import phrases
-from howlate.words.statement import Rule, Statement, rule
+from howlate.words.caption import Caption
+from howlate.words.statement import Statement, rule
 
 Judged = Literal[
     "first", "second", "first where told", "second where told", "mixed", "equal", "indistinct", "unstated"
@@ -46,62 +46,29 @@ STEADY = "stddev"
 Judgements = Sequence[tuple[Block, Decision]]
 """The decision at each point."""
 
-RATIO = rule("ratio.one", "ratio {ratio}, 95 % interval from {low:significant} to {high:significant}")
-RATIOS = rule("ratio.several", "ratio {ratio}, 95 % intervals from {low:significant} to {high:significant}")
+RATIO = rule("ratio.interval", "ratio {ratio}, 95 % interval from {low:significant} to {high:significant}")
 
-_AT = "{smaller} of {points} points, larger at none ({ratios})."
-
-
-def _ahead(name: str, head: str) -> Rules:
-    """The rule for a side whose figure is smaller at more than half of the points, and at fewer."""
-    return (
-        rule(f"against.{name}", f"{head} ({{ratios}}).", f"{head} at {_AT}", by="points"),
-        rule(f"against.{name}-where-told-apart", f"Where they can be told apart, {head} at {_AT}"),
-    )
-
-
-Rules = tuple[Rule, Rule]
-SOONER = _ahead("sooner", "{a} is typically sooner than {b}: its median is smaller")
-SMALLER_MEDIAN = _ahead("smaller-median", "{a} is typically smaller than {b}: its median is smaller")
-SMALLER_MAXIMUM = _ahead("smaller-maximum", "{a} has a smaller maximum than {b}: it is smaller")
-STEADIER = _ahead("steadier", "{a} is steadier than {b}: its standard deviation is smaller")
-SMALLER_TAIL = _ahead("smaller-tail", "{a} has a smaller p99.9 than {b}: it is smaller")
-FEWER_MISSES = _ahead("fewer-misses", "{a} misses fewer deadlines than {b}: its share of them is smaller")
-EQUAL = rule(
-    "against.equal",
-    "{a} and {b} are equal within {margin:percent} in their {figure} ({ratios}).",
-    "{a} and {b} are equal within {margin:percent} in their {figure} at all of {points} points ({ratios}).",
+SMALLER = rule(
+    "against.smaller",
+    "{a} has a smaller {figure} than {b} ({ratios}).",
+    "{a} has a smaller {figure} than {b} at {smaller} of {points} points, a larger one at none ({ratios}).",
     by="points",
 )
-EQUAL_AT = rule(
-    "against.equal-at",
-    "{a} and {b} are equal within {margin:percent} in their {figure} at {count} point: {places:items}.",
-    "{a} and {b} are equal within {margin:percent} in their {figure} at {count} points: {places:items}.",
-    by="count",
+SMALLER_AT_FEW = rule(
+    "against.smaller-at-few",
+    "Where they can be told apart, {a} has a smaller {figure} than {b}: at {smaller} of {points} points, a larger "
+    "one at none ({ratios}).",
 )
-INDISTINCT = rule(
-    "against.indistinct",
-    "{a} and {b} are not distinguishable in their {figure} ({ratios}). That is not to say that they are equal.",
-    "{a} and {b} are not distinguishable in their {figure} at any of {points} points ({ratios}). That is not to say "
-    "that they are equal.",
+ALIKE = rule(
+    "against.alike",
+    "{a} and {b}, {figure}: {outcome} ({reason}).",
+    "{a} and {b}, {figure}: {outcome} at {count} of {points} points ({reason:items}).",
     by="points",
 )
 MIXED = rule(
     "against.mixed",
     "Neither of {a} and {b} has the smaller {figure} everywhere: {a}'s is smaller at {smaller} of {points} points "
     "({smaller_at:items}), {b}'s at {larger} ({larger_at:items}).",
-)
-UNDECIDED = rule(
-    "against.undecided",
-    "{a} and {b} are not distinguishable in their {figure} at {count} point: {places:items}.",
-    "{a} and {b} are not distinguishable in their {figure} at {count} points: {places:items}.",
-    by="count",
-)
-UNSTATED = rule(
-    "against.unstated",
-    "{count} more point states nothing of the {figure} of {a} and {b}.",
-    "{count} more points state nothing of the {figure} of {a} and {b}.",
-    by="count",
 )
 AS_SEEN = rule(
     "against.as-seen", "As seen: {figures:items}. Whether that is the side's doing is not stated: {why}."
@@ -112,13 +79,7 @@ SMALLER_SEEN = rule(
     "the {figure} is smaller on {a} at {smaller}, on {b} at {larger} of {points} points",
     by="points",
 )
-SAME_SEEN = rule(
-    "seen.same",
-    "the {figure} is the same at {points} point",
-    "the {figure} is the same at {points} points",
-    by="points",
-)
-NONE_STATED = rule(
+NOT_COMPARED = rule(
     "against.none-stated",
     "Of {pairs} pair of sides no difference is stated: {whys:items}. The tables show all.",
     "Of {pairs} pairs of sides no difference is stated: {whys:items}. The tables show all.",
@@ -141,7 +102,7 @@ def relations(topic: Topic) -> list[Statement]:
         for decision in pair.decisions
         if decision.direction == "unstated" and decision.why is not None
     )
-    return [*stated, NONE_STATED(pairs=len(unstated), whys=tuple(whys))]
+    return [*stated, NOT_COMPARED(pairs=len(unstated), whys=tuple(whys))]
 
 
 def judgements_at(topic: Topic, first: int, second: int, figure: str) -> list[tuple[Block, Decision]]:
@@ -184,52 +145,34 @@ def _told(
     topic: Topic, sides: tuple[int, int], figure: str, kind: Judged, judgements: Judgements
 ) -> list[Statement]:
     """The decision about one figure, with the points at which there is none."""
-    smaller, larger, unclear, equal = (
-        [(block, decision) for block, decision in judgements if decision.direction == direction]
-        for direction in ("smaller", "larger", "indistinct", "equal")
-    )
-    points = len(smaller) + len(larger) + len(unclear) + len(equal)
-    who = {"a": topic.sides[sides[0]], "b": topic.sides[sides[1]]}
-    of_figure = {**who, "figure": phrases.FIGURES[figure]()}
-    within = {**of_figure, "margin": MARGIN - 1}
+    at: dict[Direction, list[tuple[Block, Decision]]] = {direction: [] for direction in DIRECTIONS}
+    for block, decision in judgements:
+        at[decision.direction].append((block, decision))
+    smaller, larger = at["smaller"], at["larger"]
+    tested = len(judgements) - len(at["unstated"])
+    who = {"a": topic.sides[sides[0]], "b": topic.sides[sides[1]], "figure": phrases.FIGURES[figure]()}
+    counts = {"smaller": len(smaller), "points": tested}
     statements = []
-    if kind == "equal":
-        statements, equal = [EQUAL(**within, points=points, ratios=_ratios(equal))], []
-    elif kind == "indistinct" and not equal:
-        statements, unclear = [INDISTINCT(**of_figure, points=points, ratios=_ratios(unclear))], []
-    elif kind == "mixed":
-        statements = [
-            MIXED(
-                **of_figure,
-                smaller=len(smaller),
-                smaller_at=places_of(topic, smaller),
-                points=points,
-                larger=len(larger),
-                larger_at=places_of(topic, larger),
-            )
-        ]
+    if kind == "mixed":
+        places = {"smaller_at": places_of(topic, smaller), "larger_at": places_of(topic, larger)}
+        statements = [MIXED(**who, **counts, **places, larger=len(larger))]
     elif smaller:
-        everywhere, where_told = _rules_of(topic, figure)
-        ahead = everywhere if kind == "first" else where_told
-        statements = [ahead(**who, smaller=len(smaller), points=points, ratios=_ratios(smaller))]
-    if equal:
-        statements.append(EQUAL_AT(**within, count=len(equal), places=places_of(topic, equal)))
-    if unclear:
-        statements.append(UNDECIDED(**of_figure, count=len(unclear), places=places_of(topic, unclear)))
-    if points < len(judgements):
-        statements.append(UNSTATED(**of_figure, count=len(judgements) - points))
+        ahead = SMALLER if kind == "first" else SMALLER_AT_FEW
+        statements = [ahead(**who, **counts, ratios=_ratios(smaller))]
+    for direction in ("equal", "indistinct", "unstated"):
+        if here := at[direction]:
+            points = len(judgements) if direction == "unstated" else tested
+            counts = {"count": len(here), "points": points}
+            reason = _reason(topic, here, tested)
+            statements.append(ALIKE(**who, **counts, outcome=Caption(DIRECTIONS[direction]), reason=reason))
     return statements
 
 
-def _rules_of(topic: Topic, figure: str) -> Rules:
-    """The rules that state that a figure is smaller."""
-    if figure == "max":
-        return SMALLER_MAXIMUM
-    if figure == STEADY:
-        return STEADIER
-    if figure in (P999, MISSES):
-        return SMALLER_TAIL if figure == P999 else FEWER_MISSES
-    return SOONER if topic.are_wake_ups else SMALLER_MEDIAN
+def _reason(topic: Topic, here: Judgements, tested: int) -> Statement | tuple[Statement, ...]:
+    """The reasons where these points are not stated; else their ratios if no others were tested, else their names."""
+    if whys := [decision.why for _, decision in here if decision.direction == "unstated" and decision.why]:
+        return tuple(dict.fromkeys(whys))
+    return _ratios(here) if len(here) == tested else places_of(topic, here)
 
 
 def places_of(topic: Topic, judgements: Judgements) -> tuple[Statement, ...]:
@@ -238,9 +181,9 @@ def places_of(topic: Topic, judgements: Judgements) -> tuple[Statement, ...]:
 
 
 def _ratios(judgements: Judgements) -> Statement:
-    """ "ratio 0.011 to 0.9, 95 % intervals from 0.01 to 0.95": of the first side to the second."""
+    """ "ratio 0.011 to 0.9, 95 % interval from 0.01 to 0.95": of the first side to the second."""
     intervals = [decision.interval for _, decision in judgements if decision.interval is not None]
-    return (RATIO if len(intervals) == 1 else RATIOS)(
+    return RATIO(
         ratio=phrases.span([interval.ratio for interval in intervals]),
         low=min(interval.low for interval in intervals),
         high=max(interval.high for interval in intervals),
@@ -258,12 +201,9 @@ def _as_seen(topic: Topic, first: int, second: int, figures: Sequence[str]) -> t
                 points += 1
                 smaller += medians[0] < medians[1]
                 larger += medians[0] > medians[1]
-        what = {"figure": phrases.FIGURES[figure](), "points": points}
-        if points and not smaller and not larger:
-            seen.append(SAME_SEEN(**what))
-        elif points:
-            a, b = topic.sides[first], topic.sides[second]
-            seen.append(SMALLER_SEEN(**what, a=a, b=b, smaller=smaller, larger=larger))
+        if points:
+            a, b, of = topic.sides[first], topic.sides[second], phrases.FIGURES[figure]()
+            seen.append(SMALLER_SEEN(figure=of, a=a, b=b, smaller=smaller, larger=larger, points=points))
     return tuple(seen)
 
 

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from howlate.charts._words import title_of_column
 from howlate.compare.compare import NOT_INTERLEAVED, Block, Comparison, Pair
 from howlate.compare.conclusions import without_starved
-from howlate.compare.document import DIRECTIONS, HEADINGS, OPTIONS, doubtful, every_caution
+from howlate.compare.document import HEADINGS, OPTIONS, doubtful, every_caution
 from howlate.document.first_screen.lines import (
     COLUMNS,
     FAINT,
@@ -31,7 +31,7 @@ from howlate.document.sheet import NOTHING
 from howlate.model.summary import MISSES
 from howlate.sides.join_warnings import SETTING
 from howlate.sides.paired import RatioInterval
-from howlate.sides.sides import LEVEL, RUN, Decision, SideRow
+from howlate.sides.sides import DIRECTIONS, LEVEL, RUN, Decision, SideRow
 from howlate.statistics.labels import axes_that_vary, row_names
 from howlate.statistics.labels import heading as named
 from howlate.words.caption import Caption, Listed
@@ -54,7 +54,6 @@ MEANINGS = {
 STYLES = {"larger": "bold red", "smaller": "bold green"}
 FIGURES = ("max", "0.999", MISSES, "0.5", "stddev")
 """The first of what differs alike, and of what does not differ."""
-MACHINES = "join.machine-"
 PUBLISHED = ("maximum", "mean", "minimum")
 
 
@@ -307,7 +306,7 @@ def _notes(found: Comparison) -> Iterator[Text]:
     for warning in (*found.joined.warnings, *doubtful(found)):
         is_compared = warning.rule == SETTING.id and warning.values["name"] == found.joined.by
         if not is_compared:
-            kinds.setdefault(MACHINES if warning.rule.startswith(MACHINES) else warning.rule, warning)
+            kinds.setdefault(warning.rule, warning)
     yield from kinds.values()
     if found.differences:
         options = tuple(each.option for each in found.differences)

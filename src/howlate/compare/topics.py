@@ -13,7 +13,7 @@ from howlate.statistics import phrases
 from howlate.words.statement import Statement
 
 MOST_SAID = 6
-"""So many loads or pairs one statement, or one list, tells apart."""
+"""Loads or pairs that one statement, or one list, tells apart."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Topic:
     sides: tuple[str, ...]
     virtual: bool
     preemption: tuple[str, ...]
-    """Of each side."""
+    """The preemption model of each side."""
     is_published: bool = False
     """Whether a study's document stands beside it."""
 
@@ -60,7 +60,7 @@ class Topic:
     def repetitions(self) -> Statement:
         return phrases.SEEDS() if self.virtual else phrases.REPETITIONS()
 
-    def so_many(self, count: int) -> Statement:
+    def counted(self, count: int) -> Statement:
         """ "8 seeds"."""
         return (phrases.SO_MANY_SEEDS if self.virtual else phrases.SO_MANY_REPETITIONS)(count=count)
 

@@ -12,15 +12,16 @@ from howlate.model.study import numbered
 from howlate.sides.sides import LEVEL, RUN, Decision, SideRow
 from howlate.statistics import phrases
 from howlate.statistics.diagnose import kendall_trend
+from howlate.words.caption import Caption
+from howlate.words.language import N_
 from howlate.words.statement import Statement, rule
 
-_NUMBERS = (
-    "from {first:number} to {last:number} of {load} ({first_ns:time} to {last_ns:time}, tau {tau:significant}, "
-    "p {p:probability})."
+TREND = rule(
+    "trend.maximum",
+    "{side}: the maximum {trend} from {first:number} to {last:number} of {load} ({first_ns:time} to {last_ns:time}, "
+    "tau {tau:significant}, p {p:probability}).",
 )
-RISES = rule("trend.rises", f"{{side}}: the maximum rises {_NUMBERS}")
-FALLS = rule("trend.falls", f"{{side}}: the maximum falls {_NUMBERS}")
-NEITHER = rule("trend.neither", f"{{side}}: no rise and no fall of the maximum is shown {_NUMBERS}")
+RISES, FALLS, NEITHER = (Caption(N_("rises")), Caption(N_("falls")), Caption(N_("neither rises nor falls")))
 DECIDED = rule(
     "run-time.decided",
     "A run of {load} takes {ratio} times as long on {a} as on {b}: longer at {longer}, shorter at {shorter}, not "
@@ -30,9 +31,6 @@ AS_SEEN = rule(
     "run-time.as-seen",
     "A run of {load} takes {ratio} times as long on {a} as on {b}, as seen; that it is the side's doing is not "
     "stated: {why}.",
-)
-UNKNOWN = rule(
-    "run-time.unknown", "How long a run of {load} takes on {a} and on {b} is not known of all repetitions."
 )
 
 FEWEST_NUMBERS = 5
@@ -84,9 +82,9 @@ def trends(topic: Topic) -> list[Statement]:
             maxima = [maximum for _, maximum in series.points]
             trend = kendall_trend(maxima, [number for number, _ in series.points])
             assert trend is not None
-            shown = NEITHER if trend.p >= LEVEL else RISES if trend.tau > 0 else FALLS
             statements.append(
-                shown(
+                TREND(
+                    trend=NEITHER if trend.p >= LEVEL else RISES if trend.tau > 0 else FALLS,
                     side=phrases.side_at(name, series.where),
                     first=series.points[0][0],
                     last=series.points[-1][0],
@@ -110,36 +108,28 @@ def run_times(topic: Topic) -> list[Statement]:
                 for decision in pair.decisions if (pair.first, pair.second) == (first, second) else ():
                     if decision.figure.startswith(RUN):
                         by_load.setdefault(decision.figure, []).append((block, decision))
-        statements += [
-            _run_time(topic, (first, second), figure, decisions) for figure, decisions in by_load.items()
-        ]
+        for figure, decisions in by_load.items():
+            statements += _run_time(topic, (first, second), figure, decisions)
     return statements
 
 
 def _run_time(
     topic: Topic, sides: tuple[int, int], figure: str, decisions: Sequence[tuple[Block, Decision]]
-) -> Statement:
-    """Decided where pairs are told apart; else as seen, with the reason."""
+) -> list[Statement]:
+    """Decided where pairs are told apart; else as seen, with the reason. Empty where not all repetitions state it."""
     a, b = (topic.sides[side] for side in sides)
     load = figure.removeprefix(RUN).rpartition(".")[0]
     ratios = _ratios(sides, figure, [block for block, _ in decisions])
     if not ratios:
-        return UNKNOWN(load=load, a=a, b=b)
+        return []
     directions = [decision.direction for _, decision in decisions if decision.direction != "unstated"]
     if not directions:
         why = decisions[0][1].why
-        return AS_SEEN(load=load, ratio=phrases.span(ratios), a=a, b=b, why=why)
+        return [AS_SEEN(load=load, ratio=phrases.span(ratios), a=a, b=b, why=why)]
     longer, shorter = directions.count("larger"), directions.count("smaller")
-    return DECIDED(
-        load=load,
-        ratio=phrases.span(ratios),
-        a=a,
-        b=b,
-        longer=longer,
-        shorter=shorter,
-        undecided=len(directions) - longer - shorter,
-        points=len(directions),
-    )
+    undecided = len(directions) - longer - shorter
+    counts = {"longer": longer, "shorter": shorter, "undecided": undecided, "points": len(directions)}
+    return [DECIDED(load=load, ratio=phrases.span(ratios), a=a, b=b, **counts)]
 
 
 def _ratios(sides: tuple[int, int], figure: str, blocks: Sequence[Block]) -> list[float]:

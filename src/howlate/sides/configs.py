@@ -37,7 +37,7 @@ _MATTERS = (
     "TIMERLAT_TRACER OSNOISE_TRACER HWLAT_TRACER IRQSOFF_TRACER PREEMPT_TRACER SCHED_TRACER",
     N_("Tracers of latency; those of interrupts and preemption cost a little while they are off."),
     "RT_GROUP_SCHED",
-    N_("Real-time tasks share a runtime by control group: a group may have none for them."),
+    N_("Real-time tasks share a runtime by control group: a group without one cannot have them."),
     "CGROUP_SCHED FAIR_GROUP_SCHED CFS_BANDWIDTH SCHED_AUTOGROUP UCLAMP* EXT_GROUP_SCHED",
     N_("Ordinary tasks share CPUs by group: longer paths through the scheduler."),
     "SCHED_* SCHEDSTATS",

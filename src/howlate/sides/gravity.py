@@ -1,5 +1,5 @@
 """By how much real-time cores program their timers ahead of the release, which their latencies are smaller by; stated
-wherever such latencies stand beside others (docs/cores.md, "Gravity")."""
+wherever such latencies are shown with others (docs/cores.md, "Gravity")."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from howlate.statistics.valid import GRAVITY
 from howlate.words.statement import Statement, rule
 
 OF = rule("gravity.of", "{gravity_ns:time} ({names:all})")
-NONE = rule("gravity.none", "none ({names:all})")
 ALIKE = rule("gravity.alike", "latencies are smaller by the gravity of the real-time core: {values:items}")
 DIFFERS = rule(
     "gravity.differs",
@@ -27,11 +26,6 @@ BESIDE_PUBLISHED = rule(
 
 ANTICIPATED = rule(
     "verdict.anticipated",
-    "The real-time core programs its timers {gravity_ns:time} ahead of the release (its gravity), and a task that "
-    "starts before its release keeps every deadline: from the timer on it has {from_timer_ns:time}.",
-)
-ANTICIPATED_IN = rule(
-    "verdict.anticipated-in",
     "In {rows:list} the real-time core programs its timers {gravity_ns:time} ahead of the release (its gravity), and "
     "a task that starts before its release keeps every deadline: from the timer on it has {from_timer_ns:time}.",
 )
@@ -75,9 +69,7 @@ def anticipated(rows: Sequence[tuple[str, int, int]]) -> list[Statement]:
     for (gravity, deadline_ns), own in names.items():
         values = {"gravity_ns": gravity, "from_timer_ns": deadline_ns + gravity}
         if gravity:
-            told.append(
-                ANTICIPATED(**values) if len(names) == 1 else ANTICIPATED_IN(rows=tuple(own), **values)
-            )
+            told.append(ANTICIPATED(rows=tuple(own), **values))
     return told
 
 
@@ -107,7 +99,4 @@ def _named(side: str, of_side: Sequence[tuple[Place, int]]) -> list[tuple[str, i
 
 
 def _values(names: Names) -> tuple[Statement, ...]:
-    return tuple(
-        OF(gravity_ns=gravity, names=tuple(own)) if gravity else NONE(names=tuple(own))
-        for gravity, own in names.items()
-    )
+    return tuple(OF(gravity_ns=gravity, names=tuple(own)) for gravity, own in names.items())

@@ -17,6 +17,8 @@ from howlate.sides.joined import (
 )
 from howlate.sides.side_names import fact
 from howlate.statistics.groups import IN_FORCE
+from howlate.words.caption import Caption
+from howlate.words.language import N_
 from howlate.words.statement import Statement, rule
 
 MEMORY = "memory.total_kib"
@@ -39,40 +41,28 @@ IN_FORCE_DIFFERS = rule(
     "the {name} in force differs at {points} of {of} points: {values:items}",
     by="of",
 )
-CLOCK_SOURCE = rule(
-    "join.clock-source",
-    "the clock source differs at {points} of {of} point: {values:items}",
-    "the clock source differs at {points} of {of} points: {values:items}",
-    by="of",
-)
 VALUE_OF = rule("join.value-of", "{value} ({sides})")
-NOT_SET = rule("join.not-set", "not set ({sides})")
 NOT_ALONE = rule(
     "join.not-alone",
     "{side} was not alone ({places:items}): other tasks used its CPUs while it was measured, and a difference may "
     "be their doing",
 )
-_MACHINES = (
-    "these are different machines, {what}: {{values:items}}; "
-    "what differs between them is not the kernel's alone"
+MACHINES = rule(
+    "join.machine",
+    "these are different machines, {what}: {values:items}; what differs between them is not the kernel's alone",
 )
-MACHINES = {
-    key: rule(f"join.machine-{name.replace(' ', '-')}", _MACHINES.format(what=what))
-    for key, name, what in (
-        ("machine.vendor", "vendor", "vendor"),
-        ("machine.product", "product", "product"),
-        ("machine.model", "model", "model"),
-        ("machine.hypervisor", "hypervisor", "hypervisor"),
-        ("cpu.model", "cpu", "CPU"),
-        ("cpu.online", "cpus", "CPUs online"),
-        ("memory.total_kib", "memory", "memory"),
-        ("lab.emulator", "emulator", "QEMU"),
-    )
+IDENTITY = {
+    "machine.vendor": Caption(N_("vendor")),
+    "machine.product": Caption(N_("product")),
+    "machine.model": Caption(N_("model")),
+    "machine.hypervisor": Caption(N_("hypervisor")),
+    "cpu.model": Caption("CPU"),
+    "cpu.online": Caption(N_("CPUs online")),
+    MEMORY: Caption(N_("memory")),
+    "lab.emulator": Caption("QEMU"),
 }
-"""Rules by the fact that differs."""
-ABOUT_GIB = rule("join.about-gib", "about {gib:number} GiB ({sides})")
-SCALES = rule("join.scales", "the runs have different scales (--scale): {scales}")
-VERSIONS = rule("join.versions", "the runs were measured with different versions of {name}: {versions}")
+"""The facts that tell machines apart, and their names."""
+MADE_WITH = rule("join.made-with", "the runs have different {what}: {values:all}")
 
 
 def unlike(joined: Joined) -> list[Statement]:
@@ -130,7 +120,7 @@ def _differing(joined: Joined, values: Values) -> list[dict[str, Any]]:
 def _values(sides_by_value: Mapping[str, Sequence[str]]) -> tuple[Statement, ...]:
     """Each value with the sides that have it."""
     return tuple(
-        VALUE_OF(value=value, sides=tuple(sides)) if value else NOT_SET(sides=tuple(sides))
+        VALUE_OF(value=value or Caption("not set"), sides=tuple(sides))
         for value, sides in sides_by_value.items()
     )
 
@@ -177,7 +167,10 @@ def _clock_sources(joined: Joined) -> list[Statement]:
     def before(member: Member) -> str:
         return alternatives(cell.clocksource.get("before", "") for cell in member.group.cells)
 
-    return [CLOCK_SOURCE(**differs) for differs in _differing(joined, _each_member(joined, before))]
+    return [
+        IN_FORCE_DIFFERS(name=Caption("clock source"), **differs)
+        for differs in _differing(joined, _each_member(joined, before))
+    ]
 
 
 def _not_alone(joined: Joined) -> list[Statement]:
@@ -196,21 +189,16 @@ def _not_alone(joined: Joined) -> list[Statement]:
 
 def _machines(joined: Joined) -> list[Statement]:
     statements = []
-    for key, differ in MACHINES.items():
+    for key, what in IDENTITY.items():
         sides_by_value: dict[str, list[str]] = {}
         for side in joined.sides:
             text = fact(side.facts, key)
             if key == MEMORY and text:  # kernels keep different shares of it to themselves
-                text = str(round(int(text) / 2**19) / 2)
+                text = f"{round(int(text) / 2**19) / 2:g} GiB"
             if text:
                 sides_by_value.setdefault(text, []).append(side.name)
         if len(sides_by_value) > 1:
-            values = _values(sides_by_value)
-            if key == MEMORY:
-                values = tuple(
-                    ABOUT_GIB(gib=float(gib), sides=tuple(sides)) for gib, sides in sides_by_value.items()
-                )
-            statements.append(differ(values=values))
+            statements.append(MACHINES(what=what, values=_values(sides_by_value)))
     return statements
 
 
@@ -218,9 +206,9 @@ def _made_with(joined: Joined) -> list[Statement]:
     statements = []
     scales = tuple(dict.fromkeys(f"{run.scale:g}" for run in joined.runs))
     if len(scales) > 1:
-        statements.append(SCALES(scales=scales))
+        statements.append(MADE_WITH(what=Caption("scales (--scale)"), values=scales))
     for name in dict.fromkeys(name for run in joined.runs for name in run.versions):
         versions = tuple(dict.fromkeys(run.versions.get(name, "unknown") for run in joined.runs))
         if len(versions) > 1:
-            statements.append(VERSIONS(name=name, versions=versions))
+            statements.append(MADE_WITH(what=Caption("versions of {name}", name=name), values=versions))
     return statements

@@ -31,6 +31,7 @@ from howlate.sides.paired import (
 )
 from howlate.statistics.quantiles import interval_over
 from howlate.statistics.spread import Spread, spread_of
+from howlate.words.language import N_
 from howlate.words.say import english, to_json
 from howlate.words.statement import Statement, rule
 
@@ -54,9 +55,8 @@ LEVEL = 0.05
 HALF_A_MISS = 0.5
 """What a count of misses is short of, and what it is uncertain by: none was seen does not say that there are none."""
 
-STARVED = rule(
-    "pairs.starved", "the load was starved, as the study expects: nothing is said of it under load"
-)
+STARVED = rule("pairs.starved", "the load was starved, as the study expects")
+NOT_ALIKE = rule("pairs.not-alike", "they were not measured alike ({settings})")
 TOO_FEW_PAIRS = rule(
     "pairs.too-few",
     "{pairs} pair of repetitions cannot show any difference among {figures} figures: measure {needed} or more",
@@ -64,16 +64,21 @@ TOO_FEW_PAIRS = rule(
     by="pairs",
 )
 NO_PAIRS = rule("pairs.none", "no repetition is valid on both sides")
-OTHER_DEADLINES = rule("pairs.other-deadlines", "their deadlines are not the same")
 NO_MISSES = rule("pairs.no-misses", "no release missed the deadline on either side")
-TOO_FEW_SAMPLES = rule("pairs.too-few-samples", "some repetition has too few samples to state it")
-NOT_POSITIVE = rule("pairs.not-positive", "a ratio needs values above zero")
+NO_VALUE = rule("pairs.no-value", "not every repetition has a value above zero")
 ONLY_ALONE = rule(
     "pairs.only-alone", "its interval alone would tell them apart, but not among {figures} figures (Holm)"
 )
 IN_THE_MARGIN = rule("pairs.in-the-margin", "the interval reaches into the margin of {margin:number}")
 
 Direction = Literal["smaller", "larger", "equal", "indistinct", "unstated"]
+DIRECTIONS: Mapping[Direction, str] = {
+    "smaller": N_("smaller"),
+    "larger": N_("larger"),
+    "equal": N_("equal within 10 %"),
+    "indistinct": N_("not distinguishable"),
+    "unstated": N_("not stated"),
+}
 PairedValues = tuple[list[float], list[float]]
 """The first side's values of a figure, and the second's of the same repetitions."""
 Key = TypeVar("Key", bound=Hashable)
@@ -351,10 +356,8 @@ def paired_values(
     ):
         return why
     first_values, second_values = _stated(first, pairs, name), _stated(second, pairs, name)
-    if len(first_values) < len(pairs) or len(second_values) < len(pairs):
-        return TOO_FEW_SAMPLES()
-    if min(*first_values, *second_values) <= 0:
-        return NOT_POSITIVE()
+    if min(len(first_values), len(second_values)) < len(pairs) or min(*first_values, *second_values) <= 0:
+        return NO_VALUE()
     return first_values, second_values
 
 
@@ -362,7 +365,7 @@ def _incomparable_misses(deadlines: Sequence[DeadlineSummary | None]) -> Stateme
     """That no side has a miss does not depend on which side is which, so Holm need not count that figure."""
     stated = [each for each in deadlines if each is not None]
     if len({each.deadline_ns for each in stated}) > 1:
-        return OTHER_DEADLINES()
+        return NOT_ALIKE(settings=("deadline",))
     whole = len(stated) == len(deadlines) and not any(each.at_least for each in stated)
     return NO_MISSES() if whole and not any(each.misses for each in stated) else None
 

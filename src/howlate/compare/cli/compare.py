@@ -83,7 +83,7 @@ def command(
             **to_json(comparison),
             "equal": [dict(statement.values) for statement in equal],
             "layouts": printed,
-            "summary": conclusions_json([(SAMPLES_HEADING(), equal), *conclusions(comparison)]),
+            "summary": conclusions_json([(SAMPLES_HEADING, equal), *conclusions(comparison)]),
             "document": sections,
         }
         click.echo(json.dumps(value, indent=1, ensure_ascii=False))

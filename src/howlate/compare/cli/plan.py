@@ -51,8 +51,8 @@ _compared = together(
     metavar="RATE",
     help="Which share is expected to miss it (default: none, a tenth and a third of --miss-rate).",
 )
-@click.option("--period", default="1ms", show_default=True, metavar="TIME", help="Of the task.")
-@click.option("--horizon", metavar="TIME", help="How long a stretch the largest value is to bound.")
+@click.option("--period", default="1ms", show_default=True, metavar="TIME", help="The task's period.")
+@click.option("--horizon", metavar="TIME", help="The time for which the largest value is to be a bound.")
 @_compared
 @click.option(
     "--cluster",
@@ -63,10 +63,15 @@ _compared = together(
     help="How many late samples come together (1 / the extremal index that a verdict names).",
 )
 @click.option(
-    "--deadline", metavar="TIME", help="Named in the commands that follow; then misses are compared too."
+    "--deadline", metavar="TIME", help="Compare misses of this deadline too, and name it in the commands."
 )
 @click.option(
-    "--confidence", type=float, default=0.95, show_default=True, metavar="SHARE", help="Of each bound."
+    "--confidence",
+    type=float,
+    default=0.95,
+    show_default=True,
+    metavar="SHARE",
+    help="The confidence of each bound.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
@@ -82,7 +87,7 @@ def command(
     as_json: bool,
 ) -> int:
     """Say how many activations, hours and pairs of runs are needed before one starts to measure: for a rate of
-    misses, for a bound on the next stretch of time, for a difference between two kernels or settings."""
+    misses, for a bound on the time to come, for a difference between two kernels or settings."""
     import json
 
     from howlate.cli._times import WEEK_NS, limit_ns_of, within_ns
@@ -93,8 +98,8 @@ def command(
     ratio = compared.ratio
     if miss_rate is None and horizon is None and ratio is None:
         raise UsageError(
-            "nothing is asked",
-            remedy="give --miss-rate, --horizon or --ratio: howlate plan --miss-rate 1e-7 --period 1ms",
+            "plan needs --miss-rate, --horizon or --ratio",
+            remedy="write it like howlate plan --miss-rate 1e-7 --period 1ms",
         )
     question = asked(deadline, miss_rate or 0.0, None, confidence)
     if miss_rate is not None and not miss_rate:
@@ -102,13 +107,13 @@ def command(
             "no number of activations shows that no release ever misses",
             remedy="give --miss-rate a share above 0, such as 1e-7",
         )
+    too_high = UsageError(
+        "--true-rate must be 0 or above and well below --miss-rate, not {rate}",
+        remedy="give both, the true rate half of the other or less: --miss-rate 1e-6 --true-rate 1e-7",
+        rate=true_rate,
+    )
     if true_rate is not None and not 0 <= true_rate < (miss_rate or 0.0):
-        raise UsageError(
-            "--true-rate must be 0 or above and below --miss-rate, not {rate}",
-            remedy="give both: --miss-rate 1e-6 --true-rate 1e-7; no number of activations shows a rate "
-            "that is not kept",
-            rate=true_rate,
-        )
+        raise too_high
     if not (1 <= cluster < math.inf):
         raise UsageError(
             "--cluster must be at least 1, not {size}",
@@ -128,11 +133,7 @@ def command(
     if miss_rate is not None:
         rate = rate_json(miss_rate, true_rate, period_s, cluster, question.confidence)
         if not rate["by_misses"]:
-            raise UsageError(
-                "--true-rate {rate} is too near to --miss-rate to be told from it",
-                remedy="name a rate of half as much or less",
-                rate=true_rate,
-            )
+            raise too_high
         value["rate"] = rate
     if horizon is not None:
         value["horizon"] = horizon_json(limit_ns_of("--horizon", horizon) / 1e9, question.confidence)
@@ -207,8 +208,8 @@ def _pairs_lines(pairs: dict[str, Any]) -> list[str]:
         shares = (f"{percent(power['found'][name]):>16}" for name in shown)
         lines.append("  " + " ".join([f"{power['pairs']:6}", *shares]))
     lines.append(
-        f"  Fewer than {pairs['fewest']} pairs can show nothing among {len(pairs['figures'])} figures, and within "
-        "10 % nothing is called a difference."
+        f"  Fewer than {pairs['fewest']} pairs can show nothing among {len(pairs['figures'])} figures, and a factor "
+        "within 10 % is not called a difference."
     )
     noise = ", ".join(f"{heading(name)} {spread:g}" for name, spread in pairs["noise"].items())
     lines.append(
