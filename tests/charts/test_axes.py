@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from howlate.charts import Figure, Subject, all_charts
 from howlate.charts._bars import MARK, ClippedHistogram, width_on
 from howlate.charts._data import unpack
-from howlate.charts._scale import AXES, AxisRange, Scale, asked
+from howlate.charts._scale import AXES, AxisRange, Scale, with_range
 from howlate.charts.histogram import binned_on
 from howlate.charts.scatter import cells_on, own_scale
 from howlate.document.axes import parse_axes
@@ -152,7 +152,7 @@ def test_what_is_not_asked_for_is_as_the_chart_has_it() -> None:
 def test_an_axis_is_what_was_asked_for_and_else_the_data_s(
     axis: AxisRange | None, low: float, high: float, log: bool
 ) -> None:
-    found = asked(Scale(10.0, 1000.0, True, "ns"), axis)
+    found = with_range(Scale(10.0, 1000.0, True, "ns"), axis)
     assert (found.low, found.high, found.log) == (low, high, log)
 
 
@@ -161,12 +161,12 @@ def test_an_axis_of_latencies_can_begin_before_the_release() -> None:
     assert (panel.picture.x.low, panel.picture.x.high, panel.picture.x.log) == (-850, 1_000, False)
     assert unpack(panel.data["series"][0]["values"]) == [1, 1]
     assert "1 beyond 1.00\u202fµs" in text_of(panel.aside) and "1 below -850" in text_of(panel.aside)
-    asked_log = asked(Scale(-1_000.0, 50_000.0, True, "ns", knee=1_000.0), AxisRange(log=True))
+    asked_log = with_range(Scale(-1_000.0, 50_000.0, True, "ns", knee=1_000.0), AxisRange(log=True))
     assert (asked_log.low, asked_log.log, asked_log.knee) == (-1_000, True, 1_000)
 
 
 def test_a_logarithmic_axis_begins_above_zero() -> None:
-    found = asked(Scale(0.0, 1000.0, False, "count"), AxisRange(log=True))
+    found = with_range(Scale(0.0, 1000.0, False, "count"), AxisRange(log=True))
     assert 0 < found.low < 1 and found.log
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from howlate.charts._figure import Subject
-from howlate.charts._scale import Axes, Scale, asked
+from howlate.charts._scale import Axes, Scale, with_range
 from howlate.model.bins import CellBins
 from howlate.model.cause import ExplainedCase
 from howlate.model.columns import LATENCY
@@ -41,7 +41,7 @@ def with_course(subjects: Sequence[Subject]) -> list[tuple[int, Subject, CellBin
 def time_axis(subjects: Sequence[Subject], axes: Axes) -> Scale | None:
     """The axis that all courses of time share; None where there is none."""
     ends = [bins.blocks.start_s[-1] + bins.blocks.width_s for _place, _s, bins in with_course(subjects)]
-    return asked(Scale(0.0, max(ends), log=False, kind="s"), axes.get("time")) if ends else None
+    return with_range(Scale(0.0, max(ends), log=False, kind="s"), axes.get("time")) if ends else None
 
 
 def drawn_cases(place: int, subject: Subject, x: Scale | None) -> list[DrawnCase]:

@@ -118,7 +118,7 @@ class Figure:
 
 
 def columns_of(panels: int, most: int = 3) -> int:
-    """So many panels in a row, where there are several."""
+    """How many panels a row has; 0 for a single one."""
     return min(panels, most) if panels > 1 else 0
 
 

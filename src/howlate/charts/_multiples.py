@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from howlate.charts._bars import FEW, equal_bins
 from howlate.charts._figure import Figure, Panel, Subject
-from howlate.charts._scale import OWN_AXES, Axes, Scale, asked, from_zero, spread
+from howlate.charts._scale import OWN_AXES, Axes, Scale, from_zero, spread, with_range
 from howlate.charts._sides import Spot, maxima, measured, sides_of, spots_of, titles_of
 from howlate.charts._words import around_zero, column_of, names_of, things_of
 from howlate.charts.histogram import (
@@ -67,12 +67,12 @@ def multiples(subjects: Sequence[Subject], *, own: bool, axes: Axes = OWN_AXES) 
     )
 
 
-Drawn = Sequence[tuple[str, str, Spot]]
+NamedSpots = Sequence[tuple[str, str, Spot]]
 Parts = tuple[str, Caption, tuple[Text, ...], list[Panel]]
 """Of a figure: its name, title, reading and panels."""
 
 
-def _own(drawn: Drawn, of: Caption) -> Parts:
+def _own(drawn: NamedSpots, of: Caption) -> Parts:
     """Each on axes of its own. `of`: a single of what is counted."""
     how = Caption(
         "Each panel has axes of its own, the values linear from zero to its largest (from its smallest, if that is "
@@ -82,14 +82,14 @@ def _own(drawn: Drawn, of: Caption) -> Parts:
     return "multiples-own", title, (how, _logarithmic(of)), _on_own(drawn)
 
 
-def _shared(drawn: Drawn, axes: Axes, of: Caption) -> Parts:
+def _shared(drawn: NamedSpots, axes: Axes, of: Caption) -> Parts:
     """All on the same axes: those requested, or those of the data."""
     title, how = Caption("Histograms side by side"), Caption("All panels share both axes: sizes compare.")
     if not axes:
         panels = _on_found(drawn)
         return "multiples", title, (how, _logarithmic(of), around_zero(panels[0].picture.x)), panels
     outside = Caption(
-        "What lies outside of the axes is counted beside each panel. All repetitions of a point are one."
+        "What lies outside of the axes is counted next to each panel. All repetitions of a point are one."
     )
     panels = _on_axes(drawn, axes)
     return "multiples", title, (how, outside, FEW, around_zero(panels[0].picture.x)), panels
@@ -113,7 +113,7 @@ def _bins(spot: Spot) -> CellBins:
     return spot.subject.bins
 
 
-def _on_found(drawn: Drawn) -> list[Panel]:
+def _on_found(drawn: NamedSpots) -> list[Panel]:
     held = [_bins(spot).histogram for _, _, spot in drawn]
     x = spread(min(h.lower_ns[0] for h in held), max(h.upper_ns[-1] for h in held), "ns", 0.02)
     bits = bits_for(x)
@@ -125,12 +125,12 @@ def _on_found(drawn: Drawn) -> list[Panel]:
     ]
 
 
-def _on_axes(drawn: Drawn, axes: Axes) -> list[Panel]:
+def _on_axes(drawn: NamedSpots, axes: Axes) -> list[Panel]:
     held = [_bins(spot).histogram for _, _, spot in drawn]
     found = spread(min(h.lower_ns[0] for h in held), max(h.upper_ns[-1] for h in held), "ns", 0.02)
-    x = asked(found, axes.get("latency"))
+    x = with_range(found, axes.get("latency"))
     binned = [binned_on(h, x) for h in held]
-    y = asked(counts_of(binned), axes.get("counts"))
+    y = with_range(counts_of(binned), axes.get("counts"))
     return [
         panel_on(_label(row, side), spot.subject, _bins(spot), bars, x, y, HEIGHT, "multiples")
         for (row, side, spot), bars in zip(drawn, binned, strict=True)
@@ -141,7 +141,7 @@ def _label(row: str, side: str) -> Listed:
     return Listed((side, row), " · ")
 
 
-def _on_own(drawn: Drawn) -> list[Panel]:
+def _on_own(drawn: NamedSpots) -> list[Panel]:
     panels = []
     for row, side, spot in drawn:
         histogram = _bins(spot).histogram

@@ -11,7 +11,7 @@ from typing import Literal
 from howlate.words.quantities import NARROW_SPACE
 from howlate.words.say import Text
 
-Kind = Literal["ns", "s", "count", "share", "names"]
+AxisKind = Literal["ns", "s", "count", "share", "names"]
 LINEAR_UP_TO = 8
 """An axis whose ends differ by a smaller factor is linear."""
 MOST_LINEAR_NS = 1000.0
@@ -25,7 +25,7 @@ class Scale:
     low: float
     high: float
     log: bool
-    kind: Kind
+    kind: AxisKind
     names: tuple[Text, ...] = ()
     """For the kind "names": the texts at 0.5, 1.5, ... of the axis."""
     knee: float = 0.0
@@ -112,7 +112,7 @@ def _step(rough: float) -> float:
     return next((f * base for f in (1, 2, 5) if rough <= f * base * (1 + 1e-9)), 10 * base)
 
 
-def tick_text(value: float, kind: Kind, largest: float) -> str:
+def tick_text(value: float, kind: AxisKind, largest: float) -> str:
     """A tick's text."""
     if kind == "ns":
         return time_tick(value)
@@ -156,7 +156,7 @@ def count_tick(value: float) -> str:
     return shortest(value)
 
 
-def spread(low: float, high: float, kind: Kind, room: float = 0.03) -> Scale:
+def spread(low: float, high: float, kind: AxisKind, room: float = 0.03) -> Scale:
     """A scale around values of any sign, with a little room at both ends: linear if all are on one side of zero and
     span at most a factor of 8, otherwise logarithmic."""
     high = max(high, low)
@@ -189,7 +189,7 @@ class AxisRange:
 
 Axes = Mapping[str, AxisRange]
 """By the names of AXES."""
-AXES: Mapping[str, Kind] = {
+AXES: Mapping[str, AxisKind] = {
     "latency": "ns",
     "counts": "count",
     "time": "s",
@@ -199,11 +199,11 @@ AXES: Mapping[str, Kind] = {
 """The axes that the user can set, and their values: times of samples, samples in a bin, time since the start,
 the number of a load (`hackbench:10`), the duration of a load's own runs."""
 OWN_AXES: Axes = {}
-LEAST: Mapping[Kind, float] = {"ns": 1.0, "count": 0.6, "s": 1e-3}
+LEAST: Mapping[AxisKind, float] = {"ns": 1.0, "count": 0.6, "s": 1e-3}
 """The minimum start of a logarithmic axis: below a count of 1, so that a bin with one sample has a height."""
 
 
-def asked(chosen: Scale, axis: AxisRange | None) -> Scale:
+def with_range(chosen: Scale, axis: AxisRange | None) -> Scale:
     """A chart's own scale, with the user's changes. A linear one begins at 0, or at the smallest value if that is
     negative, unless told otherwise; a range that contains 0 makes it linear, unless it is to be logarithmic beyond a
     knee."""
@@ -228,7 +228,7 @@ def asked(chosen: Scale, axis: AxisRange | None) -> Scale:
     return Scale(low, high, log, chosen.kind, chosen.names, knee_of(low, high) if low <= 0 else 0.0)
 
 
-def from_zero(largest: float, kind: Kind, room: float = 0.05, smallest: float = 0.0) -> Scale:
+def from_zero(largest: float, kind: AxisKind, room: float = 0.05, smallest: float = 0.0) -> Scale:
     """A linear scale with zero in it, with a little room above the largest value and below a smallest one that is
     negative."""
     low, high = min(0.0, smallest, largest), max(0.0, largest)

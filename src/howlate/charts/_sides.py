@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from howlate.charts._data import pack
 from howlate.charts._figure import Key, Note, Panel, Subject
 from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
-from howlate.charts._scale import OWN_AXES, Axes, Scale, asked, from_zero
+from howlate.charts._scale import OWN_AXES, Axes, Scale, from_zero, with_range
 from howlate.charts._svg import MARKERS, el, line_path
 from howlate.model.study import numbered
 from howlate.statistics.spread import Spread, spread_of
@@ -132,11 +132,11 @@ def scales(
     times."""
     points = [point for drawn in panels.values() for curve in drawn for point in curve.points]
     last = max(number for number, _ in points)
-    x = asked(from_zero(last, "count", 0.04), axes.get("number"))
+    x = with_range(from_zero(last, "count", 0.04), axes.get("number"))
     inside = [r for number, r in points if x.low <= number <= x.high]
     largest = max((r.largest for r in inside), default=1.0)
     smallest = min((r.smallest for r in inside), default=0.0)
-    return x, asked(from_zero(largest, "ns", smallest=smallest), axes.get(times))
+    return x, with_range(from_zero(largest, "ns", smallest=smallest), axes.get(times))
 
 
 def keys_of(panels: Mapping[str, Sequence[Curve]]) -> dict[Text, int]:

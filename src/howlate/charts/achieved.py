@@ -37,7 +37,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | Text | None:
             for s, lines in drawn
         ]
     if not drawn:
-        return Caption("No course of the load was recorded in these cells.")
+        return Caption("These cells have no record of the load over time.")
     end = max(line.time_s[-1] for _, lines in drawn for line in lines)
     x = Scale(0.0, end if end > 0 else 1.0, log=False, kind="s")
     y = Scale(-0.14, 1.04, log=False, kind="share")

@@ -11,7 +11,7 @@ from howlate.charts._cases import drawn_cases, time_axis, with_course
 from howlate.charts._data import pack
 from howlate.charts._deadline import deadlines, with_level
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject, columns_of
-from howlate.charts._scale import OWN_AXES, Axes, Scale, asked, spread
+from howlate.charts._scale import OWN_AXES, Axes, Scale, spread, with_range
 from howlate.charts._svg import area_path, el, number, step_path
 from howlate.charts._words import are_wake_ups, around_zero, column_of, names_of, things_of, title_of_column
 from howlate.model.bins import CellBins, TimeBlocks
@@ -41,7 +41,7 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
         "ns",
         0.08,
     )
-    y = asked(found, axes.get("latency"))
+    y = with_range(found, axes.get("latency"))
     joined = 1 if len(drawn) == 1 else JOINED
     title, value, _things = names_of(subjects)
     late = are_wake_ups(subjects)

@@ -14,12 +14,12 @@ from howlate.charts._scale import (
     OWN_AXES,
     Axes,
     Scale,
-    asked,
     count_tick,
     log_ticks,
     octaves,
     spread,
     value_at,
+    with_range,
 )
 from howlate.charts._svg import el
 from howlate.charts._words import are_wake_ups, around_zero, column_of, names_of, things_of
@@ -48,16 +48,16 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
         "ns",
         0.02,
     )
-    x = asked(x, axes.get("latency"))
+    x = with_range(x, axes.get("latency"))
     bits = bits_for(x)
     merged = [binned_on(b.histogram, x, on_axes=bool(axes)) for _, b in drawn]
-    y = asked(counts_of(merged), axes.get("counts"))
+    y = with_range(counts_of(merged), axes.get("counts"))
     height = 104
     (title, value, things), column = names_of(subjects), column_of(subjects)
     return Figure(
         name="histogram",
         title=Caption(
-            "How often which {what}", what=Caption("latency") if column.endswith("latency_ns") else value
+            "Histogram: {what}", what=Caption("latency") if column.endswith("latency_ns") else value
         ),
         reading=(_reading(subjects, on_axes=bool(axes), log=y.log), around_zero(x)),
         x_title=title,
@@ -80,8 +80,8 @@ def _reading(subjects: Sequence[Subject], *, on_axes: bool, log: bool) -> Text:
     things, thing = (things_of(column_of(subjects), count) for count in (2, 1))
     if on_axes:
         bars = Caption(
-            "Each bar counts the {things} of that size, on the axes that were asked for. What lies outside of them "
-            "is counted beside each panel.",
+            "Each bar counts the {things} of that size, on the given axes. What lies outside of them is counted "
+            "next to each panel.",
             things=things,
         )
         return bars if log else (bars, FEW)

@@ -12,7 +12,16 @@ from howlate.charts._data import pack
 from howlate.charts._deadline import with_level
 from howlate.charts._figure import Chart, Figure, Note, Panel, Picture, Subject
 from howlate.charts._png import COLOUR, png, thickened
-from howlate.charts._scale import OWN_AXES, Axes, AxisRange, Scale, asked, linear_ticks, log_ticks, time_tick
+from howlate.charts._scale import (
+    OWN_AXES,
+    Axes,
+    AxisRange,
+    Scale,
+    linear_ticks,
+    log_ticks,
+    time_tick,
+    with_range,
+)
 from howlate.charts._svg import el
 from howlate.charts._words import names_of, things_of, title_of_column
 from howlate.model.bins import CellBins, Scatter
@@ -160,7 +169,7 @@ def own_scale(scatters: Sequence[Scatter], axis: AxisRange | None) -> Scale:
     """The whole range of the values on one linear axis, unless the user sets another."""
     low, high = min(c.low_ns for c in scatters), max(c.high_ns for c in scatters)
     room = (high - low) * 0.06 or abs(high) * 0.05 or 1.0
-    return asked(
+    return with_range(
         Scale(max(0.0, low - room) if low >= 0 else low - room, high + room, log=False, kind="ns"), axis
     )
 

@@ -21,7 +21,7 @@ WIDTH = 2000.0
 HEIGHT = 260
 TOGETHER = 8
 """More lines in one plot cannot be told apart."""
-KEPT = 600
+MOST_POINTS = 600
 """Points of each cell that are embedded in the page, including all of the rarest."""
 
 
@@ -39,9 +39,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     groups = [drawn[i : i + TOGETHER] for i in range(0, len(drawn), TOGETHER)]
     return Figure(
         name="tail",
-        title=Caption("How rare is how late")
-        if late
-        else Caption("How rare is how large: {said}", said=value),
+        title=Caption("Exceedance (CCDF)") if late else Caption("Exceedance (CCDF): {said}", said=value),
         reading=(
             Caption(
                 "The share of the {of} that was {more} than x. A line ends at the largest {value} seen; what lies "
@@ -72,7 +70,7 @@ def _panel(group: Sequence[tuple[Subject, CellBins]], x: Scale, y: Scale, part: 
         Caption("All cells")
         if parts == 1
         else Caption("Cells {part} to {part2}", part=part * TOGETHER + 1, part2=part * TOGETHER + len(group)),
-        [tail_piece(i, subject.label, bins, x, y, KEPT) for i, (subject, bins) in enumerate(group)],
+        [tail_piece(i, subject.label, bins, x, y, MOST_POINTS) for i, (subject, bins) in enumerate(group)],
         x,
         y,
         Caption(
@@ -128,7 +126,7 @@ def tail_points(bins: CellBins) -> list[tuple[int, int, int]]:
     ]
 
 
-def thin(points: Sequence[tuple[int, int, int]], most: int = KEPT) -> list[tuple[int, int, int]]:
+def thin(points: Sequence[tuple[int, int, int]], most: int = MOST_POINTS) -> list[tuple[int, int, int]]:
     """At most this many points: the last third unchanged, the rest evenly spaced, always including the first
     and the last."""
     if len(points) <= most:

@@ -17,7 +17,7 @@ from howlate.words.say import Text
 
 MOST = 12
 """Pictures; if there are more, those with the largest latencies are shown."""
-KEPT = 150
+MOST_POINTS = 150
 """Points of a line that are embedded in the page, always including the largest."""
 
 
@@ -82,7 +82,7 @@ def _largest(spot: Spot) -> int:
 
 def _panel(title: Text, drawn: Sequence[Spot], x: Scale, y: Scale, sides: Sequence[str]) -> Panel:
     pieces = [
-        tail_piece(sides.index(spot.side), spot.side, spot.subject.bins, x, y, KEPT)
+        tail_piece(sides.index(spot.side), spot.side, spot.subject.bins, x, y, MOST_POINTS)
         for spot in drawn
         if spot.subject.bins is not None
     ]

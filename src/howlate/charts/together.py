@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from howlate.charts._data import pack
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject
-from howlate.charts._scale import OWN_AXES, Axes, Scale, asked, from_zero
+from howlate.charts._scale import OWN_AXES, Axes, Scale, from_zero, with_range
 from howlate.charts._svg import el, line_path
 from howlate.charts._words import title_of_column
 from howlate.charts.course import outside
@@ -50,9 +50,9 @@ def scales(rows: Sequence[Series], axes: Axes) -> tuple[Scale, Scale]:
     """Both are linear and begin at zero, or below it where values do, as in the studies with such figures."""
     every = [bins for series in rows for _, bins in series]
     end = max(b.blocks.start_s[-1] + b.blocks.width_s for b in every)
-    x = asked(Scale(0.0, end, log=False, kind="s"), axes.get("time"))
+    x = with_range(Scale(0.0, end, log=False, kind="s"), axes.get("time"))
     largest = [ns for b in every for ns in b.blocks.max_ns]
-    return x, asked(from_zero(max(largest), "ns", smallest=min(largest)), axes.get("latency"))
+    return x, with_range(from_zero(max(largest), "ns", smallest=min(largest)), axes.get("latency"))
 
 
 def figure_of(
@@ -66,7 +66,7 @@ def figure_of(
         reading=(
             Caption(
                 "Lines through the largest value of each block of time, of what was measured at the same events; the "
-                "axes are linear. What lies outside of them is counted beside each panel."
+                "axes are linear. What lies outside of them is counted next to each panel."
             ),
             more,
         ),

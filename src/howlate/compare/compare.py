@@ -20,7 +20,7 @@ from howlate.sides.joined import (
     OF_THE_SEED,
     PART,
     Joined,
-    Place,
+    MatrixPlace,
     described,
     labels_that_vary,
     parameters_of,
@@ -189,7 +189,7 @@ def compare_if_several(contents: Sequence[RunContent]) -> Comparison | None:
 
 
 def _blocks(
-    joined: Joined, place: Place, names: Sequence[str], known: Mapping[str, PrintedDocument]
+    joined: Joined, place: MatrixPlace, names: Sequence[str], known: Mapping[str, PrintedDocument]
 ) -> list[Block]:
     cells = [cell for member in place.members.values() for cell in member.group.cells]
     columns = dict.fromkeys(name for cell in cells for name in cell.columns)
@@ -231,7 +231,7 @@ def _pair(first: SideRow, second: SideRow, refused: Statement | None, *, measure
 
 
 def _published(
-    joined: Joined, place: Place, column: str, known: Mapping[str, PrintedDocument]
+    joined: Joined, place: MatrixPlace, column: str, known: Mapping[str, PrintedDocument]
 ) -> list[tuple[PrintedLine, frozenset[int]]]:
     """The figures that a document prints, each with the sides that were measured in the same way: a line of some
     preemption models belongs to sides of these alone. A side whose study names no document uses that of the first
@@ -254,7 +254,7 @@ def _published(
     return [(line, frozenset(sides)) for line, sides in stands]
 
 
-def refusal(joined: Joined, place: Place, first: int, second: int) -> Statement | None:
+def refusal(joined: Joined, place: MatrixPlace, first: int, second: int) -> Statement | None:
     """Why the repetitions of two sides are not pairs; None if they are."""
     first_member, second_member = place.members[first], place.members[second]
     asked, also = parameters_of(first_member), parameters_of(second_member)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.charts._scale import AXES, Axes, AxisRange, Kind
+from howlate.charts._scale import AXES, Axes, AxisKind, AxisRange
 from howlate.errors import UsageError
 from howlate.model.decode import suggestion
 from howlate.model.units import parse_duration_ns
@@ -76,7 +76,7 @@ def _range(name: str, word: str) -> tuple[float | None, float | None]:
     return tuple(_value(name, AXES[name], end) if end else None for end in (first, last))  # type: ignore[return-value]
 
 
-def _value(name: str, kind: Kind, text: str) -> float:
+def _value(name: str, kind: AxisKind, text: str) -> float:
     try:
         if kind == "count":
             value = float(text)

@@ -28,7 +28,7 @@ class Texts:
     """The id of the section that the sentences link to."""
 
 
-class Drawn(NamedTuple):
+class ChartItem(NamedTuple):
     """A chart, or the reason why there is none."""
 
     figure: Figure | Text
@@ -48,7 +48,7 @@ class Folded:
     kind: str = ""
 
 
-Item = Texts | Sheet | Drawn | Folded
+Item = Texts | Sheet | ChartItem | Folded
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ SIGNS = {
     "FAIL": "M3,3L15,15M15,3L3,15",
     "INCONCLUSIVE": "M4,5Q9,-1 13,5Q13,8 9,11M9,15V16",
 }
-"""Beside the outcome, for those who do not see its colour."""
+"""The sign next to the outcome, for those who do not see its colour."""
 
 
 def _outcome(item: Texts) -> str:
@@ -128,7 +128,7 @@ def sheet_html(sheet: Sheet) -> str:
 
 
 def _list(sheet: Sheet) -> str:
-    """Names and what is said of each, below a heading."""
+    """Names with a text each, below a heading."""
     source = source_link(doc_links.of_sheet(sheet))
     head = f"<h3>{escaped(sheet.title)}{source}</h3>" if sheet.title else ""
     rows = [

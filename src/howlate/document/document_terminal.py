@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from rich.console import Console
 from rich.text import Text
 
-from howlate.document.document import Document, Drawn, Item, Texts
+from howlate.document.document import ChartItem, Document, Item, Texts
 from howlate.document.first_screen.lines import Line, cut
 from howlate.document.sheet import Column, Sheet
 from howlate.document.table_terminal import Column as ColumnTexts
@@ -37,7 +37,7 @@ def print_items(console: Console, items: Iterable[Item]) -> None:
             SHEETS.get(item.kind, print_sheet)(console, item.plain())
         elif isinstance(item, Texts):
             TEXTS.get(item.kind, LINES)(console, item)
-        elif not isinstance(item, Drawn):
+        elif not isinstance(item, ChartItem):
             print_items(console, item.items)
 
 
@@ -203,21 +203,21 @@ def _print_listed(console: Console, item: Texts) -> None:
 def _each(draw: Callable[[Console, str], None]) -> Callable[[Console, Texts], None]:
     """One sentence after the other."""
 
-    def drawn(console: Console, item: Texts) -> None:
+    def print_item(console: Console, item: Texts) -> None:
         for text in item.texts:
             draw(console, _shown(text))
 
-    return drawn
+    return print_item
 
 
 def _apart(draw: Callable[[Console, Texts], None]) -> Callable[[Console, Texts], None]:
     """With an empty line before."""
 
-    def drawn(console: Console, item: Texts) -> None:
+    def print_item(console: Console, item: Texts) -> None:
         console.print()
         draw(console, item)
 
-    return drawn
+    return print_item
 
 
 LINES = _each(_print_line)

@@ -36,7 +36,7 @@ MOST_DRAWN = 200
 MOST_LISTED = 1000
 """Rows of the table, likewise."""
 FEWEST = 8
-"""So many cells are shown in any case."""
+"""Cells that are shown in any case."""
 
 
 def write_report(

@@ -124,7 +124,7 @@ def items(runs: Sequence[RunContent], cells: Sequence[CellContent], names: Seque
     knobs += [
         (f"{name}: {k}", v) for name, c in zip(names, cells, strict=True) for k, v in _flat(_knobs(c), "")
     ]
-    nothing = _("No knob was asked for: the machine was measured as it is, and nothing was changed.")
+    nothing = _("No knob was set: the machine was measured as it is.")
     found.append(
         pairs("list knobs", _("Knobs"), list(dict.fromkeys(knobs)))
         if knobs

@@ -39,8 +39,8 @@ MEANING: tuple[tuple[str, str], ...] = (
         N_("Dropped"),
         N_(
             "Activations that took place but could not be recorded. They make the statistics of "
-            "a row incomplete; the maximum is kept by the measuring task itself, so it holds "
-            "nevertheless. Always: releases = recorded + overruns + dropped."
+            "a row incomplete, except the maximum, which the measuring task keeps itself. "
+            "Always: releases = recorded + overruns + dropped."
         ),
     ),
     (

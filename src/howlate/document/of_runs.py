@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from howlate import __version__
 from howlate.charts._scale import OWN_AXES, Axes
 from howlate.document import findings, machine, meaning
-from howlate.document.document import Document, Drawn, Folded, Section, Texts, texts
+from howlate.document.document import ChartItem, Document, Folded, Section, Texts, texts
 from howlate.document.results import EVERYTHING, Fit, StudyPart, WithCases
 from howlate.document.sheet import PAGE, TERMINAL, Style
 from howlate.errors import UsageError
@@ -89,7 +89,7 @@ class Material:
     comparison: Compared | None = None
     fit: Fit = EVERYTHING
     axes: Axes = field(default_factory=lambda: OWN_AXES)
-    over_sides: Sequence[Drawn] = ()
+    over_sides: Sequence[ChartItem] = ()
     """The charts of the whole page."""
     every: bool = False
     """In the terminal: every cell, where points are repeated."""

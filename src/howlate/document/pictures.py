@@ -20,7 +20,7 @@ from howlate.charts._figure import Key
 from howlate.charts._frame import frame
 from howlate.charts._scale import OWN_AXES, Axes
 from howlate.charts._svg import MARKERS, el, words
-from howlate.document.document import Drawn
+from howlate.document.document import ChartItem
 from howlate.document.html import asset
 from howlate.document.of_runs import Material, compared, document
 from howlate.document.results import Fit
@@ -63,7 +63,7 @@ def figures_of(
     charts = list(over_sides(runs, axes, published=published))
     material = Material(runs, PAGE, compared(runs), Fit(1, MOST, MOST), axes, charts)
     for item in document(material).items():
-        if isinstance(item, Drawn) and isinstance(item.figure, Figure):
+        if isinstance(item, ChartItem) and isinstance(item.figure, Figure):
             yield _name(item.figure, item.part, item.column), item.figure
 
 

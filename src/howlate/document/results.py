@@ -13,7 +13,7 @@ from howlate.charts.histogram import CHART as HISTOGRAM
 from howlate.document import cautions, disturbances, histogram, tables
 from howlate.document.answer import answer, answer_of_points
 from howlate.document.coarser import coarser
-from howlate.document.document import Drawn, Folded, Item, texts
+from howlate.document.document import ChartItem, Folded, Item, texts
 from howlate.document.points import Points
 from howlate.document.text import every_note, virtual_note
 from howlate.model.cause import ExplainedCase
@@ -109,7 +109,7 @@ class StudyPart:
         return rulings_of(self.runs[0]) if len(self.runs) == 1 else {}
 
     def latest(self, most: int) -> StudyPart:
-        """Of so many cells, those with the largest latencies, in their order; their points are those of all."""
+        """With at most this many cells, those with the largest latencies; the points stay those of all."""
         kept = latest(self.cells, most)
         all_of = (self.cells, self.labels, self.names, self.cases)
         cells, labels, names, cases = ([held[i] for i in kept] for held in all_of)
@@ -132,8 +132,7 @@ class StudyPart:
         return {"cells": subjects, "pooled": subjects, "worst": subjects}
 
     def in_terminal(self, *, every: bool, histograms: bool) -> Iterator[Item]:
-        """Tables, a histogram where it was asked for, and notes; with `every` a row a cell also where points are
-        repeated."""
+        """Tables, histograms if wanted, and notes; with `every` a row a cell also where points are repeated."""
         points = None if every else self.points
         yield from self.tables(points)
         part = replace(self, points=points)
@@ -190,7 +189,7 @@ class StudyPart:
         return tables.of_points(points.groups, rows, virtual=virtual)
 
 
-def folded_charts(drawn: Sequence[Drawn]) -> Iterator[Folded]:
+def folded_charts(drawn: Sequence[ChartItem]) -> Iterator[Folded]:
     """Charts on demand, by their titles."""
     titles = dict.fromkeys(text_of(d.figure.title if isinstance(d.figure, Figure) else "") for d in drawn)
     if drawn:
@@ -198,7 +197,7 @@ def folded_charts(drawn: Sequence[Drawn]) -> Iterator[Folded]:
         yield Folded(_("More charts: {titles}").format(titles=named), tuple(drawn), "charts")
 
 
-def figures(chart: Chart, subjects: Sequence[Subject], axes: Axes, part: StudyPart) -> Iterator[Drawn]:
+def figures(chart: Chart, subjects: Sequence[Subject], axes: Axes, part: StudyPart) -> Iterator[ChartItem]:
     """The figures of a chart: one for each column if it is drawn for every one, none if there is nothing to draw."""
     for column, some in _by_column(chart, subjects):
         figure = chart.figure(some, axes)
@@ -206,7 +205,7 @@ def figures(chart: Chart, subjects: Sequence[Subject], axes: Axes, part: StudyPa
             note = every_note(
                 virtual=part.runs[0].run.virtual, labels=part.labels, gravity=gravity_of_runs(part.runs)
             )
-            yield Drawn(figure, part.part, column, note)
+            yield ChartItem(figure, part.part, column, note)
 
 
 def _by_column(chart: Chart, subjects: Sequence[Subject]) -> Iterator[tuple[str, Sequence[Subject]]]:

@@ -27,7 +27,7 @@ NOTHING = "–"
 """Where there is no value."""
 
 
-KEPT = (MISSES, "verdict", "load", "dropped")
+ESSENTIAL = (MISSES, "verdict", "load", "dropped")
 """What a reader must not miss of a row."""
 
 
@@ -71,7 +71,7 @@ class Column:
     @property
     def is_kept(self) -> bool:
         """Where a terminal has no room for all columns, it is left out last."""
-        return self.key in KEPT or any(cell.strong or cell.state for cell in self.cells)
+        return self.key in ESSENTIAL or any(cell.strong or cell.state for cell in self.cells)
 
 
 @dataclass(frozen=True)

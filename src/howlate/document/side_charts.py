@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from howlate.charts import Chart, Subject, all_charts
 from howlate.charts._scale import OWN_AXES, Axes
-from howlate.document.document import Drawn
+from howlate.document.document import ChartItem
 from howlate.document.points import together
 from howlate.document.results import rulings_of
 from howlate.document.text import every_note
@@ -16,7 +16,7 @@ from howlate.model.study import PART
 from howlate.rooms import hooks
 from howlate.sides.cell_labels import labels_of
 from howlate.sides.join import gravity_of_runs, join
-from howlate.sides.joined import Joined, Place
+from howlate.sides.joined import Joined, MatrixPlace
 from howlate.statistics.bins.pool import pool
 
 
@@ -29,7 +29,7 @@ def side_subjects(contents: Sequence[RunContent], joined: Joined) -> list[Subjec
 class Placed:
     """A subject, and where it was measured."""
 
-    place: Place
+    place: MatrixPlace
     side: int
     name: str
     """The side's."""
@@ -58,7 +58,7 @@ def placed(contents: Sequence[RunContent], joined: Joined) -> list[Placed]:
     return subjects
 
 
-def side_charts(contents: Sequence[RunContent], axes: Axes = OWN_AXES) -> Iterator[Drawn]:
+def side_charts(contents: Sequence[RunContent], axes: Axes = OWN_AXES) -> Iterator[ChartItem]:
     """Every chart over sides, in the report's order."""
     if not any(content.cells for content in contents):
         return
@@ -68,11 +68,11 @@ def side_charts(contents: Sequence[RunContent], axes: Axes = OWN_AXES) -> Iterat
             yield from _drawn(chart, subjects, axes)
 
 
-def _drawn(chart: Chart, subjects: Sequence[Subject], axes: Axes) -> Iterator[Drawn]:
+def _drawn(chart: Chart, subjects: Sequence[Subject], axes: Axes) -> Iterator[ChartItem]:
     if not chart.every:
         figure = chart.figure(subjects, axes)
         if figure is not None:
-            yield Drawn(figure)
+            yield ChartItem(figure)
         return
     parts = dict.fromkeys(_part(subject) for subject in subjects)
     for part in parts:
@@ -87,15 +87,15 @@ def _drawn(chart: Chart, subjects: Sequence[Subject], axes: Axes) -> Iterator[Dr
             some = [(s, s.bins.of(name)) for s in own if s.bins is not None]
             figure = chart.figure([replace(s, bins=bins) for s, bins in some if bins is not None], axes)
             if figure is not None:
-                yield Drawn(figure, part, name if number else "")
+                yield ChartItem(figure, part, name if number else "")
 
 
 def _part(subject: Subject) -> str:
     return subject.group.labels.get(PART, "") if subject.group is not None else ""
 
 
-def over_sides(contents: Sequence[RunContent], axes: Axes, *, published: bool) -> Iterator[Drawn]:
-    """The charts of the whole page: the study's figures first, where they are asked for."""
+def over_sides(contents: Sequence[RunContent], axes: Axes, *, published: bool) -> Iterator[ChartItem]:
+    """The charts of the whole page: the study's figures first, if wanted."""
     virtual = bool(contents) and contents[0].run.virtual
     note = every_note(virtual=virtual, labels=labels_of(contents, None), gravity=gravity_of_runs(contents))
     if published:

@@ -9,7 +9,7 @@ from typing import Any
 
 from howlate import __version__
 from howlate.document import sheet as sheets
-from howlate.document.document import Document, Drawn, Section, Texts, bar
+from howlate.document.document import ChartItem, Document, Section, Texts, bar
 from howlate.document.sheet import Row, Sheet
 from howlate.document.units import Unit
 from howlate.history.chart import draw
@@ -61,7 +61,7 @@ def _sections(history: History, title: str) -> Iterator[Section]:
         yield Section("courses", (_courses(history),), _("Each configuration"))
     figure = draw(history)
     if figure is not None:
-        yield Section("chart", (Drawn(figure),))
+        yield Section("chart", (ChartItem(figure),))
     if any(len(series.runs) > 1 for series in history.series):
         yield Section("bound", (_bound(history),), _("Did the bound hold?"))
     if history.runs:

@@ -9,7 +9,7 @@ from typing import Any
 
 from howlate import __version__
 from howlate.document import sheet as sheets
-from howlate.document.document import Document, Drawn, Section, Texts, bar
+from howlate.document.document import ChartItem, Document, Section, Texts, bar
 from howlate.document.flame import flame_html
 from howlate.document.html import page as html_page
 from howlate.document.sheet import Row, Sheet
@@ -67,7 +67,7 @@ def document(proofs: Sequence[Proof], others: Others = ()) -> Document:
         Section(
             "proofs", (sheet(proofs), sentences), _("Latest release, and its bound if the premises hold")
         ),
-        Section("landscape", (Drawn(draw(proofs)),)),
+        Section("landscape", (ChartItem(draw(proofs)),)),
         *whys(proofs, others),
         Section("foot", (Texts("", (f"howlate {__version__}",)),), kind="footer"),
     )

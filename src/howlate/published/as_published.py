@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from howlate.charts import Figure, Panel
 from howlate.charts._bars import FEW, most_in_a_bar
 from howlate.charts._scale import AXES as KINDS
-from howlate.charts._scale import Axes, AxisRange, Scale, asked
+from howlate.charts._scale import Axes, AxisRange, Scale, with_range
 from howlate.charts._sides import Curve, Spot, keys_of, legend, maxima, panel_of, scales
 from howlate.charts._words import column_of, things_of, title_of_column
 from howlate.charts.histogram import binned_on, panel_on
 from howlate.charts.runtime import run_times
 from howlate.charts.together import figure_of
 from howlate.charts.together import scales as time_scales
-from howlate.document.document import Drawn
+from howlate.document.document import ChartItem
 from howlate.document.side_charts import Placed, placed
 from howlate.model.loaded import RunContent
 from howlate.model.study import numbered
@@ -47,7 +47,7 @@ class ShownRow:
         return Spot(self.ours.name, self.ours.place.labels, self.ours.subject)
 
 
-def published_figures(contents: Sequence[RunContent]) -> Iterator[Drawn]:
+def published_figures(contents: Sequence[RunContent]) -> Iterator[ChartItem]:
     """Every figure of the studies' documents for which we have axes and cells."""
     names = dict.fromkeys(c.run.study.reference for c in contents if c.run.study.reference)
     if not names or not any(content.cells for content in contents):
@@ -61,7 +61,7 @@ def published_figures(contents: Sequence[RunContent]) -> Iterator[Drawn]:
             if draw is not None and (rows := _rows(table, every, models)):
                 figure = draw(table, rows)
                 if figure is not None:
-                    yield Drawn(replace(figure, name=f"published-{table.id}"))
+                    yield ChartItem(replace(figure, name=f"published-{table.id}"))
 
 
 def _rows(table: PublishedTable, every: Sequence[Placed], models: Sequence[str]) -> list[ShownRow]:
@@ -157,7 +157,7 @@ def _histogram(table: PublishedTable, shown: ShownRow) -> Panel | None:
     if bins is None or not bins.histogram.counts:
         return None
     axes, total = _axes(table, shown.row), sum(bins.histogram.counts)
-    x = asked(Scale(0.0, float(bins.histogram.upper_ns[-1]), log=False, kind="ns"), axes.get("latency"))
+    x = with_range(Scale(0.0, float(bins.histogram.upper_ns[-1]), log=False, kind="ns"), axes.get("latency"))
     binned = binned_on(bins.histogram, x)
     counts_range = axes.get("counts", AxisRange())
     share = total / table.samples if table.samples else 1.0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from howlate.compare.compare import Comparison
     from howlate.compare.topics import Topic
-    from howlate.document.document import Drawn
+    from howlate.document.document import ChartItem
     from howlate.document.sheet import Sheet
     from howlate.model.loaded import RunContent
     from howlate.sides.printed_figures import PrintedDocument
@@ -49,7 +49,7 @@ def modules_of_results() -> tuple[str, ...]:
     return ("howlate.published.as_published", "howlate.published.layouts", "howlate.published.steadier")
 
 
-def published_figures(contents: Sequence[RunContent]) -> Iterator[Drawn]:
+def published_figures(contents: Sequence[RunContent]) -> Iterator[ChartItem]:
     """For document/side_charts.py."""
     from howlate.published.as_published import published_figures
 

@@ -13,7 +13,7 @@ from howlate.published.counterparts import value_in
 from howlate.published.document import StudyDocument
 from howlate.published.reference import PublishedColumn, PublishedRow, PublishedTable
 from howlate.published.shown import ABOUT, SIGNS
-from howlate.sides.joined import Member, Place, parameters_of
+from howlate.sides.joined import MatrixPlace, Member, parameters_of
 from howlate.words.language import _
 
 
@@ -83,7 +83,9 @@ def _ours(comparison: Comparison, table: PublishedTable, row: PublishedRow) -> l
     ]
 
 
-def _is_of(table: PublishedTable, row: PublishedRow, place: Place, member: Member, preemption: str) -> bool:
+def _is_of(
+    table: PublishedTable, row: PublishedRow, place: MatrixPlace, member: Member, preemption: str
+) -> bool:
     cell = {"labels": {**member.group.labels, **place.labels}, "parameters": parameters_of(member)}
     return row in table.rows_for(cell, preemption)
 

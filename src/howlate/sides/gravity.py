@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from howlate.model.study import TIMER
 from howlate.model.summary import CellSummary
-from howlate.sides.joined import Joined, Place, described, labels_that_vary
+from howlate.sides.joined import Joined, MatrixPlace, described, labels_that_vary
 from howlate.statistics.valid import GRAVITY
 from howlate.words.statement import Statement, rule
 
@@ -84,7 +84,7 @@ def _of_cell(cell: CellSummary) -> int:
     return max((int(values.get("gravity_ns", 0)) for values in stated), default=0)
 
 
-def _named(side: str, of_side: Sequence[tuple[Place, int]]) -> list[tuple[str, int]]:
+def _named(side: str, of_side: Sequence[tuple[MatrixPlace, int]]) -> list[tuple[str, int]]:
     """The side with its gravity; if it has several, each with the label that decides it: a core's handlers have
     another than its tasks."""
     gravities = {gravity for _, gravity in of_side}

@@ -18,7 +18,7 @@ from howlate.model.preemption import preemption_of, spelt
 from howlate.model.study import spell
 from howlate.sides.gravity import gravity_ns, gravity_of
 from howlate.sides.join_warnings import unlike
-from howlate.sides.joined import KERNEL, PART, Joined, Member, Place
+from howlate.sides.joined import KERNEL, PART, Joined, MatrixPlace, Member
 from howlate.sides.modes import Telling, telling
 from howlate.sides.side_names import Side, as_called, fact, told_apart
 from howlate.statistics.groups import groups_of
@@ -77,7 +77,7 @@ def join(contents: Sequence[RunContent], by: str = KERNEL) -> Joined:
             identity = (test, (*identity[1], ("cell", point.member.group.point)))
         places.setdefault(identity, {})[side] = point.member
     places_of_all = tuple(
-        Place(test or " and ".join(_tests(members)), dict(labels), members)
+        MatrixPlace(test or " and ".join(_tests(members)), dict(labels), members)
         for (test, labels), members in places.items()
     )
     joined = Joined(tuple(content.run for content in contents), sides, places_of_all, (), by)

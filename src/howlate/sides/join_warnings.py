@@ -8,8 +8,8 @@ from typing import Any
 from howlate.sides.gravity import gravity_of
 from howlate.sides.joined import (
     Joined,
+    MatrixPlace,
     Member,
-    Place,
     alternatives,
     described,
     labels_that_vary,
@@ -82,7 +82,7 @@ def unlike(joined: Joined) -> list[Statement]:
 def _one_sided(joined: Joined) -> list[Statement]:
     """Places that some side lacks."""
     names = labels_that_vary(joined.places)
-    by_sides: dict[tuple[int, ...], list[Place]] = {}
+    by_sides: dict[tuple[int, ...], list[MatrixPlace]] = {}
     for place in joined.places:
         if len(place.members) < len(joined.sides):
             by_sides.setdefault(tuple(sorted(place.members)), []).append(place)

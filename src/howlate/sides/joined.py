@@ -50,7 +50,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Place:
+class MatrixPlace:
     """A point of the matrix without its kernel, and the sides that measured it."""
 
     test: str
@@ -65,7 +65,7 @@ class Joined:
 
     runs: tuple[Run, ...]
     sides: tuple[Side, ...]
-    places: tuple[Place, ...]
+    places: tuple[MatrixPlace, ...]
     warnings: tuple[Statement, ...]
     by: str = KERNEL
     """The label whose values are the sides."""
@@ -82,19 +82,19 @@ class Joined:
         )
 
     @property
-    def matched(self) -> tuple[Place, ...]:
+    def matched(self) -> tuple[MatrixPlace, ...]:
         """The places that at least two sides have."""
         return tuple(place for place in self.places if len(place.members) > 1)
 
 
-def described(place: Place, names: Sequence[str]) -> str:
+def described(place: MatrixPlace, names: Sequence[str]) -> str:
     """A place by these labels: "load none, period 1ms"."""
     labels = [f"{name} {place.labels[name]}" for name in names if name in place.labels]
     test = f"test {place.test}"
     return ", ".join([test, *labels] if TEST in names else labels) or test
 
 
-def labels_that_vary(places: Sequence[Place]) -> tuple[str, ...]:
+def labels_that_vary(places: Sequence[MatrixPlace]) -> tuple[str, ...]:
     """The labels that distinguish places: test and part first."""
     names = dict.fromkeys(name for place in places for name in place.labels)
     vary = [n for n in names if len({place.labels.get(n) for place in places}) > 1]

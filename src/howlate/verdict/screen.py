@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from howlate.document.first_screen.answer import ScreenAnswer
 from howlate.document.first_screen.lines import COLUMNS, LEAST_COLUMNS, Line, note_lines, typed, under
-from howlate.document.first_screen.notes import said
+from howlate.document.first_screen.notes import one_line
 from howlate.document.first_screen.on_screen import ScreenNote
 from howlate.document.first_screen.rows import ScreenRow
 from howlate.document.first_screen.screen import Parts, head_lines, last_lines
@@ -43,7 +43,7 @@ def screen(
         lines,
         [head],
         why=[line for text in models for line in under("", [text], width, 5)],
-        trust=list(note_lines(list(map(said, notes)), width)),
+        trust=list(note_lines(list(map(one_line, notes)), width)),
         last=list(last_lines(material, _("in sentences"), again, width)),
         legend=table.legend(width),
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from howlate.charts import Figure, Subject
 from howlate.charts.course import CHART as COURSE
 from howlate.document.coarser import coarser
-from howlate.document.document import Document, Drawn, Section, texts
+from howlate.document.document import ChartItem, Document, Section, texts
 from howlate.document.first_screen.on_page import head, title
 from howlate.document.flame import flame_html
 from howlate.document.html import fits, fitted
@@ -88,13 +88,13 @@ class _LatePage:
         sections = (*head(material), *first, left_out, charts, *cases[: fit.listed], *others)
         return Document(sections, _title(material))
 
-    def _drawn(self, fit: Fit) -> Iterator[Drawn]:
+    def _drawn(self, fit: Fit) -> Iterator[ChartItem]:
         """The charts of the cells with the largest latencies."""
         subjects = [self._subject(self.traced[place], fit) for place in latest(self.traced, fit.drawn)]
         for chart in (CAUSES, COURSE):
             figure = chart.figure(subjects) if subjects else None
             if isinstance(figure, Figure):
-                yield Drawn(figure, caution=virtual_note(virtual=self.content.run.virtual))
+                yield ChartItem(figure, caution=virtual_note(virtual=self.content.run.virtual))
 
     def _subject(self, cell: CellContent, fit: Fit) -> Subject:
         own = self.explained[cell.summary.id]

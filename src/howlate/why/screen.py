@@ -135,7 +135,7 @@ def _worst(one: CellCase, width: int) -> Iterator[Line]:
 def _trust(shown: WhyScreen, most: int, width: int) -> Iterator[Line]:
     """The machine, what recording cost, what was lost, and the rows that only counters tell of."""
     ranked = [*screen_notes.of_machine(shown.content), *of_recording(shown.cells)]
-    told = [screen_notes.said(note) for note in ranked]
+    told = [screen_notes.one_line(note) for note in ranked]
     told += [text_of(text) for text in events_lost(shown.cells)]
     traced = {cell.id for cell in shown.cells}
     replayed = any(case.replayed is not None for cell in shown.cells for case in cell.cases)

@@ -144,7 +144,7 @@ def _of_others(rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
     ]
     most = f"{max(tasks)[1]} {percent(max(tasks)[0])}" if tasks else ""
     told = Caption(
-        "others ran beside {count} of {rows} rows: {task}", count=len(disturbed), rows=len(rows), task=most
+        "others ran during {count} of {rows} rows: {task}", count=len(disturbed), rows=len(rows), task=most
     )
     yield ScreenNote(OTHERS, told, len(disturbed), ("others.",))
 
@@ -175,6 +175,6 @@ def circumstances(content: RunContent) -> Text:
     )
 
 
-def said(note: ScreenNote) -> str:
-    """On one line, without its stop."""
+def one_line(note: ScreenNote) -> str:
+    """A note on one line, without its full stop."""
     return " ".join(text_of(note.text).split()).rstrip(".。")

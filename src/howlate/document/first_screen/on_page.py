@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from howlate.charts import Subject
 from howlate.charts._overview import draw
 from howlate.document import cautions, machine
-from howlate.document.document import Drawn, Folded, Item, Section, Texts, bar, texts
+from howlate.document.document import ChartItem, Folded, Item, Section, Texts, bar, texts
 from howlate.document.first_screen.answer import ScreenAnswer
 from howlate.document.first_screen.brief import MEASURED
-from howlate.document.first_screen.notes import circumstances, said
+from howlate.document.first_screen.notes import circumstances, one_line
 from howlate.document.first_screen.on_screen import Reasons
 from howlate.document.first_screen.rows import ScreenRow
 from howlate.document.first_screen.strips import later_text
@@ -33,7 +33,7 @@ CAUSES = 3
 
 
 def head(material: Material) -> Iterator[Section]:
-    """The bar, and what stands below it on the first screen."""
+    """The bar, and the rest of the first screen."""
     answer = material.once(ScreenAnswer.of)
     first: Text
     openings: list[Text] = [text for opening in hooks("opening") for text in opening(material)]
@@ -81,13 +81,13 @@ def _glance(material: Material, answer: ScreenAnswer) -> Iterator[Item]:
     virtual = material.runs[0].run.virtual
     note = every_note(virtual=virtual, labels=material.labels, gravity=gravity_of_runs(material.runs))
     if (figure := draw(subjects)) is not None:
-        yield Drawn(figure, caution=note)
+        yield ChartItem(figure, caution=note)
     if left := len(answer.rows.rows) - len(rows):
         yield Texts("note", (_("{count} more rows").format(count=left),))
 
 
 def _subject(material: Material, row: ScreenRow, step_ns: int) -> Subject:
-    """The repetition with the largest value, with what is said of the whole row at its end."""
+    """The repetition with the largest value, with the outcome of the whole row at its end."""
     worst = max(row.cells, key=lambda cell: (one.max or 0) if (one := cell.columns.get(cell.latest)) else 0)
     held = next((cell.bins for cell in material.cells if cell.summary is worst), None)
     later: Text = ""
@@ -135,10 +135,10 @@ def _chips(material: Material, answer: ScreenAnswer) -> Iterator[Item]:
         own = [
             text for text in every if note.rules and any(rule.startswith(note.rules) for rule in _rules(text))
         ]
-        told = said(note).lower()
+        told = one_line(note).lower()
         every = [text for text in every if text not in own and text_of(text).lower().rstrip(".") != told]
         own += [text for text in note.told if text not in own]
-        yield Folded(said(note), texts("cautions", own or [note.text]), "chip")
+        yield Folded(one_line(note), texts("cautions", own or [note.text]), "chip")
     if every:
         count = len(every)
         name = ngettext("{count} more note", "{count} more notes", count).format(count=count)
@@ -146,7 +146,7 @@ def _chips(material: Material, answer: ScreenAnswer) -> Iterator[Item]:
 
 
 def _rules(text: Text) -> Iterator[str]:
-    """Of a sentence and of those within it."""
+    """The rules of a sentence and of those within it."""
     for each in text if isinstance(text, tuple) else [text]:
         if isinstance(each, Statement):
             yield each.rule

@@ -98,7 +98,7 @@ def screen(material: Material, width: int = COLUMNS, page: str = "", *, letters:
         axis=axis,
         why=list(why_lines(answer.why, width)) if answer.why is not None else [],
         advice=list(advice_lines(answer.why.advice[:ADVICE], width)) if answer.why is not None else [],
-        trust=list(note_lines(list(map(screen_notes.said, answer.notes)), width)),
+        trust=list(note_lines(list(map(screen_notes.one_line, answer.notes)), width)),
         page=[((page, COPIED),)] if page else [],
         last=list(last_lines(material, _more(material, answer.notes), "show --all", width)),
         legend=drawn.legend(),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from howlate.document import sheet as sheets
-from howlate.document.document import Drawn, Item, Section, Texts, texts
+from howlate.document.document import ChartItem, Item, Section, Texts, texts
 from howlate.document.findings import LEVEL_NAMES
 from howlate.document.sheet import NOTHING, PAGE, Column, Row, Sheet, SheetCell, Style
 from howlate.model.facts import Facts
@@ -55,7 +55,7 @@ def sections(content: RunContent, style: Style, advice: Advice | None = None) ->
         sheet(found, content),
         *texts("paragraph", said),
         *_remedies(found, content, style),
-        *([Drawn(figure)] if figure is not None else []),
+        *([ChartItem(figure)] if figure is not None else []),
     )
     yield Section("advice", items, _("What each knob buys") if style is PAGE else "")
 
