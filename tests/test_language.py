@@ -257,7 +257,7 @@ def translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return language.path_of("de")
 
 
-ONE_TEXT = re.compile(r'msgid "(?P<text>Half of .*)"\nmsgstr ".*"')
+ONE_TEXT = re.compile(r'msgid "(?P<text>No cell of .*)"\nmsgstr ".*"')
 
 
 @pytest.mark.parametrize(

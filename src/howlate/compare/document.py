@@ -269,7 +269,7 @@ def _published(line: PrintedLine, figures: Sequence[str], unit: Unit) -> SideLin
     name = _("published: {label}").format(label=line.label)
     return SideLine(
         "",
-        f"{name} ({_('cannot be measured here')})" if line.why else name,
+        _("published: {label} (cannot be measured here)").format(label=line.label) if line.why else name,
         tuple(line.values.get(name) for name in figures),
         "published",
         tuple("" if figure is None else f"{figure.sign}{figure.about}" for figure in printed),

@@ -61,7 +61,7 @@ SMALLER_AT_FEW = rule(
 )
 ALIKE = rule(
     "against.alike",
-    "{a} and {b}, {figure}: {outcome} ({reason}).",
+    "{a} and {b}, {figure}: {outcome} ({reason:items}).",
     "{a} and {b}, {figure}: {outcome} at {count} of {points} points ({reason:items}).",
     by="points",
 )
