@@ -35,7 +35,7 @@ LARGEST = rule(
 )
 NEXT = rule(
     "largest.next",
-    "A larger value can come: under the same conditions in one more {unit} with a probability of 1 in {of}.",
+    "Under the same conditions one more {unit} shows a larger value with a probability of 1 in {of}.",
 )
 ALONE = rule(
     "alone.caution",

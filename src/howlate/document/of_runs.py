@@ -35,16 +35,16 @@ from howlate.words.statement import Statement, rule
 NO_CELL = rule("report.no-cell", "No cell of this run is whole yet.")
 JOINED = rule(
     "report.blocks-joined",
-    "For room the charts join {joined} blocks of time into one, with the largest of their maxima, p99 and medians.",
+    "To save room the charts join {joined} blocks of time into one, with the largest maximum, p99 and median.",
 )
 FEWER_DRAWN = rule(
     "report.fewer-drawn",
-    "For room the charts show the {drawn} of {cells} cells with the largest latencies.",
+    "To save room the charts show the {drawn} of {cells} cells with the largest latencies.",
 )
 FEWER_LISTED = rule(
     "report.fewer-listed",
-    "For room the tables hold the {listed} of {cells} cells with the largest latencies; `howlate show --all` holds "
-    "all.",
+    "To save room the tables hold the {listed} of {cells} cells with the largest latencies; `howlate show --all` "
+    "holds all.",
 )
 
 WORST = 5

@@ -118,7 +118,7 @@ class Sheet:
         return [{column.key: column.cells[i].text for column in self.columns} for i in range(len(self.rows))]
 
     def first(self, most: int) -> Sheet:
-        """The number of rows."""
+        """The first rows, at most this many."""
         columns = tuple(replace(column, cells=column.cells[:most]) for column in self.columns)
         return replace(self, columns=columns, rows=self.rows[:most])
 
