@@ -29,7 +29,7 @@ from howlate.document.first_screen.lines import (
 from howlate.document.first_screen.table import ScreenColumn, ScreenTable
 from howlate.document.sheet import NOTHING
 from howlate.model.summary import MISSES
-from howlate.sides.join_warnings import SETTING
+from howlate.sides.join_warnings import MACHINES, SETTING
 from howlate.sides.paired import RatioInterval
 from howlate.sides.sides import DIRECTIONS, LEVEL, RUN, Decision, SideRow
 from howlate.statistics.labels import axes_that_vary, row_names
@@ -302,11 +302,12 @@ def _notes(found: Comparison) -> Iterator[Text]:
     """The first of the warnings of one kind."""
     if caution := every_caution(found):
         yield caution
-    kinds: dict[str, Statement] = {}
+    kinds: dict[tuple[str, str], Statement] = {}
     for warning in (*found.joined.warnings, *doubtful(found)):
-        is_compared = warning.rule == SETTING.id and warning.values["name"] == found.joined.by
-        if not is_compared:
-            kinds.setdefault(warning.rule, warning)
+        what = warning.values.get("what", warning.values.get("name"))
+        kind = what.template if isinstance(what, Caption) and warning.rule != MACHINES.id else ""
+        if not (warning.rule == SETTING.id and what == found.joined.by):
+            kinds.setdefault((warning.rule, kind), warning)
     yield from kinds.values()
     if found.differences:
         options = tuple(each.option for each in found.differences)
