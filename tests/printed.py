@@ -14,7 +14,7 @@ from howlate.document import summary_json
 from howlate.document.document import Document
 from howlate.document.document_html import sections_html
 from howlate.document.document_terminal import print_document
-from howlate.document.of_runs import Material, document
+from howlate.document.of_runs import ReportInput, document
 from howlate.document.sheet import TERMINAL
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.run import Run
@@ -27,14 +27,14 @@ def material_of(
     run: Run | None = None,
     seconds: Mapping[str, float] | None = None,
     every: bool = False,
-) -> Material:
+) -> ReportInput:
     """Of these cells, and nothing that the doctor found."""
     cells = [
         CellContent(summary, None, trailer={"duration_ns": 1e9 * (seconds or {}).get(summary.id, 0)})
         for summary in summaries
     ]
     run = replace(run or made_run([]).run, findings=())
-    return Material([RunContent(run, cells)], TERMINAL, every=every)
+    return ReportInput([RunContent(run, cells)], TERMINAL, every=every)
 
 
 def print_cells(

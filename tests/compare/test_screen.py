@@ -14,7 +14,7 @@ from howlate.compare.compare import Comparison, compare, to_json
 from howlate.compare.in_report import comparison, lead
 from howlate.compare.screen import FEW_LINES, CompareRow, screen
 from howlate.document.first_screen.lines import LINES
-from howlate.document.of_runs import Material
+from howlate.document.of_runs import ReportInput
 from howlate.document.sheet import NOTHING, PAGE
 from howlate.errors import UsageError
 from howlate.model.summary import MISSES
@@ -176,7 +176,7 @@ def test_several_sides_with_long_names_leave_room_for_every_column(width: int) -
 def test_the_page_of_one_run_without_a_comparison_says_nothing_of_it(stored: Path) -> None:
     for name in made_inventory.RUNS:
         runs = [load_run(stored / name, bins=False)]
-        material = Material(runs, PAGE, comparison(runs, ""))
+        material = ReportInput(runs, PAGE, comparison(runs, ""))
         assert not any("no row has a figure" in text_of(text) for text in lead(material)), name
 
 

@@ -15,7 +15,7 @@ from howlate.document import doc_links
 from howlate.document.document import Document, Folded, Item
 from howlate.document.document_html import sections_html, sources
 from howlate.document.html import render, write_report
-from howlate.document.of_runs import Material, document
+from howlate.document.of_runs import ReportInput, document
 from howlate.document.sheet import PAGE, Sheet
 from howlate.model.loaded import RunContent
 from howlate.model.summary import DeadlineSummary
@@ -69,7 +69,7 @@ def two_sides() -> list[RunContent]:
 
 def documents() -> Iterator[Document]:
     for runs in ([with_deadline()], [virtual_run(made_points())], two_sides()):
-        yield document(Material(runs, PAGE, compare_if_several(runs)))
+        yield document(ReportInput(runs, PAGE, compare_if_several(runs)))
 
 
 def sheets_of(items: Iterable[Item]) -> Iterator[Sheet]:

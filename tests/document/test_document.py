@@ -13,7 +13,7 @@ import pytest
 from howlate.document import html, of_runs
 from howlate.document.document import Document, Folded, Section, Texts, to_json
 from howlate.document.document_html import sections_html
-from howlate.document.of_runs import DocumentPart, Material, document
+from howlate.document.of_runs import DocumentPart, ReportInput, document
 from howlate.document.sheet import PAGE, TERMINAL, Sheet, Style
 from howlate.system.paths import ROOT
 from howlate.words.statement import RULES, rule
@@ -36,7 +36,7 @@ def verdict() -> Iterator[str]:
 def test_one_entry_in_one_place_puts_a_part_on_page_terminal_and_json(
     monkeypatch: pytest.MonkeyPatch, verdict: str
 ) -> None:
-    def section(material: Material) -> Iterator[Section]:
+    def section(material: ReportInput) -> Iterator[Section]:
         statement = RULES[verdict](verdict="PASS", deadline_ns=200_000)
         yield Section("verdict", (Texts("conclusions", (statement,)),))
 
@@ -44,7 +44,7 @@ def test_one_entry_in_one_place_puts_a_part_on_page_terminal_and_json(
     run = made_run(five_cells(200))
     said = "PASS: the deadline of 200 µs."
     assert html.render([run]).partition("<main>")[2].startswith(f'\n<p class="conclusions">{said}')
-    assert lines_of(document(Material([run], TERMINAL))).strip().startswith(said)
+    assert lines_of(document(ReportInput([run], TERMINAL))).strip().startswith(said)
     (first, *_) = json.loads(show_json(run.summaries, run.run))["document"]
     assert first["items"][0]["statements"][0]["values"] == {"verdict": "PASS", "deadline_ns": 200_000}
 
@@ -52,7 +52,7 @@ def test_one_entry_in_one_place_puts_a_part_on_page_terminal_and_json(
 @pytest.mark.parametrize("style", [PAGE, TERMINAL])
 def test_every_sentence_and_every_value_of_a_document_is_drawn(style: Style) -> None:
     run = virtual_run(made_points())
-    shown = document(Material([run], style))
+    shown = document(ReportInput([run], style))
     page = "".join(sections_html(shown))
     text = lines_of(shown, 300)
     for item in shown.items():
@@ -71,7 +71,7 @@ def _tables(item: object) -> int:
 
 def test_the_json_of_a_sheet_has_its_exact_values() -> None:
     run = made_run(five_cells(200))
-    (section,) = (s for s in to_json(document(Material([run], TERMINAL))) if s["id"] == "part-")
+    (section,) = (s for s in to_json(document(ReportInput([run], TERMINAL))) if s["id"] == "part-")
     sheet = section["items"][0]["sheet"]
     place = [column["key"] for column in sheet["columns"]].index("max")
     assert [row[place] for row in sheet["rows"]] == [s.columns["latency_ns"].max for s in run.summaries]

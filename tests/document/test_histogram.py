@@ -14,7 +14,7 @@ from howlate.charts import Subject
 from howlate.document.document import to_json
 from howlate.document.document_terminal import print_document
 from howlate.document.histogram import sheet
-from howlate.document.of_runs import Material, document
+from howlate.document.of_runs import ReportInput, document
 from howlate.document.sheet import TERMINAL
 from howlate.document.table_terminal import print_bars
 from howlate.model.bins import Histogram
@@ -24,8 +24,8 @@ from made_runs import five_cells, made_run
 LINE = re.compile(r"^ *[\d.]+ (?:ns|us|ms|s)  ")
 
 
-def of(content: RunContent, histograms: bool = True) -> Material:
-    return Material([content], TERMINAL, histograms=histograms)
+def of(content: RunContent, histograms: bool = True) -> ReportInput:
+    return ReportInput([content], TERMINAL, histograms=histograms)
 
 
 def printed(content: RunContent, width: int) -> list[str]:

@@ -26,7 +26,7 @@ from howlate.document.first_screen.on_page import head, title
 from howlate.document.first_screen.rows import ScreenRows, screen_rows
 from howlate.document.first_screen.screen import Parts, screen
 from howlate.document.first_screen.strips import LEAST_STRIP, DrawnRows
-from howlate.document.of_runs import Material
+from howlate.document.of_runs import ReportInput
 from howlate.document.sheet import TERMINAL
 from howlate.model.bins import CellBins
 from howlate.model.loaded import RunContent
@@ -53,7 +53,7 @@ NAMES = {
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Material]:
+def stored(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ReportInput]:
     """The twelve runs of the inventory, as `show` has them."""
     place = tmp_path_factory.mktemp("inventory") / "runs"
     made_inventory.make_runs(place)
@@ -65,8 +65,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Material]:
 
 def of(
     content: RunContent, folder: str = "runs/20260102T030405-check", failures: tuple[str, ...] = ()
-) -> Material:
-    return Material([content], TERMINAL, folder=folder, failures=failures)
+) -> ReportInput:
+    return ReportInput([content], TERMINAL, folder=folder, failures=failures)
 
 
 def judged(content: RunContent, deadline_ns: int) -> RunContent:
@@ -151,7 +151,7 @@ def published() -> RunContent:
 
 FAILURES = ("! cpu:100: failed: the probe ended with 4.", "  (the same in 3 more cells)")
 LONG_FOLDER = "/" + "/".join(["a-folder-of-a-long-name"] * 6)
-MADE: Mapping[str, Callable[[], Material]] = {
+MADE: Mapping[str, Callable[[], ReportInput]] = {
     "five": lambda: of(five()),
     "judged": lambda: of(judged(five(), 200_000)),
     "passes": lambda: of(judged(five(), 10**10)),
@@ -181,7 +181,7 @@ MADE: Mapping[str, Callable[[], Material]] = {
 """Runs of other kinds, from a generator; none is made before a test asks for it."""
 
 
-def made(kind: str) -> Material:
+def made(kind: str) -> ReportInput:
     return MADE[kind]()
 
 
@@ -189,7 +189,7 @@ def texts(lines: Sequence[Line]) -> list[str]:
     return ["".join(text for text, _ in line) for line in lines]
 
 
-def fits(material: Material, width: int, letters: bool = False) -> list[str]:
+def fits(material: ReportInput, width: int, letters: bool = False) -> list[str]:
     lines = texts(screen(material, width, "runs/20260102T030405-check/report.html", letters=letters))
     rows = sum(max(1, -(-cell_len(line) // width)) for line in lines)
     shown = "\n".join(lines)
@@ -212,7 +212,7 @@ def test_a_made_run_fits_on_one_screen(kind: str, width: int) -> None:
 
 @pytest.mark.parametrize("width", [80, 60, 40])
 @pytest.mark.parametrize("name", made_inventory.RUNS)
-def test_a_stored_run_fits_on_one_screen(stored: dict[str, Material], name: str, width: int) -> None:
+def test_a_stored_run_fits_on_one_screen(stored: dict[str, ReportInput], name: str, width: int) -> None:
     lines = fits(stored[name], width)
     outcome = brief_of(stored[name]).partition(" ")[0]
     assert lines[0].startswith("max" if outcome == "MEASURED" else outcome)
@@ -221,7 +221,7 @@ def test_a_stored_run_fits_on_one_screen(stored: dict[str, Material], name: str,
 
 @pytest.mark.parametrize("language", ["de", "ja"])
 @pytest.mark.parametrize("name", made_inventory.RUNS)
-def test_a_translated_screen_fits_too(stored: dict[str, Material], name: str, language: str) -> None:
+def test_a_translated_screen_fits_too(stored: dict[str, ReportInput], name: str, language: str) -> None:
     try:
         speak(language)
         lines = fits(stored[name], COLUMNS)
@@ -313,7 +313,7 @@ def test_rows_that_differ_have_names_that_do() -> None:
     assert len({*names}) == len(names) == 6
 
 
-def test_causes_are_kinds_sorted_by_their_share(stored: dict[str, Material]) -> None:
+def test_causes_are_kinds_sorted_by_their_share(stored: dict[str, ReportInput]) -> None:
     (why,) = filter(None, [room(stored["traced"]) for room in hooks("reasons")])
     shares = [reason.share for reason in why.reasons]
     names = [text_of(reason.name) for reason in why.reasons]
@@ -328,7 +328,7 @@ def test_causes_are_kinds_sorted_by_their_share(stored: dict[str, Material]) -> 
 
 
 @pytest.mark.parametrize("width", [80, 60, 40])
-def test_no_number_is_parted_from_its_unit(stored: dict[str, Material], width: int) -> None:
+def test_no_number_is_parted_from_its_unit(stored: dict[str, ReportInput], width: int) -> None:
     for material in (*stored.values(), *map(made, MADE)):
         for line in texts(screen(material, width)):
             assert not re.match(r" *(ns|us|ms|s|h|%)\b", line), line
@@ -341,7 +341,7 @@ def test_what_could_not_be_measured_says_why_where_there_is_nothing_else() -> No
     assert any(why in line for line in texts(screen(made("cut"))))
 
 
-def test_brief_is_one_line_of_words_for_programs(stored: dict[str, Material]) -> None:
+def test_brief_is_one_line_of_words_for_programs(stored: dict[str, ReportInput]) -> None:
     form = re.compile(
         r"(MEASURED|FAIL|PASS|INCONCLUSIVE) max=(-|\d+\.\dus) p99=(-|\d+\.\dus)( missed=\d+/\d+)?"
         r"( \S+=\S+)* runs/\S+"
@@ -440,7 +440,7 @@ def test_where_any_may_have_missed_none_is_not_said(kind: str) -> None:
     assert " missed>=0/" in brief_of(material)
 
 
-def test_the_step_of_the_column_is_the_longest_that_any_is_later_than(stored: dict[str, Material]) -> None:
+def test_the_step_of_the_column_is_the_longest_that_any_is_later_than(stored: dict[str, ReportInput]) -> None:
     """By its answers; also where only the least is known."""
     for name, material in stored.items():
         if not (found := screen_rows(material.runs)).step_ns:
@@ -466,7 +466,7 @@ def with_skipped(content: RunContent, unserved: int) -> RunContent:
 @pytest.mark.parametrize("width", [80, 60, 40])
 @pytest.mark.parametrize("kind", [*(kind for kind in MADE if "judged" in kind), *made_inventory.RUNS])
 def test_no_count_in_a_row_contradicts_its_largest(
-    stored: dict[str, Material], kind: str, width: int
+    stored: dict[str, ReportInput], kind: str, width: int
 ) -> None:
     """A release that was never served is later than any deadline, and has no latency."""
     material = of(with_skipped((stored[kind] if kind in stored else made(kind)).runs[0], 7))

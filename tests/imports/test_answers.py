@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from howlate.document.of_runs import Material
+from howlate.document.of_runs import ReportInput
 from howlate.document.sheet import TERMINAL
 from howlate.imports.formats import RunImporter, all_importers
 from howlate.imports.formats._foreign import Foreign
@@ -109,7 +109,7 @@ def test_what_is_said_of_an_imported_run_is_possible(file: File, tmp_path: Path)
     content = load_run(tmp_path / "run")
     largest_ns = cell.columns[cell.latest].max
     assert largest_ns is not None
-    assert Material([content], TERMINAL).whole.answer.values["largest_ns"] == largest_ns
+    assert ReportInput([content], TERMINAL).whole.answer.values["largest_ns"] == largest_ns
     has_releases = cell.latest == LATENCY or not cell.known.missed_releases
     assert has_releases == (file.format not in WITHOUT_RELEASES)
     for deadline_ns in {1, max(1, largest_ns - 1), largest_ns * 2}:

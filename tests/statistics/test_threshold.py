@@ -10,7 +10,7 @@ from rich.console import Console
 
 from howlate.document import html
 from howlate.document.first_screen.screen import screen
-from howlate.document.of_runs import Material
+from howlate.document.of_runs import ReportInput
 from howlate.document.sheet import TERMINAL
 from howlate.model.loaded import RunContent
 from howlate.model.plan import Plan
@@ -62,7 +62,7 @@ def test_terminal_page_and_json_name_the_cell_and_the_value() -> None:
 
 
 def test_the_first_screen_tells_what_ended_the_run() -> None:
-    shown = " ".join("".join(text for text, _ in line) for line in screen(Material([ended()], TERMINAL)))
+    shown = " ".join("".join(text for text, _ in line) for line in screen(ReportInput([ended()], TERMINAL)))
     assert "Ended at the first latency above 100us. It was on CPU 1, 3.2 s after the first release." in shown
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from howlate.cli._measure import exit_code_of
-from howlate.document.of_runs import Material
+from howlate.document.of_runs import ReportInput
 from howlate.document.sheet import TERMINAL
 from howlate.document.summary_json import show_json
 from howlate.errors import ExitCode, UsageError
@@ -106,7 +106,7 @@ def everywhere(path: Path) -> Judged:
     page = stated(content)
     told = [json.dumps(verdict_json(row.verdict, row.others)) for row in rows]
     assert told == [json.dumps(verdict_json(row.verdict, row.others)) for row in page]
-    shown: dict[str, Any] = json.loads(show_json(Material([content], TERMINAL)))
+    shown: dict[str, Any] = json.loads(show_json(ReportInput([content], TERMINAL)))
     assert shown["verdicts"] == [json.loads(text) for text in told]
     outcome = outcome_of([row.verdict for row in rows])
     headline = opening([row.verdict for row in page], content)[0]

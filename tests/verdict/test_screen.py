@@ -11,7 +11,7 @@ import made_inventory
 from howlate.document.first_screen.answer import ScreenAnswer
 from howlate.document.first_screen.brief import brief_of
 from howlate.document.first_screen.lines import LINES
-from howlate.document.of_runs import Material
+from howlate.document.of_runs import ReportInput
 from howlate.document.sheet import TERMINAL
 from howlate.store.loaded import load_run
 from howlate.verdict.cli.verdict import asked
@@ -24,21 +24,21 @@ DEADLINE_NS = 20_000
 
 
 @pytest.fixture(scope="module")
-def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Material]:
+def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ReportInput]:
     """The runs of the inventory, held against a deadline that some rows keep."""
     place = tmp_path_factory.mktemp("inventory") / "runs"
     made_inventory.make_runs(place)
     return {name: material_of(place / name) for name in made_inventory.RUNS}
 
 
-def material_of(run: Path, deadline_ns: int = DEADLINE_NS) -> Material:
+def material_of(run: Path, deadline_ns: int = DEADLINE_NS) -> ReportInput:
     content = on_deadline(run, load_run(run, bins=False, kernels=False), deadline_ns)
     question = asked(f"{deadline_ns}ns", 0.0, None, 0.95)
     found = verdicts_of(run, content, question)
-    return Material([content], TERMINAL, folder=f"runs/{run.name}").made_before(rows, found)
+    return ReportInput([content], TERMINAL, folder=f"runs/{run.name}").made_before(rows, found)
 
 
-def shown(material: Material, width: int = 80) -> list[str]:
+def shown(material: ReportInput, width: int = 80) -> list[str]:
     lines = screen(material, (), "verdict --all --deadline 20us", width)
     return ["".join(text for text, _ in line) for line in lines]
 
@@ -47,7 +47,7 @@ def shown(material: Material, width: int = 80) -> list[str]:
 @pytest.mark.parametrize("width", [80, 60, 40])
 @pytest.mark.parametrize("name", made_inventory.RUNS)
 def test_it_is_one_screen_with_the_answer_first(
-    judged: dict[str, Material], name: str, width: int, language: str
+    judged: dict[str, ReportInput], name: str, width: int, language: str
 ) -> None:
     material = judged[name]
     try:
@@ -64,7 +64,7 @@ def test_it_is_one_screen_with_the_answer_first(
 
 @pytest.mark.parametrize("name", made_inventory.RUNS)
 def test_each_row_has_its_largest_value_and_its_misses_on_one_line(
-    judged: dict[str, Material], name: str
+    judged: dict[str, ReportInput], name: str
 ) -> None:
     """As they are judged, the worst first."""
     answer = ScreenAnswer.of(judged[name])
@@ -82,7 +82,7 @@ def test_each_row_has_its_largest_value_and_its_misses_on_one_line(
 
 
 @pytest.mark.parametrize("name", made_inventory.RUNS)
-def test_the_line_for_programs_is_of_its_first_row(judged: dict[str, Material], name: str) -> None:
+def test_the_line_for_programs_is_of_its_first_row(judged: dict[str, ReportInput], name: str) -> None:
     first = ScreenAnswer.of(judged[name]).rows.rows[0]
     outcome, largest, *_ = brief_of(judged[name]).split()
     assert outcome == ScreenAnswer.of(judged[name]).outcome
@@ -97,7 +97,9 @@ def test_a_count_of_an_imported_file_that_may_be_larger_says_at_least(tmp_path: 
     assert any(" ≥4 " in line for line in lines[1:]), lines
 
 
-def test_a_row_without_misses_says_for_how_long_its_largest_value_holds(judged: dict[str, Material]) -> None:
+def test_a_row_without_misses_says_for_how_long_its_largest_value_holds(
+    judged: dict[str, ReportInput],
+) -> None:
     """A nineteenth of its second; and how many late events come an hour: 3.0 / 1 s, rounded up."""
     (calm,) = [line for line in shown(judged["passed"]) if line.startswith("P none")]
     assert calm.split()[2:] == ["13.0", "us", "0", "20,000", "10800", "0.052", "s"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from howlate.document.document import Section, Texts
-from howlate.document.of_runs import Material, document
+from howlate.document.of_runs import ReportInput, document
 from howlate.document.sheet import PAGE, TERMINAL, Sheet
 from howlate.model.cause import Cause, Why
 from howlate.model.loaded import RunContent
@@ -177,7 +177,7 @@ def test_a_verdict_says_which_of_its_rows_recording_made_slower(cost_ns: int, na
     for style in (PAGE, TERMINAL):
         told = [
             text
-            for section in document(Material([content], style)).sections
+            for section in document(ReportInput([content], style)).sections
             for text in statements_in(section)
         ]
         slower = [text for text in told if text.rule == "verdict.recorded"]

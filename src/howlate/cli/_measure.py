@@ -25,7 +25,7 @@ from howlate.words.statement import Statement
 if TYPE_CHECKING:
     from howlate.cli._options import RunOptions
     from howlate.cli._progress import ProgressLine
-    from howlate.document.of_runs import Material
+    from howlate.document.of_runs import ReportInput
     from howlate.measure.execute import Failure, Tally
     from howlate.measure.prepare import Asked, Prepared
     from howlate.measure.quiet import Look
@@ -292,14 +292,14 @@ def material_of(
     *,
     every: bool = False,
     histograms: bool = False,
-) -> Material:
+) -> ReportInput:
     """What the terminal shows of runs, all but the paths; `every` cell where they are repeated, instead of each
     point's spread. `path`: as commands are given it."""
-    from howlate.document.of_runs import Material, compared
+    from howlate.document.of_runs import ReportInput, compared
     from howlate.document.sheet import TERMINAL
 
     several = len(runs) > 1 or any(content.run.study.reference for content in runs)
-    return Material(
+    return ReportInput(
         runs,
         TERMINAL,
         compared(runs) if several else None,
@@ -310,7 +310,7 @@ def material_of(
     )
 
 
-def print_screen(material: Material, page: str = "", *, brief: bool = False) -> None:
+def print_screen(material: ReportInput, page: str = "", *, brief: bool = False) -> None:
     """The first screen, and for programs the line that `brief` prints alone. `page`: where the report is."""
     from howlate.cli._screen import print_lines
     from howlate.document.first_screen.screen import screen
@@ -320,7 +320,7 @@ def print_screen(material: Material, page: str = "", *, brief: bool = False) -> 
     print_brief(material, asked=brief)
 
 
-def print_brief(material: Material, *, asked: bool = False) -> None:
+def print_brief(material: ReportInput, *, asked: bool = False) -> None:
     """The last line for programs."""
     from howlate.document.first_screen.brief import brief_of
 
@@ -328,7 +328,7 @@ def print_brief(material: Material, *, asked: bool = False) -> None:
         click.echo(brief_of(material))
 
 
-def print_runs(material: Material) -> None:
+def print_runs(material: ReportInput) -> None:
     """For the terminal."""
     from rich.console import Console
 

@@ -67,7 +67,7 @@ class TopLine(ProgressLine):
         from howlate.cli._strips import coloured
         from howlate.document.first_screen.lines import COLUMNS, LEAST_COLUMNS, typed
         from howlate.document.first_screen.screen import why_lines
-        from howlate.document.of_runs import Material
+        from howlate.document.of_runs import ReportInput
         from howlate.document.sheet import TERMINAL
         from howlate.store.loaded import load_run
 
@@ -75,7 +75,7 @@ class TopLine(ProgressLine):
         if width <= LEAST_COLUMNS or self.folder is None:
             return []
         content = load_run(self.folder, kernels=False, is_strict=False, last=EXPLAINED)
-        material = Material([content], TERMINAL)
+        material = ReportInput([content], TERMINAL)
         found = next((told for room in hooks("reasons") if (told := room(material))), None)
         lines = [] if found is None else list(why_lines(found, min(width, COLUMNS) - 1))
         return coloured(typed(lines, letters=self._letters))

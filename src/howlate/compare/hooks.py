@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from howlate.compare.compare import Comparison
-    from howlate.document.of_runs import DocumentPart, Material
+    from howlate.document.of_runs import DocumentPart, ReportInput
     from howlate.model.loaded import RunContent
     from howlate.words.say import Text
 
@@ -42,7 +42,7 @@ def parts() -> tuple[DocumentPart, ...]:
     return PARTS
 
 
-def lead(material: Material) -> Sequence[Text]:
+def lead(material: ReportInput) -> Sequence[Text]:
     """For document/of_runs.py: what its conclusions begin with."""
     from howlate.compare.in_report import lead
 

@@ -10,7 +10,7 @@ from howlate.compare.document import published, section
 from howlate.compare.least_late import least_late
 from howlate.compare.screen import headline
 from howlate.document.document import Section, Texts
-from howlate.document.of_runs import DocumentPart, Material
+from howlate.document.of_runs import DocumentPart, ReportInput
 from howlate.document.sheet import PAGE, TERMINAL
 from howlate.model.loaded import RunContent
 from howlate.words.caption import Caption, Listed
@@ -22,7 +22,7 @@ def comparison(runs: Sequence[RunContent], by: str) -> Comparison | None:
     return compare(runs, by) if by else compare_if_several(runs)
 
 
-def lead(material: Material) -> Sequence[Text]:
+def lead(material: ReportInput) -> Sequence[Text]:
     """How many rows differ between the sides, and which way to sleep was the least late."""
     least = least_late(material.summaries, material.folder)
     if material.style is TERMINAL or material.comparison is None or len(_comparison(material).sides) < 2:
@@ -31,13 +31,13 @@ def lead(material: Material) -> Sequence[Text]:
     return [Listed((word, told), ": "), *least] if word or len(material.runs) > 1 else least
 
 
-def side_by_side(material: Material) -> Iterator[Section]:
+def side_by_side(material: ReportInput) -> Iterator[Section]:
     """On the page: the comparison."""
     if material.comparison is not None:
         yield section(_comparison(material), material.fit.listed)
 
 
-def printed(material: Material) -> Iterator[Section]:
+def printed(material: ReportInput) -> Iterator[Section]:
     """In the terminal, of one run: the tables that are shown with a study's document."""
     study = material.runs[0].run.study.reference
     if study and material.comparison is not None and len(material.runs) == 1:
@@ -50,6 +50,6 @@ def printed(material: Material) -> Iterator[Section]:
 PARTS = (DocumentPart(90, side_by_side, (PAGE,)), DocumentPart(160, printed, (TERMINAL,)))
 
 
-def _comparison(material: Material) -> Comparison:
+def _comparison(material: ReportInput) -> Comparison:
     """The comparison of this room (`comparison` in hooks.py)."""
     return cast(Comparison, material.comparison)

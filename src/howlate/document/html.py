@@ -20,7 +20,7 @@ from howlate.document.doc_links import linked
 from howlate.document.document import Document
 from howlate.document.document_html import sections_html
 from howlate.document.figure_html import script_json
-from howlate.document.of_runs import Material, compared, document, explained
+from howlate.document.of_runs import ReportInput, compared, document, explained
 from howlate.document.results import Fit
 from howlate.document.sheet import PAGE
 from howlate.document.side_charts import over_sides
@@ -97,7 +97,7 @@ def render(
     return fitted(
         list(fits(sum(len(content.cells) for content in runs))),
         lambda fit: page(
-            document(Material(runs, PAGE, comparison, fit, axes, charts, folder=folder, explained=cases))
+            document(ReportInput(runs, PAGE, comparison, fit, axes, charts, folder=folder, explained=cases))
         ),
     )
 

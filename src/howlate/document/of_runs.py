@@ -1,7 +1,7 @@
 """The document of runs: its sections in the order in which they are shown.
 
 PARTS is that order, for the page and the terminal alike, and says who shows what; rooms put their own parts into it
-(`parts` in their hooks.py). To say something more, write a function of a Material that gives sections."""
+(`parts` in their hooks.py). To say something more, write a function of a ReportInput that gives sections."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def explained(content: RunContent) -> Mapping[str, WithCases]:
 
 
 @dataclass(frozen=True)
-class Material:
+class ReportInput:
     """The inputs of a document of runs."""
 
     runs: Sequence[RunContent]
@@ -101,7 +101,7 @@ class Material:
     """The folder of the run, as the user would type it in a command."""
     explained: Sequence[Mapping[str, WithCases]] | None = None
     """Of each run the cells whose late samples are explained, by their ids; None: to be found."""
-    _once: dict[Callable[[Material], Any], Any] = field(
+    _once: dict[Callable[[ReportInput], Any], Any] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -118,14 +118,14 @@ class Material:
         """The summaries, with the labels that distinguish several runs."""
         return labelled(self.runs, self.joined)
 
-    def once(self, make: Callable[[Material], T]) -> T:
+    def once(self, make: Callable[[ReportInput], T]) -> T:
         """What a room makes of it, made once."""
         if make not in self._once:
             self._once[make] = make(self)
         made: T = self._once[make]
         return made
 
-    def made_before(self, make: Callable[[Material], T], made: T) -> Material:
+    def made_before(self, make: Callable[[ReportInput], T], made: T) -> ReportInput:
         """With what `once` would make of it."""
         self._once[make] = made
         return self
@@ -164,7 +164,7 @@ class Material:
         return StudyPart.of(self.runs, part, cells, labels, [cases[i] for i in here])
 
 
-def document(material: Material) -> Document:
+def document(material: ReportInput) -> Document:
     """Everything that the page, or the terminal, shows of these runs."""
     rooms: list[DocumentPart] = [part for parts in hooks("parts") for part in parts()]
     parts = sorted((*PARTS, *rooms), key=lambda part: part.place)
@@ -172,13 +172,13 @@ def document(material: Material) -> Document:
     return Document(tuple(sections), _title(material) if material.style is PAGE else "")
 
 
-def _title(material: Material) -> str:
+def _title(material: ReportInput) -> str:
     from howlate.document.first_screen.on_page import title
 
     return title(material)
 
 
-def question(material: Material) -> str:
+def question(material: ReportInput) -> str:
     """The study's question; the names of several studies."""
     studies = {content.run.study.id: content.run.study for content in material.runs}
     if len(studies) > 1:
@@ -190,23 +190,23 @@ def question(material: Material) -> str:
 # --- The sections ---------------------------------------------------------------------------------------------
 
 
-def head(material: Material) -> Iterable[Section]:
+def head(material: ReportInput) -> Iterable[Section]:
     """On the page: the answer, within one screen."""
     from howlate.document.first_screen.on_page import head
 
     return head(material)
 
 
-def answered(material: Material) -> bool:
+def answered(material: ReportInput) -> bool:
     """A room has the answer of all runs: the largest latency is none."""
     return any(answers(material.runs) for answers in hooks("answers"))
 
 
-def _leads(material: Material) -> list[Text]:
+def _leads(material: ReportInput) -> list[Text]:
     return [each for lead in hooks("lead") for each in lead(material)]
 
 
-def seen(material: Material) -> Iterator[Section]:
+def seen(material: ReportInput) -> Iterator[Section]:
     """In the terminal, where no deadline was stated: the largest value, and how many were later than each step."""
     if any(judges(material) for judges in hooks("judges")):
         return
@@ -215,28 +215,28 @@ def seen(material: Material) -> Iterator[Section]:
         yield Section("seen", (*texts("verdict", firsts), *texts("more", _ladders(material))))
 
 
-def _ladders(material: Material) -> list[Text]:
+def _ladders(material: ReportInput) -> list[Text]:
     ladders = (ladder_of(content) for content in material.runs)
     return [ladder.statement() for ladder in ladders if ladder is not None]
 
 
-def warnings(material: Material) -> Iterator[Section]:
+def warnings(material: ReportInput) -> Iterator[Section]:
     """In the terminal, before a number is read: that a policy was not permitted."""
     yield Section("warnings", texts("warnings", _warnings(material, first=True)))
 
 
-def more_warnings(material: Material) -> Iterator[Section]:
+def more_warnings(material: ReportInput) -> Iterator[Section]:
     """In the terminal: what was not measured, and what the runs say of themselves."""
     items = (*texts("failures", material.failures), *texts("warnings", _warnings(material, first=False)))
     yield Section("more-warnings", items)
 
 
-def _warnings(material: Material, *, first: bool) -> list[Text]:
+def _warnings(material: ReportInput, *, first: bool) -> list[Text]:
     every = dict.fromkeys(warning for content in material.runs for warning in content.run.warnings)
     return [warning for warning in every if bool(policy_without_right(warning)) is first]
 
 
-def left_out(material: Material) -> Iterator[Statement]:
+def left_out(material: ReportInput) -> Iterator[Statement]:
     """What the page leaves out because it has no room."""
     fit, cells = material.fit, len(material.cells)
     if fit.joined > 1:
@@ -247,7 +247,7 @@ def left_out(material: Material) -> Iterator[Statement]:
         yield FEWER_LISTED(cells=cells, listed=fit.listed)
 
 
-def thresholds(material: Material) -> list[Text]:
+def thresholds(material: ReportInput) -> list[Text]:
     """The cells that ended because a sample exceeded their threshold."""
     return [
         tuple(ended)
@@ -256,12 +256,12 @@ def thresholds(material: Material) -> list[Text]:
     ]
 
 
-def over_sides(material: Material) -> Iterator[Section]:
+def over_sides(material: ReportInput) -> Iterator[Section]:
     """On the page: the charts of all parts."""
     yield Section("over-sides", tuple(material.over_sides))
 
 
-def results(material: Material) -> Iterator[Section]:
+def results(material: ReportInput) -> Iterator[Section]:
     """Tables, and on the page charts, part after part."""
     if not material.cells:
         yield Section("results", (Texts("lead", (NO_CELL(),)),))
@@ -279,7 +279,7 @@ def results(material: Material) -> Iterator[Section]:
         yield Section(f"part-{part.part}", items, title if part.part else "", "part" if part.part else "")
 
 
-def conclusions(material: Material) -> Iterator[Section]:
+def conclusions(material: ReportInput) -> Iterator[Section]:
     """In the terminal: the conclusions from the tables."""
     summaries = material.summaries
     statements: list[Text] = [
@@ -290,7 +290,7 @@ def conclusions(material: Material) -> Iterator[Section]:
     yield Section("conclusions", texts("conclusions", statements))
 
 
-def late(material: Material) -> Sequence[Section]:
+def late(material: ReportInput) -> Sequence[Section]:
     """The doctor's findings: in the terminal the weightiest; on the page those that the causes lead to, the others
     folded."""
     from howlate.document.first_screen.answer import ScreenAnswer
@@ -302,14 +302,14 @@ def late(material: Material) -> Sequence[Section]:
     return findings.section(material.runs, frozenset(led))
 
 
-def of_machine(material: Material) -> Iterator[Section]:
+def of_machine(material: ReportInput) -> Iterator[Section]:
     """On the page: the machine, and what was in force."""
     part = material.whole.latest(material.fit.listed)
     items = machine.items(material.runs, part.cells, part.names)
     yield Section("machine", items, _("The machine, and what was in force"))
 
 
-def meanings(material: Material) -> Iterator[Section]:
+def meanings(material: ReportInput) -> Iterator[Section]:
     """On the page: what each number means."""
     points = any(part.points is not None for part in material.parts)
     sheet = meaning.sheet(points=points, virtual=material.runs[0].run.virtual)
@@ -321,7 +321,7 @@ def meanings(material: Material) -> Iterator[Section]:
     yield Section("meaning", (Folded(_("What the numbers mean"), items),))
 
 
-def foot(material: Material) -> Iterator[Section]:
+def foot(material: ReportInput) -> Iterator[Section]:
     """On the page: the runs and versions that it was made from."""
     versions = {
         name: ", ".join(
@@ -345,7 +345,7 @@ class DocumentPart(NamedTuple):
 
     place: int
     """Parts are shown in the order of their places."""
-    make: Callable[[Material], Iterable[Section]]
+    make: Callable[[ReportInput], Iterable[Section]]
     styles: tuple[Style, ...]
     """Who shows it."""
 

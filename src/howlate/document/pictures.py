@@ -22,7 +22,7 @@ from howlate.charts._scale import OWN_AXES, Axes
 from howlate.charts._svg import MARKERS, el, words
 from howlate.document.document import ChartItem
 from howlate.document.html import asset
-from howlate.document.of_runs import Material, compared, document
+from howlate.document.of_runs import ReportInput, compared, document
 from howlate.document.results import Fit
 from howlate.document.sheet import PAGE
 from howlate.document.side_charts import over_sides
@@ -61,7 +61,7 @@ def figures_of(
     study's document."""
     must_be_one_clock(runs)
     charts = list(over_sides(runs, axes, published=published))
-    material = Material(runs, PAGE, compared(runs), Fit(1, MOST, MOST), axes, charts)
+    material = ReportInput(runs, PAGE, compared(runs), Fit(1, MOST, MOST), axes, charts)
     for item in document(material).items():
         if isinstance(item, ChartItem) and isinstance(item.figure, Figure):
             yield _name(item.figure, item.part, item.column), item.figure

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from howlate.document.document import to_json
-from howlate.document.of_runs import Material, document
+from howlate.document.of_runs import ReportInput, document
 from howlate.model.summary import SCHEMA
 from howlate.rooms import hooks
 from howlate.statistics.groups import groups_json
@@ -16,7 +16,7 @@ from howlate.statistics.threshold import thresholds_json
 from howlate.words.language import english
 
 
-def show_json(material: Material, **more: Any) -> str:
+def show_json(material: ReportInput, **more: Any) -> str:
     """As docs/commands.md has it, and the points with their repetitions as `groups`. `more`: further members."""
     summaries, run = material.summaries, material.runs[0].run
     with english():

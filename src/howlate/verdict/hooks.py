@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from howlate.document.first_screen.on_screen import Ruled
-    from howlate.document.of_runs import DocumentPart, Material
+    from howlate.document.of_runs import DocumentPart, ReportInput
     from howlate.errors import ExitCode
     from howlate.model.loaded import RunContent
 
@@ -43,14 +43,14 @@ def parts() -> tuple[DocumentPart, ...]:
     return PARTS
 
 
-def judges(material: Material) -> bool:
+def judges(material: ReportInput) -> bool:
     """For document/of_runs.py: whether a deadline was stated."""
     from howlate.verdict.in_report import rows
 
     return bool(material.once(rows))
 
 
-def ruled(material: Material) -> Ruled | None:
+def ruled(material: ReportInput) -> Ruled | None:
     """For document/first_screen/screen.py: the verdict on the run; None where no deadline was stated."""
     from howlate.verdict.on_screen import ruled
 
@@ -65,7 +65,7 @@ def rulings(content: RunContent) -> dict[str, str]:
     return by_id(stated(content))
 
 
-def json_members(material: Material) -> dict[str, Any]:
+def json_members(material: ReportInput) -> dict[str, Any]:
     """For document/summary_json.py: `verdicts`, if a deadline was stated."""
     from howlate.verdict.in_report import json_members
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from howlate.document.document import Section, texts
-from howlate.document.of_runs import DocumentPart, Material
+from howlate.document.of_runs import DocumentPart, ReportInput
 from howlate.document.sheet import PAGE, TERMINAL
 from howlate.model.loaded import RunContent
 from howlate.rooms import hooks
@@ -18,12 +18,12 @@ from howlate.words.language import _
 from howlate.words.statement import Statement
 
 
-def rows(material: Material) -> list[Judged]:
+def rows(material: ReportInput) -> list[Judged]:
     """On the deadlines that were stated."""
     return [row for content in material.runs for row in stated(content)]
 
 
-def doubts(material: Material) -> list[Statement]:
+def doubts(material: ReportInput) -> list[Statement]:
     """What other rooms know against the samples of rows that are judged."""
     return [
         doubt
@@ -33,7 +33,7 @@ def doubts(material: Material) -> list[Statement]:
     ]
 
 
-def section(material: Material) -> Iterator[Section]:
+def section(material: ReportInput) -> Iterator[Section]:
     """In the terminal briefly and before all else; on the page in words for a report."""
     judged = _verdicts(material)
     if judged:
@@ -46,15 +46,15 @@ def section(material: Material) -> Iterator[Section]:
 PARTS = (DocumentPart(20, section, (TERMINAL,)), DocumentPart(112, section, (PAGE,)))
 
 
-def json_members(material: Material) -> dict[str, Any]:
+def json_members(material: ReportInput) -> dict[str, Any]:
     """For `show --json`."""
     judged = material.once(rows)
     return {"verdicts": [verdict_json(row.verdict, row.others) for row in judged]} if judged else {}
 
 
-def _verdicts(material: Material) -> list[Verdict]:
+def _verdicts(material: ReportInput) -> list[Verdict]:
     return [row.verdict for row in material.once(rows)]
 
 
-def _alone(material: Material) -> RunContent | None:
+def _alone(material: ReportInput) -> RunContent | None:
     return material.runs[0] if len(material.runs) == 1 else None

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from howlate.document.first_screen.on_screen import Ruled, ScreenNote
-from howlate.document.of_runs import Material
+from howlate.document.of_runs import ReportInput
 from howlate.verdict.document import beside
 from howlate.verdict.in_report import rows
 from howlate.verdict.judge import Judged
@@ -24,7 +24,7 @@ RANK = 25
 """Of what no verdict is about, among notes."""
 
 
-def ruled(material: Material) -> Ruled | None:
+def ruled(material: ReportInput) -> Ruled | None:
     """None where no deadline was stated."""
     verdicts = [row.verdict for row in material.once(rows)]
     if not verdicts:

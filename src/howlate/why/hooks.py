@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from howlate.document.first_screen.on_screen import Reasons
-    from howlate.document.of_runs import DocumentPart, Material
+    from howlate.document.of_runs import DocumentPart, ReportInput
     from howlate.document.results import WithCases
     from howlate.model.loaded import RunContent
     from howlate.verdict.judge import Judged
@@ -44,7 +44,7 @@ def parts() -> tuple[DocumentPart, ...]:
     return PARTS
 
 
-def opening(material: Material) -> Iterator[Statement]:
+def opening(material: ReportInput) -> Iterator[Statement]:
     """For document/first_screen/on_page.py: the short answer of runs of `howlate advise`."""
     from howlate.why.advise.document import answers
 
@@ -65,7 +65,7 @@ def explained(content: RunContent) -> dict[str, ExplainedCell]:
     return {cell.id: cell for cell in explained_cells(content)}
 
 
-def reasons(material: Material) -> Reasons | None:
+def reasons(material: ReportInput) -> Reasons | None:
     """For document/first_screen/screen.py: why samples were late."""
     from howlate.why.on_screen import reasons
 

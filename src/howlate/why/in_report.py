@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import cast
 
 from howlate.document.document import Folded, Section
-from howlate.document.of_runs import DocumentPart, Material
+from howlate.document.of_runs import DocumentPart, ReportInput
 from howlate.document.results import WithCases
 from howlate.document.sheet import PAGE, TERMINAL
 from howlate.model.loaded import RunContent
@@ -21,26 +21,26 @@ from howlate.words.language import _
 from howlate.words.statement import Statement
 
 
-def advised(material: Material) -> Iterator[Section]:
+def advised(material: ReportInput) -> Iterator[Section]:
     """Of runs of `howlate advise`: what each knob buys."""
     for content in material.runs:
         yield from advice.sections(content, material.style)
 
 
-def explained_by_row(material: Material) -> list[ExplainedCell]:
+def explained_by_row(material: ReportInput) -> list[ExplainedCell]:
     """The cells whose events were recorded, under the names that their rows have."""
     named = zip(material.with_cases, row_names(material.labels), strict=True)
     return [replace(_own(cell), name=name) for cell, name in named if cell is not None]
 
 
-def late_causes(material: Material) -> Sequence[Section]:
+def late_causes(material: ReportInput) -> Sequence[Section]:
     """Where the time of the late samples went, if events were recorded."""
     cells = explained_by_row(material)
     found = [finding for content in material.runs for finding in content.findings]
     return causes_section(cells, found)
 
 
-def all_causes(material: Material) -> Iterator[Section]:
+def all_causes(material: ReportInput) -> Iterator[Section]:
     """On the page: the same, folded."""
     for section in late_causes(material):
         yield Section("causes-table", (Folded(_("All causes, and what to do about them"), section.items),))

@@ -14,7 +14,7 @@ from howlate.document.first_screen.on_page import head, title
 from howlate.document.flame import flame_html
 from howlate.document.html import fits, fitted
 from howlate.document.html import page as html_page
-from howlate.document.of_runs import FEWER_DRAWN, JOINED, Material
+from howlate.document.of_runs import FEWER_DRAWN, JOINED, ReportInput
 from howlate.document.results import Fit, latest
 from howlate.document.sheet import PAGE
 from howlate.document.text import virtual_note
@@ -48,12 +48,12 @@ def replayed_page(shown: Document, cases: Sequence[CellCase]) -> str:
 
 def headed(shown: Document, content: RunContent, cells: Sequence[ExplainedCell]) -> Document:
     """With the head of the run's page."""
-    material = Material([content], PAGE, explained=[{cell.id: cell for cell in cells}])
+    material = ReportInput([content], PAGE, explained=[{cell.id: cell for cell in cells}])
     first = [section for section in head(material) if section.items]
     return Document((*first, *shown.sections), _title(material))
 
 
-def _title(material: Material) -> str:
+def _title(material: ReportInput) -> str:
     name = _("Why it was late")
     return f"{name} – {title(material)}"
 
@@ -84,7 +84,7 @@ class _LatePage:
         others = [section for section in rest if not section.id.startswith(OF_CASE)]
         left_out = Section("left-out", texts("cautions", list(self._left_out(fit))))
         charts = Section("charts", tuple(self._drawn(fit)))
-        material = Material([self.content], PAGE)
+        material = ReportInput([self.content], PAGE)
         sections = (*head(material), *first, left_out, charts, *cases[: fit.listed], *others)
         return Document(sections, _title(material))
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from howlate.document.findings import briefly
 from howlate.document.first_screen.on_screen import Reasons, ScreenAdvice, ScreenNote, ScreenReason
-from howlate.document.of_runs import Material
+from howlate.document.of_runs import ReportInput
 from howlate.model.cause import ORDINARY, Cause
 from howlate.model.finding import Finding
 from howlate.model.run import BY_HAND, NOT_EXPLAINED
@@ -32,7 +32,7 @@ COMMAND = re.compile(r"`((?:howlate|sysctl|apt|mount|swapoff|systemctl) [^`]*)`"
 """Commands in a remedy; options of the kernel's command line are not commands."""
 
 
-def reasons(material: Material) -> Reasons | None:
+def reasons(material: ReportInput) -> Reasons | None:
     """Without any where no event of a late sample is there; None where nobody could have recorded it."""
     cells = explained_by_row(material)
     ended = the_ended(material.runs[0].summaries)
@@ -48,7 +48,7 @@ def reasons(material: Material) -> Reasons | None:
     return Reasons(kept, kinds(sums, whole_ns, findings), said, notes, of_one=of_one)
 
 
-def _without(material: Material, cells: Sequence[ExplainedCell]) -> Reasons | None:
+def _without(material: ReportInput, cells: Sequence[ExplainedCell]) -> Reasons | None:
     run = material.runs[0].run
     if run.target == BY_HAND:
         return None

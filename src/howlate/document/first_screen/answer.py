@@ -10,7 +10,7 @@ from howlate.charts._words import things_of
 from howlate.document.first_screen import notes
 from howlate.document.first_screen.on_screen import Reasons, Ruled, ScreenNote
 from howlate.document.first_screen.rows import ScreenRow, ScreenRows, screen_rows
-from howlate.document.of_runs import Material
+from howlate.document.of_runs import ReportInput
 from howlate.document.sheet import NOTHING
 from howlate.rooms import hooks
 from howlate.statistics.deadline import together
@@ -42,7 +42,7 @@ class ScreenAnswer:
     notes: tuple[ScreenNote, ...]
 
     @classmethod
-    def of(cls, material: Material) -> ScreenAnswer:
+    def of(cls, material: ReportInput) -> ScreenAnswer:
         ruled = _ruled(material)
         found = screen_rows(material.runs, ruled.rows if ruled is not None else None, material.labels)
         why: Reasons | None = next((told for room in hooks("reasons") if (told := room(material))), None)
@@ -72,7 +72,7 @@ class ScreenAnswer:
         )
 
 
-def outcome_of(material: Material) -> str:
+def outcome_of(material: ReportInput) -> str:
     """PASS, FAIL or INCONCLUSIVE; "" where no deadline was stated."""
     if (ruled := _ruled(material)) is not None:
         return str(ruled.outcome)
@@ -81,7 +81,7 @@ def outcome_of(material: Material) -> str:
     return "INCONCLUSIVE" if held or any(asked) else ""
 
 
-def _ruled(material: Material) -> Ruled | None:
+def _ruled(material: ReportInput) -> Ruled | None:
     """None where no deadline was stated, or nobody judges it."""
     return next((told for room in hooks("ruled") if (told := room(material))), None)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from howlate.document.first_screen.answer import ScreenAnswer
-from howlate.document.of_runs import Material
+from howlate.document.of_runs import ReportInput
 from howlate.statistics.labels import axes_that_vary
 from howlate.words.printable import shell_word
 
@@ -17,7 +17,7 @@ MEASURED = "MEASURED"
 NOTHING = "-"
 
 
-def brief_of(material: Material) -> str:
+def brief_of(material: ReportInput) -> str:
     """Of the first run of the material: the first row of its screen. The folder is as a command takes it."""
     answer = ScreenAnswer.of(material)
     rows = answer.rows.rows

@@ -11,7 +11,7 @@ from howlate.document.first_screen.on_screen import ScreenNote
 from howlate.document.first_screen.rows import ScreenRow
 from howlate.document.machine import facts_of, is_virtual, place
 from howlate.document.missing import missing_of
-from howlate.document.of_runs import Material
+from howlate.document.of_runs import ReportInput
 from howlate.document.text import virtual_note
 from howlate.model.loaded import RunContent
 from howlate.model.preemption import preemption_of, spelt
@@ -39,7 +39,7 @@ RULE_OF_THREE = 3
 
 
 def notes(
-    material: Material, rows: Sequence[ScreenRow], of_rooms: Sequence[ScreenNote]
+    material: ReportInput, rows: Sequence[ScreenRow], of_rooms: Sequence[ScreenNote]
 ) -> tuple[ScreenNote, ...]:
     """The most important ones, ranked."""
     found = sorted([*_notes(material, rows), *of_rooms], key=lambda note: note.rank)
@@ -48,7 +48,7 @@ def notes(
     return (*first[: MOST - len(last)], *last)
 
 
-def others(material: Material, shown: Sequence[ScreenNote]) -> int:
+def others(material: ReportInput, shown: Sequence[ScreenNote]) -> int:
     """How many sentences the whole report has besides these notes."""
     content = material.runs[0]
     rows = [(name, (cell.summary,)) for name, cell in zip(material.whole.names, material.cells, strict=True)]
@@ -56,7 +56,7 @@ def others(material: Material, shown: Sequence[ScreenNote]) -> int:
     return max(0, every - sum(note.count for note in shown if note.rank != LENGTH))
 
 
-def _notes(material: Material, rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
+def _notes(material: ReportInput, rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
     content = material.runs[0]
     for warning in content.run.warnings:
         if policy_without_right(warning):

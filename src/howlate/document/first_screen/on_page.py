@@ -15,7 +15,7 @@ from howlate.document.first_screen.notes import circumstances, one_line
 from howlate.document.first_screen.on_screen import Reasons
 from howlate.document.first_screen.rows import ScreenRow
 from howlate.document.first_screen.strips import later_text
-from howlate.document.of_runs import NO_CELL, Material, answered, left_out, question, thresholds
+from howlate.document.of_runs import NO_CELL, ReportInput, answered, left_out, question, thresholds
 from howlate.document.sheet import Column, Row, Sheet, SheetCell, labels, numbers
 from howlate.document.sheet import texts as column
 from howlate.document.text import every_note
@@ -32,7 +32,7 @@ MOST_ROWS = 8
 CAUSES = 3
 
 
-def head(material: Material) -> Iterator[Section]:
+def head(material: ReportInput) -> Iterator[Section]:
     """The bar, and the rest of the first screen."""
     answer = material.once(ScreenAnswer.of)
     first: Text
@@ -61,7 +61,7 @@ def head(material: Material) -> Iterator[Section]:
     yield Section("trust", tuple(_chips(material, answer)), kind="chips")
 
 
-def title(material: Material) -> str:
+def title(material: ReportInput) -> str:
     """For the window: the verdict, and of which machine."""
     answer = material.once(ScreenAnswer.of)
     rows = answer.rows
@@ -74,7 +74,7 @@ def title(material: Material) -> str:
     )
 
 
-def _glance(material: Material, answer: ScreenAnswer) -> Iterator[Item]:
+def _glance(material: ReportInput, answer: ScreenAnswer) -> Iterator[Item]:
     """A line for each of the rows that are first on the screen."""
     rows = answer.rows.rows[:MOST_ROWS]
     subjects = [_subject(material, row, answer.rows.step_ns) for row in rows]
@@ -86,7 +86,7 @@ def _glance(material: Material, answer: ScreenAnswer) -> Iterator[Item]:
         yield Texts("note", (_("{count} more rows").format(count=left),))
 
 
-def _subject(material: Material, row: ScreenRow, step_ns: int) -> Subject:
+def _subject(material: ReportInput, row: ScreenRow, step_ns: int) -> Subject:
     """The repetition with the largest value, with the outcome of the whole row at its end."""
     worst = max(row.cells, key=lambda cell: (one.max or 0) if (one := cell.columns.get(cell.latest)) else 0)
     held = next((cell.bins for cell in material.cells if cell.summary is worst), None)
@@ -125,7 +125,7 @@ def shares(why: Reasons, folder: str) -> Sheet:
     )
 
 
-def _chips(material: Material, answer: ScreenAnswer) -> Iterator[Item]:
+def _chips(material: ReportInput, answer: ScreenAnswer) -> Iterator[Item]:
     """The notes of the first screen, each with the sentences behind it; the last one has all the others."""
     rows = material.whole.latest(material.fit.listed).rows
     every = list(

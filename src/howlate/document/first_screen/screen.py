@@ -29,7 +29,7 @@ from howlate.document.first_screen.lines import (
 )
 from howlate.document.first_screen.on_screen import Reasons, ScreenNote
 from howlate.document.first_screen.strips import DrawnRows
-from howlate.document.of_runs import NO_CELL, Material
+from howlate.document.of_runs import NO_CELL, ReportInput
 from howlate.model.loaded import RunContent
 from howlate.rooms import hooks
 from howlate.words.caption import Caption
@@ -86,7 +86,9 @@ class Parts:
         return spaced([self.head, [*self.axis, *rows, *legend], why, last], width)
 
 
-def screen(material: Material, width: int = COLUMNS, page: str = "", *, letters: bool = False) -> list[Line]:
+def screen(
+    material: ReportInput, width: int = COLUMNS, page: str = "", *, letters: bool = False
+) -> list[Line]:
     """The screen of a material. `letters`: the terminal has no UTF-8. `page`: where the report is."""
     width = max(LEAST_COLUMNS, min(width, COLUMNS))
     answer = ScreenAnswer.of(material)
@@ -107,7 +109,7 @@ def screen(material: Material, width: int = COLUMNS, page: str = "", *, letters:
     return typed(parts.fitted(width), letters=letters)
 
 
-def head_lines(material: Material, answer: ScreenAnswer, width: int) -> Iterator[Line]:
+def head_lines(material: ReportInput, answer: ScreenAnswer, width: int) -> Iterator[Line]:
     """The verdict; without a deadline the largest value, and how often what was later."""
     if not answer.rows.rows:
         yield from under("", [NO_CELL()], width, 2)
@@ -137,7 +139,7 @@ def why_lines(why: Reasons, width: int) -> Iterator[Line]:
         yield from copied(_("Why it was late"), why.command, width)
 
 
-def last_lines(material: Material, words: str, command: str, width: int) -> Iterator[Line]:
+def last_lines(material: ReportInput, words: str, command: str, width: int) -> Iterator[Line]:
     """The circumstances, and where the rest is."""
     if told := text_of(screen_notes.circumstances(material.runs[0])):
         yield ((cut(told, width), FAINT),)
@@ -151,7 +153,7 @@ def verdict_hint(runs: Sequence[RunContent], folder: str, width: int) -> Iterato
         yield from copied(_("for a verdict"), f"{called()} verdict {folder} --deadline {EXAMPLE}", width)
 
 
-def _more(material: Material, notes: Sequence[ScreenNote]) -> str:
+def _more(material: ReportInput, notes: Sequence[ScreenNote]) -> str:
     """What the rest is."""
     count = screen_notes.others(material, notes)
     told = ngettext("{count} more note", "{count} more notes", count).format(count=count)

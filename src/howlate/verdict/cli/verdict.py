@@ -132,7 +132,7 @@ def command(
     from howlate.cli._measure import print_brief
     from howlate.cli._screen import print_lines
     from howlate.document.missing import missing_of
-    from howlate.document.of_runs import Material
+    from howlate.document.of_runs import ReportInput
     from howlate.document.sheet import TERMINAL
     from howlate.store.files import write_output
     from howlate.store.loaded import load_run
@@ -150,7 +150,7 @@ def command(
     rows = verdicts_of(run, content, question, extrapolate=extrapolate)
     verdicts = [row.verdict for row in rows]
     slower = doubts_of(run, content, rows)
-    material = Material([content], TERMINAL, folder=shell_path(run)).made_before(judged_rows, rows)
+    material = ReportInput([content], TERMINAL, folder=shell_path(run)).made_before(judged_rows, rows)
     if as_json:
         click.echo(json.dumps(json_of(run, content, rows, slower), indent=1, ensure_ascii=False))
     elif every and not brief:
