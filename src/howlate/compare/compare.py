@@ -75,7 +75,7 @@ class Block:
         return tuple(dict.fromkeys(name for row in self.rows for name in row.runs))
 
     def gravities(self, sides: Sequence[str]) -> dict[int, list[str]]:
-        """The names of its rows, by their gravity."""
+        """The names of the sides by their gravity."""
         names: dict[int, list[str]] = {}
         for row in self.rows:
             names.setdefault(row.gravity_ns, []).append(sides[row.side])
@@ -169,7 +169,7 @@ def compare(contents: Sequence[RunContent], by: str = KERNEL) -> Comparison:
 
 
 def _beside_published(joined: Joined, blocks: Sequence[Block]) -> list[Statement]:
-    """That a side's figures are smaller by its gravity where published ones stand beside them."""
+    """The note that figures of a real-time core are smaller by its gravity than the published ones next to them."""
     names: dict[int, dict[str, None]] = {}
     for block in blocks:
         for gravity, own in (
@@ -181,7 +181,7 @@ def _beside_published(joined: Joined, blocks: Sequence[Block]) -> list[Statement
 
 
 def compare_if_several(contents: Sequence[RunContent]) -> Comparison | None:
-    """None if there is only one side and no document, or no cell at all."""
+    """None for a single side without a document, and for runs without cells."""
     try:
         return compare(contents)
     except UsageError:
@@ -224,7 +224,7 @@ def _blocks(
 
 
 def _pair(first: SideRow, second: SideRow, refused: Statement | None, *, measured: bool) -> Pair:
-    """Each figure of a column, tested by Holm together; the loads' own runs separately."""
+    """Decides the figures of a column, and separately the loads' own runs; Holm covers each group."""
     runs = tuple(name for name in first.runs if name in second.runs)
     of_column = decisions(first, second, refused) if measured else ()
     return Pair(first.side, second.side, (*of_column, *decisions(first, second, refused, runs)))
@@ -293,7 +293,7 @@ def _kernels(contents: Sequence[RunContent]) -> tuple[MeasuredKernel, ...]:
 
 
 def _own(content: RunContent) -> tuple[MeasuredKernel, ...]:
-    """The kernel of a machine that is not one of the lab's."""
+    """The kernel of a machine outside of the lab."""
     values = content.run.facts.get("values")
     if not isinstance(values, dict):
         return ()

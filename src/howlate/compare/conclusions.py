@@ -48,7 +48,6 @@ ALONE = rule(
 
 
 def conclusions(comparison: Comparison) -> Concluded:
-    """All statements, by topic."""
     concluded: Concluded = []
     comparison, left_out = without_starved(comparison)
     for topic in topics_of(comparison):
@@ -147,7 +146,6 @@ def typical_values(topic: Topic, side: int, level: str) -> dict[Statement | None
 
 
 def typical(topic: Topic) -> list[Statement]:
-    """A statement for each side."""
     level = typical_level(topic)
     if not level:
         return []
@@ -166,7 +164,7 @@ def typical(topic: Topic) -> list[Statement]:
 
 
 def _each(times: dict[Statement | None, TypicalTime]) -> Statement | tuple[Statement, ...]:
-    """The time of each place; of many the smallest and the largest."""
+    """The time of each place; of many places the smallest and the largest time."""
     if len(times) <= MOST_SAID:
         return tuple(phrases.time_at(time.ns, where, time.interval) for where, time in times.items())
     low, high = min(times, key=lambda k: times[k].ns), max(times, key=lambda k: times[k].ns)
@@ -174,7 +172,7 @@ def _each(times: dict[Statement | None, TypicalTime]) -> Statement | tuple[State
 
 
 def largest_of(topic: Topic, side: int) -> tuple[Block, SideRow] | None:
-    """Where the side's largest value was seen."""
+    """The block and row with the side's maximum."""
     rows = [(block, row) for block, row in topic.rows(side) if row.spread("maximum")]
     return max(rows, key=lambda pair: _largest(pair[1]), default=None)
 

@@ -107,12 +107,12 @@ def _sheets(found: Comparison, block: Block, number: int) -> list[Sheet]:
 
 
 def every_caution(found: Comparison, gravity: Statement | None = None) -> Text:
-    """What must be known at every table, and the gravity of the sides of one."""
+    """The note at every table; `gravity`: that of the table's sides."""
     return every_note(virtual=found.joined.virtual, labels=found.joined.modes, gravity=gravity)
 
 
 def doubtful(found: Comparison) -> list[Statement]:
-    """Of the places' valid repetitions, each by side and place."""
+    """Notes on figures of the valid repetitions, by side and place."""
     places = found.joined.places
     labels = labels_that_vary(places)
     return cautions.of_figures(
@@ -126,7 +126,6 @@ def doubtful(found: Comparison) -> list[Statement]:
 
 
 def _reading(found: Comparison) -> Caption:
-    """How the tables are to be read."""
     if len(found.sides) == 1:
         return Caption(
             "{side} in the layout of the published study, with its figures below ours.", side=found.sides[0]
@@ -213,7 +212,6 @@ def _column(figure: str, place: int, lines: Sequence[SideLine], unit: Unit) -> C
 
 
 def _text(figure: str, value: float, unit: Unit) -> str:
-    """As it is shown, without a sign."""
     if figure in TIMES:
         return unit.text(value)
     if figure == LOAD:
@@ -226,7 +224,7 @@ def _text(figure: str, value: float, unit: Unit) -> str:
 def _all_lines(
     found: Comparison, block: Block, figures: Sequence[str], unit: Unit, *, repeated: bool
 ) -> list[SideLine]:
-    """Each side's lines, and below them the published ones that were measured as it was."""
+    """The lines of each side, and below them the published lines that it can be compared with."""
     lines: list[SideLine] = []
     left = list(zip(block.published, block.stand, strict=True))
     for row in block.rows:
@@ -278,7 +276,7 @@ def _published(line: PrintedLine, figures: Sequence[str], unit: Unit) -> SideLin
 
 
 def _notes(block: Block) -> list[str]:
-    """Where the published lines stand, of how many samples they are, what their signs mean."""
+    """The source of the published lines, their number of samples, and their signs."""
     if not block.published:
         return []
     where = dict.fromkeys(f"{line.title} ({line.place})" for line in block.published)
@@ -312,7 +310,7 @@ def _has(name: str, block: Block) -> bool:
 
 
 def _load(block: Block) -> tuple[str, ...]:
-    """The loads' share, where any row has one."""
+    """The column of the loads' share, if any row has one."""
     known = any(
         row.not_loaded or any(once.load_share is not None for once in row.once.values()) for row in block.rows
     )

@@ -40,7 +40,7 @@ SEED = 20100601
 
 @dataclass(frozen=True)
 class Effort:
-    """To show that a rate of misses is tolerable."""
+    """The activations that show a rate of misses to be tolerable."""
 
     true_rate: float
     """The machine's rate."""
@@ -175,7 +175,6 @@ def _found(alike: Reals, apart: Reals, at: int) -> float:
 
 
 def _ratios_of_misses(shift: float, misses: Misses, pairs: int, random: np.random.Generator) -> Reals:
-    """The log ratios of shares of misses."""
     shape, groups = (SIMULATED, pairs), misses.expected / misses.group
     first = misses.group * random.poisson(groups * math.exp(shift), shape) + HALF_A_MISS
     second = misses.group * random.poisson(groups, shape) + HALF_A_MISS
@@ -184,7 +183,7 @@ def _ratios_of_misses(shift: float, misses: Misses, pairs: int, random: np.rando
 
 
 def fewest(figures: Sequence[str]) -> int:
-    """Fewer pairs show nothing."""
+    """The least number of pairs that can show a difference."""
     return fewest_pairs(len(figures))
 
 

@@ -18,7 +18,6 @@ from howlate.words.say import Text
 
 
 def comparison(runs: Sequence[RunContent], by: str) -> Comparison | None:
-    """Along the label, else of kernels if there are several."""
     return compare(runs, by) if by else compare_if_several(runs)
 
 
@@ -32,13 +31,12 @@ def lead(material: ReportInput) -> Sequence[Text]:
 
 
 def side_by_side(material: ReportInput) -> Iterator[Section]:
-    """On the page: the comparison."""
     if material.comparison is not None:
         yield section(_comparison(material), material.fit.listed)
 
 
 def printed(material: ReportInput) -> Iterator[Section]:
-    """In the terminal, of one run: the tables that are shown with a study's document."""
+    """In the terminal, for one run: the tables with the figures of its study's document."""
     study = material.runs[0].run.study.reference
     if study and material.comparison is not None and len(material.runs) == 1:
         sheets = published(_comparison(material))

@@ -73,7 +73,6 @@ def _maxima(groups: Sequence[Group]) -> Ranked:
 
 
 def _best(ranked: Ranked) -> Caption | Statement | tuple[Statement, ...]:
-    """The first few ways."""
     if not ranked:
         return Caption("not stated for want of samples")
     ways = tuple(WAY(timer=timer, time_ns=time_ns) for time_ns, timer in ranked[:MOST_NAMED])

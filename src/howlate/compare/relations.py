@@ -88,7 +88,7 @@ NOT_COMPARED = rule(
 
 
 def relations(topic: Topic) -> list[Statement]:
-    """For each pair of sides and each figure."""
+    """Statements about each pair of sides and each figure."""
     pairs = dict.fromkeys((p.first, p.second) for block in topic.blocks for p in block.pairs)
     related = [_relation(topic, first, second) for first, second in pairs]
     stated = [statement for of_pair, _ in related for statement in of_pair]
@@ -118,7 +118,7 @@ def judgements_at(topic: Topic, first: int, second: int, figure: str) -> list[tu
 
 
 def _relation(topic: Topic, first: int, second: int) -> tuple[list[Statement], list[Statement]]:
-    """The statement about two sides, and what was only observed."""
+    """What is stated about two sides, and what was only observed."""
     stated: list[Statement] = []
     refusals: dict[Statement | None, list[str]] = {}
     for figure in phrases.FIGURES:
@@ -176,7 +176,7 @@ def _reason(topic: Topic, here: Judgements, tested: int) -> Statement | tuple[St
 
 
 def places_of(topic: Topic, judgements: Judgements) -> tuple[Statement, ...]:
-    """The points among several, by their labels."""
+    """The names of the points, if there are several."""
     return tuple(topic.where(block) or phrases.OVER_ALL() for block, _decision in judgements)
 
 

@@ -78,7 +78,6 @@ class CompareRow:
 
     @property
     def size(self) -> float:
-        """How far the ratio is from 1."""
         interval = self.told.interval
         ratio = interval.ratio if interval is not None else self.told.seen
         return abs(math.log(ratio)) if ratio else 0.0
@@ -89,7 +88,7 @@ class CompareRow:
 
     @property
     def needs_reason(self) -> bool:
-        """Not shown, though the figures look as if it were."""
+        """The figures look like a difference that could not be shown."""
         interval = self.told.interval
         excludes = interval is not None and not interval.low <= 1 <= interval.high
         return self.told.direction == "unstated" or (self.told.direction == "indistinct" and excludes)
@@ -210,7 +209,7 @@ def _are_long(sides: Sequence[str]) -> bool:
 
 
 def _letter(side: int) -> str:
-    """For a side whose name is too long for a column."""
+    """A letter in place of a name that is too long for a column."""
     return chr(ord("A") + side - 1) if side <= 26 else str(side)
 
 
@@ -273,7 +272,7 @@ def _median(row: SideRow | None, figure: str) -> float | None:
 
 
 def _beside_published(found: Comparison, block: Block, name: str) -> Iterator[CompareRow]:
-    """The figures that a study's document prints, of a side that stands alone."""
+    """A single side next to the figures that its study's document prints."""
     for line, sides in zip(block.published, block.stand, strict=True):
         for row in (row for row in block.rows if row.side in sides):
             figure = next((name for name in PUBLISHED if line.values.get(name)), "")
@@ -284,7 +283,7 @@ def _beside_published(found: Comparison, block: Block, name: str) -> Iterator[Co
 
 
 def _names(blocks: Sequence[Block]) -> list[str]:
-    """By the labels that vary, of several columns with that."""
+    """The labels that vary; the column too, if there are several."""
     columns = len({block.column for block in blocks}) > 1
     tests = len({block.test for block in blocks}) > 1
     told = [
@@ -299,7 +298,7 @@ def _names(blocks: Sequence[Block]) -> list[str]:
 
 
 def _notes(found: Comparison) -> Iterator[Text]:
-    """The first of the warnings of one kind."""
+    """The first warning of each kind."""
     if caution := every_caution(found):
         yield caution
     kinds: dict[tuple[str, str], Statement] = {}

@@ -37,7 +37,7 @@ class Topic:
         return self.column in (LATENCY, RESPONSE)
 
     def rows(self, side: int) -> list[tuple[Block, SideRow]]:
-        """Where the side has a valid repetition."""
+        """The side's rows with a valid repetition."""
         rows = [(block, block.row(side)) for block in self.blocks]
         return [(block, row) for block, row in rows if row is not None and row.once]
 
@@ -80,7 +80,7 @@ def _is_published(comparison: Comparison) -> bool:
 
 
 def topics_of(comparison: Comparison) -> list[Topic]:
-    """A part of the study, test and column each, where it has blocks."""
+    """The topics that have blocks: one for each part of the study, test and column."""
     groups: dict[tuple[str, str, str], list[Block]] = {}
     for block in comparison.blocks:
         groups.setdefault((block.labels.get("part", ""), block.test, block.column), []).append(block)

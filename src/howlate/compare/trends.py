@@ -50,7 +50,7 @@ class LoadSeries:
 def series_of(
     topic: Topic, side: int, pick: Callable[[SideRow], float | None], fewest: int = FEWEST_NUMBERS
 ) -> list[LoadSeries]:
-    """By load and everything else that is the same, where there are enough numbers."""
+    """The series with enough numbers, by load and the other labels."""
     rows_by_load: dict[tuple[str, tuple[tuple[str, str], ...]], list[tuple[float, float, Block]]] = {}
     for block, row in topic.rows(side):
         load, value = numbered(block.labels.get("load", "")), pick(row)
@@ -133,7 +133,7 @@ def _run_time(
 
 
 def _ratios(sides: tuple[int, int], figure: str, blocks: Sequence[Block]) -> list[float]:
-    """First to second, of the medians over the repetitions, where both state one."""
+    """Ratios of the medians over the repetitions, first to second, where both state one."""
     ratios = []
     for block in blocks:
         rows = [block.row(side) for side in sides]

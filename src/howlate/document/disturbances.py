@@ -23,7 +23,7 @@ COUNTS: tuple[tuple[str, str], ...] = (
 
 
 def sheet(cells: Sequence[CellContent], names: Sequence[str], part: str = "") -> Sheet:
-    """A row a cell. `part`: whose cells they are."""
+    """One row for each cell; `part`: the part of the study."""
     rows = [disturbances(cell.trailer) for cell in cells]
     return Sheet(
         "-".join(word for word in ("table", part, "disturbances") if word),

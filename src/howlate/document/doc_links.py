@@ -141,12 +141,11 @@ def of_sheet(sheet: Sheet) -> str:
 
 
 def of_chart(name: str) -> str:
-    """Of a figure, by its name."""
     return CHARTS.get(name, CHART)
 
 
 def of_text(text: Text) -> Iterator[str]:
-    """Of the statements of a text and of those inside them, each once."""
+    """The pages for the statements of a text, each once."""
     return iter(dict.fromkeys(_of_text(text)))
 
 
@@ -162,7 +161,7 @@ def _of_text(text: object) -> Iterator[str]:
 
 
 def address(target: str) -> str:
-    """Of a target, from the top of howlate's source tree."""
+    """A target's path from the top of the source tree."""
     return f"{DOCS}/{target}"
 
 
@@ -181,5 +180,4 @@ def linked(html: str, page: Path | None) -> str:
 
 
 def _name(page: str) -> str:
-    """A page's name on the site, without its ending."""
     return re.sub(r"README$", "index", page)

@@ -64,8 +64,6 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """All sections, in order."""
-
     sections: tuple[Section, ...]
     title: str = ""
 

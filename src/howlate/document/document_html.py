@@ -17,7 +17,6 @@ from howlate.words.statement import Statement
 
 
 def sections_html(document: Document) -> list[str]:
-    """Those that hold anything."""
     return [_section(section) for section in document.sections if section.items or section.title]
 
 
@@ -103,7 +102,6 @@ def _said(item: Texts) -> str:
 
 
 def _listed(item: Texts) -> str:
-    """With the title of the list."""
     items = "".join(f"<li>{coded(text_of(text))}</li>" for text in item.texts)
     return f'<h3>{escaped(item.title)}</h3><ul class="said">{items}</ul>'
 
@@ -123,7 +121,6 @@ TEXTS: Mapping[str, Callable[[Texts], str]] = {
 
 
 def sheet_html(sheet: Sheet) -> str:
-    """As the look of its kind has it."""
     return SHEETS.get(sheet.kind.partition(" ")[0], _table)(sheet)
 
 
@@ -139,7 +136,6 @@ def _list(sheet: Sheet) -> str:
 
 
 def _differences(sheet: Sheet) -> str:
-    """Each reason with its options."""
     out, before = "", ""
     for row in sheet.records():
         out += f"<dt>{escaped(row['why'])}</dt>" if row["why"] != before else ""
@@ -149,7 +145,6 @@ def _differences(sheet: Sheet) -> str:
 
 
 def _findings(sheet: Sheet) -> str:
-    """A card each."""
     title, source = sheet.columns[-1].heading, source_link(doc_links.of_sheet(sheet))
     cards = []
     for row, words in zip(sheet.rows, sheet.records(), strict=True):
@@ -194,7 +189,6 @@ SHEETS: Mapping[str, Callable[[Sheet], str]] = {
 
 
 def _table(sheet: Sheet) -> str:
-    """Title, caution, table, notes."""
     name = f'aria-label="{escaped(sheet.title)}"'
     heads = "".join(_head(sheet, column) for column in sheet.columns)
     rows = "".join(_row(sheet, i, row) for i, row in enumerate(sheet.rows))
@@ -227,7 +221,7 @@ def _row(sheet: Sheet, number: int, row: Row) -> str:
 
 
 def _cell(column: Column, cell: SheetCell, row: Row | None) -> str:
-    """`row`: of the first cell, which names it."""
+    """`row`: the row, if this is its first cell."""
     text = escaped(cell.text)
     if row is not None:
         if not cell.text:

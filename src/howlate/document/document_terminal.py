@@ -31,7 +31,7 @@ def print_document(console: Console, document: Document) -> None:
 
 
 def print_items(console: Console, items: Iterable[Item]) -> None:
-    """One after the other; charts are for the page."""
+    """Prints everything but charts."""
     for item in items:
         if isinstance(item, Sheet):
             SHEETS.get(item.kind, print_sheet)(console, item.plain())
@@ -45,7 +45,6 @@ def print_items(console: Console, items: Iterable[Item]) -> None:
 
 
 def print_sheet(console: Console, sheet: Sheet) -> None:
-    """Title, table, notes."""
     console.print()
     if sheet.title:
         print_bold(console, sheet.title)
@@ -59,7 +58,6 @@ def print_sheet(console: Console, sheet: Sheet) -> None:
 
 
 def sheet_lines(sheet: Sheet, width: int) -> list[Line]:
-    """Its title and its table, for a screen of lines."""
     plain = sheet.plain()
     title = [((cut(plain.title, width), "bold"),)] if plain.title else []
     return [*title, *(((line, style),) for line, style in _lines_of(plain, width))]
@@ -92,7 +90,6 @@ def _texts(column: Column) -> ColumnTexts:
 
 
 def _print_differences(console: Console, sheet: Sheet) -> None:
-    """Each reason with its options below it."""
     if sheet.title:
         console.print()
         console.print(Text(sheet.title, style="bold"), soft_wrap=True)
@@ -107,7 +104,6 @@ def _print_differences(console: Console, sheet: Sheet) -> None:
 
 
 def _print_records(console: Console, sheet: Sheet) -> None:
-    """A heading for each row, with its notes below."""
     name, *others = sheet.columns
     for i, cell in enumerate(name.cells):
         console.print(Text(cell.text, style="bold"), soft_wrap=True)
@@ -154,7 +150,7 @@ SHEETS: Mapping[str, Callable[[Console, Sheet], None]] = {
 
 
 def _shown(text: SayText) -> str:
-    """Nothing in a text may have the terminal do something."""
+    """A text without control characters."""
     return without_controls(text_of(text))
 
 
@@ -201,7 +197,6 @@ def _print_listed(console: Console, item: Texts) -> None:
 
 
 def _each(draw: Callable[[Console, str], None]) -> Callable[[Console, Texts], None]:
-    """One sentence after the other."""
 
     def print_item(console: Console, item: Texts) -> None:
         for text in item.texts:
@@ -211,7 +206,7 @@ def _each(draw: Callable[[Console, str], None]) -> Callable[[Console, Texts], No
 
 
 def _apart(draw: Callable[[Console, Texts], None]) -> Callable[[Console, Texts], None]:
-    """With an empty line before."""
+    """Prints an empty line first."""
 
     def print_item(console: Console, item: Texts) -> None:
         console.print()

@@ -27,7 +27,7 @@ FOLDED = {**LEVEL_NAMES, "unknown": N_("could not be found out")}
 
 
 def sheet(findings: Sequence[Finding], *, levels: bool = False, kind: str = "findings") -> Sheet:
-    """A row a finding. `levels`: each says its own."""
+    """One row for each finding, with its level if `levels`."""
 
     fields: list[tuple[str, str, list[str]]] = [
         ("about", "", [", ".join(finding.machines) for finding in findings]),
@@ -53,7 +53,7 @@ def sheet(findings: Sequence[Finding], *, levels: bool = False, kind: str = "fin
 
 
 def briefly(change: str) -> str:
-    """The first way, without what stands in brackets."""
+    """The first way, without text in brackets."""
     while (without := re.sub(r" ?\([^()]*\)", "", change)) != change:
         change = without
     return re.split(r"[;:] |\. |, or ", change)[0].removeprefix("permanently ").strip().rstrip(".")
@@ -78,7 +78,7 @@ def heading(runs: Sequence[RunContent]) -> tuple[str, str]:
 
 
 def late(runs: Sequence[RunContent]) -> list[Finding]:
-    """What makes the machines late, each once."""
+    """The findings that make a machine late, each once."""
     return list(dict.fromkeys(f for content in runs for f in content.findings if f.level == "late"))
 
 
@@ -102,7 +102,7 @@ def shown(findings: Sequence[Finding], most: int) -> tuple[Item, ...]:
 
 
 def section(runs: Sequence[RunContent], led: frozenset[str]) -> tuple[Section, ...]:
-    """All findings of all machines. `led`: the checks that the causes lead to."""
+    """All findings of all machines; those in `led`, to which the causes lead, come first."""
     items: list[Item] = []
     seen: set[tuple[Finding, ...]] = set()
     for content in runs:
@@ -117,7 +117,7 @@ def section(runs: Sequence[RunContent], led: frozenset[str]) -> tuple[Section, .
 
 
 def _by_level(content: RunContent, led: frozenset[str]) -> Iterable[Item]:
-    """Those that the causes lead to, else the weightiest; the others folded by their level."""
+    """First the findings that the causes lead to, else the weightiest; the others are folded by level."""
     every = content.findings
     weighty = [f for f in every if f.level == "late" or (f.level == "note" and f.change)]
     first = [f for f in weighty if f.check in led] or [f for f in every if f.level == "late"]

@@ -69,7 +69,6 @@ def items(kernels: Sequence[MeasuredKernel]) -> tuple[Item, ...]:
 
 
 def document(kernels: Sequence[MeasuredKernel], *, every: bool) -> Document:
-    """For the terminal: with `every` option that differs."""
     names, found = compared(kernels)
     shown = list(found) if every else that_matter(found)
     rest = len(found) - len(shown)
@@ -89,7 +88,7 @@ def document(kernels: Sequence[MeasuredKernel], *, every: bool) -> Document:
 
 
 def differences(found: Sequence[Difference], names: Sequence[str], title: str = "") -> Sheet:
-    """A row an option; those that matter for the same reason stand together."""
+    """One row for each option, grouped by the reason why it matters."""
     groups: dict[str, list[Difference]] = {}
     for each in found:
         groups.setdefault(each.why, []).append(each)
@@ -117,7 +116,6 @@ def values_of(difference: Difference, names: Sequence[str]) -> str:
 
 
 def sheet(kernels: Sequence[MeasuredKernel]) -> Sheet:
-    """A row a kernel."""
     return Sheet(
         "kernel-list",
         _("Kernels"),

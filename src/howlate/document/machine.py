@@ -77,7 +77,7 @@ MOST_VALUES = 6
 
 
 def place(run: Run) -> str:
-    """Which machine, in a few words."""
+    """The machine in a few words."""
     if run.machines:
         time = _("virtual time") if run.virtual else _("real time")
         count = len(run.machines)
@@ -142,7 +142,6 @@ def facts_of(value: Any) -> Facts:
 
 
 def is_virtual(facts: Facts) -> bool:
-    """Whether the captured facts say that a hypervisor is below."""
     return is_guest(facts)
 
 
@@ -169,7 +168,7 @@ def agreed(
     names: Sequence[str],
     settings: Callable[[CellContent], Iterator[tuple[str, str]]],
 ) -> list[tuple[str, str]]:
-    """What the cells have in common; where they differ, which values there are."""
+    """The settings that all cells share; where they differ, the values."""
     values: dict[str, dict[str, list[str]]] = {}
     for name, cell in zip(names, cells, strict=True):
         for key, value in settings(cell):

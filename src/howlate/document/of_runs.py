@@ -141,12 +141,11 @@ class ReportInput:
 
     @cached_property
     def explained_cells(self) -> Sequence[Mapping[str, WithCases]]:
-        """`explained`."""
         return list(map(explained, self.runs)) if self.explained is None else self.explained
 
     @property
     def with_cases(self) -> list[WithCases | None]:
-        """The same for each of `cells`; None where nothing is explained."""
+        """The explained samples of each cell; None for a cell without any."""
         runs = zip(self.runs, self.explained_cells, strict=True)
         return [own.get(cell.summary.id) for content, own in runs for cell in content.cells]
 
@@ -179,7 +178,7 @@ def _title(material: ReportInput) -> str:
 
 
 def question(material: ReportInput) -> str:
-    """The study's question; the names of several studies."""
+    """The study's question, or the names of several studies."""
     studies = {content.run.study.id: content.run.study for content in material.runs}
     if len(studies) > 1:
         return _("Studies side by side: {studies}").format(studies=", ".join(studies))
@@ -191,7 +190,6 @@ def question(material: ReportInput) -> str:
 
 
 def head(material: ReportInput) -> Iterable[Section]:
-    """On the page: the answer, within one screen."""
     from howlate.document.first_screen.on_page import head
 
     return head(material)
@@ -221,7 +219,7 @@ def _ladders(material: ReportInput) -> list[Text]:
 
 
 def warnings(material: ReportInput) -> Iterator[Section]:
-    """In the terminal, before a number is read: that a policy was not permitted."""
+    """In the terminal, before the tables: the warning that a policy was not permitted."""
     yield Section("warnings", texts("warnings", _warnings(material, first=True)))
 
 
@@ -237,7 +235,7 @@ def _warnings(material: ReportInput, *, first: bool) -> list[Text]:
 
 
 def left_out(material: ReportInput) -> Iterator[Statement]:
-    """What the page leaves out because it has no room."""
+    """What the page omits for lack of room."""
     fit, cells = material.fit, len(material.cells)
     if fit.joined > 1:
         yield JOINED(joined=fit.joined)
@@ -257,12 +255,11 @@ def thresholds(material: ReportInput) -> list[Text]:
 
 
 def over_sides(material: ReportInput) -> Iterator[Section]:
-    """On the page: the charts of all parts."""
     yield Section("over-sides", tuple(material.over_sides))
 
 
 def results(material: ReportInput) -> Iterator[Section]:
-    """Tables, and on the page charts, part after part."""
+    """Tables, and on the page charts, for each part."""
     if not material.cells:
         yield Section("results", (Texts("lead", (NO_CELL(),)),))
         return
@@ -280,7 +277,6 @@ def results(material: ReportInput) -> Iterator[Section]:
 
 
 def conclusions(material: ReportInput) -> Iterator[Section]:
-    """In the terminal: the conclusions from the tables."""
     summaries = material.summaries
     statements: list[Text] = [
         *_leads(material),
@@ -303,14 +299,12 @@ def late(material: ReportInput) -> Sequence[Section]:
 
 
 def of_machine(material: ReportInput) -> Iterator[Section]:
-    """On the page: the machine, and what was in force."""
     part = material.whole.latest(material.fit.listed)
     items = machine.items(material.runs, part.cells, part.names)
     yield Section("machine", items, _("The machine, and what was in force"))
 
 
 def meanings(material: ReportInput) -> Iterator[Section]:
-    """On the page: what each number means."""
     points = any(part.points is not None for part in material.parts)
     sheet = meaning.sheet(points=points, virtual=material.runs[0].run.virtual)
     links = Caption(
@@ -322,7 +316,6 @@ def meanings(material: ReportInput) -> Iterator[Section]:
 
 
 def foot(material: ReportInput) -> Iterator[Section]:
-    """On the page: the runs and versions that it was made from."""
     versions = {
         name: ", ".join(
             dict.fromkeys(v for c in material.runs for n, v in c.run.versions.items() if n == name)

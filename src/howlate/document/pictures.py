@@ -134,7 +134,7 @@ def rasteriser() -> str:
 
 
 def _write_png(program: str, text: str, size: tuple[int, int], path: Path) -> None:
-    """Twice as fine as on the screen."""
+    """At twice the resolution of the screen."""
     with tempfile.TemporaryDirectory(prefix="howlate-picture-") as scratch:
         source, made = Path(scratch) / "picture.svg", Path(scratch) / "picture.png"
         source.write_text(text, encoding="utf-8")
@@ -220,7 +220,6 @@ def svg_of(figure: Figure, note: str = "") -> tuple[str, tuple[int, int]]:
 
 
 def _legend(keys: Sequence[Key], y: float) -> tuple[list[str], float]:
-    """In lines as wide as the picture."""
     out: list[str] = []
     x = float(MARGIN)
     for i, key in enumerate(keys):
@@ -247,7 +246,7 @@ def _sample(key: Key) -> str:
 
 
 def _panels(figure: Figure, y: float) -> tuple[list[str], float]:
-    """One below the other; side by side where the figure says so, or there are many."""
+    """The panels below each other, or side by side if the figure says so or there are many."""
     across = figure.columns or (2 if len(figure.panels) > 8 else 1)
     wide = (WIDTH - 2 * MARGIN - 20 * (across - 1)) / across
     out: list[str] = []
@@ -285,7 +284,7 @@ def _panel(panel: Panel, ident: str, x: float, y: float, wide: float) -> str:
 
 
 def _without_links(panel: Panel) -> Panel:
-    """Links lead to other charts, which are files of their own."""
+    """Removes links: they lead to other charts, which are files of their own."""
     notes = [replace(note, link="") for note in panel.picture.notes]
     return replace(panel, picture=replace(panel.picture, notes=notes))
 

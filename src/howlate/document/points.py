@@ -19,8 +19,6 @@ from howlate.words.caption import Caption
 
 @dataclass(frozen=True)
 class Points:
-    """Every point with its repetitions."""
-
     groups: tuple[Group, ...]
     names: tuple[str, ...]
     cells: Sequence[CellContent]
@@ -60,7 +58,7 @@ class Points:
         }
 
     def _worst(self, group: Group, name: str, joined: int) -> Subject | None:
-        """The repetition with the largest latency, called so."""
+        """The repetition with the largest latency."""
         bins = [self.cells[place].bins for place in group.places]
         at = group.worst_at(next((held.column for held in bins if held is not None), "latency_ns"))
         if at is None:

@@ -89,14 +89,12 @@ class StudyPart:
 
     @property
     def answer(self) -> Statement:
-        """The largest latency that was seen."""
         if self.points is None:
             return answer(self.cells, self.names)
         return answer_of_points(self.points.groups, virtual=self.runs[0].run.virtual)
 
     @property
     def rows(self) -> list[cautions.Named]:
-        """The rows of its tables, each with its cells."""
         if self.points is None:
             return [(name, (cell.summary,)) for name, cell in zip(self.names, self.cells, strict=True)]
         return [
@@ -116,7 +114,6 @@ class StudyPart:
         return replace(self, cells=cells, labels=labels, names=names, cases=cases)  # type: ignore[arg-type]
 
     def subjects(self, fit: Fit) -> Mapping[Shows, Sequence[Subject]]:
-        """The subjects of each kind of chart."""
         if self.points is not None:
             return self.points.subjects(fit.drawn, fit.joined)
         part = self.latest(fit.listed).latest(fit.drawn)
@@ -155,7 +152,6 @@ class StudyPart:
         yield from folded_charts(rest)
 
     def histograms(self) -> Iterator[Item]:
-        """Of each column, with the chart's subjects; for the terminal."""
         for _column, subjects in _by_column(HISTOGRAM, self.subjects(EVERYTHING).get(HISTOGRAM.shows) or ()):
             sheet = histogram.sheet(subjects)
             if sheet is not None:
@@ -209,7 +205,7 @@ def figures(chart: Chart, subjects: Sequence[Subject], axes: Axes, part: StudyPa
 
 
 def _by_column(chart: Chart, subjects: Sequence[Subject]) -> Iterator[tuple[str, Sequence[Subject]]]:
-    """The subjects of each column; the first column has an empty name."""
+    """The subjects of each column; the name of the first is empty."""
     if not subjects:
         return
     yield "", subjects

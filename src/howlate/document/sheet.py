@@ -16,8 +16,6 @@ from howlate.words.say import Text, text_of
 
 
 class Style(Enum):
-    """Where a document is shown."""
-
     TERMINAL = "terminal"
     PAGE = "page"
 
@@ -70,7 +68,7 @@ class Column:
 
     @property
     def is_kept(self) -> bool:
-        """Where a terminal has no room for all columns, it is left out last."""
+        """A terminal without room for all columns leaves this one out last."""
         return self.key in ESSENTIAL or any(cell.strong or cell.state for cell in self.cells)
 
 
@@ -217,7 +215,6 @@ def times(
     *,
     strong: bool = False,
 ) -> Column:
-    """A column of times in one unit."""
     return numbers(key, heading, values, unit.text, strong=strong)
 
 

@@ -21,7 +21,7 @@ from howlate.statistics.bins.pool import pool
 
 
 def side_subjects(contents: Sequence[RunContent], joined: Joined) -> list[Subject]:
-    """One a place and side that has a valid repetition; its label `kernel` is the side's name."""
+    """One subject for each place and side with a valid repetition; its label `kernel` is the side's name."""
     return [spot.subject for spot in placed(contents, joined)]
 
 
@@ -37,7 +37,6 @@ class Placed:
 
 
 def placed(contents: Sequence[RunContent], joined: Joined) -> list[Placed]:
-    """The subjects with their places and sides."""
     rulings = list(map(rulings_of, contents))
     subjects = []
     for place in joined.places:

@@ -42,7 +42,6 @@ def table_lines(
     valid: Sequence[bool],
     kept: Sequence[bool] = (),
 ) -> list[tuple[str, str]]:
-    """Its lines, each with a style."""
     labels, numbers = (
         [(without_controls(head), [*map(without_controls, texts)]) for head, texts in columns]
         for columns in (labels, numbers)

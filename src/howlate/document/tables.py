@@ -372,7 +372,7 @@ def _what(name: str, labels_: Sequence[Mapping[str, str]]) -> Text:
 
 
 def _measured_for(title: Caption, seconds: Sequence[float | None]) -> Caption:
-    """With how long the cells measured, unless that is unknown for any of them."""
+    """The title with the time that a cell measured, if that is known for all."""
     known = [value for value in seconds if value is not None]
     if not known or len(known) < len(seconds):
         return title
@@ -385,7 +385,7 @@ def _span(low: str, high: str) -> Text:
 
 
 def _measured(seconds: Sequence[float | None]) -> list[Column]:
-    """How long each row measured, if the rows differ."""
+    """A column of the measured times, if they differ."""
     written = [NOTHING if s is None else seconds_text(s) for s in seconds]
     return [texts("seconds", _("measured"), written)] if len(set(written)) > 1 else []
 
@@ -417,7 +417,6 @@ def _every_row(same: Sequence[str]) -> tuple[str, ...]:
 
 
 def _counts(columns: Sequence[ColumnSummary]) -> list[int]:
-    """The sample counts that are known."""
     return [column.count for column in columns if column.count is not None]
 
 

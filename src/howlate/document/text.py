@@ -127,12 +127,12 @@ def every_note(*, virtual: bool, labels: Iterable[Mapping[str, str]], gravity: S
 
 
 def listed(reasons: Iterable[str]) -> str:
-    """Several reasons of one thing as one sentence, without its stop."""
+    """Several reasons as one sentence, without its full stop."""
     return "; ".join(as_called(reason.strip()).rstrip(".。") for reason in reasons)
 
 
 def coded(text: str) -> str:
-    """Escaped, with what stands between backticks as code."""
+    """Escaped, with text between backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped(text))
 
 
@@ -147,6 +147,5 @@ def typeset(text: str) -> str:
 
 
 def stopped(text: str) -> str:
-    """With a full stop."""
     text = text.strip()
     return text if text.endswith((".", "!", "?", "。", "？")) else _("{sentence}.").format(sentence=text)

@@ -23,7 +23,6 @@ class Unit:
         return "µs" if self.name == "us" else self.name
 
     def text(self, ns: float) -> str:
-        """The number alone."""
         return f"{ns / self.size:,.{self.decimals}f}".replace(",", NARROW_SPACE)
 
 

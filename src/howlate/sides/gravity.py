@@ -54,7 +54,6 @@ def gravity_of(joined: Joined) -> Statement | None:
 
 
 def stated(names: Names) -> Statement | None:
-    """These gravities; None if there is none."""
     if not any(names):
         return None
     return (DIFFERS if len(names) > 1 else ALIKE)(values=_values(names))

@@ -32,8 +32,6 @@ Labelling = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class _Point:
-    """A group with its requested parameters."""
-
     run: int
     machine: str
     kernel: str

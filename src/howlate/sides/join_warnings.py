@@ -118,7 +118,6 @@ def _differing(joined: Joined, values: Values) -> list[dict[str, Any]]:
 
 
 def _values(sides_by_value: Mapping[str, Sequence[str]]) -> tuple[Statement, ...]:
-    """Each value with the sides that have it."""
     return tuple(
         VALUE_OF(value=value or Caption("not set"), sides=tuple(sides))
         for value, sides in sides_by_value.items()

@@ -32,12 +32,10 @@ class RatioInterval:
     pairs: int
 
     def turned(self) -> RatioInterval:
-        """The ratio second / first."""
         return RatioInterval(1 / self.ratio, 1 / self.high, 1 / self.low, self.confidence, self.pairs)
 
     @property
     def half_width(self) -> float:
-        """Half the interval's length."""
         return (self.high - self.low) / 2
 
 

@@ -182,7 +182,7 @@ class SideRow:
 
     @property
     def starved(self) -> bool:
-        """The load was not there in one of them, as the study expects."""
+        """Whether a load was starved in one of them, as the study expects."""
         return any(once.starved for once in self.once.values())
 
     def spread(self, name: str) -> Spread | None:

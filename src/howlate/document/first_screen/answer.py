@@ -87,7 +87,7 @@ def _ruled(material: ReportInput) -> Ruled | None:
 
 
 def _largest(rows: Sequence[ScreenRow]) -> str:
-    """With the row that it was seen in, where there are several."""
+    """The largest value, with its row if there are several."""
     worst = rows[0]
     largest = NOTHING if worst.max_ns is None else time_text(worst.max_ns, space=" ")
     return " ".join((_("max"), largest)) + (f" ({worst.name})" if len(rows) > 1 else "")

@@ -38,7 +38,7 @@ def line(outcome: str, figures: tuple[float | None, float | None], words: Sequen
 
 
 def labels_of(row: Mapping[str, str], every: Sequence[Mapping[str, str]]) -> list[str]:
-    """What tells the row from the others, as words of a shell."""
+    """The labels that distinguish the row, as words of a shell."""
     return [f"{axis}={shell_word(row[axis])}" for axis in axes_that_vary(every) if row.get(axis)]
 
 

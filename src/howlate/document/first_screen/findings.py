@@ -57,7 +57,7 @@ def findings_screen(
 
 
 def _finding(finding: Finding, width: int) -> Iterator[Line]:
-    """Next to each other where both have room; a command is never cut."""
+    """Title and command next to each other if both have room; a command is never cut."""
     about = f" ({', '.join(finding.machines)})" if finding.machines else ""
     found = as_called(f"{finding.title}{about}: {' '.join(finding.found.split())}").replace("`", "")
     remedy = as_called(briefly(finding.change)).replace("`", "")

@@ -32,7 +32,6 @@ COPIED = "none"
 
 
 def height(lines: Sequence[Line], width: int) -> int:
-    """The number of lines that they take on a terminal."""
     return sum(max(1, math.ceil(sum(cell_len(text) for text, _ in line) / width)) for line in lines)
 
 
@@ -60,12 +59,12 @@ def fitting(
 
 
 def typed(lines: Sequence[Line], *, letters: bool) -> list[Line]:
-    """As a terminal has it. `letters`: it has no UTF-8."""
+    """The lines as a terminal writes them; `letters`: it has no UTF-8."""
     return [tuple((_typed(*part, letters=letters), part[1]) for part in line) for line in lines]
 
 
 def _typed(text: str, style: str, *, letters: bool) -> str:
-    """What is copied stays as it is."""
+    """Leaves text that is to be copied unchanged."""
     shown = without_controls(text if style == COPIED else plain(text).replace(NOTHING, "-"))
     if letters and style != COPIED:
         for sign, instead in (("…", "~"), ("·", "-"), ("–", "-"), ("×", "x"), ("≥", ">=")):
@@ -78,7 +77,6 @@ def right(text: str, width: int) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """The beginning of a text that is too long."""
     return text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
 
 

@@ -41,7 +41,6 @@ RULE_OF_THREE = 3
 def notes(
     material: ReportInput, rows: Sequence[ScreenRow], of_rooms: Sequence[ScreenNote]
 ) -> tuple[ScreenNote, ...]:
-    """The most important ones, ranked."""
     found = sorted([*_notes(material, rows), *of_rooms], key=lambda note: note.rank)
     last = [note for note in found if note.rank == LENGTH]
     first = [note for note in found if note.rank != LENGTH]
@@ -97,7 +96,6 @@ def _notes(material: ReportInput, rows: Sequence[ScreenRow]) -> Iterator[ScreenN
 
 
 def _lacking(content: RunContent) -> set[str]:
-    """The cells that were planned and are not there."""
     there = {summary.id for summary in content.summaries}
     return {cell.id for cell in content.run.plan.cells} - there
 

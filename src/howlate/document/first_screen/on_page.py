@@ -62,7 +62,7 @@ def head(material: ReportInput) -> Iterator[Section]:
 
 
 def title(material: ReportInput) -> str:
-    """For the window: the verdict, and of which machine."""
+    """The window's title: the verdict and the machine."""
     answer = material.once(ScreenAnswer.of)
     rows = answer.rows
     what = asked_text(rows.deadline_ns) if rows.deadline_ns else "" if answer.outcome else answer.word

@@ -41,12 +41,11 @@ class ScreenRow:
 
     @property
     def title(self) -> str:
-        """What sentences call it."""
         return self.name or printable(row_names([self.group.labels])[0])
 
     @property
     def column(self) -> str:
-        """The one with the largest value."""
+        """The column with the largest value."""
         return self._worst.latest
 
     @property

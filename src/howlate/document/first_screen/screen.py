@@ -126,7 +126,6 @@ def head_lines(material: ReportInput, answer: ScreenAnswer, width: int) -> Itera
 
 
 def why_lines(why: Reasons, width: int) -> Iterator[Line]:
-    """The kinds of causes with the largest shares."""
     if why.reasons:
         title = Caption("Why late (the {count} worst, share of their time)", count=why.samples)
         if why.of_one:
@@ -154,7 +153,6 @@ def verdict_hint(runs: Sequence[RunContent], folder: str, width: int) -> Iterato
 
 
 def _more(material: ReportInput, notes: Sequence[ScreenNote]) -> str:
-    """What the rest is."""
     count = screen_notes.others(material, notes)
     told = ngettext("{count} more note", "{count} more notes", count).format(count=count)
     return ", ".join([*([told] if count else []), _("all tables")])

@@ -63,7 +63,6 @@ class StripRows(Protocol):
 
 
 def later_text(row: StripRow) -> str:
-    """In a column."""
     if row.later is None:
         return NOTHING
     count = f"{'≥' if row.at_least else ''}{count_text(row.later)}"

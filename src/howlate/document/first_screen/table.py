@@ -99,7 +99,7 @@ class ScreenTable:
 
 
 def _plain(column: ScreenColumn) -> ScreenColumn:
-    """As a terminal has it, so that widths are those that are shown."""
+    """The column in the letters of a terminal, so that widths are right."""
     texts = [plain(text) for text in column.texts]
     return ScreenColumn(plain(column.heading), texts, column.rank, column.words, column.styles)
 
