@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import signal
@@ -15,6 +16,8 @@ import pytest
 from lacks import AS_ROOT, KERNEL, skip
 from probe.drive import cell, probe_path, read_stream, run, running
 from processes import is_running, until, with_word
+
+FULL = os.strerror(errno.ENOSPC)
 
 pytestmark = pytest.mark.beside
 
@@ -61,7 +64,7 @@ def test_a_test_that_is_stopped_while_its_loads_run_alone_measures_nothing(
             started |= loads_of(one.pid)
         code, out, err = one.end()
     assert code == 5
-    assert "it was stopped before anything was measured" in err and not out
+    assert "before anything" in err and not out
     assert len(started) == 1, "the load was started again"
     assert not any(is_running(pid) for pid in started)
     assert path.stat().st_size == 0
@@ -119,7 +122,7 @@ def test_a_parent_that_ended_before_it_could_ask_is_noticed(probe: Path, words: 
     words = (*words, "--duration", "10ms", "--end-with-parent")
     done = run(*words, f"--parent={ended.pid}")
     assert done.returncode == 4
-    assert "the parent has already ended" in done.stderr
+    assert "the parent has" in done.stderr
     mine = run(*words, f"--parent={os.getpid()}")
     assert mine.returncode == 0, mine.stderr
 
@@ -146,7 +149,7 @@ def test_a_full_disk_ends_orderly_with_a_stream_up_to_its_last_whole_batch(
     path = small_disk / "stream"
     done = run("cyclic", "--period", "100us", "--duration", "1h", "--quiet", "--stream", path)
     assert done.returncode == 4
-    assert "No space left on device" in done.stderr and "Traceback" not in done.stderr
+    assert FULL in done.stderr and "Traceback" not in done.stderr
     stream = read_stream(path)
     totals = stream.totals[0]
     assert totals.releases == totals.rows_total + totals.overruns + totals.dropped
@@ -161,7 +164,7 @@ def test_a_disk_that_is_full_at_once_ends_the_run_too(probe: Path, small_disk: P
     (small_disk / "filler").write_bytes(bytes(65536))
     done = run("cyclic", "--duration", "1h", "--quiet", "--stream", small_disk / "stream")
     assert done.returncode == 4
-    assert "No space left on device" in done.stderr
+    assert FULL in done.stderr
 
 
 def test_no_thread_outlives_an_error_in_the_middle_of_the_start(probe: Path, tmp_path: Path) -> None:

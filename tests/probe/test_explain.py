@@ -204,7 +204,7 @@ def test_what_a_probe_left_that_was_killed_with_its_guardian_is_removed(
         assert f"howlate-{one.pid}\n" in tracing(tmp_path / "look")
     if by == "restore":
         done = run("restore")
-        assert f"restored trace instance howlate-{one.pid}: removed" in done.stdout
+        assert f"howlate-{one.pid}: removed" in done.stdout
     else:
         assert run(*RING, "--activations=10").returncode == 0
     assert until(lambda: tracing(tmp_path / "look") == before)
@@ -257,7 +257,7 @@ def test_who_recorded_is_told_and_bpf_is_refused_where_it_was_not_possible(
     assert (in_force["with"], in_force["detail"]) == ("tracefs", "few")
     assert done.returncode == 3
     for said in (done.stderr, planned.stdout):
-        assert f"--explain-with bpf is not possible here: {in_force['no_bpf']}" in said
+        assert "--explain-with bpf " in said and in_force["no_bpf"] in said
 
 
 @pytest.mark.parametrize("by", ["bpf", "bpf-by-address"])
@@ -334,10 +334,10 @@ def test_stacks_are_left_to_the_trace_ring(probe: Path, tmp_path: Path) -> None:
 def test_without_the_right_it_is_refused_with_reason_and_remedy(probe: Path, everybodys: Path) -> None:
     done = as_nobody(everybodys, "cyclic", "--explain", "--policy=other", "--activations=10")
     assert done.returncode == 3
-    assert "--explain is not possible here" in done.stderr
-    assert "root" in done.stderr
+    assert "--explain " in done.stderr and "root" in done.stderr
     done = as_nobody(everybodys, "plan", '["cyclic","--explain","--policy=other"]')
-    assert "--explain is not possible here" in done.stdout
+    answer = json.loads(done.stdout)
+    assert answer["exit_code"] == 3 and answer["message"].startswith("--explain ")
 
 
 def test_the_summary_says_how_many_cases_were_kept(probe: Path) -> None:

@@ -321,5 +321,5 @@ def test_in_a_job_the_next_line_finds_the_setting_as_it_was(before: str, tmp_pat
 
 def test_the_word_for_it_is_for_the_probe_alone(probe: Path) -> None:
     done = run("guardian")
-    assert done.returncode == 2 and "started by the probe itself" in done.stderr
+    assert done.returncode == 2 and "the probe itself" in done.stderr
     assert "guardian" not in run("--help").stdout

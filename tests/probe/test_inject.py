@@ -132,7 +132,7 @@ def test_where_no_gap_has_room_for_a_delay_it_is_refused(probe: Path) -> None:
     words = (*CYCLIC, "--policy=fifo:80", "--inject=fifo-task", "--inject-every=2")
     done = run(*words, "--inject-round=1ms", "--activations=20")
     assert done.returncode == 2, done.stderr
-    assert "no gap between releases has room" in done.stderr and "--inject-round" in done.stderr
+    assert "no gap" in done.stderr and "--inject-round" in done.stderr
     for more in (("--inject-round=100us", "--activations=20"), ("--inject-round=1ms", "--activations=2")):
         assert run(*words, *more).returncode == 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -102,7 +103,8 @@ def test_a_line_that_fails_does_not_stop_the_next(probe: Path, tmp_path: Path) -
     )
     assert done.returncode == 1
     assert statuses(tmp_path / "out") == ["signal 9", "3", "2", "255"]
-    assert "/no/such/program cannot be executed: No such file" in (tmp_path / "out/1/stderr").read_text()
+    absent = (tmp_path / "out/1/stderr").read_text()
+    assert "/no/such/program" in absent and os.strerror(errno.ENOENT) in absent
     assert "cyclic" in (tmp_path / "out/2/stderr").read_text()
 
 
@@ -111,7 +113,7 @@ def test_a_module_that_cannot_be_loaded_ends_the_job(probe: Path, tmp_path: Path
     assert done.returncode == 1
     assert statuses(tmp_path / "out") == ["0", "3", "not run", "not run"]
     said = (tmp_path / "out/1/stderr").read_text()
-    assert "the module howlate-none" in said and "No such file or directory" in said
+    assert "howlate-none" in said and os.strerror(errno.ENOENT) in said
 
 
 @needs_program("strace", "strace")
@@ -267,4 +269,4 @@ def test_a_module_that_is_not_there_cannot_be_unloaded_and_the_next_line_runs(
 ) -> None:
     job(tmp_path, ["unload", "howlate-none"], ["/bin/true"])
     assert statuses(tmp_path / "out") == ["3", "0"]
-    assert "the module howlate-none cannot be unloaded" in (tmp_path / "out/0/stderr").read_text()
+    assert "howlate-none" in (tmp_path / "out/0/stderr").read_text()

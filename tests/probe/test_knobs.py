@@ -169,7 +169,7 @@ def test_two_probes_keep_journals_of_their_own_and_refuse_each_others_knobs(hold
     third = hold("--knob", "timer_migration=on")
     _, err = third.communicate(timeout=120)
     assert third.returncode == 3
-    assert "is held by another probe" in err
+    assert "by another probe" in err
     kill_unguarded(first.pid)
     first.wait()
     done = restore()
@@ -272,8 +272,8 @@ def test_a_knob_that_was_not_held_to_the_end_is_told_and_the_code_says_so(
             THP.write_text(before)
     assert process.returncode == 4
     warning, last = err.strip().splitlines()[-2:]
-    assert warning.startswith("howlate-probe: warning: a knob was changed by somebody else")
-    assert last.startswith("howlate-probe: a knob was changed by somebody else")
+    assert warning.startswith("howlate-probe: warning: ") and "by somebody else" in warning
+    assert last.startswith("howlate-probe: ") and "by somebody else" in last
     trailer = read_stream(tmp_path / "stream").trailer
     assert trailer is not None
     (setting,) = trailer["knobs"][0]["settings"]
@@ -317,7 +317,7 @@ def test_what_a_living_probe_holds_is_known_in_other_namespaces(kind: str, hold:
     for there in (inside, []):  # and the other way round
         second = hold("--knob", "timer_migration=on", before=there)
         _, err = second.communicate(timeout=120)
-        assert second.returncode == 3 and "is held by another probe" in err
+        assert second.returncode == 3 and "by another probe" in err
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=120) == 0
     assert chosen(MIGRATION) == before
@@ -337,7 +337,7 @@ def test_probes_with_state_folders_of_their_own_know_of_each_others_knobs(hold: 
     in_force(process)
     second = hold("--knob", "timer_migration=on", HOWLATE_STATE_DIR=other)
     _, err = second.communicate(timeout=120)
-    assert second.returncode == 3 and "is held by another probe" in err
+    assert second.returncode == 3 and "by another probe" in err
     kill_unguarded(process.pid)
     process.wait()
     assert f"{MIGRATION}: " in restore(HOWLATE_STATE_DIR=other).stdout

@@ -86,4 +86,4 @@ def test_a_load_that_completes_no_deed_was_not_there(probe: Path, tmp_path: Path
     load = f"disk:5MiB/s,size=1MiB,sync=1TiB,directory={tmp_path}"
     done = run("cyclic", "--duration=300ms", "--load", load, "--quiet")
     assert done.returncode == 0
-    assert f"not loaded: the load {load} made no fsyncs in the " in done.stderr
+    assert all(part in done.stderr for part in ("not loaded: ", load, "fsyncs"))

@@ -62,7 +62,7 @@ def test_a_limit_of_memory_is_what_is_available(probe: Path, group: Group, words
     cpu = f",cpus={min(os.sched_getaffinity(0))}"
     done = load_once(words[0] + cpu, "--duration", "1s", before=group.into())
     assert done.returncode == 3
-    assert "of memory that are available" in done.stderr and done.stderr.count("\n") == 1
+    assert "available" in done.stderr and done.stderr.count("\n") == 1
     fits = load_once(words[0].replace("64MiB", "32MiB") + cpu, "--duration", "1s", before=group.into())
     assert fits.returncode == 0, fits.stderr
 
@@ -86,7 +86,7 @@ def test_a_load_that_ran_out_of_memory_says_so(probe: Path, group: Group) -> Non
         take_memory(group)
         _, err = load.process.communicate(timeout=60)
     assert load.process.returncode == 3
-    assert "memory-access was killed because memory ran out" in err and err.count("\n") == 1
+    assert "memory-access was killed" in err and err.count("\n") == 1
 
 
 def test_a_test_whose_load_ran_out_of_memory_is_told_that(probe: Path, group: Group) -> None:
@@ -111,5 +111,4 @@ def test_a_test_whose_load_ran_out_of_memory_is_told_that(probe: Path, group: Gr
             out, _ = process.communicate(timeout=60)
         finally:
             process.kill()
-    assert "memory-access was killed because memory ran out" in out
-    assert "the machine was not under this load to the end" in out
+    assert "memory-access was killed" in out and "under this load" in out

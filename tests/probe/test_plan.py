@@ -113,7 +113,7 @@ def test_of_another_machine_its_cpus_alone_are_known(probe: Path) -> None:
     done = run("plan", "--elsewhere", "--cpus=0-7", given=lines)
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert [answer.get("exit_code", 0) for answer in answers] == [0, 3, 3, 2, 2]
-    assert answers[1]["message"] == "CPU 8 is not there: the machine has 0-7"
+    assert all(part in answers[1]["message"] for part in ("CPU 8 ", "0-7"))
     assert run("plan", "--cpus=0", given="").returncode == 2
     assert json.loads(run("plan", "--elsewhere", json.dumps(["cyclic", "--cpus=4095"])).stdout)["ok"]
 
