@@ -16,7 +16,7 @@ import pytest
 
 from howlate.lab.bench import Bench
 from howlate.lab.replay import RecordedCell, replay
-from howlate.replay.lateness import explain
+from howlate.replay.lateness import lateness_of
 from howlate.store.activations import streamed_activations
 from howlate.store.stream import StreamReader
 from lab.equipped import Guest
@@ -171,7 +171,7 @@ def test_to_the_next_sleep_an_activation_costs_at_most_so_many_instructions_more
     more = float(np.median(with_it.columns["samples.latency_ns"] - without.columns["samples.latency_ns"]))
     typical = sorted(measured.activations.each, key=lambda each: each.latency_ns)[100]
     (done,) = replay(on, measured, [typical], LIMITS)
-    spans = explain(done.execution, done.release_ns, done.activation.latency_ns, done.stamp).spans
+    spans = lateness_of(done.execution, done.release_ns, done.activation.latency_ns, done.stamp).spans
     events = _counted_events(spans)
     assert len(events) >= with_it.events_of_one(0)  # a filter's are counted too
     after = int(with_it.events_of_one(AFTER_NS) - with_it.events_of_one(0))

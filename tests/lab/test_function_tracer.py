@@ -20,7 +20,7 @@ from howlate.lab.bench import Bench
 from howlate.lab.kernels.label import Label
 from howlate.lab.replay import RecordedCell, ReplayedActivation, replay, symbols_of
 from howlate.model.cause import Lateness
-from howlate.replay.lateness import explain
+from howlate.replay.lateness import lateness_of
 from howlate.store.activation import Activation
 from howlate.store.activations import streamed_activations
 from lab.function_graph import UNKNOWN, Traced, traced
@@ -114,7 +114,7 @@ def nearest(on: Bench, load: str, to: Sequence[Traced], seen: frozenset[str]) ->
     print(f"\n{unlike:.1%} of the calls differ")
     if unlike > ALIKE:
         skip(f"an equivalent sample without the tracer ({unlike:.1%} of the calls differ at least)", KERNEL)
-    return theirs, explain(ours.execution, ours.release_ns, ours.activation.latency_ns, ours.stamp)
+    return theirs, lateness_of(ours.execution, ours.release_ns, ours.activation.latency_ns, ours.stamp)
 
 
 def calls_of(done: ReplayedActivation) -> Counter[str]:

@@ -13,7 +13,7 @@ import pytest
 from howlate.lab.replay import RecordedCell, replay
 from howlate.model.cause import ORDINARY, Cause, Why
 from howlate.model.trace import CellTrace
-from howlate.replay.lateness import explain
+from howlate.replay.lateness import lateness_of
 from howlate.store.activations import streamed_activations
 from howlate.store.ingest import ingest
 from howlate.store.run_folder import STREAM, CellFiles
@@ -68,7 +68,7 @@ def both(folder: Path, booted: Path, kernel: str, load: str, detail: str, count:
         each for each in measured.activations.worst(len(measured.activations.each)) if each.release in cases
     ]
     for done in replay(on, measured, kept[:count], LIMITS):
-        lateness = explain(done.execution, done.release_ns, done.activation.latency_ns, done.stamp)
+        lateness = lateness_of(done.execution, done.release_ns, done.activation.latency_ns, done.stamp)
         yield compared(lateness, cases[done.activation.release])
 
 

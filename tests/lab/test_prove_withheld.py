@@ -16,7 +16,9 @@ IDLE, REAL_TIME = "cpu:30", "memory-alloc:100+cpu:5,policy=fifo:50"
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("load", "reason"), [(IDLE, "the CPU was idle for"), (REAL_TIME, "is real-time")])
+@pytest.mark.parametrize(
+    ("load", "reason"), [(IDLE, "the CPU was idle for"), (REAL_TIME, "real-time tasks (")]
+)
 def test_a_command_probes_beside_an_objection_only_for_a_deadline_or_for_late_releases(
     load: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,7 +14,7 @@ from howlate.lab.bench import Bench
 from howlate.lab.guests.machine import Machine
 from howlate.lab.replay import RecordedCell, ReplayedActivation, replay
 from howlate.model.cause import Cause, Lateness
-from howlate.replay.lateness import explain
+from howlate.replay.lateness import lateness_of
 from howlate.store.activations import streamed_activations
 from lab.guests import LIMITS, RT, STANDARD, bench, cell, stream_of
 
@@ -44,7 +44,7 @@ def recorded(on: Bench, *options: str, activations: int = 100) -> RecordedCell:
 
 
 def explained(done: ReplayedActivation) -> Lateness:
-    return explain(done.execution, done.release_ns, done.activation.latency_ns, done.stamp)
+    return lateness_of(done.execution, done.release_ns, done.activation.latency_ns, done.stamp)
 
 
 def must_add_up(found: Lateness) -> None:

@@ -57,7 +57,7 @@ def reason(folder: Path, signed: bytes, *keys: Key) -> str:
     try:
         assert verified(folder / "InRelease", keyring, "InRelease") == TEXT
     except DamagedError as refused:
-        assert refused.statement.rule == "lab.bad-signature"
+        assert refused.statement.rule == "lab.unusable"
         assert "--keyring" in refused.remedy
         return str(refused.statement.values["reason"])
     return ""

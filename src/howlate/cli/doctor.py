@@ -18,16 +18,14 @@ if TYPE_CHECKING:
 
 def _alone(given: list[str]) -> None:
     """Refuse options that would be ignored."""
-    from howlate.errors import UsageError
+    from howlate.errors import UsageError, exclusive
 
     if "restore" in given and len(given) > 1:
         raise UsageError(
             "--restore applies to this machine, now, and takes no other option", remedy="give it alone"
         )
     if "run" in given and "target" in given:
-        raise UsageError(
-            "--run and --target exclude each other", remedy="a run has the facts of its own machine"
-        )
+        raise exclusive("--run", "--target")
 
 
 @click.command(epilog="Example: howlate doctor --run runs/20260102T030405-check --json")

@@ -20,7 +20,7 @@ from howlate.lab.build_root import build_root, inside, needed_packages, why_no_r
 from howlate.lab.cache import cache_folder, made, storing
 from howlate.lab.kernels.headers import TRIPLETS, Headers, headers, host_architecture
 from howlate.lab.kernels.kernel import Kernel
-from howlate.lab.problems import NO_MODULE
+from howlate.lab.problems import NO_MODULE, UNUSABLE
 
 LOG = "build.log"
 """The output of make, with the warnings of W=1; in the modules' folder."""
@@ -217,8 +217,5 @@ def _tail(rows: Sequence[str]) -> str:
 
 
 def _no_kbuild(folder: Path) -> UsageError:
-    return UsageError(
-        "{folder} does not build a module",
-        remedy="name a folder whose Kbuild or Makefile has `obj-m += NAME.o`",
-        folder=folder,
-    )
+    hint = "name a folder whose Kbuild or Makefile has `obj-m += NAME.o`"
+    return UsageError(UNUSABLE(what=folder, reason="it does not build a module", hint=hint))

@@ -19,7 +19,7 @@ from howlate.lab.archive.manifest import unchanged, write_manifest
 from howlate.lab.archive.packages import CODENAMES, Archive, Say, silent
 from howlate.lab.cache import cache_folder, made
 from howlate.lab.kernels.headers import TRIPLETS, host_architecture
-from howlate.lab.problems import NOT_IN_ARCHIVE, OTHER_MIRROR
+from howlate.lab.problems import NOT_IN_ARCHIVE, OTHER_MIRROR, UNUSABLE
 
 _CHANGING = ("root/headers", "root/tmp")
 """Where headers are copied to, and modules are built."""
@@ -86,12 +86,8 @@ def build_root(
                 row for row in (done.stdout + done.stderr).splitlines() if row.startswith(("E:", "W:"))
             ]
             why = messages[-1] if messages else (done.stderr.splitlines() or ["it does not say why"])[-1]
-            raise TargetError(
-                "debootstrap could not make a root of {release}: {reason}",
-                remedy="check that the mirror has this suite",
-                release=release,
-                reason=why,
-            )
+            hint = "check that the mirror has this suite"
+            raise TargetError(UNUSABLE(what=release, reason=f"debootstrap: {why}", hint=hint))
         for rest in ("var/cache/apt/archives", "var/lib/apt/lists", "usr/share/doc", "usr/share/locale"):
             shutil.rmtree(root / rest, ignore_errors=True)
         write_manifest(beside, folder.name, but=_CHANGING)

@@ -20,6 +20,7 @@ from elftools.elf.elffile import ELFFile
 from howlate.errors import DamagedError, UsageError
 from howlate.lab.archive.deb import DAMAGED_PACKAGE, data_tar, members
 from howlate.lab.guests.identity import build_ids
+from howlate.lab.problems import UNUSABLE
 
 _VMLINUX = "vmlinux"
 _Row = tuple[int, str]
@@ -118,11 +119,9 @@ def _opened(path: Path, held: ExitStack) -> DebugInfo:
     for file in files:
         if (info := _debug_info(path, file)) is not None:
             return info
-    raise UsageError(
-        "{path} has no vmlinux with debug information and a build id",
-        remedy="name an unstripped vmlinux, a folder that has one, or the package linux-image-RELEASE-dbg",
-        path=path,
-    )
+    hint = "name an unstripped vmlinux, a folder that has one, or the package linux-image-RELEASE-dbg"
+    reason = "it has no vmlinux with debug information and a build id"
+    raise UsageError(UNUSABLE(what=path, reason=reason, hint=hint))
 
 
 @contextmanager

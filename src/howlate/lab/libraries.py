@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from howlate.errors import NotPossibleError, UsageError
+from howlate.lab.problems import UNUSABLE
 from howlate.system.opening import read_bytes
-from howlate.words.statement import rule
 
-BAD_PROBE = rule("lab.bad-probe", "the probe {path} cannot be used: {reason}", remedy="{hint}")
 HERE = "build the probe on this machine"
 BUILD = "build one with `./dev probe --with-cobalt` or `--with-evl`"
 
@@ -60,12 +59,12 @@ def check_probe(path: Path, arch: str) -> bytes:
     try:
         data = read_bytes(path, links=True)
     except OSError as error:
-        raise UsageError(BAD_PROBE(path=path, reason=error.strerror, hint=BUILD)) from None
+        raise UsageError(UNUSABLE(what=path, reason=error.strerror, hint=BUILD)) from None
     program = read_program(data)
     if program is None or program.arch != arch:
-        raise UsageError(BAD_PROBE(path=path, reason=f"it is not a program for {arch}", hint=BUILD))
+        raise UsageError(UNUSABLE(what=path, reason=f"it is not a program for {arch}", hint=BUILD))
     if _NAME not in data:
-        raise UsageError(BAD_PROBE(path=path, reason="it is another program", hint=BUILD))
+        raise UsageError(UNUSABLE(what=path, reason="it is another program", hint=BUILD))
     return data
 
 
@@ -94,16 +93,16 @@ def _listed(path: Path, interpreter: str) -> dict[str, Path]:
     try:
         done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     except OSError as error:
-        raise NotPossibleError(BAD_PROBE(path=path, reason=error.strerror, hint=HERE)) from None
+        raise NotPossibleError(UNUSABLE(what=path, reason=error.strerror, hint=HERE)) from None
     missing = re.search(
         r"^\s*(\S+) => not found|(\S+): cannot open shared object file", done.stdout + done.stderr, re.M
     )
     if missing:
         reason = f"it needs {missing[1] or missing[2]}, which is not installed here"
-        raise NotPossibleError(BAD_PROBE(path=path, reason=reason, hint=HERE))
+        raise NotPossibleError(UNUSABLE(what=path, reason=reason, hint=HERE))
     if done.returncode != 0:
         reason = (done.stderr.strip() or "ldd fails").splitlines()[-1]
-        raise NotPossibleError(BAD_PROBE(path=path, reason=reason, hint=HERE))
+        raise NotPossibleError(UNUSABLE(what=path, reason=reason, hint=HERE))
     by_name = re.findall(r"^\s*(\S+) => (/\S+) \(", done.stdout, re.M)
     by_path = re.findall(r"^\s*(/\S+) \(", done.stdout, re.M)  # named by a path in the program
     return {name: Path(place) for name, place in [*by_name, *((path, path) for path in by_path)]}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from howlate.errors import NotPossibleError
-from howlate.words.statement import rule
+from howlate.errors import NotPossibleError, UsageError
+from howlate.words.statement import Statement, rule
 
 NOT_INSTALLED = rule(
     "lab.not-installed", "{program} is not installed", remedy="install the package {package}"
@@ -12,13 +12,20 @@ NOT_IN_ARCHIVE = rule("lab.not-in-archive", "the archive does not have {what}", 
 NO_MODULE = rule("lab.no-module", "no module can be built for {kernel}: {reason}", remedy="{hint}")
 QEMU_FAILED = rule("lab.qemu-failed", "QEMU failed: {reason}")
 GUEST_FAILED = rule("lab.guest-failed", "the guest failed: {reason}")
-SAVED_UNREADABLE = rule(
-    "lab.saved-unreadable",
-    "a guest's state that QEMU saved cannot be read: {reason}",
-    remedy="use QEMU 7.2 or newer",
-)
-TWICE = rule("lab.named-twice", "the kernel {label} is named twice", remedy="give each its own name")
+UNUSABLE = rule("lab.unusable", "{what} cannot be used: {reason}", remedy="{hint}")
 OTHER_MIRROR = "use another mirror"
+
+
+def saved_unreadable(reason: str) -> Statement:
+    """The error about a guest's state that QEMU saved."""
+    return UNUSABLE(what="a guest's saved state", reason=reason, hint="use QEMU 7.2 or newer")
+
+
+def no_kernels() -> UsageError:
+    """The error about a command that neither the user nor a study tells its kernels."""
+    return UsageError(
+        "name the kernels", remedy="write --kernels 6.1,6.1-rt; `howlate lab kernels` lists them"
+    )
 
 
 def not_installed(program: str, package: str) -> NotPossibleError:

@@ -19,7 +19,7 @@ from howlate.model.guest_cpus import SHIFTS
 from howlate.model.run import VIRTUAL
 from howlate.replay.execution import Execution
 from howlate.replay.instructions import AMD64, InstructionKind
-from howlate.replay.log import ExecutionLog, Integers, LogPlan, Stretch
+from howlate.replay.log import ExecutionLog, Integers, LoggedSpan, LogPlan
 from howlate.replay.symbols import USER_TOP, Symbols
 from howlate.store.activation import Activation, Activations
 from howlate.store.activations import streamed_activations
@@ -187,16 +187,16 @@ def _stamp_ns(activation: Activation) -> int:
     return activation.release_ns + activation.latency_ns
 
 
-def _around(stamp_ns: int, lead_ns: int) -> Stretch:
-    return Stretch(stamp_ns - lead_ns, stamp_ns + TAIL_NS)
+def _around(stamp_ns: int, lead_ns: int) -> LoggedSpan:
+    return LoggedSpan(stamp_ns - lead_ns, stamp_ns + TAIL_NS)
 
 
-def _joined(windows: Iterable[Stretch]) -> tuple[Stretch, ...]:
+def _joined(windows: Iterable[LoggedSpan]) -> tuple[LoggedSpan, ...]:
     """In order; those that meet are one."""
-    joined: list[Stretch] = []
+    joined: list[LoggedSpan] = []
     for stretch in sorted(windows, key=lambda each: each.from_ns):
         if joined and stretch.from_ns <= joined[-1].to_ns:
-            joined[-1] = Stretch(joined[-1].from_ns, max(joined[-1].to_ns, stretch.to_ns))
+            joined[-1] = LoggedSpan(joined[-1].from_ns, max(joined[-1].to_ns, stretch.to_ns))
         else:
             joined.append(stretch)
     return tuple(joined)
@@ -268,7 +268,7 @@ def ahead_ns(bench: Bench, symbols: Symbols) -> int:
 
 def _compared_clocks_ns(bench: Bench, symbols: Symbols) -> int:
     """The same, from a short cell that is logged from its first instruction to its last."""
-    lines, logs = bench.logged([[*_CALIBRATION, *_STREAM]], _LIMITS, LogPlan((Stretch(0, _EVER),), 10_000))
+    lines, logs = bench.logged([[*_CALIBRATION, *_STREAM]], _LIMITS, LogPlan((LoggedSpan(0, _EVER),), 10_000))
     calibrating = streamed_activations(lines[-1].files.get("stream", b""))
     stamps_ns = np.array([calibrating.t0_ns + _stamp_ns(each) for each in calibrating.each])
     reads_ns = stamps(execution_of(bench, symbols, logs[0]))[1]

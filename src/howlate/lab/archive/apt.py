@@ -45,7 +45,7 @@ from howlate.lab.cache import (
     write_entry,
     write_sealed_json,
 )
-from howlate.lab.problems import not_installed
+from howlate.lab.problems import UNUSABLE, not_installed
 from howlate.system.paths import archive_ready
 
 KEYRINGS = tuple(Path("/usr/share/keyrings") / f"debian-archive-keyring.{end}" for end in ("gpg", "pgp"))
@@ -343,11 +343,9 @@ def _write(file: Path, text: str) -> None:
 def _fit(path: Path, unfit: str) -> Path:
     """A path to be written into a file of apt's; NotPossibleError if it cannot be: apt knows no escapes there."""
     if re.search(unfit, str(path)):
-        raise NotPossibleError(
-            "apt cannot use the path {path}: it has a quote, backslash, space, comma or bracket",
-            remedy="set HOWLATE_CACHE to another folder, rename the keyring, or use --mirror",
-            path=path,
-        )
+        reason = "for apt it may not have a quote, backslash, space, comma or bracket"
+        hint = "set HOWLATE_CACHE to another folder, rename the keyring, or use --mirror"
+        raise NotPossibleError(UNUSABLE(what=path, reason=reason, hint=hint))
     return path
 
 

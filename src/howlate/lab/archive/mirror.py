@@ -24,11 +24,11 @@ from howlate.lab.archive.download import NOT_FETCHED, UnusableError, download
 from howlate.lab.archive.packages import (
     ADDITIONS,
     DAY,
-    LIST_UNFIT,
     AbsentError,
     Package,
     Say,
     absent,
+    bad_list,
     cached_index,
     fields,
     once,
@@ -40,17 +40,7 @@ from howlate.lab.archive.packages import (
 )
 from howlate.lab.archive.signature import verified
 from howlate.lab.cache import locked, make_folder, read_sealed_json, storing, write_sealed_json
-from howlate.lab.problems import OTHER_MIRROR
-from howlate.words.statement import rule
-
-NO_KEYRING = rule(
-    "lab.no-keyring", "the keyring {keyring} does not exist", remedy="name a file that gpgv can read"
-)
-OTHER_CONTENT = rule(
-    "lab.other-content",
-    "{address} does not match its signed list (SHA256 {digest})",
-    remedy="call `howlate lab kernels --refresh` and try again, or use another mirror",
-)
+from howlate.lab.problems import OTHER_MIRROR, UNUSABLE
 
 MOST_SIGNED = 4 << 20
 """Bytes of an InRelease; Debian's have 0.2 MB."""
@@ -79,13 +69,10 @@ class MirrorArchive:
     ) -> None:
         for address in addresses:
             if not _is_address(address):
-                raise UsageError(
-                    '"{address}" is not the address of a mirror',
-                    remedy="write it as in http://HOST/debian",
-                    address=address,
-                )
+                reason, hint = "it is not the address of a mirror", "write it as in http://HOST/debian"
+                raise UsageError(UNUSABLE(what=f'"{address}"', reason=reason, hint=hint))
         if keyring is not None and not keyring.is_file():
-            raise UsageError(NO_KEYRING(keyring=keyring))
+            raise no_keyring(keyring)
         self.addresses = tuple(address.rstrip("/") for address in addresses)
         self.keyring = keyring or default_keyring()
         self.say = say
@@ -109,7 +96,7 @@ class MirrorArchive:
             except AbsentError:
                 raise absent(package) from None
             if digest != package.sha256:
-                raise DamagedError(OTHER_CONTENT(address=package.uri, digest=digest))
+                raise _other_content(package.uri, digest)
             with storing(file):
                 part.rename(file)
         finally:
@@ -203,7 +190,7 @@ class MirrorArchive:
                 (f"{base}/{by_hash}", f"{base}/{name}{ending}"), file, min(digest_due.size, MOST_LIST)
             )
             if digest != digest_due.sha256:
-                raise DamagedError(OTHER_CONTENT(address=f"{base}/{name}{ending}", digest=digest))
+                raise _other_content(f"{base}/{name}{ending}", digest)
             with file.open("rb") as packed, decompressed(packed, kind, file, MOST_PLAIN_LIST) as plain:
                 return list(read_packages(plain, suite, address, f"{base}/{name}"))
         return []  # a suite without this architecture
@@ -270,15 +257,23 @@ def _hashes(text: str, whence: str) -> dict[str, _Hash]:
     hashes: dict[str, _Hash] = {}
     for row in filter(None, map(str.split, text.splitlines())):
         if len(row) != 3 or not re.fullmatch(r"[0-9a-f]{64} [0-9]{1,12}", " ".join(row[:2])):
-            raise DamagedError(LIST_UNFIT(list=whence, reason="a row of hashes"))
+            raise bad_list(whence, "a row of hashes")
         hashes[row[2]] = _Hash(row[0], int(row[1]))
     return hashes
 
 
-def _unfit(base: str, reason: str) -> DamagedError:
-    return DamagedError(
-        "{address}/InRelease cannot be used: {reason}",
-        remedy="check this machine's clock, or use another mirror",
-        address=base,
-        reason=reason,
+def no_keyring(keyring: Path) -> UsageError:
+    return UsageError(
+        UNUSABLE(what=keyring, reason="it does not exist", hint="name a file that gpgv can read")
     )
+
+
+def _other_content(address: str, digest: str) -> DamagedError:
+    reason = f"it does not match its signed list (SHA256 {digest})"
+    hint = "call `howlate lab kernels --refresh` and try again, or use another mirror"
+    return DamagedError(UNUSABLE(what=address, reason=reason, hint=hint))
+
+
+def _unfit(base: str, reason: str) -> DamagedError:
+    hint = "check this machine's clock, or use another mirror"
+    return DamagedError(UNUSABLE(what=f"{base}/InRelease", reason=reason, hint=hint))

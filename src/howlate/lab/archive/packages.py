@@ -18,14 +18,7 @@ from typing import IO, Protocol
 from howlate.errors import DamagedError, TargetError
 from howlate.lab.cache import living, locked, read_sealed_json, say_changed, storing, write_sealed_json
 from howlate.lab.kernels.label import ARCHITECTURES
-from howlate.lab.problems import NOT_IN_ARCHIVE
-from howlate.words.statement import rule
-
-LIST_UNFIT = rule(
-    "lab.list-unfit",
-    "{list} is not a list of packages: {reason}",
-    remedy="call again with --refresh, or use another mirror",
-)
+from howlate.lab.problems import NOT_IN_ARCHIVE, UNUSABLE
 
 CODENAMES = ("bullseye", "bookworm", "trixie", "forky", "sid")
 """Releases whose kernels are 5.10 or newer, oldest first."""
@@ -87,6 +80,13 @@ class AbsentError(TargetError):
     """The hash of the missing package, if it is one."""
 
 
+def bad_list(whence: object, reason: str) -> DamagedError:
+    """The error about a list of packages."""
+    return DamagedError(
+        UNUSABLE(what=whence, reason=reason, hint="call again with --refresh, or use another mirror")
+    )
+
+
 def absent(package: Package) -> AbsentError:
     """The package was removed since the list was made, or never moved to where the list says."""
     error = AbsentError(NOT_IN_ARCHIVE(what=package.file_name, hint="take another version"))
@@ -124,7 +124,7 @@ def read_packages(stream: IO[bytes] | io.RawIOBase, suite: str, base: str, whenc
     while block := stream.read(1 << 22):
         whole, end, rest = (rest + block).rpartition(b"\n\n")
         if len(rest) > _MOST_PARAGRAPH:
-            raise DamagedError(LIST_UNFIT(list=whence, reason="a paragraph of it does not end"))
+            raise bad_list(whence, "a paragraph of it does not end")
         if end:
             yield from _kernel_packages(whole, suite, base, whence)
     yield from _kernel_packages(rest, suite, base, whence)
@@ -141,7 +141,7 @@ def _kernel_packages(block: bytes, suite: str, base: str, whence: str) -> Iterat
         try:
             yield _package(fields(paragraph.decode()), suite, base, whence)
         except UnicodeDecodeError:
-            raise DamagedError(LIST_UNFIT(list=whence, reason="it is not UTF-8 text")) from None
+            raise bad_list(whence, "it is not UTF-8 text") from None
 
 
 def fields(paragraph: str) -> dict[str, str]:
@@ -169,7 +169,7 @@ def _package(members: Mapping[str, str], suite: str, base: str, whence: str) -> 
             "depends": members.get("Depends", ""),
         }
     except KeyError as error:
-        raise DamagedError(LIST_UNFIT(list=whence, reason=f"a package without {error}")) from None
+        raise bad_list(whence, f"a package without {error}") from None
     return checked_package(row, suite, whence)
 
 
@@ -179,7 +179,7 @@ def checked_package(row: Mapping[str, object], suite: str, whence: str) -> Packa
     texts = {member: str(row.get(member, "")) for member in _FIT}
     for member, text in texts.items():
         if not re.fullmatch(_FIT[member], text) or (member == "version" and _LONGEST_NUMBER.search(text)):
-            raise DamagedError(LIST_UNFIT(list=whence, reason=f"{member} {text[:80]!a}"))
+            raise bad_list(whence, f"{member} {text[:80]!a}")
     size = int(texts.pop("size"))
     return Package(suite=suite, size=size, **texts)
 
@@ -229,7 +229,7 @@ def cached_index(
     if packages is None:
         packages = load_index(index)
     if packages is None:
-        raise DamagedError(LIST_UNFIT(list=index, reason="it is empty"))
+        raise bad_list(index, "it is empty")
     return packages
 
 

@@ -11,15 +11,8 @@ from pathlib import Path
 from typing import IO
 
 from howlate.errors import DamagedError
-from howlate.lab.problems import not_installed
+from howlate.lab.problems import UNUSABLE, not_installed
 from howlate.system.paths import archive_ready
-from howlate.words.statement import rule
-
-BAD_SIGNATURE = rule(
-    "lab.bad-signature",
-    "{keyring} does not verify the signature of {list} ({reason})",
-    remedy="name the keyring of that archive with --keyring, or use another mirror",
-)
 
 _BEGINNING = b"-----BEGIN PGP SIGNED MESSAGE-----"
 _PREFIX = "[GNUPG:] "
@@ -53,7 +46,9 @@ def verified(signed: Path, keyring: Path, whence: str) -> str:
             argv = [gpgv, "--homedir", home, "--keyring", str(keyring.absolute())]
             why, text = _verified([*argv, "--output", "-"], signed)
     if why:
-        raise DamagedError(BAD_SIGNATURE(list=whence, keyring=keyring, reason=why))
+        reason = f"it does not verify the signature of {whence} ({why})"
+        hint = "name the keyring of that archive with --keyring, or use another mirror"
+        raise DamagedError(UNUSABLE(what=keyring, reason=reason, hint=hint))
     return text.decode("utf-8", errors="replace")
 
 

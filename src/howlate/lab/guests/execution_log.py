@@ -10,14 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from howlate.errors import DamagedError
 from howlate.lab.cache import storing
 from howlate.lab.guests.machine import escaped
+from howlate.lab.guests.window import bad_result
 from howlate.replay.log import Anchor, ExecutionLog, LogPlan, Switch
 from howlate.system.paths import emulator_trace_path
-from howlate.words.statement import rule
-
-LOG_CUT = rule("lab.log-cut", "the log of a guest's instructions is cut off or damaged")
 
 LOG_BYTES = 1 << 30
 """Room for the log of a guest."""
@@ -51,7 +48,7 @@ class LogFiles:
                 return int(clock_ns), int(instructions)
         except ValueError:
             pass
-        raise DamagedError(LOG_CUT())
+        raise bad_result("the log of its instructions is cut off")
 
     @property
     def _plan(self) -> Path:
@@ -82,7 +79,7 @@ class LogFiles:
         try:
             return tuple(_stretches(addresses, _bytes_of(code), marks))
         except (ValueError, IndexError):
-            raise DamagedError(LOG_CUT()) from None
+            raise bad_result("the log of its instructions is cut off") from None
 
 
 def _bytes_of(code: str) -> dict[int, bytes]:

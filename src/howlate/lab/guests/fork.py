@@ -28,14 +28,12 @@ from howlate.lab.guests.scratch import scratch
 from howlate.lab.guests.single import SingleState, SingleWords, put_instant, read_moment, read_single
 from howlate.lab.guests.snapshot import Snapshot, begin_anew, saved_clock_ns, saved_instructions
 from howlate.lab.guests.watch import Limits
-from howlate.lab.problems import GUEST_FAILED
+from howlate.lab.problems import GUEST_FAILED, UNUSABLE
 from howlate.model.guest_cpus import SHIFTS
 from howlate.replay.log import ExecutionLog, LogPlan
 from howlate.replay.premises import GuestMoment, Witness
-from howlate.words.statement import rule
 
 STOPPED_ELSEWHERE = "it stopped neither before its release nor after it"
-LINE_REFUSED = rule("lab.line-refused", "the guest refused a line of its job: {reason}")
 
 FORK_FORMAT = 2
 """Counted up when the host's steps from a fork to a probe's latency change."""
@@ -182,11 +180,9 @@ def forked(
             if moment is not None:
                 yield Fork(saved.boot, beside / _STATE, *moment, otherwise, stop, limits, held)
                 return
-        raise TargetError(
-            "QEMU moved a guest's clock in each of {tries} attempts to save it",
-            remedy="call the command again, with less other work on this machine",
-            tries=_TRIES,
-        )
+        reason = f"QEMU moved its clock in each of {_TRIES} attempts to save it"
+        hint = "call the command again, with less other work on this machine"
+        raise TargetError(UNUSABLE(what="the guest", reason=reason, hint=hint))
 
 
 def _save(
@@ -265,7 +261,9 @@ def _refuse(files: Mapping[str, bytes]) -> None:
             stderr = files.get(f"{number}/stderr", b"").decode("utf-8", "replace").strip()
             reason = stderr.rpartition("\n")[2].removeprefix("howlate-probe: ") or status
             is_usage = status == str(int(ExitCode.USAGE))
-            raise (UsageError if is_usage else UnfitKernelError)(LINE_REFUSED(reason=reason))
+            raise (UsageError if is_usage else UnfitKernelError)(
+                GUEST_FAILED(reason=f"it refused a line of its job: {reason}")
+            )
 
 
 def _until_latency(guest: Guest, instant_ns: int) -> SingleWords:

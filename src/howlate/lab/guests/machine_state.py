@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from howlate.errors import DamagedError
-from howlate.lab.problems import SAVED_UNREADABLE
+from howlate.lab.problems import saved_unreadable
 from howlate.model.decode import json_value
 
 _BEGIN, _PART, _LAST, _WHOLE, _SUBSECTION, _DESCRIPTION, _CONFIGURATION, _COMMAND = range(1, 9)
@@ -36,7 +36,7 @@ class MachineState:
         try:
             return stream.state()
         except (struct.error, IndexError, KeyError, ValueError):
-            raise DamagedError(SAVED_UNREADABLE(reason=f"unknown part at {stream.at}")) from None
+            raise DamagedError(saved_unreadable(f"unknown part at {stream.at}")) from None
 
 
 class _Stream:

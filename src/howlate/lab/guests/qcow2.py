@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from howlate.errors import DamagedError
-from howlate.lab.problems import SAVED_UNREADABLE
+from howlate.lab.problems import saved_unreadable
 
 CUT = "its image is cut off"
 
@@ -61,7 +61,7 @@ def saved_machine(image: BinaryIO) -> Iterator[bytes]:
     try:
         head = _Head(*_HEAD.unpack(_read(image, 0, _HEAD.size)))
         if (head.mark, head.cluster_bits, head.snapshots) != (_MARK, _BITS, 1):
-            raise DamagedError(SAVED_UNREADABLE(reason="its image is empty"))
+            raise DamagedError(saved_unreadable(reason="its image is empty"))
         at = head.snapshots_at
         l1_at, l1_length, *_, size, more = _SNAPSHOT.unpack(_read(image, at, _SNAPSHOT.size))
         if more >= _MORE.size:
@@ -75,18 +75,18 @@ def saved_machine(image: BinaryIO) -> Iterator[bytes]:
                     return
                 piece = min(size, _CLUSTER)
                 if cluster & _COMPRESSED or not cluster & _OFFSET:
-                    raise DamagedError(SAVED_UNREADABLE(reason="its image has a hole"))
+                    raise DamagedError(saved_unreadable(reason="its image has a hole"))
                 yield _read(image, cluster & _OFFSET, piece)
                 size -= piece
     except struct.error:
-        raise DamagedError(SAVED_UNREADABLE(reason=CUT)) from None
+        raise DamagedError(saved_unreadable(reason=CUT)) from None
     if size:
-        raise DamagedError(SAVED_UNREADABLE(reason=CUT))
+        raise DamagedError(saved_unreadable(reason=CUT))
 
 
 def _read(image: BinaryIO, at: int, size: int) -> bytes:
     image.seek(at)
     data = image.read(size)
     if len(data) < size:
-        raise DamagedError(SAVED_UNREADABLE(reason=CUT))
+        raise DamagedError(saved_unreadable(reason=CUT))
     return data

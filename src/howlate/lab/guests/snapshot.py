@@ -33,7 +33,7 @@ from howlate.lab.guests.machine import NAMED
 from howlate.lab.guests.monitor import GoneError
 from howlate.lab.guests.scratch import scratch
 from howlate.lab.guests.watch import Limits
-from howlate.lab.problems import GUEST_FAILED, SAVED_UNREADABLE
+from howlate.lab.problems import GUEST_FAILED, UNUSABLE, saved_unreadable
 from howlate.replay.log import ExecutionLog, LogPlan
 from howlate.store.files import file_hash, read_json, write_json
 from howlate.system.scratch import free_bytes
@@ -147,11 +147,8 @@ class Snapshots:
             with state:
                 yield Snapshot(boot, state)
             return
-        raise TargetError(
-            "the saved guest {path} keeps disappearing",
-            remedy="call the command again",
-            path=self._folder / key,
-        )
+        hint = "call the command again"
+        raise TargetError(UNUSABLE(what=self._folder / key, reason="it keeps disappearing", hint=hint))
 
     def _take(self, boot: Boot, key: str, stop: threading.Event) -> Path:
         folder = self._folder / key
@@ -327,9 +324,7 @@ def set_clock(state: Path, clock_ns: int, shift: int = 0) -> int:
     with state.open("r+b") as file, mmap.mmap(file.fileno(), 0) as data:
         moved_ns = saved_clock_ns(data, shift) - clock_ns
         if not 0 <= moved_ns <= AFTER_NS:
-            raise TargetError(
-                SAVED_UNREADABLE(reason=f"its clock is {moved_ns} ns late, more than {AFTER_NS} ns")
-            )
+            raise TargetError(saved_unreadable(f"its clock is {moved_ns} ns late, more than {AFTER_NS} ns"))
         begin_anew(data, clock_ns + AFTER_NS)
     return moved_ns
 
@@ -352,7 +347,7 @@ def begin_anew(data: mmap.mmap, clock_ns: int) -> None:
     at, record_at = _only(data, _ICOUNT), _only(data, _REPLAY)
     begun = _BEGUN.get(int.from_bytes(data[record_at : record_at + 4], "big"))
     if begun is None:
-        raise TargetError(SAVED_UNREADABLE(reason="it has no clock"))
+        raise TargetError(saved_unreadable("it has no clock"))
     _CLOCK.pack_into(data, at, clock_ns, 0)
     data[record_at + 4 : record_at + 4 + len(begun)] = begun
 
@@ -361,5 +356,5 @@ def _only(data: mmap.mmap, mark: bytes) -> int:
     """Where the only one of a mark ends."""
     at = data.find(mark)
     if at < 0 or data.find(mark, at + 1) >= 0:
-        raise TargetError(SAVED_UNREADABLE(reason="it has no clock"))
+        raise TargetError(saved_unreadable("it has no clock"))
     return at + len(mark)

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 from howlate.errors import UnfitKernelError
 from howlate.lab.kernels.label import Label
+from howlate.lab.problems import UNUSABLE
 from howlate.model.kernel_config import Config
-from howlate.words.statement import rule
 
-NOT_A_MODE = rule(
-    "lab.not-a-mode", "{label} cannot be chosen: {reason}", remedy="leave out the parameter{hint}"
-)
+LEAVE_OUT = "leave out the parameter"
 
 
 @dataclass(frozen=True)
@@ -75,10 +73,10 @@ def check_parameters(label: Label, config: Config | None, version: str) -> None:
             continue
         if config is None:
             reason = f"without a config it is unknown whether the kernel has {word}"
-            hint = ", or put the config into the kernel's folder"
-            raise UnfitKernelError(NOT_A_MODE(label=label, reason=reason, hint=hint))
+            hint = f"{LEAVE_OUT}, or put the config into the kernel's folder"
+            raise UnfitKernelError(UNUSABLE(what=label, reason=reason, hint=hint))
         have = modes(config, version)
         if value not in have.choices:
             choices = ", ".join(have.choices) or "no choice of preemption"
             reason = f"it has {choices}, because {have.because}"
-            raise UnfitKernelError(NOT_A_MODE(label=label, reason=reason, hint=""))
+            raise UnfitKernelError(UNUSABLE(what=label, reason=reason, hint=LEAVE_OUT))

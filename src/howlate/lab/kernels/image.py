@@ -13,9 +13,7 @@ from pathlib import Path
 
 from howlate.errors import DamagedError, HowlateError, UsageError
 from howlate.lab.archive.deb import DAMAGED_PACKAGE, MOST_FILE, TooMuchError, decompressed
-from howlate.words.statement import rule
-
-NOT_BOOTABLE = rule("lab.not-bootable", "{image} cannot be booted: {reason}", remedy="{hint}")
+from howlate.lab.problems import UNUSABLE
 
 MOST_CONFIG = 16 << 20
 _IKCONFIG = (b"IKCFG_ST", b"IKCFG_ED")
@@ -188,4 +186,4 @@ def _not_bootable(
     reason: str = "it is not a kernel",
     hint: str = "name a bzImage (amd64) or an Image (arm64)",
 ) -> UsageError:
-    return UsageError(NOT_BOOTABLE(image=image, reason=reason, hint=hint))
+    return UsageError(UNUSABLE(what=image, reason=reason, hint=hint))

@@ -13,11 +13,10 @@ from howlate.lab.kernels.config import Modes, check_parameters, modes
 from howlate.lab.kernels.image import MOST_CONFIG
 from howlate.lab.kernels.label import Label
 from howlate.lab.kernels.modules import Modules
+from howlate.lab.problems import UNUSABLE
 from howlate.model.kernel_config import Config, parse_config
 from howlate.store.files import read_json, write_json
-from howlate.words.statement import Statement, rule
-
-KERNEL_CHANGED = rule("lab.kernel-changed", "{path} is not the kernel {kernel}: {reason}", remedy="{hint}")
+from howlate.words.statement import Statement
 
 RECORD = "kernel.json"
 VMLINUZ, CONFIG, SYSTEM_MAP, MODULES = "vmlinuz", "config", "System.map", "modules"
@@ -83,7 +82,8 @@ class Kernel:
     def _changed(self, reason: str | None) -> Statement:
         again = "call the command again" if self.label.own else "fetch the kernel again"
         hint = f"remove {self.vmlinuz.parent} and {again}"
-        return KERNEL_CHANGED(path=self.vmlinuz, kernel=self.pinned, reason=reason, hint=hint)
+        why = f"it is not the kernel {self.pinned}: {reason}"
+        return UNUSABLE(what=self.vmlinuz, reason=why, hint=hint)
 
     @property
     def modes(self) -> Modes | None:
@@ -150,10 +150,5 @@ class Kernel:
             )
         except (KeyError, TypeError) as error:
             raise DamagedError(
-                KERNEL_CHANGED(
-                    path=folder / RECORD,
-                    kernel=folder.name,
-                    reason=error,
-                    hint=f"remove {folder} and fetch it again",
-                )
+                UNUSABLE(what=folder / RECORD, reason=error, hint=f"remove {folder} and fetch it again")
             ) from None

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from howlate.errors import UsageError
-from howlate.lab.problems import TWICE
+from howlate.errors import UsageError, named_twice
+from howlate.lab.problems import UNUSABLE
 
 ARCHITECTURES = ("amd64", "arm64")
 FORM = (
@@ -92,7 +92,7 @@ def parse_labels(text: str) -> tuple[Label, ...]:
         raise bad_label("", FORM)
     for number, label in enumerate(labels):
         if label in labels[:number]:
-            raise UsageError(TWICE(label=label))
+            raise UsageError(named_twice("--kernels", str(label)))
     return labels
 
 
@@ -187,4 +187,4 @@ def _hint(text: str) -> str:
 
 def bad_label(text: str, hint: object) -> UsageError:
     """The error about the name of a kernel."""
-    return UsageError('"{text}" cannot be the name of a kernel', remedy="{hint}", text=text, hint=hint)
+    return UsageError(UNUSABLE(what=f'"{text}"', reason="it is not the name of a kernel", hint=hint))

@@ -12,6 +12,7 @@ from howlate.errors import UnfitKernelError
 from howlate.lab.archive.packages import Say
 from howlate.lab.kernels.kernel import Kernel
 from howlate.lab.kernels.label import Label
+from howlate.lab.problems import UNUSABLE
 from howlate.model.capabilities import LoadKind
 from howlate.model.kernel_config import Config
 from howlate.words.statement import rule
@@ -76,11 +77,9 @@ def check_cpus(label: Label, kernel: Kernel, cpus: int) -> None:
     """UnfitKernelError if the kernel, with these boot parameters, would die of the CPUs of its guest."""
     has_cobalt = kernel.config_path is not None and kernel.config.get("CONFIG_XENOMAI") == "y"
     if has_cobalt and cpus > _cpus_at_start(label):
-        raise UnfitKernelError(
-            "Cobalt in the kernel {kernel} cannot use CPUs that come online after boot, as a guest's do",
-            remedy="measure on one CPU (see docs/cores.md)",
-            kernel=label,
-        )
+        reason = "its Cobalt cannot use CPUs that come online after boot, as a guest's do"
+        hint = "measure on one CPU (see docs/cores.md)"
+        raise UnfitKernelError(UNUSABLE(what=label, reason=reason, hint=hint))
 
 
 def remedy_of_hang(kernel: Kernel, command_line: str) -> str:

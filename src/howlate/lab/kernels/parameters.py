@@ -24,6 +24,7 @@ from howlate.errors import UsageError
 from howlate.lab.cache import read_entry
 from howlate.lab.kernels.image import plain_kernel
 from howlate.lab.kernels.label import EARLY, FLAGS, Label
+from howlate.lab.problems import UNUSABLE
 from howlate.model.decode import nearest
 from howlate.model.facts import format_cpus, parse_cpus
 from howlate.settings.cpuset import ISOLATED, NOHZ_FULL
@@ -82,13 +83,10 @@ def _check_cpus(label: Label, facts: Mapping[str, Any]) -> None:
         listed = parse_cpus(str(facts[fact])) if fact in facts else None
         if named is None or listed is None or named <= listed:
             continue
-        raise UsageError(
-            "{parameter} is in force on CPUs {cpus} only in a guest of {label}",
-            remedy="name CPUs that the guest has (--guest-cpus N); one must remain for everything else",
-            parameter=word,
-            cpus=format_cpus(named & listed) or "none",
-            label=label,
-        )
+        cpus = format_cpus(named & listed) or "none"
+        hint = "name CPUs that the guest has (--guest-cpus N); one must remain for everything else"
+        reason = f"it is in force on CPUs {cpus} only in a guest of {label}"
+        raise UsageError(UNUSABLE(what=word, reason=reason, hint=hint))
 
 
 def _set_aside(word: str) -> frozenset[int] | None:
@@ -109,13 +107,7 @@ def _refusal(label: Label, word: str, known: ImageNames) -> UsageError:
     elif near is not None:
         value = f"={word.partition('=')[2]}" if "=" in word else ("=..." if near not in FLAGS else "")
         hint = f'did you mean "{near}{value}"? Else leave it out'
-    return UsageError(
-        "the kernel of {label} does not have the parameter {parameter}",
-        remedy="{hint}",
-        label=label,
-        parameter=word,
-        hint=hint,
-    )
+    return UsageError(UNUSABLE(what=word, reason=f"the kernel of {label} does not have it", hint=hint))
 
 
 def _name(word: str) -> str:

@@ -13,7 +13,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from howlate.errors import ExitCode, GuestError, HowlateError, TargetError, UnfitKernelError, UsageError
+from howlate.errors import (
+    ExitCode,
+    GuestError,
+    HowlateError,
+    TargetError,
+    UnfitKernelError,
+    UsageError,
+    named_twice,
+)
 from howlate.lab.archive.apt import AptArchive
 from howlate.lab.archive.emulator import with_emulator
 from howlate.lab.archive.packages import Archive, Say, silent
@@ -36,7 +44,7 @@ from howlate.lab.kernels.own_needs import check_cpus, check_knobs, check_own
 from howlate.lab.kernels.parameters import check_in_force
 from howlate.lab.libraries import check_probe, guest_libraries
 from howlate.lab.needed import GuestModules, built, needed
-from howlate.lab.problems import GUEST_FAILED, TWICE
+from howlate.lab.problems import GUEST_FAILED, UNUSABLE
 from howlate.lab.replay import RecordedCell, ReplayedActivation, replay
 from howlate.lab.results import Results
 from howlate.lab.tidy import tidy
@@ -96,12 +104,6 @@ def open_lab(
     user's own."""
     if options.clock not in CLOCKS:
         raise UsageError(unknown("clock", options.clock, ("virtual", "real")))
-    if options.jobs < 0:
-        raise UsageError(
-            "--jobs must be at least 1, not {jobs}",
-            remedy="leave it out for one guest per CPU",
-            jobs=options.jobs,
-        )
     if options.probe is not None:
         check_probe(options.probe, host_architecture())  # this machine asks it what it can do
     cache = cache or cache_folder()
@@ -140,7 +142,7 @@ class LabTarget:
         for path in options.own:
             label, kernel = own_kernel(str(path), cache, say)
             if str(label) in self._labels:
-                raise UsageError(TWICE(label=label))
+                raise UsageError(named_twice("--own-kernel", str(label)))
             check_own(kernel, say)
             check_cpus(label, kernel, self._cpus if self._clock == VIRTUAL else 1)
             self._make_ready(label.arch)
@@ -432,13 +434,9 @@ def _check_online(bench: Bench, values: Mapping[str, Any]) -> None:
     """With a CPU offline the others would have its share of the machine's instructions."""
     online = parse_cpus(str(values.get("cpu.online", ""))) or frozenset()
     if bench.machine.clock == VIRTUAL and online and len(online) != bench.machine.cpus:
-        raise UnfitKernelError(
-            "the guest {guest} has {online} of its {cpus} CPUs online",
-            remedy="leave out the boot parameter that keeps the others offline, or change --guest-cpus",
-            guest=bench.label,
-            online=len(online),
-            cpus=bench.machine.cpus,
-        )
+        reason = f"{len(online)} of the {bench.machine.cpus} CPUs of its guest are online"
+        hint = "leave out the boot parameter that keeps the others offline, or change --guest-cpus"
+        raise UnfitKernelError(UNUSABLE(what=bench.label, reason=reason, hint=hint))
 
 
 def _argv(cell: Cell) -> list[str]:

@@ -37,16 +37,10 @@ def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
     traces = {cell.summary.id: cell.trace for cell in content.cells if cell.trace is not None}
     marks = {cell.summary.id: mark(cell.summary) for cell in content.cells}
     explained = [cell for cell in explained_cells(content) if cell.id in wanted]
-    if not explained:
-        raise UsageError(
-            "no events were recorded in these cells of {run}",
-            remedy="measure with --set explain=true",
-            run=run.path,
-        )
     if not any(cell.cases for cell in explained):
         raise UsageError(
-            "no cell of these in {run} has a late sample whose events were kept",
-            remedy="`howlate why {run:shell}` says why",
+            "none of these cells of {run} has a late sample with its events",
+            remedy="measure with --set explain=true; `howlate why {run:shell}` says why",
             run=run.path,
         )
     shift_ns = _before_ns(traces[cell.id] for cell in explained)

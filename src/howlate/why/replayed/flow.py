@@ -9,26 +9,25 @@ from pathlib import Path
 from howlate.errors import DamagedError, NotPossibleError, UsageError
 from howlate.lab.cache import living
 from howlate.lab.debug_info import DebugInfo
+from howlate.lab.problems import UNUSABLE
 from howlate.lab.targets.lab import LabTarget
 from howlate.model.cause import ExplainedCase, Lateness
-from howlate.model.decode import NEAREST, nearest
+from howlate.model.decode import unknown
 from howlate.model.facts import Facts
 from howlate.model.guest_cpus import GuestCpus
 from howlate.model.plan import Cell
 from howlate.model.run import Run
 from howlate.model.trace import TraceCase
-from howlate.replay.lateness import explain
+from howlate.replay.lateness import lateness_of
 from howlate.replay.source_lines import with_places
 from howlate.statistics.labels import row_names
 from howlate.store.activation import Activation, Activations
 from howlate.store.activations import recorded_activations
 from howlate.store.run_folder import RunFolder
 from howlate.why.explained_cells import ExplainedCell, has_idle_states
-from howlate.words.statement import Statement, rule
 
 RELEASES = "cyclic"
 """The test whose samples are latencies of releases."""
-LISTS_CELLS = rule("why.lists-cells", "`howlate show --cells {run:shell}` lists the cells")
 
 
 @dataclass(frozen=True)
@@ -74,13 +73,7 @@ def choose(folder: RunFolder, run: Run, wanted: str, worst: int, without: str = 
     cells = [cell for cell in _whole_cells(folder, run) if not without or _kernel(cell) != without]
     named = _named(cells, wanted)
     if not named:
-        raise UsageError(
-            "{run} has no whole cell {cell}",
-            remedy="{hint}",
-            run=folder.path,
-            cell=wanted,
-            hint=_hint(folder, wanted, {cell.id for cell in cells}),
-        )
+        raise UsageError(unknown("whole cell", wanted, {cell.id for cell in cells}))
     return _worst_of(folder, _with_releases(named) or named, worst)
 
 
@@ -89,22 +82,9 @@ def choose_against(folder: RunFolder, run: Run, one: Cell, kernel: str) -> Chose
     cells = _whole_cells(folder, run)
     alike = [cell for cell in cells if _kernel(cell) == kernel and _other_labels(cell) == _other_labels(one)]
     if not alike:
-        hint = _hint(folder, kernel, {_kernel(cell) for cell in cells} - {_kernel(one)})
-        raise UsageError(
-            "{run} has no whole cell on {kernel} that is otherwise as {cell}",
-            remedy="{hint}",
-            run=folder.path,
-            kernel=kernel,
-            cell=one.id,
-            hint=hint,
-        )
+        others = {_kernel(cell) for cell in cells} - {_kernel(one)}
+        raise UsageError(unknown("kernel with such a cell", kernel, others))
     return _worst_of(folder, alike, 1)[0]
-
-
-def _hint(folder: RunFolder, name: str, known: Iterable[str]) -> Statement:
-    """The nearest name, or where all names are listed."""
-    near = nearest(name, known)
-    return LISTS_CELLS(run=folder.path) if near is None else NEAREST(name=near)
 
 
 def _whole_cells(folder: RunFolder, run: Run) -> list[Cell]:
@@ -182,7 +162,9 @@ def explain_all(
                 say(
                     f"following {done.activation.latency_ns / 1000:,.1f} us from release {done.activation.release}"
                 )
-                lateness = explain(done.execution, done.release_ns, done.activation.latency_ns, done.stamp)
+                lateness = lateness_of(
+                    done.execution, done.release_ns, done.activation.latency_ns, done.stamp
+                )
                 if (source := sources.get(label)) is not None:
                     lateness = with_places(lateness, done.execution, done.release_ns, source.lines)
                 cases.append(_case(done.activation, lateness))
@@ -223,13 +205,9 @@ def _sources(
         found.update((label, each) for each in debug if each.is_of(image))
     for each in debug:
         if each not in found.values():
-            raise UsageError(
-                "{path} is of another kernel than {kernels:list}: its build id is {build_id}",
-                remedy="name the debug package of the same version",
-                path=each.path,
-                kernels=tuple(machines),
-                build_id=each.build_id,
-            )
+            reason = f"its build id {each.build_id} is of another kernel than {', '.join(machines)}"
+            hint = "name the debug package of the same version"
+            raise UsageError(UNUSABLE(what=each.path, reason=reason, hint=hint))
     return found
 
 

@@ -25,13 +25,12 @@ class ArchiveOptions:
 
     def opened(self) -> Archive:
         """The archive through this machine's apt, or through the mirrors; with fresh lists if requested."""
-        from howlate.errors import UsageError
         from howlate.lab.archive.apt import AptArchive
-        from howlate.lab.archive.mirror import NO_KEYRING, MirrorArchive
+        from howlate.lab.archive.mirror import MirrorArchive, no_keyring
         from howlate.lab.cache import cache_folder
 
         if self.keyring is not None and not self.keyring.is_file():
-            raise UsageError(NO_KEYRING(keyring=self.keyring))
+            raise no_keyring(self.keyring)
         archive: Archive
         if self.mirrors:
             archive = MirrorArchive(cache_folder() / "mirror", self.mirrors, self.keyring, say)

@@ -65,7 +65,7 @@ lab_options = together(
         ),
         click.option(
             "--jobs",
-            type=int,
+            type=click.IntRange(0),
             default=0,
             metavar="N",
             help="How many guests run at once (default: the host's CPUs).",
@@ -131,16 +131,12 @@ def command(
 
 def _kernels(request: Asked, kernels: str, own: tuple[Path, ...]) -> str:
     """The kernels that are named, else the study's; none if the user gave kernels of their own."""
-    from howlate.errors import UsageError
+    from howlate.lab.problems import no_kernels
     from howlate.measure.prepare import kernels_asked
 
     labels = kernels or ("" if own else ",".join(kernels_asked(request)))
     if not labels and not own:
-        raise UsageError(
-            "{study} does not name kernels",
-            remedy="write --kernels 6.1,6.1-rt; `howlate lab kernels` lists them",
-            study=request.study.id,
-        )
+        raise no_kernels()
     return labels
 
 
