@@ -23,7 +23,7 @@ from howlate.lab.replay import NO_SYMBOLS, STAMP_NOT_FOUND
 from howlate.lab.targets.lab import LabTarget
 from howlate.measure.prepare import Asked
 from howlate.prove import measured_steps
-from howlate.prove.bisected import WINDOWS, AskedOf, StepAnswer
+from howlate.prove.bisected import WINDOWS, StepAnswer, StepRequest
 from howlate.prove.bisection import Step, StepSide
 from howlate.prove.forked_part import UNEQUAL
 from howlate.prove.lab._search_line import showing
@@ -80,7 +80,7 @@ def answered(
         execute=execute_cells,
         showing=showing,
     )
-    return steps.proved(STEP, AskedOf(again=again))
+    return steps.proved(STEP, StepRequest(again=again))
 
 
 def proof(found_ns: int, goal: Goal) -> Proof:

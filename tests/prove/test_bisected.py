@@ -12,10 +12,10 @@ from howlate.model.summary import CellSummary
 from howlate.prove import bisected, bisection
 from howlate.prove.bisected import (
     WINDOWS,
-    AskedOf,
     Bisected,
     BisectionEnd,
     StepAnswer,
+    StepRequest,
     bisect,
     sampled,
 )
@@ -90,7 +90,7 @@ def test_a_window_is_decided_by_proofs_away_from_the_limit(
         made = [lambda _: 4_000, lambda at_ns: 4_000 + max(0, worst_ns - 4_000 - at_ns)]
         return [made_proof(latency_ns, goal) for latency_ns in made]
 
-    answer = by_proof(proofs, LIMIT_NS, AskedOf())
+    answer = by_proof(proofs, LIMIT_NS, StepRequest())
     windows = range(1 if side is SKIP else WINDOWS)
     assert answer.side is side
     assert asked == [(window, deadline_ns) for window in windows for deadline_ns in deadlines_ns]
@@ -113,7 +113,7 @@ def test_the_first_window_that_contradicts_another_skips_the_step_and_is_the_las
         asked.append(window)
         return [proof_at(found_ns[window], goal)]
 
-    assert by_proof(proofs, LIMIT_NS, AskedOf()) == StepAnswer(SKIP, (50_000, 60_000, 150_000))
+    assert by_proof(proofs, LIMIT_NS, StepRequest()) == StepAnswer(SKIP, (50_000, 60_000, 150_000))
     assert asked == [0, 1, 2]
 
 
@@ -123,7 +123,7 @@ def test_a_proof_that_claims_nothing_decides_nothing_unless_it_found_a_release_b
         def proofs(_: int, goal: Goal, found_ns: int = found_ns) -> list[Proof]:
             return [proof_at(found_ns, goal, withheld=True)]
 
-        answer = by_proof(proofs, LIMIT_NS, AskedOf())
+        answer = by_proof(proofs, LIMIT_NS, StepRequest())
         assert answer.side is side
         assert bool(answer.why) == (side is SKIP)
 
@@ -153,13 +153,13 @@ def test_a_step_that_a_proof_could_not_decide_says_why(
         proof = proof_at(50_000, goal)
         return [proof, spoilt(proof) if at_both or goal.deadline_ns < LIMIT_NS else proof]
 
-    answer = by_proof(proofs, LIMIT_NS, AskedOf())
+    answer = by_proof(proofs, LIMIT_NS, StepRequest())
     assert answer.side is SKIP and answer.why is not None
     assert reason in english(answer.why)
 
 
 def test_a_step_that_is_too_near_to_the_limit_has_its_figure_for_a_reason() -> None:
-    assert by_proof(lambda _, goal: [proof_at(95_000, goal)], LIMIT_NS, AskedOf()) == StepAnswer(
+    assert by_proof(lambda _, goal: [proof_at(95_000, goal)], LIMIT_NS, StepRequest()) == StepAnswer(
         SKIP, (95_000,)
     )
 
@@ -182,7 +182,7 @@ def test_of_an_end_a_window_is_searched_to_its_figure_where_that_is_not_far_from
         asked.append(goal)
         return [made_proof(lambda at_ns: 4_000 + max(0, worst_ns - 4_000 - at_ns), goal)]
 
-    figures = by_proof(proofs, LIMIT_NS, AskedOf(scatter=True)).largest_ns
+    figures = by_proof(proofs, LIMIT_NS, StepRequest(scatter=True)).largest_ns
     assert asked == asked_for * WINDOWS
     assert not LIMIT_NS // 2 < worst_ns < 2 * LIMIT_NS or set(figures) == {worst_ns}
 
@@ -194,8 +194,8 @@ def test_once_more_is_by_eight_other_windows() -> None:
         asked.add(window)
         return [proof_at(50_000, goal)]
 
-    assert by_proof(proofs, LIMIT_NS, AskedOf()) == StepAnswer(GOOD, (50_000,) * WINDOWS)
-    assert by_proof(proofs, LIMIT_NS, AskedOf(again=True)) == StepAnswer(GOOD, (50_000,) * WINDOWS)
+    assert by_proof(proofs, LIMIT_NS, StepRequest()) == StepAnswer(GOOD, (50_000,) * WINDOWS)
+    assert by_proof(proofs, LIMIT_NS, StepRequest(again=True)) == StepAnswer(GOOD, (50_000,) * WINDOWS)
     assert asked == set(range(2 * WINDOWS))
 
 
@@ -207,7 +207,7 @@ def searched(figure: Figure, count: int, limit_ns: int = LIMIT_NS) -> Bisected:
     """A list of builds, by proofs."""
     steps = [Step(str(number), f"change{number}") for number in range(count)]
 
-    def ask(step: Step, how: AskedOf) -> StepAnswer:
+    def ask(step: Step, how: StepRequest) -> StepAnswer:
         number = int(step.name)
         return by_proof(lambda window, goal: [proof_at(figure(number, window), goal)], limit_ns, how)
 
@@ -237,7 +237,7 @@ def by_seeds(figure: Figure, count: int, limit_ns: int = LIMIT_NS) -> Bisected:
     """The same by samples: a step's seeds have what its windows have by proofs."""
     steps = [Step(str(number), f"change{number}") for number in range(count)]
 
-    def ask(step: Step, how: AskedOf) -> StepAnswer:
+    def ask(step: Step, how: StepRequest) -> StepAnswer:
         measured = [late_by(figure(int(step.name), seed - 1), made) for seed, made in MADE.items()]
         return sampled(measured, {made.point for made in MADE.values()}, limit_ns, again=how.again)
 
@@ -315,7 +315,7 @@ def test_no_window_is_asked_for_a_deadline_of_0(limit_ns: int) -> None:
     goals: list[Goal] = []
     draws = random.Random(4)
 
-    def ask(step: Step, how: AskedOf) -> StepAnswer:
+    def ask(step: Step, how: StepRequest) -> StepAnswer:
         def proofs(_: int, goal: Goal) -> list[Proof]:
             goals.append(goal)
             return [proof_at(round(limit_ns * draws.choice([0, 0.5, 0.6, 0.8, 1.3, 1.5, 9])), goal)]
@@ -379,7 +379,7 @@ def test_what_is_said_follows_from_the_answers(
 ) -> None:
     second = dict(zip(("build1", "build2"), again, strict=False))
 
-    def ask(step: Step, how: AskedOf) -> StepAnswer:
+    def ask(step: Step, how: StepRequest) -> StepAnswer:
         return StepAnswer(second[step.name] if how.again else sides[STEPS.index(step)])
 
     found = bisect(STEPS, LIMIT_NS, ask)

@@ -7,7 +7,7 @@ import pytest
 from howlate.errors import UsageError
 from howlate.prove.lab.prove import _asked, _goal
 from howlate.prove.landscape import Goal
-from howlate.prove.searched import LandscapesAsked, landscapes_asked
+from howlate.prove.searched import LandscapesAsked, requested_landscapes
 
 
 def test_the_goal_is_a_share_or_a_deadline() -> None:
@@ -41,13 +41,13 @@ def test_a_window_without_instants_or_too_long_is_refused(window: str) -> None:
 
 
 def test_loads_are_the_studys_or_those_that_are_named() -> None:
-    assert landscapes_asked("preemption-models", (), "6.1") == LandscapesAsked(
+    assert requested_landscapes("preemption-models", (), "6.1") == LandscapesAsked(
         "6.1", ("none", "memory-alloc:100", "hackbench")
     )
-    assert landscapes_asked(None, ("cpu:50", "cpu:50"), "6.1").loads == ("cpu:50",)
-    assert landscapes_asked(None, (), "6.1").loads == ("none",)
-    assert landscapes_asked("preemption-models", (), "", has_own=True).kernels == ""
-    assert landscapes_asked(None, ("none",), "", has_own=True).kernels == ""
+    assert requested_landscapes(None, ("cpu:50", "cpu:50"), "6.1").loads == ("cpu:50",)
+    assert requested_landscapes(None, (), "6.1").loads == ("none",)
+    assert requested_landscapes("preemption-models", (), "", has_own=True).kernels == ""
+    assert requested_landscapes(None, ("none",), "", has_own=True).kernels == ""
     for study, loads, kernels in (("preemption-models", ("none",), "6.1"), (None, (), "")):
         with pytest.raises(UsageError):
-            landscapes_asked(study, loads, kernels)
+            requested_landscapes(study, loads, kernels)

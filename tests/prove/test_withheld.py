@@ -23,11 +23,13 @@ ABOVE = RealTimeThread(90, "exe", 1, 90, 1_000, 4)
 STOPPED = Throttling("", 950_000, 1_000_000, False)
 OBJECTING = {
     "exe (FIFO 90) is above": Witness(0, 10**6, (STOPPER, ABOVE), (0, 0)),
-    "migration/0, which is above the measuring task, ran": Witness(0, 10**6, (STOPPER,), (2,)),
+    "it ran 2 times": Witness(0, 10**6, (STOPPER,), (2,)),
     "the CPU was idle for 30.000 µs": Witness(30_000, 10**6, (), ()),
     "the kernel does not count": Witness(None, 10**6, (), ()),
-    "cpu:50,policy=rr:1 is real-time": replace(BUSY, throttling=replace(STOPPED, load="cpu:50,policy=rr:1")),
-    "have used 500.000000 ms of CPU time": replace(BUSY, real_time_ns=5 * 10**8, throttling=STOPPED),
+    "real-time tasks (cpu:50,policy=rr:1)": replace(
+        BUSY, throttling=replace(STOPPED, load="cpu:50,policy=rr:1")
+    ),
+    "used 500.000000 ms": replace(BUSY, real_time_ns=5 * 10**8, throttling=STOPPED),
 }
 REASONS = pytest.mark.parametrize("reason", OBJECTING)
 BOUNDS = pytest.mark.parametrize("goal", [Goal(within=0.1), Goal(within_ns=900)])

@@ -7,7 +7,7 @@ import pytest
 from howlate.model.cause import Cause, Why
 from howlate.replay.call_stacks import Call, Task
 from howlate.replay.execution import INTERRUPT, Execution
-from howlate.replay.lateness import Slice, explain, parts_of
+from howlate.replay.lateness import Slice, lateness_of, parts_of
 from howlate.replay.log import Switch
 from howlate.replay.release_path import release_path
 from made_execution import CALL, CLI, IRET, PLAIN, RDTSC, RETURN, STI, SYSRET, execution
@@ -50,7 +50,7 @@ def made(counted: Sequence[tuple[int, int]] = ((0, 0), (24, 1), (29, 0)), steps:
 
 
 def test_the_parts_add_up_to_the_latency_and_say_what_it_went_to() -> None:
-    found = explain(made(), 1000 + RELEASE, STAMP - RELEASE, STAMP)
+    found = lateness_of(made(), 1000 + RELEASE, STAMP - RELEASE, STAMP)
     assert [(part.cause, part.why, part.ns) for part in found.parts] == [
         (Cause.IRQ_LATE, None, 7),
         (Cause.TIMER_IRQ, Why.BEFORE_INTERRUPT, 1),
@@ -72,12 +72,14 @@ def test_where_the_preemption_count_was_not_read_the_chain_of_calls_tells_a_lock
     locked = [("work", 6, CALL), *(("_raw_spin_lock", 0, PLAIN),) * 4, ("_raw_spin_lock", 1, RETURN)]
     steps = [*STEPS[:after], *locked, ("work", 11, CALL), *STEPS[after + 1 :]]
     stamp = len(steps) - 2
-    held = explain(made((), steps), 1000 + RELEASE, stamp - RELEASE, stamp).parts[3]
+    held = lateness_of(made((), steps), 1000 + RELEASE, stamp - RELEASE, stamp).parts[3]
     assert (held.cause, dict(held.reasons)) == (Cause.NOT_PREEMPTIBLE, {Why.UNCOUNTED: 22, Why.IN_LOCK: 5})
 
 
 def test_each_function_has_its_own_instructions_and_those_of_all_it_called() -> None:
-    found = {each.name: each for each in explain(made(), 1000 + RELEASE, STAMP - RELEASE, STAMP).functions}
+    found = {
+        each.name: each for each in lateness_of(made(), 1000 + RELEASE, STAMP - RELEASE, STAMP).functions
+    }
     assert (found["work"].self_ns, found["work"].inclusive_ns) == (29, 42)
     assert (found["hrtimer_interrupt"].self_ns, found["hrtimer_interrupt"].inclusive_ns) == (6, 6)
     assert found["hrtimer_interrupt"].stack == (
@@ -94,7 +96,7 @@ def test_a_release_while_the_cpu_was_halted_begins_with_the_rest_of_the_halt() -
     stamp = len(steps) - 2
     anchors = [(0, 1000), (len(steps), 1000 + len(steps) + 500)]
     idle = execution(steps, anchors, switches=[Switch(switch, 1, 2)])
-    found = explain(idle, 1400, stamp + 500 - 400, stamp)
+    found = lateness_of(idle, 1400, stamp + 500 - 400, stamp)
     assert (found.parts[0].cause, found.parts[0].ns, found.halted_ns) == (Cause.IDLE, 102, 102)
     assert sum(part.ns for part in found.parts) == stamp + 100
 
@@ -130,7 +132,7 @@ def test_what_is_cleaned_up_after_the_switch_to_the_task_holds_the_cpu_and_is_no
         steps, flags=[(0, True), (24, True), (stamp - 1, True)], switches=[Switch(switch, 1, 2)],
         counts=[(0, 0), (switch, 2)], named={"finish": name},
     )  # fmt: skip
-    found = explain(made_it, 1000 + RELEASE, stamp - RELEASE, stamp)
+    found = lateness_of(made_it, 1000 + RELEASE, stamp - RELEASE, stamp)
     cleaned = len(CLEANS_UP)
     assert [(part.cause, part.ns) for part in found.parts[4:]] == [
         (Cause.SWITCH, 5),
@@ -163,7 +165,7 @@ def by_another_task(caller: str, name: str) -> list[tuple[Cause, int]]:
         counts=[(0, 0), (first_switch, 2)], named={"finish": name, "lock": "ret_from_fork"},
     )  # fmt: skip
     return [
-        (part.cause, part.ns) for part in explain(found, 1000 + RELEASE, stamp - RELEASE, stamp).parts[4:]
+        (part.cause, part.ns) for part in lateness_of(found, 1000 + RELEASE, stamp - RELEASE, stamp).parts[4:]
     ]
 
 
@@ -205,7 +207,7 @@ def test_an_interrupt_is_told_by_the_functions_that_it_calls(
         STEPS, flags=[(0, True), (back, True), (len(STEPS) - 4, True)], switches=[Switch(switch, 1, 2)],
         counts=[(0, 0)], named={"asm_sysvec_apic_timer_interrupt": entry, "hrtimer_interrupt": callee},
     )  # fmt: skip
-    part = explain(made_it, 1000 + RELEASE, STAMP - RELEASE, STAMP).parts[2]
+    part = lateness_of(made_it, 1000 + RELEASE, STAMP - RELEASE, STAMP).parts[2]
     assert (part.cause, part.name, part.function) == (cause, name, callee)
 
 
@@ -219,7 +221,7 @@ def test_a_softirq_that_keeps_the_cpu_is_interference_by_its_handler() -> None:
         steps, flags=[(0, True), (back, True), (stamp - 1, True)], switches=[Switch(switch, 1, 2)],
         counts=[(0, 0)], named={"lock": "handle_softirqs", "free_page": "net_rx_action"},
     )  # fmt: skip
-    found = explain(made_it, 1000 + RELEASE, stamp - RELEASE, stamp)
+    found = lateness_of(made_it, 1000 + RELEASE, stamp - RELEASE, stamp)
     (part,) = (part for part in found.parts if part.cause is Cause.SOFTIRQ)
     assert (part.name, part.ns, part.reasons) == ("net_rx_action", len(softirq) - 1, ())
     assert sum(each.ns for each in found.parts) == found.latency_ns

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from howlate.model.cause import Cause
-from howlate.replay.lateness import explain
+from howlate.replay.lateness import lateness_of
 from howlate.replay.source_lines import with_places
 from made_execution import at
 from replay.test_lateness import RELEASE, STAMP, made
@@ -24,7 +24,7 @@ def test_a_part_and_a_function_have_the_line_in_which_most_of_their_time_was_spe
     execution = made()
     release_ns = int(execution.times_ns[RELEASE])
     latency_ns = int(execution.times_ns[STAMP]) - release_ns
-    plain = explain(execution, release_ns, latency_ns, STAMP)
+    plain = lateness_of(execution, release_ns, latency_ns, STAMP)
     placed = with_places(plain, execution, release_ns, lines)
     places = {part.cause: part.place for part in placed.parts}
     assert places[Cause.IRQ_LATE] == "a.c:2"

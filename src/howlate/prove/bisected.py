@@ -61,7 +61,7 @@ class StepAnswer:
 
 
 @dataclass(frozen=True)
-class AskedOf:
+class StepRequest:
     """How a step is asked."""
 
     again: bool = False
@@ -72,7 +72,7 @@ class AskedOf:
     """Its windows' figures are wanted, not only on which side of the limit they are."""
 
 
-Ask = Callable[[Step, AskedOf], StepAnswer]
+Ask = Callable[[Step, StepRequest], StepAnswer]
 """Measures a step."""
 Prove = Callable[[int, Goal], Sequence[Proof]]
 """Searches a window by its number: a proof of each load."""
@@ -180,25 +180,25 @@ def bisect(steps: Sequence[Step], limit_ns: int, ask: Ask, *, proved: bool = Fal
     search = Bisection(len(steps))
     answers: dict[int, StepAnswer] = {}
 
-    def answered(number: int, how: AskedOf) -> None:
+    def answered(number: int, how: StepRequest) -> None:
         answers[number] = ask(steps[number], how)
         search.put(number, answers[number].side)
 
     ends = 0, len(steps) - 1
     for end in ends:
-        answered(end, AskedOf(scatter=proved))
+        answered(end, StepRequest(scatter=proved))
     margin = MARGIN
     if proved and search.ends_differ:
         margin = max(MARGIN, *(_scatter(answers[end].largest_ns, limit_ns) for end in ends))
     if margin > MARGIN:
         for end in ends:
-            answered(end, AskedOf(margin=margin, scatter=True))
+            answered(end, StepRequest(margin=margin, scatter=True))
     while (number := search.next()) is not None:
-        answered(number, AskedOf(margin=margin))
+        answered(number, StepRequest(margin=margin))
     suspects = search.suspects
     again = {}
     if len(suspects) == 1:
-        how = AskedOf(again=True, margin=margin)
+        how = StepRequest(again=True, margin=margin)
         again = {number: ask(steps[number], how) for number in (suspects[0] - 1, suspects[0])}
     return Bisected(tuple(steps), limit_ns, answers, again, suspects, proved, margin)
 
@@ -232,7 +232,7 @@ def sampled(
     return StepAnswer(side_of(figures, limit_ns), figures)
 
 
-def proved(prove: Prove, limit_ns: int, how: AskedOf) -> StepAnswer:
+def proved(prove: Prove, limit_ns: int, how: StepRequest) -> StepAnswer:
     """By whether a release can come near the limit, or is far beyond it, in each of 8 windows, or in 8 others. The
     first window that decides nothing, or contradicts another one, is the last."""
     first = WINDOWS if how.again else 0
@@ -247,7 +247,7 @@ def proved(prove: Prove, limit_ns: int, how: AskedOf) -> StepAnswer:
     return StepAnswer(sides.pop(), tuple(figures))
 
 
-def _of_window(prove: Callable[[Goal], Sequence[Proof]], limit_ns: int, how: AskedOf) -> StepAnswer:
+def _of_window(prove: Callable[[Goal], Sequence[Proof]], limit_ns: int, how: StepRequest) -> StepAnswer:
     """On which side of the limit one window is, and the latest release that was found in it."""
     good_ns, bad_ns = (max(1, round(limit_ns * (1 + share))) for share in (-how.margin, how.margin))
     proofs = prove(Goal(deadline_ns=good_ns))

@@ -28,7 +28,7 @@ from howlate.words.quantities import exact_text
 from howlate.words.say import english, say, to_json
 from howlate.words.statement import rule
 
-FOUND = rule(
+REPLAYED = rule(
     "proof.replayed",
     "Release at {at_ns:exact}, {latency_ns:exact} late; replayed, the same to the nanosecond.",
 )
@@ -118,7 +118,7 @@ def _name(proof: Proof) -> str:
 def _why(each: _Shown) -> Section:
     """Where the time of a release went."""
     at_ns = each.proof.of.first_ns + each.probe.at_ns
-    replayed = Texts("paragraph", ((FOUND(at_ns=at_ns, latency_ns=each.probe.latency_ns),),))
+    replayed = Texts("paragraph", ((REPLAYED(at_ns=at_ns, latency_ns=each.probe.latency_ns),),))
     sheets_of = (
         (parts_sheet(each.why.parts, f"parts-{each.key}"), functions_sheet(each.why, f"functions-{each.key}"))
         if each.why

@@ -34,7 +34,7 @@ _KEEP_EVERY = 25
 _TELL_EVERY = 6
 """Probes before the search between two reports."""
 
-Told = Callable[[Search], None]
+Report = Callable[[Search], None]
 """How far a search is."""
 Lines = Callable[[int], list[list[str]]]
 """The job of a single release that is planned `at_ns` after the window's origin."""
@@ -177,8 +177,8 @@ def prove(
     goal: Goal,
     checks: int,
     prober: Prober,
-    told: Told = _nothing,
-    begins: Told = _nothing,
+    told: Report = _nothing,
+    begins: Report = _nothing,
     *,
     late: bool = False,
 ) -> Proof:
@@ -236,7 +236,7 @@ def drawn_checks(of: Landscape, window: ReleaseWindow, checks: int) -> list[int]
     return [draws.randrange(window.first_ns, window.end_ns) for _ in range(checks)]
 
 
-def _prepare(search: Search, prober: Prober, draws: random.Random, told: Told) -> None:
+def _prepare(search: Search, prober: Prober, draws: random.Random, told: Report) -> None:
     """What is asked before the search, as far as nothing that is known decides the question already."""
     edges = [tile.first_ns for tile in search.tiles]  # else no probe stands left of a part's first stretch
     first = [*edges, *_pairs(draws, search.tiles)]
@@ -278,7 +278,7 @@ def _pairs(draws: random.Random, tiles: Sequence[ReleaseWindow]) -> list[int]:
     return instants
 
 
-def _search(search: Search, prober: Prober, told: Told) -> None:
+def _search(search: Search, prober: Prober, told: Report) -> None:
     """Answers are taken in the order of their questions."""
     waiting: deque[Future[Probed]] = deque()
     while not search.is_over:

@@ -18,7 +18,7 @@ from howlate.prove.landscape import Probed, ReleaseWindow
 from howlate.prove.logged_release import LEAST_LEAD_NS as LEAST_LOGGED_NS
 from howlate.prove.logged_release import LoggedRelease, logged_release
 from howlate.prove.same_state import unexplained
-from howlate.replay.lateness import explain
+from howlate.replay.lateness import lateness_of
 from howlate.replay.premises import ComparedPair, Witness
 from howlate.replay.release_path import release_path
 from howlate.replay.symbols import Symbols
@@ -128,7 +128,7 @@ class ForkedPart:
             raise TargetError(
                 UNEQUAL(what="latency", again_ns=again_ns, before_ns=probe.latency_ns, path=self.kept.path)
             )
-        return explain(logged.execution, logged.release_ns, probe.latency_ns, logged.stamp)
+        return lateness_of(logged.execution, logged.release_ns, probe.latency_ns, logged.stamp)
 
     def _logged(self, at_ns: int, lead_ns: int = LEAST_LOGGED_NS) -> LoggedRelease:
         """The guest's clock and the machine's are apart by the same in all: another reading than the time stamp

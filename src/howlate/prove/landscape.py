@@ -251,14 +251,14 @@ class Search:
         return math.inf
 
     @property
-    def found(self) -> Probed | None:
+    def worst(self) -> Probed | None:
         """The worst release in the window, the first of several."""
         inside = (probe for probe in self.probes if self.window.holds(probe.at_ns))
         return max(inside, key=lambda probe: (probe.latency_ns, -probe.at_ns), default=None)
 
     @property
     def found_ns(self) -> int:
-        return self.found.latency_ns if self.found is not None else 0
+        return self.worst.latency_ns if self.worst is not None else 0
 
     @property
     def bound_ns(self) -> float:

@@ -13,7 +13,7 @@ from howlate.lab.guests.single import SingleWords
 from howlate.lab.replay import CLOCK_STEPS_NS, STAMP_NOT_FOUND, counts_of, execution_of, stamp_readings
 from howlate.replay.execution import Execution
 from howlate.replay.instructions import AMD64
-from howlate.replay.log import LogPlan, Stretch
+from howlate.replay.log import LoggedSpan, LogPlan
 from howlate.replay.symbols import Symbols
 
 LEAST_LEAD_NS = 10_000
@@ -46,7 +46,7 @@ def logged_release(
     """The release at an instant of the guest's CLOCK_MONOTONIC, logged from so long before it. `off_ns`: that of
     another release of the fork, if one is known."""
     plan = LogPlan(
-        (Stretch(fork.machine_ns(instant_ns) - lead_ns, _EVER),),
+        (LoggedSpan(fork.machine_ns(instant_ns) - lead_ns, _EVER),),
         switches=symbols.address("__switch_to"),
         counts=counts_of(symbols) if bench.kernel.arch == AMD64 else (0, 0),
     )

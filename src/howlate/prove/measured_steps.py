@@ -13,7 +13,7 @@ from howlate.lab.targets.lab import LabTarget
 from howlate.measure.execute import Tally
 from howlate.measure.prepare import Asked, Prepared, prepare
 from howlate.measure.session import Session, begin
-from howlate.prove.bisected import AskedOf, StepAnswer, proved, sampled
+from howlate.prove.bisected import StepAnswer, StepRequest, proved, sampled
 from howlate.prove.bisection import SEEDS, Step, StepSide
 from howlate.prove.flow import LOAD, loads_of
 from howlate.prove.landscape import Goal
@@ -38,7 +38,7 @@ class MeasuredSteps:
     asked: Asked
     limit_ns: int
     window_ns: int
-    """Of a proof."""
+    """The length of a proof's window."""
     build: str
     folder: Path
     opened: Callable[[str, tuple[Path, ...]], LabTarget]
@@ -46,7 +46,7 @@ class MeasuredSteps:
     execute: Callable[[Prepared, Session], Tally]
     showing: Showing
 
-    def sampled(self, step: Step, how: AskedOf) -> StepAnswer:
+    def sampled(self, step: Step, how: StepRequest) -> StepAnswer:
         """By 8 seeds, or by 8 others."""
 
         def answered(target: LabTarget) -> StepAnswer:
@@ -60,7 +60,7 @@ class MeasuredSteps:
 
         return self._answer(step, answered)
 
-    def proved(self, step: Step, how: AskedOf) -> StepAnswer:
+    def proved(self, step: Step, how: StepRequest) -> StepAnswer:
         """By 8 windows, or by 8 others; a proof for each load."""
         loads = [value for name, values in self.asked.parsed if name == LOAD for value in map(str, values)]
 

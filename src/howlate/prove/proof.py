@@ -27,7 +27,7 @@ BOUND = rule(
     "bound {bound_ns:exact}, if these premises hold, which were sampled, not watched{accepted}: {premises:list} "
     "({terms})",
 )
-KEPT = rule("proof.no-miss", "no release was found that misses {deadline_ns:exact}; {bound}")
+NO_MISS = rule("proof.no-miss", "no release was found that misses {deadline_ns:exact}; {bound}")
 MISSED = rule("proof.miss", "{deadline_ns:exact} is missed ({probes:count} probes)")
 OPEN = rule(
     "proof.uncovered",
@@ -35,7 +35,7 @@ OPEN = rule(
 )
 BROKEN = rule(
     "proof.premise-broken",
-    "no claim: {above:count} of {beside:count} releases that the search did not choose exceed their bound, so a "
+    "no claim: {above:count} of {compared:count} releases that the search did not choose exceed their bound, so a "
     "premise does not hold",
 )
 WITHHELD = rule("proof.no-bound", "no bound, because {reasons:items}")
@@ -127,8 +127,8 @@ class Proof:
     probes: tuple[Probed, ...]
     checks: int
     beside: int
-    """How many releases that the search did not choose were compared with its bounds: check instants, and what was
-    asked before and is kept."""
+    """How many releases that the search did not choose were compared with its bounds: check instants, and probes that
+    were stored before."""
     above: tuple[Probed, ...]
     """Those of them that were later."""
     open_ns: int
@@ -263,7 +263,7 @@ class Proof:
                 share = self.open_ns / self.window.length_ns
                 return OPEN(share=share, aim_ns=self.aim_ns, terms=self._terms())
             case ProofRuling.BROKEN:
-                return BROKEN(above=len(self.above), beside=self.beside)
+                return BROKEN(above=len(self.above), compared=self.beside)
             case ProofRuling.WITHHELD:
                 return WITHHELD(reasons=tuple(self.objections))
         bound = BOUND(
@@ -272,7 +272,7 @@ class Proof:
             premises=SAMPLED,
             terms=self._terms(),
         )
-        return KEPT(deadline_ns=self.goal.deadline_ns, bound=bound) if self.goal.deadline_ns else bound
+        return NO_MISS(deadline_ns=self.goal.deadline_ns, bound=bound) if self.goal.deadline_ns else bound
 
     def _terms(self) -> Statement:
         share = self.share_above_at_most

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
-from howlate.errors import UsageError
+from howlate.errors import exclusive
+from howlate.lab.problems import no_kernels
 from howlate.lab.targets.lab import LabTarget
 from howlate.measure.machines import NOT_CHECKED
 from howlate.measure.prepare import Asked, kernels_asked
 from howlate.model.facts import Facts
-from howlate.prove.flow import Prober, Told, loads_of, prove
+from howlate.prove.flow import Prober, Report, loads_of, prove
 from howlate.prove.landscape import Goal, ReleaseWindow
 from howlate.prove.proof import Landscape, Proof
 from howlate.prove.worst_releases import LateRelease, latest_of
@@ -21,7 +22,7 @@ from howlate.studies import find_study
 LEAD_NS = 5_000_000
 """As in probe/src/job/single.hpp."""
 
-Showing = Callable[[str], AbstractContextManager[tuple[Told, Told]]]
+Showing = Callable[[str], AbstractContextManager[tuple[Report, Report]]]
 """Shows how far the search of a landscape is, by its name: before and during it."""
 
 
@@ -33,18 +34,18 @@ class LandscapesAsked:
     loads: tuple[str, ...]
 
 
-def landscapes_asked(
+def requested_landscapes(
     study: str | None, loads: tuple[str, ...], kernels: str, *, has_own: bool = False
 ) -> LandscapesAsked:
     """The kernels that are named, else the study's; none if the user gave kernels of their own."""
     if study is not None:
         if loads:
-            raise UsageError("STUDY and --load exclude each other", remedy="leave out one of them")
+            raise exclusive("STUDY", "--load")
         asked = Asked(find_study(study))
         loads = loads_of(asked.study)
         kernels = kernels or ("" if has_own else ",".join(kernels_asked(asked)))
     if not kernels and not has_own:
-        raise UsageError("name the kernels", remedy="write --kernels 6.1,6.1-rt")
+        raise no_kernels()
     return LandscapesAsked(kernels, tuple(dict.fromkeys(loads)) or ("none",))
 
 

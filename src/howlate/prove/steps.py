@@ -92,21 +92,16 @@ def of_revisions(path: Path) -> list[Step]:
     """The lines of a file, the good revision first."""
     try:
         lines = read_bytes(path, links=True).decode("utf-8").splitlines()
+        words = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+        reason = "" if len(words) > 1 else f"{len(words)} revision"
     except (OSError, UnicodeDecodeError) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8"
+        reason = f"{problem.strerror}" if isinstance(problem, OSError) else "it is not UTF-8"
+    if reason:
         raise UsageError(
-            "the revisions {path} cannot be read: {reason}",
-            remedy="name a text file",
+            "the revisions {path} cannot be used: {reason}",
+            remedy="write at least two into a text file, one a line, the good one first and the bad one last",
             path=path,
             reason=reason,
-        ) from None
-    words = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
-    if len(words) < 2:
-        raise UsageError(
-            "{path} names {count:count} revisions",
-            remedy="write at least two into it, one a line, the good one first and the bad one last",
-            path=path,
-            count=len(words),
         )
     return [Step(word, "" if number == 0 else word) for number, word in enumerate(words)]
 
@@ -120,19 +115,12 @@ def build(command: str, revision: str, folder: Path) -> Path | None:
     code = subprocess.run(["/bin/sh", "-c", command], env=told, check=False, stdout=2).returncode
     if code == SKIPPED:
         return None
-    if code != 0:
+    if code != 0 or not kernel.is_file():
         raise TargetError(
-            "the command that builds {revision} ended with exit code {code}",
-            remedy="mend it, or let it end with 125 where a revision is to be skipped",
+            "the command that builds {revision} failed: {reason}",
+            remedy="let it copy its bzImage or Image to $HOWLATE_KERNEL, or end with 125 to skip a revision",
             revision=revision,
-            code=code,
-        )
-    if not kernel.is_file():
-        raise TargetError(
-            "the command that builds {revision} left no kernel at {path}",
-            remedy="let it copy its bzImage or Image to $HOWLATE_KERNEL",
-            revision=revision,
-            path=kernel,
+            reason=f"it ended with exit code {code}" if code else f"there is no kernel at {kernel}",
         )
     return kernel
 

@@ -21,11 +21,11 @@ from howlate.replay.symbols import USER_TOP
 
 
 def slices(execution: Execution, release_ns: int, latency_ns: int, stamp: int) -> list[Slice]:
-    """The same as `explain`, undivided, in order; they add up to the latency."""
+    """The same as `lateness_of`, undivided, in order; they add up to the latency."""
     return _Explained(execution, release_ns, latency_ns, stamp).slices()
 
 
-def explain(execution: Execution, release_ns: int, latency_ns: int, stamp: int) -> Lateness:
+def lateness_of(execution: Execution, release_ns: int, latency_ns: int, stamp: int) -> Lateness:
     """Why the program read the clock, by its instruction number `stamp`, so long after the release. The release is an
     instant of the machine's clock."""
     return _Explained(execution, release_ns, latency_ns, stamp).lateness()

@@ -15,8 +15,8 @@ Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """A stretch of virtual time, in ns of the machine's clock."""
+class LoggedSpan:
+    """In virtual time, in ns of the machine's clock."""
 
     from_ns: int
     to_ns: int
@@ -26,7 +26,7 @@ class Stretch:
 class LogPlan:
     """What is to be logged."""
 
-    stretches: tuple[Stretch, ...]
+    stretches: tuple[LoggedSpan, ...]
     """In order, apart from each other."""
     anchor_ns: int = 1_000
     """How often the clock is noted."""

@@ -24,11 +24,7 @@ SUPREMUM = rule(
 )
 ABOVE = rule(
     "proof.above",
-    "{name} ({policy}) is above the measuring task (FIFO {measuring})",
-)
-STOP_RAN = rule(
-    "proof.stop-ran",
-    "{name}, which is above the measuring task, ran between the fork and the release",
+    "{name} ({policy}) is above the measuring task (FIFO {measuring}); it ran {ran} times before the release",
 )
 GOES_IDLE = rule(
     "proof.goes-idle",
@@ -46,20 +42,11 @@ OUT_OF_ORDER = rule(
     "a release started {excess_ns:exact} later than one that was due after it, and the interrupt and wake-up of a "
     "release make at most {most_ns:exact}",
 )
-REAL_TIME_LOAD = rule("proof.real-time-load", "the load {load} is real-time, and {limit}")
-REAL_TIME_USED = rule(
-    "proof.real-time-used",
-    "real-time tasks have used {used_ns:exact} of CPU time since the boot, and {limit}",
+REAL_TIME = rule(
+    "proof.real-time",
+    "real-time tasks ({load}) have used {used_ns:exact} of CPU time since the boot, and the kernel may stop them for "
+    "others ({limit})",
 )
-STOPPED_BY_KERNEL = rule(
-    "proof.stopped-by-kernel",
-    "the kernel stops all real-time tasks once they have used {runtime_us} µs of {period_us} µs",
-)
-SERVED_BY_KERNEL = rule(
-    "proof.served-by-kernel",
-    "the kernel's fair server comes before every real-time task once they have left the others no CPU time",
-)
-LIMIT_UNKNOWN = rule("proof.limit-unknown", "how much CPU time the kernel leaves them is not known")
 
 SAMPLED = (HOLDER(), INDEPENDENT(), SUPREMUM())
 """What every bound rests on and no probe watches: the probes, pairs of guests and check instants sample it."""
@@ -116,26 +103,20 @@ class Throttling:
         return cls(load if is_real_time else "", runtime_us, period_us, not (is_older or is_off))
 
     @property
-    def limit(self) -> Statement | None:
-        """What keeps real-time tasks from the CPU; None if nothing does."""
+    def limit(self) -> str:
+        """What keeps real-time tasks from the CPU; "" if nothing does."""
         if self.has_fair_server:
-            return SERVED_BY_KERNEL()
+            return "fair server"
         if self.runtime_us is None or self.period_us is None:
-            return LIMIT_UNKNOWN()
-        if 0 <= self.runtime_us < self.period_us:
-            return STOPPED_BY_KERNEL(runtime_us=self.runtime_us, period_us=self.period_us)
-        return None
+            return "limit unknown"
+        throttles = 0 <= self.runtime_us < self.period_us
+        return f"after {self.runtime_us} µs of {self.period_us} µs" if throttles else ""
 
     def objections(self, used_ns: int) -> Iterator[Statement]:
         """By the CPU time that real-time tasks have used since the boot. Those of a load may have ended, so that
         their time is in no list."""
-        limit = self.limit
-        if limit is None:
-            return
-        if self.load:
-            yield REAL_TIME_LOAD(load=self.load, limit=limit)
-        elif used_ns >= LEAST_BUDGET_NS:
-            yield REAL_TIME_USED(used_ns=used_ns, limit=limit)
+        if self.limit and (self.load or used_ns >= LEAST_BUDGET_NS):
+            yield REAL_TIME(load=self.load or "any", used_ns=used_ns, limit=self.limit)
 
 
 @dataclass(frozen=True)
@@ -210,10 +191,9 @@ class Witness:
         """Why no bound may be claimed of a kernel with these parameters (`in_force`); nothing where all premises
         hold."""
         for thread, ran in zip(self.above, self.ran, strict=True):
-            if not thread.name.startswith(STOP_THREADS) or ran < 0:
-                yield ABOVE(name=thread.name, policy=thread.policy_text, measuring=MEASURING)
-            elif ran:
-                yield STOP_RAN(name=thread.name)
+            if ran or not thread.name.startswith(STOP_THREADS):
+                times = ran if ran >= 0 else "?"
+                yield ABOVE(name=thread.name, policy=thread.policy_text, measuring=MEASURING, ran=times)
         if self.throttling is not None:
             yield from self.throttling.objections(self.real_time_ns)
         if NO_TICK_CHANGES.keys() & set(parameters):

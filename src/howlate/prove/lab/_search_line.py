@@ -39,7 +39,7 @@ def _begins(name: str) -> Callable[[Search], None]:
 
     began = time.monotonic()
 
-    def told(search: Search) -> None:
+    def report(search: Search) -> None:
         _show("")
         least, each_s = search.least, (time.monotonic() - began) / len(search.probes)
         left_s = each_s * max(0, least - len(search.probes))
@@ -49,7 +49,7 @@ def _begins(name: str) -> Callable[[Search], None]:
             err=True,
         )
 
-    return told
+    return report
 
 
 def _progress(name: str) -> Callable[[Search], None]:
@@ -59,7 +59,7 @@ def _progress(name: str) -> Callable[[Search], None]:
 
     began = last = time.monotonic()
 
-    def told(search: Search) -> None:
+    def report(search: Search) -> None:
         nonlocal last
         now = time.monotonic()
         if now - last < 1:
@@ -74,4 +74,4 @@ def _progress(name: str) -> Callable[[Search], None]:
             f"{len(search.probes)} probes of at least {least} ({each_s:.2f} s each{left})"
         )
 
-    return told
+    return report

@@ -16,7 +16,7 @@ from howlate.lab.cli.lab._built import modules_option
 from howlate.words.language import as_called
 
 if TYPE_CHECKING:
-    from howlate.prove.bisected import Ask, AskedOf, Bisected, StepAnswer
+    from howlate.prove.bisected import Ask, Bisected, StepAnswer, StepRequest
     from howlate.prove.bisection import Step
 
 
@@ -41,7 +41,7 @@ class BisectOptions:
     def check(self) -> None:
         """Refuse a window that a proof would refuse, and settings that it would not have, before anything is
         built."""
-        from howlate.errors import UsageError
+        from howlate.errors import exclusive
         from howlate.plan.changes import parse_change
         from howlate.prove.flow import LOAD
         from howlate.prove.lab.prove import window_ns
@@ -51,11 +51,7 @@ class BisectOptions:
         window_ns(self.window)
         for name, _ in map(parse_change, self.changes):
             if name != LOAD:
-                raise UsageError(
-                    "--set {name} has no effect with --window, which takes only the loads of a study",
-                    remedy="leave out --set {name}, or --window",
-                    name=name,
-                )
+                raise exclusive(f"--set {name}", "--window")
 
 
 bisect_options = together(
@@ -166,7 +162,7 @@ def command(
 def _told(ask: Ask) -> Ask:
     """With a line for each answer."""
 
-    def told(step: Step, how: AskedOf) -> StepAnswer:
+    def reported(step: Step, how: StepRequest) -> StepAnswer:
         from howlate.prove.bisected import SIDES
         from howlate.words.quantities import time_text
         from howlate.words.say import text_of
@@ -178,7 +174,7 @@ def _told(ask: Ask) -> Ask:
         click.echo(f"{step.name}: {figures} {text_of(SIDES[answer.side])}{why}", err=True)
         return answer
 
-    return told
+    return reported
 
 
 def _tell(found: Bisected, *, as_json: bool) -> None:

@@ -103,12 +103,12 @@ def command(
     0: searched as asked, and --accept-sampled-premises."""
     from howlate.lab.targets.lab import open_lab
     from howlate.prove.lab._search_line import showing
-    from howlate.prove.searched import landscapes_asked, searched
+    from howlate.prove.searched import requested_landscapes, searched
     from howlate.store.files import check_place
     from howlate.targets import LabOptions
 
     check_place(output)
-    landscapes = landscapes_asked(study, loads, kernels, has_own=bool(built.own))
+    landscapes = requested_landscapes(study, loads, kernels, has_own=bool(built.own))
     asked = _asked(**others)
     lab = LabOptions(own=built.own, modules=built.modules, jobs=asked.jobs)
     target = open_lab(landscapes.kernels, lab, archive.opened(), say)
@@ -147,11 +147,11 @@ def window_ns(text: str) -> int:
 
 def _goal(within: str, deadline: str) -> Goal:
     from howlate.cli._times import duration_ns, limit_ns_of
-    from howlate.errors import UsageError
+    from howlate.errors import UsageError, exclusive
     from howlate.prove.landscape import Goal
 
     if within and deadline:
-        raise UsageError("--within and --deadline exclude each other", remedy="leave out one of them")
+        raise exclusive("--within", "--deadline")
     if deadline:
         return Goal(deadline_ns=limit_ns_of("--deadline", deadline))
     share = _share(within or "5%")
