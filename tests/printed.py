@@ -11,7 +11,7 @@ from rich.console import Console
 from howlate.compare import document as comparison
 from howlate.compare.compare import Comparison
 from howlate.document import summary_json
-from howlate.document.document import Document
+from howlate.document.document import Document, Section, Texts
 from howlate.document.document_html import sections_html
 from howlate.document.document_terminal import print_document
 from howlate.document.of_runs import ReportInput, document
@@ -19,6 +19,8 @@ from howlate.document.sheet import TERMINAL
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.run import Run
 from howlate.model.summary import CellSummary
+from howlate.words.say import say
+from howlate.words.statement import Statement
 from made_runs import made_run
 
 
@@ -65,3 +67,21 @@ def lines_of(shown: Document, width: int = 80) -> str:
     out = io.StringIO()
     print_document(Console(file=out, width=width), shown)
     return out.getvalue()
+
+
+def plain(statement: Statement) -> str:
+    """As the terminal prints it, which marks no commands."""
+    return say(statement).replace("`", "")
+
+
+def statements_in(*sections: Section) -> list[Statement]:
+    """Of their sentences."""
+    texts = [
+        text
+        for section in sections
+        for item in section.items
+        if isinstance(item, Texts)
+        for text in item.texts
+    ]
+    flat = [part for text in texts for part in (text if isinstance(text, tuple) else (text,))]
+    return [part for part in flat if isinstance(part, Statement)]

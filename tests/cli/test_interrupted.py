@@ -32,7 +32,7 @@ WORDS = {
             "--set=policy=other",
         ),
         "--knob=",
-        "nothing is concluded",
+        "the result needs all of them",
     ),
 }
 

@@ -14,13 +14,25 @@ from howlate.model.loaded import CellContent, RunContent
 from howlate.model.plan import Cell, Plan
 from howlate.model.study import Order, Part, Study
 from howlate.sides.sides import fewest_pairs
-from howlate.why.advise.advice import Standing, advice_of, counted_statement, is_advice
+from howlate.why.advise.advice import (
+    NOT_WHOLE,
+    NOTHING,
+    RESULT,
+    STANDINGS,
+    TOGETHER_RESULT,
+    UNMEASURED,
+    Standing,
+    advice_of,
+    counted_statement,
+    is_advice,
+)
 from howlate.why.advise.chart import draw
 from howlate.why.advise.flip import ADVISE, AGAIN, START, TOGETHER, Flip
 from howlate.words.say import english, text_of
 from made_sides import Made, real_run, summary_of
 
 KNOBS = ("thp=never", "rt_throttling=off", "timer_migration=off", "c_states=0")
+NO_CHANGE = STANDINGS[Standing.NOTHING]
 Latency = Callable[[str, str, int], float]
 """The p99 of a cell in microseconds, by its knobs, load and turn."""
 
@@ -80,9 +92,11 @@ def test_the_knob_that_halves_the_latency_is_named_and_no_other() -> None:
     assert found.knobs[0].names == ("rt_throttling=off",)
     assert found.helping == (Flip("rt_throttling", "off"),)
     assert 0.4 < found.knobs[0].best < 0.65
-    said = [english(statement) for statement in found.statements()]
-    assert said[0].startswith("rt_throttling=off makes it less late: without load the p99 is 0.")
-    assert said[-1].startswith("Nothing is shown for ")
+    first, *_, last = found.statements()
+    assert (first.rule, first.values["knobs"]) == (RESULT.id, ("rt_throttling=off",))
+    change, *_ = first.values["changes"]
+    assert change.values["figure"] == "p99" and change.values["ratio"] < 1
+    assert (last.rule, len(last.values["knobs"])) == (NOTHING.id, len(KNOBS) - 1)
 
 
 def test_among_ten_knobs_that_change_nothing_none_is_named_in_twenty_runs() -> None:
@@ -151,26 +165,27 @@ def test_the_combination_is_compared_with_the_start_that_was_measured_beside_it(
     found = advice_of(content)
     assert found.together is not None
     assert found.together.standing is Standing.HELPS and 0.2 < found.together.best < 0.3
-    assert any(english(s).startswith("Together (thp=never, c_states=0)") for s in found.statements())
+    (together,) = (each for each in found.statements() if each.rule == TOGETHER_RESULT.id)
+    assert together.values["knobs"] == helping and len(together.values["changes"]) == 2
 
 
 def test_a_combination_that_shows_nothing_is_said_to() -> None:
     draw_one = noise(8, 0.05)
     content = made(lambda _knobs, _load, _turn: 100 * draw_one(), ("thp=never",), together=("thp=never",))
-    assert any("do not rely on it" in english(s) for s in advice_of(content).statements())
+    assert TOGETHER_RESULT(knobs=("thp=never",), changes=(NO_CHANGE,)) in advice_of(content).statements()
 
 
 def test_a_combination_that_was_not_measured_is_not_said_to_show_nothing() -> None:
     content = made(lambda _k, _l, turn: 100.0 + turn, ("thp=never",), together=("thp=never", "c_states=0"))
     kept = tuple(cell for cell in content.cells if not cell.summary.id.startswith(TOGETHER))
     few = tuple(cell for cell in content.cells if cell in kept or cell.summary.id.endswith(("-1", "-2")))
-    for cells, why in ((kept, "none of its cells is whole"), (few, "pairs")):
+    for cells, is_whole in ((kept, False), (few, True)):
         kept_ids = {cell.summary.id for cell in cells}
         broke = {each.id: {"exit_code": 4} for each in content.run.plan.cells if each.id not in kept_ids}
-        said = [english(s) for s in advice_of(replace(content, cells=cells, failed=broke)).statements()]
-        assert not any("do not rely on it" in text for text in said)
-        (told,) = (text for text in said if text.startswith("thp=never, c_states=0"))
-        assert "could not be measured" in told and why in told
+        said = [*advice_of(replace(content, cells=cells, failed=broke)).statements()]
+        assert not any(each.rule == TOGETHER_RESULT.id for each in said)
+        (told,) = (each for each in said if each.values["knobs"] == ("thp=never", "c_states=0"))
+        assert told.rule == UNMEASURED.id and (told.values["why"] == NOT_WHOLE()) is not is_whole
 
 
 def test_invalid_cells_leave_their_pairs_out() -> None:
@@ -192,9 +207,11 @@ def test_a_part_without_a_cell_says_why() -> None:
     content = made(lambda _k, _l, turn: 100.0 + turn)
     kept = tuple(cell for cell in content.cells if "thp" not in cell.summary.id)
     broke = [cell.id for cell in content.run.plan.cells if "thp" in cell.id]
-    failed = {name: {"exit_code": 4, "message": "the kernel does not take this value."} for name in broke}
-    said = [english(s) for s in advice_of(replace(content, cells=kept, failed=failed)).statements()]
-    assert "thp=never could not be measured: the kernel does not take this value." in said
+    broke_with = "the kernel does not take this value."
+    failed = {name: {"exit_code": 4, "message": broke_with} for name in broke}
+    said = [*advice_of(replace(content, cells=kept, failed=failed)).statements()]
+    (told,) = (each for each in said if each.rule == UNMEASURED.id)
+    assert told.values["knobs"] == ("thp=never",) and english(told.values["why"]) == broke_with.rstrip(".")
 
 
 @pytest.mark.parametrize(("comparisons", "pairs"), [(1, 6), (2, 7), (25, 10), (26, 11), (51, 11), (52, 12)])
@@ -221,7 +238,7 @@ def test_the_chart_has_a_panel_a_load_and_writes_what_is_shown() -> None:
     content = made(lambda knobs, _l, _t: (50 if "thp" in knobs else 100) * draw_one(), loads=("none", "disk"))
     figure = draw(advice_of(content))
     assert figure is not None
-    assert [text_of(panel.label) for panel in figure.panels] == ["without load", "beside disk"]
+    assert [text_of(panel.label) for panel in figure.panels] == ["without load", "under disk"]
     told = [text_of(note.text) for note in figure.panels[0].picture.notes if note.marker and note.text]
     assert len(told) == 2 and all(text.startswith("0.") for text in told)
     names = [text_of(note.text) for note in figure.panels[0].picture.notes if not note.marker]

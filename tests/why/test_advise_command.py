@@ -15,8 +15,8 @@ from cli.commands import Run, is_a_sentence
     [
         (["--cell-duration", "soon"], "--cell-duration"),
         (["--cell-duration", "10ms"], "between 100ms and 1h"),
-        (["--pairs", "5"], "at least 6"),
-        (["--pairs", "100000"], "at most"),
+        (["--pairs", "5"], "6<=x"),
+        (["--pairs", "100000"], "x<=1000"),
         (["--quantile", "0.7"], "0.7"),
         (["--knobs", "thq"], "thq"),
         (["--knobs", "thp="], "thp="),
@@ -42,7 +42,7 @@ def test_wrong_words_are_a_sentence_with_a_remedy_and_code_2(
 def test_a_knob_that_this_machine_lacks_is_not_possible_and_says_why(howlate: Run) -> None:
     done = howlate("advise", "--knobs", "governor")
     assert done.code == 3
-    assert "there is no cpufreq" in done.err and is_a_sentence(done.err)
+    assert "governor" in done.err and is_a_sentence(done.err)
 
 
 def test_the_plan_has_every_side_in_every_turn(howlate: Run) -> None:
@@ -77,8 +77,8 @@ def test_a_whole_call_tells_the_table_and_leaves_an_ordinary_run(howlate: Run) -
     assert done.code == 0, done.err
     assert "cpu_dma_latency=0" in done.out and "nothing shown" in done.out
     assert done.out.splitlines()[-1] == "r"
-    assert "What each knob buys" in Path("page.html").read_text()
-    assert "What each knob buys" in (Path("r") / "report.html").read_text()
+    pages = Path("page.html").read_text(), (Path("r") / "report.html").read_text()
+    assert all('id="advice"' in page for page in pages)
     assert "cpu_dma_latency=0" in howlate("show", "r").out
     assert json.loads(howlate("show", "r", "--json").out)["cells"]
     again = howlate("advise", *words[:-2], "--json")

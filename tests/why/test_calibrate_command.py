@@ -13,13 +13,21 @@ from rich.console import Console
 from cli.commands import Run, is_a_sentence
 from howlate.document.document import Document
 from howlate.document.document_terminal import print_document
+from howlate.document.sheet import NOTHING, Sheet
 from howlate.errors import ExitCode
 from howlate.measure.execute import Failure
 from howlate.model.cause import Cause, CausePart, ExplainedCase
 from howlate.model.plan import Cell
 from howlate.model.trace import TraceCase
 from howlate.why.calibrate.calibration import KindResult, Undisturbed, undisturbed
-from howlate.why.calibrate.document import calibration_document, calibration_json
+from howlate.why.calibrate.document import CALM as CALM_SAMPLES
+from howlate.why.calibrate.document import (
+    CALM_DISTURBED,
+    CALM_EMPTY,
+    calibration_document,
+    calibration_json,
+    statements,
+)
 from howlate.why.calibrate.flow import Calibration, KernelCalibration
 from howlate.why.calibrate.injected import InjectedCell, Window
 from howlate.words.statement import Statement
@@ -96,8 +104,7 @@ def test_without_an_undisturbed_sample_nothing_can_be_concluded(cell: Cell) -> N
     assert replace(one, kernels=(*one.kernels, empty)).exit_code is ExitCode.INCONCLUSIVE
     missed = found(replace(GOOD, unseen=1))
     assert replace(missed, kernels=(*missed.kernels, empty)).exit_code is ExitCode.FAILED
-    document = calibration_document(replace(one, kernels=(*one.kernels, empty)))
-    assert "6.1, without a delay: no sample" in said(document)
+    assert CALM_EMPTY(kernel="6.1") in statements(replace(one, kernels=(*one.kernels, empty)))
 
 
 def test_causes_that_nothing_explains_fail_on_a_real_machine_too() -> None:
@@ -117,28 +124,33 @@ def test_a_kind_of_which_no_size_was_compared_does_not_keep_the_limits() -> None
     told = calibration_json(found(none))["kernels"][0]["kinds"][0]
     assert told["error_ns"] == {"compared": 0, "median": None, "max": None, "limit": 3_000}
     assert not told["kept"] and found(none).exit_code is ExitCode.FAILED
-    assert "no size was compared" in said(calibration_document(found(none)))
+    assert shown(found(none))["error_max"] == NOTHING
 
 
-def test_delays_that_could_not_be_made_as_wanted_are_told() -> None:
-    assert "could not be made" not in said(calibration_document(found(GOOD)))
-    text = said(calibration_document(found(replace(GOOD, injected=40, unwanted=10))))
-    assert "10 of 40 delays could not be made as wanted" in text
+def shown(calibration: Calibration) -> dict[str, str | int | float]:
+    """The figures in the last row of the tables."""
+    sheets = [each for each in calibration_document(calibration).sections[0].items if isinstance(each, Sheet)]
+    cells = {column.key: column.cells[-1] for sheet in sheets for column in sheet.columns}
+    return {key: cell.text if cell.value is None else cell.value for key, cell in cells.items()}
+
+
+def test_delays_that_could_not_be_made_as_wanted_are_counted_apart() -> None:
+    assert "unwanted" not in shown(found(GOOD))
+    assert shown(found(replace(GOOD, injected=40, unwanted=10)))["unwanted"] == 10
 
 
 def test_what_is_said_of_the_samples_without_a_delay() -> None:
-    text = said(calibration_document(found(GOOD)))
-    assert "none took more than twice the median" in text
-    text = said(
-        calibration_document(
-            found(GOOD, calm=replace(CALM, late=40, invented=((Cause.IRQ, 3),), is_virtual=False))
-        )
-    )
-    assert "40 took more than twice the median; 3 of these" in text and "1.0 %" in text
+    (calm,) = statements(found(GOOD))
+    assert calm.rule == CALM_SAMPLES.id and calm.values["late"] == 0
+    few = replace(CALM, late=40, invented=((Cause.IRQ, 3),), is_virtual=False)
+    calm, causes = statements(found(GOOD, calm=few))
+    assert (calm.values["late"], calm.values["invented"], calm.values["limit"]) == (40, 3, 0.01)
+    assert [each.values["count"] for each in causes.values["causes"]] == [3]
     more = replace(DISTURBED, undecided=((Cause.GAP, 7),), unexplained=2)
-    text = said(calibration_document(found(GOOD, calm=more)))
-    assert "an unusual cause for 11 of these" in text and "machine was disturbed" in text
-    assert "had the CPU in 7 more" in text and "2 more are unexplained" in text
+    calm, causes, disturbed = statements(found(GOOD, calm=more))
+    assert [calm.values[name] for name in ("invented", "undecided", "unexplained")] == [11, 7, 2]
+    assert [each.values["count"] for each in causes.values["causes"]] == [11, 7]
+    assert disturbed == CALM_DISTURBED()
     told = calibration_json(found(GOOD, calm=more))["kernels"][0]["undisturbed"]
     assert (told["late"], told["unexplained"], told["kept"]) == (40, 2, False)
     assert (told["invented"], told["undecided"]) == ({"irq": 11}, {"gap": 7})
@@ -150,9 +162,9 @@ def test_causes_that_are_right_as_far_as_events_tell_are_counted_apart(right: in
     told = calibration_json(calibration)["kernels"][0]["kinds"][0]
     assert (told["right"], told["undecided"], told["rests_on_undecided"]) == (right, 100 - right, rests)
     assert told["kept"]
-    text = said(calibration_document(calibration))
-    assert f"{100 - right} are right as far as events can tell" in text
-    assert ("only together" in text, "alone" in text) == (rests, not rests) and "99 %" in text
+    row = shown(calibration)
+    assert (row["right"], row["undecided"]) == (right, 100 - right)
+    assert (row["outcome"] == "kept") is not rests
 
 
 def test_what_rests_on_the_uncertainty_of_a_delay_is_counted_and_shown() -> None:
@@ -171,10 +183,9 @@ def test_what_rests_on_the_uncertainty_of_a_delay_is_counted_and_shown() -> None
     assert certain["uncertainty_ns"]["max"] == certain["within_uncertainty"] == certain["unmeasurable"] == 0
     assert told["uncertainty_ns"] == {"max": 1_500, "limit": 2_000}
     assert (told["within_uncertainty"], told["unmeasurable"], told["hit"], told["kept"]) == (1, 1, 200, True)
-    text = said(calibration_document(calibration))
-    assert "known within 1.50 µs" in text and "not measurable" in text
-    assert "1 size keeps the limit of 3.00 µs only together with its own uncertainty" in text
-    assert "not measurable" not in said(calibration_document(found(GOOD)))
+    row = shown(calibration)
+    assert (row["uncertainty"], row["within"], row["unmeasurable"]) == (1_500, 1, 1)
+    assert not shown(found(GOOD)).keys() & {"uncertainty", "within", "unmeasurable"}
 
 
 def said(document: Document) -> str:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from howlate.document.document import Section, Texts
 from howlate.document.of_runs import ReportInput, document
 from howlate.document.sheet import PAGE, TERMINAL, Sheet
 from howlate.model.cause import Cause, Why
@@ -17,12 +16,20 @@ from howlate.model.trace import LOSSY, NOTHING_KEPT, CellTrace
 from howlate.verdict.judge import stated
 from howlate.why.cause_names import NAMES
 from howlate.why.explained_cells import cause_sums, explained_cells, machine_facts
-from howlate.why.late_cases import case_sections, causes_section, causes_sheet
+from howlate.why.late_cases import (
+    EVENTS_LOST,
+    EVENTS_MISSING,
+    OPENING,
+    RECORDING_TOOK,
+    case_sections,
+    causes_section,
+    causes_sheet,
+)
 from howlate.why.late_json import cell_json
 from howlate.words.say import text_of
-from howlate.words.statement import Statement
 from made_runs import FACTS, five_cells, made_run
 from made_trace import late_samples
+from printed import statements_in
 
 NO_SMI: dict[str, Any] = {"smi": {"before": 7, "after": 7}}
 
@@ -108,62 +115,31 @@ def test_samples_without_events_are_not_counted_among_those_with_events() -> Non
     (cell,) = explained_cells(traced(replace(trace, cases=cases)))
     assert {case.parts[0].why for case in cell.cases if case.case.state & NOTHING_KEPT} == {Why.OVERWRITTEN}
     (section,) = causes_section([cell], ())
-    told = " ".join(text_of(line) for item in section.items if isinstance(item, Texts) for line in item.texts)
-    assert "3 late samples of 200 have their events, at most 3 of each cell" in told
-    assert "2 more samples were late enough, and nothing was kept of their events" in told
+    told = {text.rule: text.values for text in statements_in(section)}
+    assert dict(told[OPENING.id]) == {"cases": 3, "samples": 200, "most": 3}
+    assert told[EVENTS_LOST.id]["cases"] == 2
     sheet = next(item for item in section.items if isinstance(item, Sheet))
     assert Cause.UNKNOWN in {each.cause for each in cause_sums([cell])} and sheet.rows
-    lossy = [
-        text_of(item.texts)
-        for part in case_sections([cell], 5)
-        for item in part.items
-        if isinstance(item, Texts)
-    ]
-    assert sum("The kernel lost events of this case" in text for text in lossy) == 1
+    assert statements_in(*case_sections([cell], 5)).count(EVENTS_MISSING()) == 1
 
 
 def test_events_that_were_missed_in_the_whole_run_are_told_apart_from_those_lost_in_the_cases() -> None:
     (cell,) = explained_cells(traced(replace(late_samples(2), events_lost=3, events_missed=7)))
     (section,) = causes_section([cell], ())
-    told = " ".join(text_of(line) for item in section.items if isinstance(item, Texts) for line in item.texts)
-    assert "the kernel lost 3 events." in told
-    assert "7 events of the run were not recorded, anywhere" in told
+    assert EVENTS_LOST(cell=cell.name, cases=0, lost=3, missed=7) in statements_in(section)
     assert (cell_json(cell)["events_lost"], cell_json(cell)["events_missed"]) == (3, 7)
 
 
-@pytest.mark.parametrize(
-    ("cost_ns", "virtual", "took", "too_much"),
-    [
-        (0, False, "", ""),
-        (
-            100,
-            False,
-            "took about 600 ns of each wake-up, 17 % of the median, which is about 2.90 µs without it",
-            "",
-        ),
-        (
-            300,
-            False,
-            "took about 1.80 µs of each wake-up",
-            "took more than 1.00 µs and 5.0 % of the median of each wake-up in: none. What is to be promised is "
-            "measured without it: `--set explain=false`",
-        ),
-        (300, True, "took about 1.80 µs of each wake-up", ""),
-    ],
-)
-def test_what_recording_took_of_each_wake_up_is_told_and_where_that_is_much(
-    cost_ns: int, virtual: bool, took: str, too_much: str
-) -> None:
+@pytest.mark.parametrize("cost_ns", [0, 100, 300])
+def test_what_recording_took_of_each_wake_up_is_told(cost_ns: int) -> None:
     """Six events are in every case."""
-    content = traced(replace(late_samples(2), event_cost_ns=cost_ns))
-    content = replace(content, run=replace(content.run, clock="virtual" if virtual else "real"))
-    (cell,) = explained_cells(content)
-    (section,) = causes_section([cell], ())
-    told = " ".join(text_of(line) for item in section.items if isinstance(item, Texts) for line in item.texts)
+    (cell,) = explained_cells(traced(replace(late_samples(2), event_cost_ns=cost_ns)))
+    told = [
+        text.values for text in statements_in(*causes_section([cell], ())) if text.rule == RECORDING_TOOK.id
+    ]
     assert cell_json(cell)["own_cost_ns"] == 6 * cost_ns
-    assert took in told and too_much in told
-    assert ("recording these events took about" in told) is bool(took)
-    assert ("took more than" in told) is bool(too_much)
+    assert [each["own_ns"] for each in told] == [6 * cost_ns] * bool(cost_ns)
+    assert all(each["without_ns"] + each["own_ns"] == cell.median_ns for each in told)
 
 
 @pytest.mark.parametrize(("cost_ns", "named"), [(0, []), (100, []), (300, ["none"])])
@@ -186,10 +162,3 @@ def test_a_verdict_says_which_of_its_rows_recording_made_slower(cost_ns: int, na
         ] * len(slower)
         assert bool(slower) is bool(named)
         assert all(text.values["deadline"] == " --set deadline=200us" for text in slower)
-
-
-def statements_in(section: Section) -> list[Statement]:
-    """Of its sentences."""
-    texts = [text for item in section.items if isinstance(item, Texts) for text in item.texts]
-    flat = [part for text in texts for part in (text if isinstance(text, tuple) else (text,))]
-    return [part for part in flat if isinstance(part, Statement)]

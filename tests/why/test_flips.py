@@ -19,13 +19,14 @@ from howlate.why.advise.flips import Measuring, flips_of, parse_knobs, study_of
 from howlate.words.say import english
 
 KNOBS = Path(__file__).parents[2] / "probe" / "src" / "knobs"
+MISSING = "it is not there"
 MACHINES = Path(__file__).parents[1] / "fixtures" / "machines"
 
 
 def can(*unavailable: str) -> Capabilities:
     """A probe with every knob of the source tree."""
     knobs = [
-        {"name": name, "available": name not in unavailable, "reason": "it is not there."}
+        {"name": name, "available": name not in unavailable, "reason": f"{MISSING}."}
         for name in sorted(path.stem for path in KNOBS.glob("*.cpp"))
     ]
     return Capabilities.from_json({"probe": "0", "tests": [], "knobs": knobs})
@@ -112,7 +113,7 @@ def test_what_is_in_force_already_is_not_tried(values: dict[str, Any], knob: str
 
 
 def test_a_knob_that_the_probe_cannot_change_is_named_with_the_probes_reason() -> None:
-    assert reasons(facts(), "thp")["thp"] == "it is not there"
+    assert reasons(facts(), "thp")["thp"] == MISSING
 
 
 def test_one_cpu_leaves_nowhere_to_move_anything() -> None:

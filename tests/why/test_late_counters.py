@@ -56,11 +56,8 @@ def test_the_second_of_the_largest_sample_has_what_its_cpu_and_thread_met() -> N
 
 def test_what_stood_out_comes_first_and_a_device_has_the_name_of_its_handlers() -> None:
     rows = sheets(a_cell(TIMER, DISK, ELSEWHERE, SOFTIRQ))["late-interrupts"]
-    assert [row["what"] for row in rows] == [
-        "24 virtio3-tx, virtio3-rx",
-        "NET_RX",
-        "LOC Local timer interrupts",
-    ]
+    assert rows[0]["what"] == "24 virtio3-tx, virtio3-rx"
+    assert [row["what"].split()[0] for row in rows] == ["24", "NET_RX", "LOC"]
     assert [rows[0][column] for column in ("at_max", "usual", "most", "total")] == ["78", "0", "2", "80"]
 
 

@@ -17,7 +17,7 @@ def test_the_warm_up_is_none_of_the_worst() -> None:
 def test_only_a_run_of_the_lab_can_be_played_again(howlate: Run) -> None:
     assert howlate("run", "mine.toml", "--out", "r").code == 0
     done = howlate("lab", "why", "r")
-    assert done.code == 2 and "was not measured in the lab's virtual time" in done.err
+    assert done.code == 2 and "virtual time" in done.err
     assert howlate("lab", "why", "r", "--worst", "0").code == 2
     assert howlate("lab", "why", "nowhere").code == 2
 
@@ -25,11 +25,11 @@ def test_only_a_run_of_the_lab_can_be_played_again(howlate: Run) -> None:
 def test_a_place_where_no_file_can_be_is_refused_before_anything_is_played(howlate: Run) -> None:
     for option in ("-o", "--stacks", "--speedscope"):
         done = howlate("lab", "why", "nowhere", option, "absent/file")
-        assert done.code == 4 and "absent/file could not be written" in done.err and option in done.err
+        assert done.code == 4 and "absent/file" in done.err and option in done.err
 
 
 def test_a_cell_of_a_machine_without_facts_is_a_sentence(howlate: Run) -> None:
     run = replace(a_run("none"), machines={"6.1": {"facts": 1, "values": {}, "missing": {}}}, clock="virtual")
     a_folder(Path("run"), {"none": stream([1000, 2000])}, run=run)
     done = howlate("lab", "why", "run")
-    assert done.code == 4 and 'run.json has cells of ""' in done.err
+    assert done.code == 4 and "run.json" in done.err

@@ -57,7 +57,7 @@ def test_a_sample_is_put_beside_one_that_differs_in_its_kernel_alone(
 def test_a_kernel_that_was_not_measured_is_refused_with_the_nearest(measured: Measured) -> None:
     folder, run = measured
     (one,) = choose(folder, run, "6.1-rt", 1)
-    with pytest.raises(UsageError, match=r'on 6\.1-r that .*"?6\.1'):
+    with pytest.raises(UsageError, match=r'"6\.1-r"'):
         choose_against(folder, run, one.cell, "6.1-r")
     with pytest.raises(UsageError, match="no whole cell"):
         choose(folder, run, "6.1-rt", 1, without="6.1-rt")
@@ -85,9 +85,7 @@ def test_debug_information_of_another_kernel_is_refused_before_anything_is_playe
     def explained(source: _Source) -> None:
         explain_all(folder, run, chosen, lambda *_: cast(Any, _Target()), lambda _: None, [cast(Any, source)])
 
-    with pytest.raises(
-        UsageError, match=r"a-dbg.deb is of another kernel than 6\.1-rt: its build id is ab12"
-    ):
+    with pytest.raises(UsageError, match=r"a-dbg.deb .* build id ab12 .* than 6\.1-rt"):
         explained(_Source(b"6.1"))
 
 

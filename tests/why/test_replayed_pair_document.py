@@ -11,7 +11,9 @@ from howlate.document.document_terminal import print_document
 from howlate.why.late_cases import case_sections
 from howlate.why.late_page import replayed_page
 from howlate.why.replayed.pair import LatenessPair
-from howlate.why.replayed.pair_document import causes_sheet, functions_sheet, pair_json, pair_section
+from howlate.why.replayed.pair_document import ONLY_IN, causes_sheet, functions_sheet, pair_json, pair_section
+from howlate.why.replayed.pair_document import PAIR as PAIR_LATE
+from printed import statements_in
 from why.test_replayed_pair import PAIR
 
 BOTH = [PAIR.one, PAIR.other]
@@ -23,11 +25,14 @@ def document(pair: LatenessPair = PAIR) -> Document:
 
 
 def test_the_terminal_shows_both_beside_each_other_and_what_is_in_one_alone() -> None:
+    assert statements_in(pair_section(PAIR)) == [
+        PAIR_LATE(one="none", one_ns=100, other="rt", other_ns=37),
+        ONLY_IN(name="none", functions=("free (80 ns)",)),
+        ONLY_IN(name="rt", functions=("softirq (20 ns)",)),
+    ]
     out = StringIO()
     print_document(Console(file=out, width=120, markup=False), document())
     text = " ".join(out.getvalue().split())
-    assert "none: 100 ns late. rt: 37 ns late." in text
-    assert "Functions only in none: free (80 ns). Functions only in rt: softirq (20 ns)." in text
     assert "blocking thread 0.090 0.000 +0.090" in text
     assert "total 0.100 0.037 +0.063" in text
 
@@ -42,8 +47,8 @@ def test_the_columns_add_up_to_both_latencies_however_many_functions_are_shown()
 
 
 def test_a_kernel_without_a_function_of_its_own_is_told() -> None:
-    text = replayed_page(document(replace(PAIR, other=PAIR.one)), BOTH)
-    assert "Every function of none is in the other one too." in text
+    *_, only = statements_in(pair_section(replace(PAIR, other=PAIR.one)))
+    assert only == ONLY_IN(name="none", functions=("–",))
 
 
 def test_the_page_has_a_flame_graph_for_each_behind_the_comparison() -> None:

@@ -54,6 +54,10 @@ def _wrapped_wide(text: str, width: int, *, break_long_words: bool) -> list[str]
         if line and cell_len(line + piece.rstrip()) > width and piece[0] not in NOT_FIRST:
             lines.append(line.rstrip())
             line = ""
+        while not line and cell_len(piece.rstrip()) > width and "`" not in text:
+            fits = _fitting(piece, width)
+            lines.append(piece[:fits])
+            piece = piece[fits:]
         line += piece if line else piece.lstrip()
         while break_long_words and min(cell_len(piece.rstrip()), cell_len(line.rstrip())) > width:
             fits = max(1, _fitting(line, width))

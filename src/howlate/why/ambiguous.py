@@ -26,7 +26,7 @@ EVENTLESS_NS = 50_000
 task, the move to another CPU, the return to the program. Longer, and something happened that no event shows."""
 
 
-class Doubt(StrEnum):
+class Ambiguity(StrEnum):
     """What decides itself by how long it takes altogether."""
 
     BEFORE_INTERRUPT = "before the interrupt"
@@ -40,29 +40,29 @@ class Doubt(StrEnum):
 
 
 @dataclass(frozen=True)
-class OpenPart:
+class AmbiguousPart:
     """A part whose cause may still be in doubt."""
 
     part: CausePart
-    doubt: Doubt | None = None
+    doubt: Ambiguity | None = None
     owner: tuple[int, int] = (0, 0)
-    """What is summed up: the stretch, and since when the task had the CPU."""
+    """What is summed up: the part of the course, and since when the task had the CPU."""
     idle_task: TracedTask | None = None
     """Of IDLE: the idle task of its CPU."""
     is_elsewhere: bool = False
     """Of IDLE: another CPU woke the task, or nothing that was recorded."""
     open_timer: str = ""
     """Of IDLE: the function of a timer that expired as the CPU's last event, and whose end no event shows."""
-    is_end_unseen: bool = False
+    lacks_end: bool = False
     """Of HELD: the timer's interrupt may still be handled at its beginning."""
     is_going_on: bool = False
     """Of HELD: at its beginning what was interrupted woke another task, so it went on."""
 
 
-def decided(events: CaseEvents, pieces: Iterable[OpenPart]) -> list[CausePart]:
+def decided(events: CaseEvents, pieces: Iterable[AmbiguousPart]) -> list[CausePart]:
     """The parts of the pieces, each with its cause."""
     every = list(pieces)
-    sums: Counter[tuple[Doubt, tuple[int, int]]] = Counter()
+    sums: Counter[tuple[Ambiguity, tuple[int, int]]] = Counter()
     for piece in every:
         if piece.doubt is not None:
             sums[piece.doubt, piece.owner] += piece.part.ns - nmi_ns(events.nmis, piece.part)
@@ -75,14 +75,14 @@ def decided(events: CaseEvents, pieces: Iterable[OpenPart]) -> list[CausePart]:
     ]
 
 
-def _decided(events: CaseEvents, piece: OpenPart, whole_ns: int, *, went_on: bool) -> CausePart:
+def _decided(events: CaseEvents, piece: AmbiguousPart, whole_ns: int, *, went_on: bool) -> CausePart:
     part = piece.part
-    if piece.doubt is Doubt.HELD:
+    if piece.doubt is Ambiguity.HELD:
         return _held(events, piece, whole_ns, went_on=went_on)
-    if piece.doubt is Doubt.IDLE:
+    if piece.doubt is Ambiguity.IDLE:
         return _idle(events, piece, whole_ns)
-    if piece.doubt in (Doubt.ORDINARY, Doubt.TIMER_IRQ):
-        is_executed = piece.doubt is Doubt.TIMER_IRQ and events.facts.excludes_gaps
+    if piece.doubt in (Ambiguity.ORDINARY, Ambiguity.TIMER_IRQ):
+        is_executed = piece.doubt is Ambiguity.TIMER_IRQ and events.facts.excludes_gaps
         return (
             part if is_executed or whole_ns <= _limit_ns(events, EVENTLESS_NS) else _eventless(events, part)
         )
@@ -107,7 +107,7 @@ def _eventless(events: CaseEvents, part: CausePart) -> CausePart:
     return replace(part, cause=Cause.UNKNOWN, task=None, name="", why=why)
 
 
-def _idle(events: CaseEvents, piece: OpenPart, whole_ns: int) -> CausePart:
+def _idle(events: CaseEvents, piece: AmbiguousPart, whole_ns: int) -> CausePart:
     """Leaving idle, or what else took longer than that: events that do not show idle states cannot exclude that a
     timer was still being handled, or that interrupts were off."""
     part, facts = piece.part, events.facts
@@ -129,12 +129,12 @@ def _idle(events: CaseEvents, piece: OpenPart, whole_ns: int) -> CausePart:
     return replace(part, cause=Cause.GAP)
 
 
-def _held(events: CaseEvents, piece: OpenPart, whole_ns: int, *, went_on: bool) -> CausePart:
+def _held(events: CaseEvents, piece: AmbiguousPart, whole_ns: int, *, went_on: bool) -> CausePart:
     """What was interrupted went on: because it could not be preempted, or no longer than a switch takes. Where the
     interrupt's end is not seen, a task that it woke meanwhile shows that it went on, however short that was."""
     part, facts = piece.part, events.facts
     is_preemptible = _is_preemptible(events)
-    cause = Cause.IRQ_END_OR_SWITCH if piece.is_end_unseen else Cause.SWITCH
+    cause = Cause.IRQ_END_OR_SWITCH if piece.lacks_end else Cause.SWITCH
     switch = replace(part, cause=cause, task=None, why=None, function="", callers=())
     is_shown = bool(part.why) if events.sees_end else went_on and not is_preemptible
     is_shown = is_shown and not facts.round_ns  # where it may have been a turn of another CPU all the while

@@ -12,7 +12,7 @@ from howlate.why.cpu_spans import HARDIRQ_FLAG, SOFTIRQ_FLAG, FrameKind, Handler
 from howlate.why.event_stacks import interrupted_stack
 from howlate.why.machine_facts import MachineFacts
 from howlate.why.nmis import is_in_nmi, nmis_of
-from howlate.why.sparse_events import ends_unseen, is_inferred
+from howlate.why.sparse_events import is_inferred, missing_ends
 from howlate.why.thread_timeline import OwnState, OwnStretch, course_of
 
 _HELPERS = ("ksoftirqd", "ktimers", "migration")
@@ -43,7 +43,7 @@ class CaseEvents:
         has_timer = any("timer" in name.lower() for name in trace.names.irqs.values())
         self._knows_timer = not trace.recorded or "local_timer_entry" in trace.recorded or has_timer
         is_told = not trace.recorded or "local_timer_exit" in trace.recorded or trace.detail == "all"
-        self.sees_end = is_told and not any(map(ends_unseen, events))
+        self.sees_end = is_told and not any(map(missing_ends, events))
         """Whether the ends of the timers' interrupts are recorded. Some hypervisors' are by no event."""
         self.course = course_of(
             events, own.pid, case.from_ns, case.to_ns, may_clear_huge=facts.may_clear_huge
@@ -103,7 +103,7 @@ class CaseEvents:
             yield None, at_ns, to_ns
 
     def has_run(self, stretch: OwnStretch) -> bool:
-        """Whether the task had the CPU for this release before a stretch."""
+        """Whether the task had the CPU for this release before this part of its course."""
         before = self.course[: self.course.index(stretch)]
         return any(each.state is OwnState.RUNNING and each.from_ns >= self.case.release_ns for each in before)
 
@@ -135,12 +135,12 @@ class CaseEvents:
             for event in islice(self.events, first, span.number + 1)
         )
 
-    def is_end_unseen(self, span: Span) -> bool:
+    def lacks_end(self, span: Span) -> bool:
         """Whether the timer's interrupt may still be handled when a span begins: its end is not recorded but
         inferred, and no event has come since but of NMIs and stacks."""
         for event in self._back_from(span.number):
             if event.kind != "kernel_stack" and not is_in_nmi(event):
-                return ends_unseen(event)
+                return missing_ends(event)
         return False
 
     def is_going_on(self, span: Span) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from howlate.errors import UsageError
-from howlate.model.decode import suggestion
+from howlate.model.decode import unknown
 from howlate.model.finding import Finding
 from howlate.model.loaded import RunContent
 from howlate.why.explained_cells import ExplainedCell, explained_cells
@@ -23,7 +23,7 @@ class ExplainedRun:
     """Those of them that were measured with a trace."""
 
     @property
-    def untraced(self) -> RunContent:
+    def without_trace(self) -> RunContent:
         """The other cells: only counters tell of them."""
         traced = {cell.id for cell in self.cells}
         return replace(
@@ -45,23 +45,9 @@ def explained_run(path: Path, content: RunContent, wanted: str = "") -> Explaine
         )
     named = {each for each in ids if each == wanted} or {each for each in ids if wanted in each}
     if not named:
-        raise UsageError(
-            "{run} has no whole cell {cell}{hint}",
-            remedy="`howlate show --cells {run:shell}` lists them",
-            run=path,
-            cell=wanted,
-            hint=_hint(wanted, ids),
-        )
+        raise UsageError(unknown("whole cell", wanted, ids))
     every = explained_cells(content)
     return ExplainedRun(
         replace(content, cells=tuple(cell for cell in content.cells if cell.summary.id in named)),
         tuple(cell for cell in every if cell.id in named),
     )
-
-
-def _hint(wanted: str, ids: Sequence[str]) -> str:
-    from howlate.words.say import english
-    from howlate.words.statement import Statement
-
-    found = suggestion(wanted, ids)
-    return f"; {english(found) if isinstance(found, Statement) else found}" if found else ""

@@ -22,7 +22,7 @@ SCHEMA = 2
 
 def recorded_json(found: ExplainedRun) -> dict[str, Any]:
     """The causes of a run whose events were recorded; of cells without events what was counted."""
-    return {**cells_json(found.cells, found.findings), "counters": counters_json(found.untraced.cells)}
+    return {**cells_json(found.cells, found.findings), "counters": counters_json(found.without_trace.cells)}
 
 
 def cells_json(cells: Sequence[ExplainedCell], findings: Sequence[Finding]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from howlate.words.statement import Statement, rule
 
 FEWER_CASES = rule(
     "late.fewer-cases",
-    "So many samples leave no room for all of them: of the {cases} worst the {listed} worst are shown one by one.",
+    "There is no room for all samples: of the {cases} worst, {listed} are shown one by one.",
 )
 
 

@@ -15,26 +15,20 @@ from howlate.words.caption import Caption, Listed
 from howlate.words.language import _
 from howlate.words.quantities import time_text
 from howlate.words.say import Text, text_of
-from howlate.words.statement import Statement, rule
 
 UNIT = Unit("us", 1000, 3)
 """To the nanosecond."""
 MOST_CALLERS = 3
-"""So many are shown; JSON has all that were recorded."""
+"""JSON has all that were recorded."""
 LARGEST = 3
-"""So many lines stand first, the longest first; the others follow in the order of time."""
-
-TASK = rule("late.task", "{name} ({pid})")
-REAL_TIME_TASK = rule("late.real-time-task", "{name} ({pid}, real-time {priority})")
-FAIR_TASK = rule("late.fair-task", "{name} ({pid}, nice {nice})")
-DEADLINE_TASK = rule("late.deadline-task", "{name} ({pid}, deadline)")
+"""The longest lines come first; the others follow in the order of time."""
 
 _WHY: Mapping[Why, Caption] = {
     Why.INTERRUPTS_OFF: Caption("interrupts off"),
     Why.PREEMPTION_OFF: Caption("preemption off"),
     Why.NO_KERNEL_PREEMPTION: Caption("kernel code that is not preempted"),
     Why.IN_LOCK: Caption("holding a lock"),
-    Why.UNCOUNTED: Caption("preemption count not read"),
+    Why.UNCOUNTED: Caption("preemption count unread"),
     Why.IN_PROGRAM: Caption("a program"),
     Why.IN_SOFTIRQ: Caption("interrupts off in a softirq"),
     Why.BEFORE_INTERRUPT: Caption("before its handler"),
@@ -48,22 +42,22 @@ _WHY: Mapping[Why, Caption] = {
     Why.NO_EVENT: Caption("far longer than a wake-up takes, and no event tells why"),
 }
 _BY_TASK = (Cause.BLOCKED, Cause.STOPPED, Cause.PAGE_FAULT)
-"""Here the task, or what is named, is what ended it."""
+"""The task, or the name, is of what ended it."""
 _BY_CALLERS = (Cause.IRQ_LATE, Cause.IRQ_LATE_OR_GAP, Cause.NOT_PREEMPTIBLE, Cause.HIGHER_TASK, Cause.SOFTIRQ)
 """Who called the function is shown of these: the rest is the way of every wake-up."""
 
 
-def task_statement(task: TracedTask) -> Statement:
+def task_text(task: TracedTask) -> str:
     """A task with its pid, policy and priority, as far as they are known."""
     if not task.pid:
-        return TASK(name=task.name, pid="idle")
+        return f"{task.name} (idle)"
     if task.prio < 0:
-        return DEADLINE_TASK(name=task.name, pid=task.pid)
+        return f"{task.name} ({task.pid}, deadline)"
     if task.prio < RT_PRIOS:
-        return REAL_TIME_TASK(name=task.name, pid=task.pid, priority=RT_PRIOS - 1 - task.prio)
+        return f"{task.name} ({task.pid}, real-time {RT_PRIOS - 1 - task.prio})"
     if task.prio == UNKNOWN_PRIO:
-        return TASK(name=task.name, pid=task.pid)
-    return FAIR_TASK(name=task.name, pid=task.pid, nice=task.prio - STATIC_PRIOS)
+        return f"{task.name} ({task.pid})"
+    return f"{task.name} ({task.pid}, nice {task.prio - STATIC_PRIOS})"
 
 
 def part_text(part: CausePart) -> Text:
@@ -75,8 +69,8 @@ def part_text(part: CausePart) -> Text:
 
 
 def _details(part: CausePart) -> Iterator[Text]:
-    names: list[Text] = [part.name] if part.name else []
-    for each in (*names, *([task_statement(part.task)] if part.task is not None else [])):
+    names = [part.name, "" if part.task is None else task_text(part.task)]
+    for each in filter(None, names):
         yield Caption("until {who} woke it", who=each) if part.cause in _BY_TASK else each
     if part.cause is Cause.IDLE:
         yield from _idle(part)

@@ -62,8 +62,7 @@ def _without(material: ReportInput, cells: Sequence[ExplainedCell]) -> Reasons |
 def kinds(
     sums: Sequence[CauseSum], whole_ns: int, findings: Sequence[Finding] = (), *, ordinary: bool = False
 ) -> tuple[ScreenReason, ...]:
-    """Each kind with the task that it is most about. What every wake-up has is not a cause, and left out unless it is
-    asked for."""
+    """Each kind with the task that it is most about. `ordinary`: also the parts that every wake-up has."""
     kinds: dict[Cause, CauseSum] = {}
     for each in sums:  # the largest of a kind comes first
         if each.cause in ORDINARY and not ordinary:

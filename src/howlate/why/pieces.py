@@ -9,14 +9,14 @@ from itertools import pairwise
 
 from howlate.model.cause import Cause, CausePart, Why
 from howlate.model.trace import IDLE_PID, UNKNOWN_PRIO, TracedTask, is_real_time
-from howlate.why.ambiguous import Doubt, OpenPart
+from howlate.why.ambiguous import Ambiguity, AmbiguousPart
 from howlate.why.case_events import CaseEvents, innermost
 from howlate.why.cpu_spans import BH_OFF_FLAG, SOFTIRQ_FLAG, FrameKind, Span
 from howlate.why.thread_timeline import OwnState, OwnStretch
 from howlate.why.waker import Via, is_blocked, via, waking_handler, waking_task
 
 
-def pieces_of(events: CaseEvents) -> Iterator[OpenPart]:
+def pieces_of(events: CaseEvents) -> Iterator[AmbiguousPart]:
     """In order, as far as anything was recorded; times are since the release."""
     return _Pieces(events).pieces()
 
@@ -40,7 +40,7 @@ class _Pieces:
                 found.update(frame.number for frame in frames if frame.kind is not FrameKind.SOFTIRQ)
         return frozenset(found)
 
-    def pieces(self) -> Iterator[OpenPart]:
+    def pieces(self) -> Iterator[AmbiguousPart]:
         release_ns, stamp_ns = self._release_ns, self._events.case.stamp_ns
         for place, stretch in enumerate(self._events.course):
             from_ns, to_ns = max(stretch.from_ns, release_ns), min(stretch.to_ns, stamp_ns)
@@ -54,26 +54,28 @@ class _Pieces:
                     part = CausePart(Cause.UNKNOWN, first_ns - release_ns, last_ns - first_ns)
                     yield self._piece(part, place, stretch, span)
 
-    def _piece(self, part: CausePart, place: int, stretch: OwnStretch, span: Span | None) -> OpenPart:
+    def _piece(self, part: CausePart, place: int, stretch: OwnStretch, span: Span | None) -> AmbiguousPart:
         if span is not None and not span.is_known:
-            return OpenPart(replace(part, why=Why.LOST))
+            return AmbiguousPart(replace(part, why=Why.LOST))
         if stretch.state is OwnState.STOPPED:
-            return OpenPart(replace(part, cause=Cause.STOPPED, task=waking_task(self._events, stretch)))
+            return AmbiguousPart(replace(part, cause=Cause.STOPPED, task=waking_task(self._events, stretch)))
         if stretch.state is OwnState.ASLEEP and is_blocked(self._events, stretch):
-            return OpenPart(self._blocked(part, stretch))
+            return AmbiguousPart(self._blocked(part, stretch))
         if span is None:
             if stretch.is_migrated:
-                return OpenPart(replace(part, cause=Cause.MIGRATION), Doubt.ORDINARY, (place, 0))
-            return OpenPart(replace(part, why=Why.NOT_WOKEN))
+                return AmbiguousPart(replace(part, cause=Cause.MIGRATION), Ambiguity.ORDINARY, (place, 0))
+            return AmbiguousPart(replace(part, why=Why.NOT_WOKEN))
         if stretch.state is OwnState.UNKNOWN:
-            return OpenPart(replace(part, why=Why.NOT_WOKEN if stretch.number < 0 else Why.LOST))
+            return AmbiguousPart(replace(part, why=Why.NOT_WOKEN if stretch.number < 0 else Why.LOST))
         if (framed := self._framed(part, stretch, span)) is not None:
             is_own = framed.cause is Cause.TIMER_IRQ
-            doubt = Doubt.TIMER_IRQ if is_own else None
-            return OpenPart(framed, doubt, (innermost(span.frames)[0].number, 0))
+            doubt = Ambiguity.TIMER_IRQ if is_own else None
+            return AmbiguousPart(framed, doubt, (innermost(span.frames)[0].number, 0))
         if stretch.state is OwnState.RUNNING:
             running = self._running(part, stretch)
-            return OpenPart(running, Doubt.ORDINARY if running.cause is Cause.RETURN else None, (place, 0))
+            return AmbiguousPart(
+                running, Ambiguity.ORDINARY if running.cause is Cause.RETURN else None, (place, 0)
+            )
         owner = (place, span.since)
         if stretch.state is OwnState.ASLEEP:
             return self._asleep(part, stretch, span, owner)
@@ -115,63 +117,71 @@ class _Pieces:
             return replace(part, cause=Cause.OWN_LATE)
         return replace(part, cause=Cause.RETURN)
 
-    def _asleep(self, part: CausePart, stretch: OwnStretch, span: Span, owner: tuple[int, int]) -> OpenPart:
+    def _asleep(
+        self, part: CausePart, stretch: OwnStretch, span: Span, owner: tuple[int, int]
+    ) -> AmbiguousPart:
         """The release has passed, and its wake-up has not come."""
         events, woken_via = self._events, via(self._events, stretch)
         if part.from_ns < events.slack_ns and woken_via is not Via.ELSEWHERE:
-            return OpenPart(replace(part, cause=Cause.TIMER_SLACK))
+            return AmbiguousPart(replace(part, cause=Cause.TIMER_SLACK))
         if span.task.pid == IDLE_PID:
             state = span.idle if events.knows_idle else -1
             idle = replace(part, cause=Cause.IDLE, state=state)
             is_elsewhere = woken_via is Via.ELSEWHERE
-            return OpenPart(
+            return AmbiguousPart(
                 idle,
-                Doubt.IDLE,
+                Ambiguity.IDLE,
                 owner=(owner[0], 0),
                 idle_task=span.task,
                 is_elsewhere=is_elsewhere,
                 open_timer=events.open_timer(span),
             )
         if woken_via is Via.ELSEWHERE:
-            return OpenPart(replace(part, why=Why.NOT_WOKEN))
+            return AmbiguousPart(replace(part, why=Why.NOT_WOKEN))
         woken_in = events.span_of(stretch.woken_number)
         if woken_via is Via.SOFTIRQ and woken_in is not None and events.timer_came(span):
             name = innermost(woken_in.frames)[0].name
-            return OpenPart(replace(part, cause=Cause.SOFTIRQ, name=name, task=span.task, why=Why.SOFT_TIMER))
+            return AmbiguousPart(
+                replace(part, cause=Cause.SOFTIRQ, name=name, task=span.task, why=Why.SOFT_TIMER)
+            )
         cause = Cause.IRQ_LATE if events.facts.excludes_gaps else Cause.IRQ_LATE_OR_GAP
         inner = innermost(span.frames)
         name, why = (inner[0].name, Why.IN_SOFTIRQ) if inner else ("", None)
         part = _called(events, replace(part, cause=cause, task=span.task, name=name, why=why))
-        return OpenPart(part, Doubt.BEFORE_INTERRUPT, (owner[0], 0))
+        return AmbiguousPart(part, Ambiguity.BEFORE_INTERRUPT, (owner[0], 0))
 
-    def _runnable(self, part: CausePart, stretch: OwnStretch, span: Span, owner: tuple[int, int]) -> OpenPart:
+    def _runnable(
+        self, part: CausePart, stretch: OwnStretch, span: Span, owner: tuple[int, int]
+    ) -> AmbiguousPart:
         """The task could run, and did not."""
         task, events = span.task, self._events
         if not stretch.is_seen:  # it may have slept yet; but beside this task it could not have run either
             if is_real_time(events.own.prio) and 0 <= task.prio < events.own.prio:
-                return OpenPart(replace(part, cause=Cause.HIGHER_TASK, task=task))
-            return OpenPart(replace(part, why=Why.NOT_WOKEN))
+                return AmbiguousPart(replace(part, cause=Cause.HIGHER_TASK, task=task))
+            return AmbiguousPart(replace(part, why=Why.NOT_WOKEN))
         queued = max(stretch.number, stretch.queued_number)
         is_chosen = span.since >= queued  # after our task stood in the queue
         if task.pid == IDLE_PID:
             if is_chosen:
-                return OpenPart(replace(part, cause=Cause.THROTTLED, task=task))
+                return AmbiguousPart(replace(part, cause=Cause.THROTTLED, task=task))
             if not stretch.is_migrated and span.idle is not None:
-                return OpenPart(replace(part, cause=Cause.IDLE, state=span.idle), Doubt.IDLE, owner, task)
-            cause = Cause.IRQ_END_OR_SWITCH if events.is_end_unseen(span) else Cause.SWITCH
+                return AmbiguousPart(
+                    replace(part, cause=Cause.IDLE, state=span.idle), Ambiguity.IDLE, owner, task
+                )
+            cause = Cause.IRQ_END_OR_SWITCH if events.lacks_end(span) else Cause.SWITCH
             cause = Cause.MIGRATION if stretch.is_migrated else cause
-            return OpenPart(replace(part, cause=cause), Doubt.ORDINARY, owner)
+            return AmbiguousPart(replace(part, cause=cause), Ambiguity.ORDINARY, owner)
         if task.prio == UNKNOWN_PRIO:
-            return OpenPart(replace(part, task=task))
+            return AmbiguousPart(replace(part, task=task))
         if self._outranks(task):
-            return OpenPart(replace(part, cause=Cause.HIGHER_TASK, task=task))
+            return AmbiguousPart(replace(part, cause=Cause.HIGHER_TASK, task=task))
         if is_chosen:
-            return OpenPart(replace(part, cause=Cause.THROTTLED, task=task))
+            return AmbiguousPart(replace(part, cause=Cause.THROTTLED, task=task))
         is_off = bool(span.preempt) or bool(span.flags & (SOFTIRQ_FLAG | BH_OFF_FLAG))
         why = Why.PREEMPTION_OFF if is_off else None
         held = _called(events, replace(part, cause=Cause.NOT_PREEMPTIBLE, task=task, why=why))
-        is_unseen, is_going_on = events.is_end_unseen(span), events.is_going_on(span)
-        return OpenPart(held, Doubt.HELD, owner, is_end_unseen=is_unseen, is_going_on=is_going_on)
+        is_unseen, is_going_on = events.lacks_end(span), events.is_going_on(span)
+        return AmbiguousPart(held, Ambiguity.HELD, owner, lacks_end=is_unseen, is_going_on=is_going_on)
 
     def _outranks(self, task: TracedTask) -> bool:
         """Whether the scheduler may let it run first; fair tasks take turns."""

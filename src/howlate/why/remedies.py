@@ -37,15 +37,10 @@ IDLE = rule(
     "Keep the CPU out of deep idle states: hold 0 in /dev/cpu_dma_latency, as the knob cpu_dma_latency does, or "
     "switch off the deep ones, as c_states does.",
 )
-IDLE_LOOP = rule(
-    "remedy.idle-loop",
-    "The idle loop had interrupts off outside of any idle state, which no knob changes. Boot with idle=poll to have "
-    "interrupts on while idle; the CPU then takes full power.",
-)
-IDLE_WITHOUT_STATES = rule(
-    "remedy.idle-without-states",
-    "This kernel has no idle states to choose from: an idle CPU halts, and a virtual one is then the hypervisor's to "
-    "wake. Boot with idle=poll to keep it running; it then takes full power.",
+IDLE_POLL = rule(
+    "remedy.idle-poll",
+    "No knob changes this: the idle loop itself had interrupts off, or the kernel has no idle states to choose from. "
+    "Boot with idle=poll to keep the CPU running while idle; it then takes full power.",
 )
 TIMER_SLACK = rule(
     "remedy.timer-slack", "Use a real-time policy, or a smaller timer slack (prctl PR_SET_TIMERSLACK)."
@@ -136,10 +131,8 @@ def remedy_of(part: CausePart, *, has_idle_states: bool | None, preemption: str 
     whether the kernel has any to choose from; None if nobody knows. `preemption`: its model."""
     if part.cause is Cause.NOT_PREEMPTIBLE and preemption in PREEMPTIBLE:
         return None
-    if part.cause is Cause.IDLE and part.state is None:
-        return Remedy(IDLE_LOOP)
-    if part.cause is Cause.IDLE and has_idle_states is False:
-        return Remedy(IDLE_WITHOUT_STATES)
+    if part.cause is Cause.IDLE and (part.state is None or has_idle_states is False):
+        return Remedy(IDLE_POLL)
     if part.cause not in REMEDIES:
         return None
     useless = knobs_of(Cause.IDLE) if has_idle_states is False else ()

@@ -36,7 +36,7 @@ from howlate.why.late_counters import COUNTERS, NO_EVENTS, interrupts_sheet, sec
 from howlate.why.late_parts import LARGEST, UNIT, largest_first, part_text
 from howlate.why.on_screen import advice, kinds, of_recording
 from howlate.why.replayed.pair import LatenessPair
-from howlate.why.replayed.pair_document import FUNCTION_TOOK, causes_sheet, functions_sheet, pair_said
+from howlate.why.replayed.pair_document import causes_sheet, function_text, functions_sheet, pair_said
 from howlate.words.caption import Caption, Listed
 from howlate.words.language import _, ngettext
 from howlate.words.quantities import percent
@@ -127,7 +127,7 @@ def _worst(one: CellCase, width: int) -> Iterator[Line]:
     yield ((f"        {UNIT.text(latency_ns)} us  {total}", ""),)
     if one.case.replayed is not None:
         longest = one.case.replayed.functions[:LARGEST]
-        functions = tuple(FUNCTION_TOOK(function=each.name, ns=each.self_ns) for each in longest)
+        functions = tuple(function_text(each.name, each.self_ns) for each in longest)
         word = _("Functions")
         yield ((cut(f"{word}: {text_of(Listed(functions))}", width), ""),)
 

@@ -44,7 +44,7 @@ def is_inferred(event: TraceEvent, recorded: Sequence[str]) -> bool:
     return is_end_of_timer or (event.kind in (_BEGINS, _ENDS) and not event.a)
 
 
-def ends_unseen(event: TraceEvent) -> bool:
+def missing_ends(event: TraceEvent) -> bool:
     """Whether an interrupt ends with it that has no event of its own."""
     return event.kind == _ENDS and not event.a
 

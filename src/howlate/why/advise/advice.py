@@ -27,9 +27,11 @@ from howlate.sides.sides import (
     paired_values,
     steps_of,
 )
+from howlate.statistics.phrases import under
 from howlate.statistics.spread import Spread, spread_of
 from howlate.why.advise.flip import ADVISE, AGAIN, START, TOGETHER, Flip, knobs_of
-from howlate.words.caption import Caption
+from howlate.words.caption import Caption, Listed
+from howlate.words.quantities import time_text
 from howlate.words.say import Text, text_of
 from howlate.words.say import to_json as statement_json
 from howlate.words.statement import Statement, rule
@@ -38,49 +40,27 @@ FIGURES = ("0.99", "max")
 """What is compared unless the user chooses: the tail of each cell, and its largest."""
 HEADINGS: Mapping[str, Text] = {"0.5": Caption("median"), "max": Caption("largest")}
 
-NOT_WHOLE = rule("advice.not-whole", "none of its cells is whole")
+NOT_WHOLE = rule("advice.not-whole", "it has no whole cell")
 INCOMPLETE = rule(
     "advice.incomplete",
-    "{count} of its cells is not measured yet",
-    "{count} of its cells are not measured yet",
-    by="count",
+    "{count} of {cells} cells are not measured yet (run the same command with --out to continue)",
 )
-NOTHING_CONCLUDED = rule(
-    "advice.nothing-concluded",
-    "Nothing is concluded: {count} of {cells} cells is not measured yet. Run the same command with --out to "
-    "continue.",
-    "Nothing is concluded: {count} of {cells} cells are not measured yet. Run the same command with --out to "
-    "continue.",
-    by="count",
-)
-BESIDE = rule("advice.beside", "beside {load}")
-WITHOUT_LOAD = rule("advice.without-load", "without load")
 CHANGED = rule(
     "advice.changed",
     "{place} the {figure} is {ratio:significant} times as large ({low:significant} to {high:significant})",
 )
-HELPS = rule("advice.helps", "{knobs:all} makes it less late: {changes:items}.")
-HARMS = rule("advice.harms", "{knobs:all} makes it later: {changes:items}.")
-BOTH = rule("advice.both", "{knobs:all} makes one figure smaller and another larger: {changes:items}.")
+RESULT = rule("advice.result", "{knobs:all} {standing}: {changes:items}.")
 NOTHING = rule(
-    "advice.nothing",
-    "Nothing is shown for {knobs:all}; the intervals say how much it may still be.",
+    "advice.nothing", "No difference is shown for {knobs:all}; the intervals say how large it may be."
 )
 NONE_HELPS = rule("advice.none-helps", "No knob is shown to make it less late.")
-TOGETHER_HELPS = rule(
-    "advice.together", "Together ({knobs:all}), measured against the start once more: {changes:items}."
-)
-TOGETHER_NOTHING = rule(
-    "advice.together-nothing",
-    "Measured against the start once more, {knobs:all} shows no difference: do not rely on it.",
-)
+TOGETHER_RESULT = rule("advice.together", "Together ({knobs:all}), re-measured: {changes:items}.")
 UNMEASURED = rule("advice.unmeasured", "{knobs:all} could not be measured: {why}.")
 AT_START = rule("advice.at-start", "As it is, {place}: {figures:items}.")
-AT_START_FIGURE = rule("advice.at-start-figure", "{figure} {ns:time}")
 COUNTED = rule(
     "advice.counted",
-    "{pairs} pairs; intervals of {confidence:percent} or more; Holm over {tested} comparisons; within a tenth "
-    "nothing is called a difference.",
+    "{pairs} pairs; intervals of {confidence:percent} or more; Holm over {tested} comparisons; differences below "
+    "10 % are not reported.",
 )
 
 
@@ -94,9 +74,18 @@ class Standing(Enum):
     UNMEASURED = "not measured"
 
 
+STANDINGS = {
+    Standing.HELPS: Caption("helps"),
+    Standing.BOTH: Caption("helps and harms"),
+    Standing.NOTHING: Caption("nothing shown"),
+    Standing.HARMS: Caption("harms"),
+    Standing.UNMEASURED: Caption("not measured"),
+}
+
+
 @dataclass(frozen=True)
 class Trial:
-    """A knob, or several together, beside one load, against the start."""
+    """A knob, or several together, under one load, against the start."""
 
     load: str
     decisions: tuple[Decision, ...]
@@ -160,7 +149,7 @@ class KnobAdvice:
 
 @dataclass(frozen=True)
 class AtStart:
-    """The machine as it is, beside one load: each figure over the turns."""
+    """The machine as it is, under one load: each figure over the turns."""
 
     load: str
     figures: Mapping[str, Spread]
@@ -177,7 +166,7 @@ class Advice:
     tested: int
     """How many comparisons of knobs Holm covered."""
     missing: int = 0
-    """Cells of single knobs that are not measured yet: then nothing is concluded."""
+    """Cells of single knobs that are not measured yet: then no knob has a result."""
     planned: int = 0
     """Cells of single knobs in the plan."""
 
@@ -193,11 +182,11 @@ class Advice:
     def statements(self) -> Iterator[Statement]:
         """What is said of it, the most important first."""
         if self.missing:
-            yield NOTHING_CONCLUDED(count=self.missing, cells=self.planned)
+            yield INCOMPLETE(count=self.missing, cells=self.planned)
             return
         for knob in self.knobs:
-            if knob.standing in _SAID:
-                yield _SAID[knob.standing](knobs=knob.names, changes=knob.changes())
+            if changes := knob.changes():
+                yield RESULT(knobs=knob.names, standing=STANDINGS[knob.standing], changes=changes)
         if not self.helping:
             yield NONE_HELPS()
         if self.together is not None:
@@ -206,7 +195,7 @@ class Advice:
                 reasons = [d.why for trial in self.together.trials for d in trial.decisions if d.why]
                 yield UNMEASURED(knobs=names, why=self.together.why or next(iter(reasons), NOT_WHOLE()))
             else:
-                yield TOGETHER_HELPS(knobs=names, changes=shown) if shown else TOGETHER_NOTHING(knobs=names)
+                yield TOGETHER_RESULT(knobs=names, changes=shown or (STANDINGS[Standing.NOTHING],))
         nothing = [name for k in self.knobs if k.standing is Standing.NOTHING for name in k.names]
         if nothing:
             yield NOTHING(knobs=tuple(nothing))
@@ -229,9 +218,6 @@ class Advice:
         }
 
 
-_SAID = {Standing.HELPS: HELPS, Standing.BOTH: BOTH, Standing.HARMS: HARMS}
-
-
 def is_advice(content: RunContent) -> bool:
     """Whether a run is one of `howlate advise` or `why --try`."""
     study = content.run.study
@@ -244,7 +230,8 @@ def advice_of(content: RunContent, figures: Sequence[str] = FIGURES) -> Advice:
     single, of_all = _cells_of_stages(content)
     missing = _not_yet(content, single)
     flips = {part: measured.flipped(part) for part in measured.parts if part not in (START, AGAIN, TOGETHER)}
-    trials, tested = measured.trials(flips, START, figures, missing)
+    incomplete = INCOMPLETE(count=missing, cells=len(single)) if missing else None
+    trials, tested = measured.trials(flips, START, figures, incomplete)
     knobs = [
         KnobAdvice(flipped, trials[part], measured.why(part, content)) for part, flipped in flips.items()
     ]
@@ -252,7 +239,9 @@ def advice_of(content: RunContent, figures: Sequence[str] = FIGURES) -> Advice:
     together = None
     if TOGETHER in measured.parts:
         base = AGAIN if AGAIN in measured.parts else START
-        tried, _ = measured.trials([TOGETHER], base, figures, missing or _not_yet(content, of_all))
+        if count := _not_yet(content, of_all):
+            incomplete = incomplete or INCOMPLETE(count=count, cells=len(of_all))
+        tried, _ = measured.trials([TOGETHER], base, figures, incomplete)
         together = KnobAdvice(measured.flipped(TOGETHER), tried[TOGETHER], measured.why(TOGETHER, content))
     return Advice(
         tuple(figures),
@@ -329,10 +318,14 @@ class _Measured:
         return AtStart(load, {name: spread for name, spread in spreads.items() if spread is not None})
 
     def trials(
-        self, parts: Sequence[str] | Mapping[str, Any], base: str, figures: Sequence[str], missing: int = 0
+        self,
+        parts: Sequence[str] | Mapping[str, Any],
+        base: str,
+        figures: Sequence[str],
+        incomplete: Statement | None,
     ) -> tuple[dict[str, tuple[Trial, ...]], int]:
-        """By part its trials, with Holm over all of them, and how many comparisons there are. `missing`: so many
-        cells are not measured yet; then nothing is stated."""
+        """By part its trials, with Holm over all of them, and the number of comparisons. `incomplete`: cells are not
+        measured yet, and no difference is stated."""
         decisions: dict[tuple[str, str, str], Decision] = {}
         values: dict[tuple[str, str, str], PairedValues] = {}
         steps: dict[tuple[str, str, str], Steps] = {}
@@ -343,9 +336,7 @@ class _Measured:
         for key in keys:
             part, load, name = key
             once, start = self.once[part, load], self.once.get((base, load), {})
-            paired: PairedValues | Statement = paired_values(once, start, name)
-            if missing:
-                paired = INCOMPLETE(count=missing)
+            paired = incomplete or paired_values(once, start, name)
             if isinstance(paired, Statement):
                 decisions[key] = Decision(name, "unstated", why=paired)
             else:
@@ -371,11 +362,6 @@ class _Measured:
         return Statement.verbatim(reasons[0].rstrip(".")) if reasons else NOT_WHOLE()
 
 
-def place_of(load: str) -> Statement:
-    """ "beside memory-alloc:100", "without load"."""
-    return WITHOUT_LOAD() if load == "none" else BESIDE(load=load)
-
-
 def heading_of(figure: str) -> Text:
     """ "p99", "largest"."""
     return HEADINGS.get(figure) or f"p{float(figure) * 100:.6g}"
@@ -385,7 +371,7 @@ def _changed(load: str, decision: Decision) -> Statement:
     interval = decision.interval
     assert interval is not None
     return CHANGED(
-        place=place_of(load),
+        place=under(load),
         figure=_word(decision.figure),
         ratio=interval.ratio,
         low=interval.low,
@@ -407,9 +393,10 @@ def _effect(row: tuple[str, Decision]) -> float:
 def at_start_statement(start: AtStart) -> Statement:
     """What the machine is like before anything is flipped."""
     figures = tuple(
-        AT_START_FIGURE(figure=_word(name), ns=spread.median) for name, spread in start.figures.items()
+        Listed((_word(name), time_text(spread.median, space=" ")), " ")
+        for name, spread in start.figures.items()
     )
-    return AT_START(place=place_of(start.load), figures=figures)
+    return AT_START(place=under(start.load), figures=figures)
 
 
 def counted_statement(advice: Advice) -> Statement | None:

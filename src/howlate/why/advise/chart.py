@@ -13,7 +13,8 @@ from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
 from howlate.charts._scale import Scale
 from howlate.charts._svg import el
 from howlate.sides.sides import MARGIN, Decision
-from howlate.why.advise.advice import Advice, KnobAdvice, heading_of, place_of
+from howlate.statistics.phrases import under
+from howlate.why.advise.advice import Advice, KnobAdvice, heading_of
 from howlate.words.caption import Caption
 from howlate.words.quantities import significant
 from howlate.words.say import Text
@@ -45,7 +46,7 @@ def draw(advice: Advice) -> Figure | None:
         reading=Caption(
             "Each mark is a figure with the knob, divided by the same without it, with its interval: left of "
             "the band the knob makes it less late, right of it later. A value is written where a difference is "
-            "shown; elsewhere the interval reaches into the band, or is not enough among so many comparisons."
+            "shown; elsewhere the interval reaches into the band, or does not suffice among all comparisons."
         ),
         x_title=Caption("with the knob, divided by without"),
         y_title="",
@@ -74,7 +75,7 @@ def _panel(load: str, rows: Sequence[KnobAdvice], x: Scale) -> Panel | None:
         above += HEAD + LINE * len(decisions)
     best = min(drawn, key=lambda each: each[0].best)[0]
     return Panel(
-        label=place_of(load),
+        label=under(load),
         picture=picture_of(pieces, x, (), WIDTH, height),
         height=height,
         summary=Caption(

@@ -15,9 +15,9 @@ from howlate.plan.aim import aim_of
 from howlate.settings import for_good, settings
 from howlate.sides.sides import Decision
 from howlate.why.advise.advice import (
+    STANDINGS,
     Advice,
     KnobAdvice,
-    Standing,
     Trial,
     advice_of,
     at_start_statement,
@@ -27,18 +27,11 @@ from howlate.why.advise.advice import (
 )
 from howlate.why.advise.chart import draw
 from howlate.why.advise.flip import Flip
-from howlate.words.language import N_, _
+from howlate.words.language import _
 from howlate.words.quantities import significant
 from howlate.words.say import say, text_of
 from howlate.words.statement import Statement
 
-STANDINGS = {
-    Standing.HELPS: N_("helps"),
-    Standing.BOTH: N_("helps and harms"),
-    Standing.NOTHING: N_("nothing shown"),
-    Standing.HARMS: N_("harms"),
-    Standing.UNMEASURED: N_("not measured"),
-}
 STATES = {"smaller": "smaller", "larger": "larger", "equal": "equal", "indistinct": "indistinct"}
 
 
@@ -87,7 +80,9 @@ def sheet(advice: Advice, content: RunContent) -> Sheet:
         column for name in advice.figures for column in _of_figure(name, [trial for _, trial in rows])
     ]
     columns.append(
-        sheets.texts("standing", _("result"), (_(STANDINGS[knob.standing]) for knob, _t in rows), words=True)
+        sheets.texts(
+            "standing", _("result"), (text_of(STANDINGS[knob.standing]) for knob, _t in rows), words=True
+        )
     )
     columns.append(
         sheets.texts("doctor", _("doctor says"), (_doctors(knob, doctor) for knob, _t in rows), words=True)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from howlate.errors import UsageError
+from howlate.errors import UsageError, named_twice
 from howlate.model.capabilities import Capabilities, KnobKind
-from howlate.model.decode import suggestion
+from howlate.model.decode import unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.study import Order, Part, Study, Value
@@ -21,7 +21,6 @@ from howlate.why.advise.flip import ADVISE, AGAIN, KNOB, START, TOGETHER, Flip, 
 from howlate.words.statement import Statement, rule
 
 NOT_TRIED = rule("flip.not-tried", "the knob {knob} was not tried: {reason}")
-NO_VALUE = rule("flip.no-value", "howlate knows no value to try; name one with --knobs {knob}=VALUE")
 ONLY_NAMED = rule("flip.only-named", "{reason}; to try it, name it: --knobs {knob}")
 IN_FORCE = rule("flip.in-force", "{value} is in force already")
 
@@ -53,9 +52,7 @@ def flips_of(can: Capabilities, facts: Facts, aim: Aim, named: str = "") -> Flip
     tried, not_tried = [], []
     for flip in wanted:
         if flip.knob not in kinds:
-            raise UsageError(
-                '"{name}" is not a knob', remedy="{hint}", name=flip.knob, hint=suggestion(flip.knob, kinds)
-            )
+            raise UsageError(unknown("knob", flip.knob, kinds))
         value, why = _value(kinds[flip.knob], flip.value, facts, aim)
         only_named = settings()[flip.knob].only_named if flip.knob in settings() else ""
         if why is None and not named and only_named:
@@ -84,7 +81,7 @@ def parse_knobs(text: str) -> list[Flip]:
             )
         flip = Flip(knob, value)
         if flip in flips:
-            raise UsageError("--knobs names {knob} twice", remedy="name each value once", knob=piece)
+            raise UsageError(named_twice("--knobs", piece))
         flips.append(flip)
     return flips
 
@@ -99,7 +96,7 @@ def _value(kind: KnobKind, given: str, facts: Facts, aim: Aim) -> tuple[str, Sta
     if given:
         return given, None
     if setting is None:
-        return "", NO_VALUE(knob=kind.name)
+        return "", ONLY_NAMED(reason="no value to try is known", knob=f"{kind.name}=VALUE")
     values = setting.tries(facts, aim)
     if isinstance(values, Statement):
         return "", values
@@ -123,7 +120,7 @@ def study_of(
     *, again: bool = True,
 ) -> Study:  # fmt: skip
     """A part for the machine as it is and one for each flip; each turn measures all of them, in an order drawn from
-    the seed. `together`: then also all of these at once; `again`: beside the start measured anew."""
+    the seed. `together`: then also all of these at once; `again`: with the start measured anew."""
     sides = [(START, "As it is", ()), *((flip.part, flip.text, (flip,)) for flip in flips)]
     if together:
         sides += [(AGAIN, "As it is, once more", ())] if again else []

@@ -1,7 +1,7 @@
 """Measures what each knob buys: `howlate advise`, and the remedies of `howlate why RUN --try`.
 
-Two stages in one run folder, which the same call continues: each flip beside the start, turn by turn; then what
-helps, all together, beside the start measured anew. In virtual time the start would be the same to the last digit,
+Two stages in one run folder, which the same call continues: each flip and the start, turn by turn; then what
+helps, all together, and the start measured anew. In virtual time the start would be identical,
 so it is measured once, and a single knob that helps is not measured again. Nothing here prints or changes a machine:
 the probe sets a knob for the time of a cell, and puts it back.
 """
@@ -31,19 +31,10 @@ from howlate.targets import Target
 from howlate.why.advise.advice import FIGURES, Advice, Standing, advice_of
 from howlate.why.advise.flip import Flip
 from howlate.why.advise.flips import Flips, Measuring, flips_of, study_of
-from howlate.words.statement import rule
 
-FEW_PAIRS = rule(
-    "advise.few-pairs",
-    "--pairs must be at least {needed}, not {pairs}: {why}",
-    remedy="measure more pairs; howlate advise tries fewer knobs with --knobs",
-)
-NO_INTERVAL = rule("advise.no-interval", "fewer have no interval of 95 %")
-CANNOT_SHOW = rule("advise.cannot-show", "fewer cannot show anything among {comparisons} comparisons")
 BEYOND = 11
 """Samples beyond a quantile: one more than it takes, as some turn may have an overrun."""
 OF_FIGURES = ("0.5", "0.99", "0.999", "0.9999", "max")
-MOST_PAIRS = 1000
 
 Measure = Callable[[Prepared, Session], Tally]
 """Measures the cells of a session, and tells the user how far it is."""
@@ -58,44 +49,24 @@ class AdviceAsked:
     """The user's choice of knobs, as `--knobs` spells it; "" for every one."""
     pairs: int = 12
     seed: int = 1
-    """Of the order in which the sides of a turn are measured."""
+    """Orders the sides of each turn."""
     figures: tuple[str, ...] = FIGURES
     changes: tuple[str, ...] = ()
     """The values of `--set`."""
     settings: Settings = NO_SETTINGS
 
-    def check(self) -> None:
-        """UsageError for what no machine could do."""
-        for figure in self.figures:
-            if figure not in OF_FIGURES:
-                raise UsageError(
-                    '"{figure}" is not a figure that pairs are compared by',
-                    remedy="write --quantile 0.5, 0.99, 0.999 or max",
-                    figure=figure,
-                )
-        must_be_pairs(self.pairs)
-
     def check_shows(self, flips: int) -> None:
-        """UsageError if so many comparisons are too many for the pairs, whatever is measured."""
+        """UsageError if the pairs are too few for these comparisons, whatever is measured."""
         comparisons = flips * len(self.measuring.loads) * len(self.figures)
         needed = fewest_pairs(comparisons)
         if self.pairs < needed:
-            why = CANNOT_SHOW(comparisons=comparisons)
-            raise UsageError(FEW_PAIRS(needed=needed, pairs=self.pairs, why=why))
-
-
-def must_be_pairs(pairs: int) -> None:
-    """UsageError if so many can show nothing, or are too many."""
-    needed = fewest_pairs(1)
-    if pairs < needed:
-        raise UsageError(FEW_PAIRS(needed=needed, pairs=pairs, why=NO_INTERVAL()))
-    if pairs > MOST_PAIRS:
-        raise UsageError(
-            "--pairs must be at most {most}, not {pairs}",
-            remedy="write --pairs 12, or leave it out",
-            most=MOST_PAIRS,
-            pairs=pairs,
-        )
+            raise UsageError(
+                "--pairs must be at least {needed} to show a difference among {comparisons} comparisons, not {pairs}",
+                remedy="measure more pairs; howlate advise tries fewer knobs with --knobs",
+                needed=needed,
+                comparisons=comparisons,
+                pairs=self.pairs,
+            )
 
 
 @dataclass(frozen=True)
@@ -128,7 +99,6 @@ class FirstStage:
 
 def first_stage(asked: AdviceAsked, target: Target) -> FirstStage:
     """Ask the target which knobs it has and what is in force, and plan. Nothing is measured."""
-    asked.check()
     machine = target.machines[0]
     facts = Facts.from_json(target.facts(machine))
     flips = flips_of(target.capabilities(machine), facts, _aim(asked), asked.knobs)

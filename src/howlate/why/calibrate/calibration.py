@@ -32,7 +32,7 @@ EXPECTED: Mapping[str, frozenset[Cause]] = MappingProxyType(
     }
 )
 """By kind of delay, the causes that name it rightly."""
-UNDECIDED: Mapping[str, frozenset[Cause]] = MappingProxyType({"irqs-off": frozenset({Cause.IRQ_LATE_OR_GAP})})
+POSSIBLE: Mapping[str, frozenset[Cause]] = MappingProxyType({"irqs-off": frozenset({Cause.IRQ_LATE_OR_GAP})})
 """By kind of delay, the causes that are right as far as events can tell. They count where a hypervisor or firmware
 may have had the CPU, and apart from those that are right."""
 
@@ -142,8 +142,8 @@ class KindResult:
     wrong: tuple[tuple[Cause, int], ...] = ()
     errors_ns: tuple[int, ...] = field(default=(), repr=False)
     """By how much the found parts differ from the delays, of those with the right or an undecided cause that were
-    going on at the release. (What carries a delay that begins later was woken in the same window, which is no part
-    of the delay.)"""
+    going on at the release. (What carries a delay that begins later was woken in the same window, which does not
+    belong to the delay.)"""
     size_limit_ns: int = SIZE_LIMIT_NS
     uncertainties_ns: tuple[int, ...] = field(default=(), repr=False)
     """Of the same delays as `errors_ns`: by how much the delay's own end may be wrong."""
@@ -193,7 +193,7 @@ class KindResult:
         return zip(self.errors_ns, self.uncertainties_ns, strict=True)
 
     @property
-    def rests_on_undecided(self) -> bool:
+    def rests_on_possible(self) -> bool:
         """Whether the causes keep the limit only with those that are right as far as events can tell."""
         least = RIGHT_LIMIT * self.found
         return self.right < least <= self.right + self.undecided
@@ -338,7 +338,7 @@ class _Known:
 
     @classmethod
     def of(cls, kind: str, *, excludes_gaps: bool, uncertainty_limit_ns: int) -> _Known:
-        undecided = frozenset() if excludes_gaps else UNDECIDED.get(kind, frozenset())
+        undecided = frozenset() if excludes_gaps else POSSIBLE.get(kind, frozenset())
         return cls(EXPECTED.get(kind, frozenset()), undecided, uncertainty_limit_ns)
 
 

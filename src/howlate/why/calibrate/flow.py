@@ -9,7 +9,7 @@ from pathlib import Path
 from howlate.errors import ExitCode, NotPossibleError, UsageError
 from howlate.measure.execute import Failure, Tally
 from howlate.measure.prepare import NO_SETTINGS, Asked, Prepared
-from howlate.model.decode import suggestion
+from howlate.model.decode import unknown
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.study import PART
 from howlate.model.units import parse_duration_ns
@@ -21,9 +21,6 @@ from howlate.why.explained_cells import ExplainedCell, explained_cells, machine_
 from howlate.why.machine_facts import MachineFacts
 from howlate.words.statement import Statement
 
-MOST_DELAYS = 2_000
-"""The most delays of one kind, whose late samples are all kept."""
-FEWEST_DELAYS = 10
 OF_A_CPU = "20us"
 """In virtual time: above the latency of an idle guest with one CPU, and at most the size of the least delay."""
 ON_A_MACHINE = "100us"
@@ -47,28 +44,9 @@ class CalibrationAsked:
         """UsageError for what no machine could do."""
         for kind in self.kinds:
             if kind not in EXPECTED:
-                raise UsageError(
-                    '"{kind}" is not a kind of delay',
-                    remedy="{hint}",
-                    kind=kind,
-                    hint=suggestion(kind, EXPECTED),
-                )
-        if not FEWEST_DELAYS <= self.count <= MOST_DELAYS:
-            raise UsageError(
-                "--count must be between {fewest} and {most}, not {count}",
-                remedy="leave it out for 1000",
-                fewest=FEWEST_DELAYS,
-                most=MOST_DELAYS,
-                count=self.count,
-            )
-        if self.above and not 1_000 <= parse_duration_ns(self.above) <= 1_000_000:
-            raise UsageError(
-                "--above must be a time from 1us to 1ms, not {above}",
-                remedy="write --above 20us",
-                above=self.above,
-            )
+                raise UsageError(unknown("kind of delay", kind, EXPECTED))
 
-    def asked(self, cpus: int, round_ns: int = 0) -> Asked:
+    def to_measure(self, cpus: int, round_ns: int = 0) -> Asked:
         """The study. `cpus`: of a guest in virtual time, with a round of their turns; 0 on a machine."""
         self.check()
         usual = f"{int(OF_A_CPU.removesuffix('us')) * cpus}us" if cpus else ON_A_MACHINE

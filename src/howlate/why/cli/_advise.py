@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 
 SHORTEST_NS, LONGEST_NS = 10**8, 3600 * 10**9
+FEWEST_PAIRS, MOST_PAIRS = 6, 1000
+"""Fewer pairs have no interval of 95 %."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ advise_options = together(
         ),
         click.option(
             "--pairs",
-            type=int,
+            type=click.IntRange(FEWEST_PAIRS, MOST_PAIRS),
             default=12,
             show_default=True,
             metavar="N",
@@ -72,6 +74,7 @@ advise_options = together(
         click.option(
             "--quantile",
             "figures",
+            type=click.Choice(["0.5", "0.99", "0.999", "0.9999", "max"]),
             multiple=True,
             metavar="Q",
             help="What is compared: 0.5, 0.99, 0.999, 0.9999 or max; may be repeated (default: 0.99 and max).",
@@ -82,7 +85,7 @@ advise_options = together(
             default=1,
             show_default=True,
             metavar="N",
-            help="Of the random order of the cells.",
+            help="Random order of the cells.",
         ),
         out_option(),
         output_option("Write the page here as well."),
@@ -110,7 +113,9 @@ def advise(asked: AdviceAsked, target: Target, options: AdviseOptions) -> int:
             session = _when_quiet(session, options, target)
             advised = measured(stage, target, session, _execute)
         except KeyboardInterrupt as interrupt:
-            again = f"{same_command(session)}. {shown_by(session)} shows the cells; nothing is concluded before that"
+            again = (
+                f"{same_command(session)}. {shown_by(session)} shows the cells; the result needs all of them"
+            )
             return tell_interrupted(session, interrupt, again, "every knob is as it was")
     _tell(advised, stage, options)
     return advised.exit_code

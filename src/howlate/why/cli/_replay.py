@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from howlate.why.replayed.pair import LatenessPair
 
 MOST_WORST = 1_000
-"""Each has its stretch and that of a neighbour, and the plugin has room for 4,096 (probe/emulator/trace.cpp)."""
+"""Each has its logged span and that of a neighbour, and the plugin has room for 4,096 (probe/emulator/trace.cpp)."""
 OWN_NOT_NAMED = rule(
     "cli.own-not-named",
     "{kernel} is a kernel of your own, and its file is not named",
@@ -74,7 +74,7 @@ replay_options = together(
             "--against",
             default="",
             metavar="KERNEL",
-            help="Replay: put the worst sample beside the worst one of this kernel.",
+            help="Replay: compare the worst sample with the worst one of this kernel.",
         ),
         click.option(
             "--stacks",
@@ -100,7 +100,7 @@ replay_options = together(
 
 def must_be_replayed(replay: ReplayOptions, built: BuiltOptions, archive: ArchiveOptions) -> None:
     """UsageError if options are given that replays alone have: nothing is played again."""
-    from howlate.errors import UsageError
+    from howlate.errors import needing
 
     options = {
         "--from replay": replay.source == REPLAY,
@@ -115,11 +115,7 @@ def must_be_replayed(replay: ReplayOptions, built: BuiltOptions, archive: Archiv
         "--refresh": archive.refresh,
     }
     if given := tuple(name for name, value in options.items() if value):
-        raise UsageError(
-            "only samples of the lab that are played again have {options:list}",
-            remedy="leave that out",
-            options=given,
-        )
+        raise needing("samples of the lab that are played again", *given)
 
 
 @dataclass(frozen=True)
@@ -159,7 +155,7 @@ def played_again(
     opened: Callable[[Sequence[str], GuestCpus], LabTarget],
 ) -> ReplayedSamples:
     """The worst samples of the cells that are named by their id or a part of it."""
-    from howlate.errors import UsageError
+    from howlate.errors import UsageError, exclusive
     from howlate.lab import debug_info
     from howlate.store.run_folder import RunFolder
     from howlate.why.explained_cells import worst_cases
@@ -169,7 +165,7 @@ def played_again(
     if worst is not None and not 1 <= worst <= MOST_WORST:
         raise UsageError("--worst must be from 1 to {most:count}, not {worst}", worst=worst, most=MOST_WORST)
     if options.against and worst is not None and worst > 1:
-        raise UsageError("--against puts one sample beside one", remedy="leave out --worst")
+        raise exclusive("--against", "--worst")
     folder = RunFolder.at(path)
     chosen = choose(folder, content.run, cell, worst or 1, without=options.against)
     if options.against:

@@ -33,11 +33,8 @@ class TrialOptions:
 
     def check(self) -> None:
         """UsageError for what no machine could do, before a run is read."""
-        from howlate.why.advise.flow import must_be_pairs
         from howlate.why.cli._advise import length_ns
 
-        if self.pairs is not None:
-            must_be_pairs(self.pairs)
         if self.seconds:
             length_ns(self.seconds)
 
@@ -52,7 +49,12 @@ trial_options = together(
             is_flag=True,
             help="Flip the knobs that the causes lead to, measure what each buys, and put them back.",
         ),
-        click.option("--pairs", type=int, metavar="N", help=f"With --try: how often (default: {PAIRS})."),
+        click.option(
+            "--pairs",
+            type=click.IntRange(6, 1000),
+            metavar="N",
+            help=f"With --try: how often (default: {PAIRS}).",
+        ),
         click.option(
             "--cell-duration",
             "seconds",
@@ -75,7 +77,6 @@ def try_remedies(found: ExplainedRun, options: TrialOptions) -> int:
 
     trial = trial_of(found, PAIRS if options.pairs is None else options.pairs)
     asked = with_length(trial.asked, options.seconds) if options.seconds else trial.asked
-    asked.check()
     for cause, knobs in trial.causes.items():
         click.echo(
             said(Statement.of("Tried against {cause}: {knobs:all}", cause=cause_text(cause, ""), knobs=knobs))

@@ -53,7 +53,7 @@ def command(
 ) -> int:
     """Which settings of this machine would make it less late? Every knob that may be changed is flipped for the
     time of some cells, in a random order with cells without it, and put back by the probe. The table is ranked by
-    what each knob was measured to buy; what helps is measured once more, all together.
+    what each knob was measured to buy; what helps is measured again, all together.
 
     Nothing is changed for good: the command prints what to write where. Called again with the same --out it
     continues.
@@ -67,7 +67,7 @@ def command(
 def _asked(
     loads: tuple[str, ...], seconds: str, changes: tuple[str, ...], options: AdviseOptions
 ) -> AdviceAsked:
-    from howlate.errors import UsageError
+    from howlate.errors import UsageError, named_twice
     from howlate.measure.prepare import settings_in_force
     from howlate.studies import find_study
     from howlate.why.advise.advice import FIGURES
@@ -75,9 +75,8 @@ def _asked(
     from howlate.why.advise.flow import AdviceAsked
     from howlate.why.cli._advise import with_length
 
-    twice = [load for load in loads if loads.count(load) > 1]
-    if twice:
-        raise UsageError("--load names {load} twice", remedy="name each load once", load=twice[0])
+    if twice := [load for load in loads if loads.count(load) > 1]:
+        raise UsageError(named_twice("--load", twice[0]))
     check = find_study("check")
     settings = {name: value for name, value in check.settings.items() if name != "deadline"}
     asked = AdviceAsked(
@@ -89,14 +88,13 @@ def _asked(
         changes,
         settings_in_force(),
     )
-    asked.check()  # before a guest is booted
     return with_length(asked, seconds)
 
 
 def _target(kernels: str, cpus: int | None) -> Target:
     """The guest, or this machine, on which what a killed probe left changed is put back before each cell."""
     from howlate.cli._say import say
-    from howlate.errors import UsageError
+    from howlate.errors import UsageError, needing
     from howlate.lab.kernels.label import split_labels
     from howlate.lab.targets.lab import open_lab
     from howlate.system.paths import probe_path
@@ -105,7 +103,7 @@ def _target(kernels: str, cpus: int | None) -> Target:
 
     if not kernels:
         if cpus is not None:
-            raise UsageError("--guest-cpus is about a guest", remedy="write --kernels too, or --set cpus=1")
+            raise needing("--kernels", "--guest-cpus")
         return LocalTarget(probe_path(), restores_first=True)
     count = len(split_labels(kernels))
     if count != 1:

@@ -27,13 +27,18 @@ if TYPE_CHECKING:
 )
 @click.option("--kinds", default="", metavar="A,B,...", help="The kinds of delays (default: all).")
 @click.option(
-    "--count", type=int, default=1000, show_default=True, metavar="N", help="How many delays of each kind."
+    "--count",
+    type=click.IntRange(10, 2_000),  # the late samples of so few are all kept
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="How many delays of each kind.",
 )
 @click.option(
     "--above",
     default="",
     metavar="TIME",
-    help="From when on a sample is late (default: 20us for each CPU of a guest, 100us on this machine).",
+    help="Threshold of a late sample (default: 20us for each CPU of a guest, 100us on this machine).",
 )
 @click.option(
     "--seed",
@@ -41,7 +46,7 @@ if TYPE_CHECKING:
     default=1,
     show_default=True,
     metavar="N",
-    help="Of the delays' sizes and instants.",
+    help="Random sizes and instants of the delays.",
 )
 @click.option(
     "--events",
@@ -74,18 +79,18 @@ def command(
 
     from howlate.cli._interrupted import same_command, tell_interrupted
     from howlate.cli._progress import execute_cells
-    from howlate.cli._times import duration_ns
+    from howlate.cli._times import within_ns
     from howlate.measure.prepare import prepare, settings_in_force
     from howlate.measure.session import begin
     from howlate.why.calibrate.flow import CalibrationAsked, calibration_of, check_possible
 
     wanted = tuple(kind.strip() for kind in kinds.split(",") if kind.strip())
     if above:
-        duration_ns("--above", above)
+        within_ns("--above", above, 1_000, 1_000_000)
     request = CalibrationAsked(wanted, count, above, seed, events, settings_in_force())
     request.check()  # before a guest is booted
     with contextlib.closing(_target(kernels, cpus)) as target:
-        prepared = prepare(request.asked(*_guest(kernels, cpus)), target)
+        prepared = prepare(request.to_measure(*_guest(kernels, cpus)), target)
         check_possible(prepared)
         session = begin(prepared, out)
         try:
@@ -111,15 +116,13 @@ def _guest(kernels: str, cpus: int | None) -> tuple[int, int]:
 
 def _target(kernels: str, cpus: int | None) -> Target:
     from howlate.cli._say import say
-    from howlate.errors import UsageError
+    from howlate.errors import needing
     from howlate.lab.targets.lab import open_lab
     from howlate.targets import LabOptions, open_target
 
     if not kernels:
         if cpus is not None:
-            raise UsageError(
-                "--guest-cpus is about a guest", remedy="write --kernels too, or leave --guest-cpus out"
-            )
+            raise needing("--kernels", "--guest-cpus")
         return open_target("local")
     return open_lab(kernels, LabOptions(cpus=cpus), say=say)
 

@@ -41,14 +41,6 @@ class WhyAmount:
     worst: int | None = None
     all_: bool = False
 
-    def check(self) -> None:
-        from howlate.errors import UsageError
-
-        if self.worst is not None and not 0 <= self.worst <= MOST_WORST:
-            raise UsageError(
-                "--worst must be from 0 to {most:count}, not {worst}", worst=self.worst, most=MOST_WORST
-            )
-
 
 amount_options = together(
     "amount",
@@ -56,7 +48,7 @@ amount_options = together(
     [
         click.option(
             "--worst",
-            type=int,
+            type=click.IntRange(0, MOST_WORST),
             metavar="K",
             help="With --all, -o: how many samples one by one (default: 3; 1 of a replay).",
         ),
@@ -100,7 +92,6 @@ def command(
     from howlate.why.late_json import recorded_json
     from howlate.why.screen import WhyScreen
 
-    amount.check()
     _check_trial(trial, is_written=as_json or output is not None)
     check_place(output, OUTPUT)
     replay.check()
@@ -139,17 +130,12 @@ def command(
 
 
 def _check_trial(trial: TrialOptions, *, is_written: bool) -> None:
-    from howlate.errors import UsageError
+    from howlate.errors import exclusive, needing
 
     if not trial.wanted and trial.given:
-        raise UsageError(
-            "--pairs, --cell-duration and --out are about --try", remedy="write --try too, or leave them out"
-        )
+        raise needing("--try", "--pairs", "--cell-duration", "--out")
     if trial.wanted and is_written:
-        raise UsageError(
-            "--try makes a run folder with a report of its own, so -o and --json do not apply",
-            remedy="leave them out; `howlate show` prints that run, also with --json",
-        )
+        raise exclusive("--try", "-o", "--json")
     if trial.wanted:
         trial.check()
 
@@ -201,7 +187,7 @@ def _document(found: ExplainedRun, worst: int) -> Document:
         (
             *causes_section(found.cells, found.findings),
             *case_sections(found.cells, worst),
-            *counters_section(found.untraced.cells),
+            *counters_section(found.without_trace.cells),
         )
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from howlate.document import sheet as sheets
@@ -13,17 +13,15 @@ from howlate.why.explained_cells import CellCase
 from howlate.why.late_parts import UNIT
 from howlate.why.replayed.pair import Both, FunctionPair, LatenessPair
 from howlate.words.language import _
-from howlate.words.quantities import NARROW_SPACE
+from howlate.words.quantities import NARROW_SPACE, time_text
 from howlate.words.say import Text, text_of
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import rule
 
 MOST_FUNCTIONS = 15
 _MOST_ONLY = 6
 
 PAIR = rule("why.pair", "{one}: {one_ns:time} late. {other}: {other_ns:time} late.")
 ONLY_IN = rule("why.only-in", "Functions only in {name}: {functions:list}.")
-FUNCTION_TOOK = rule("why.function-took", "{function} ({ns:time})")
-NONE_ONLY_IN = rule("why.none-only-in", "Every function of {name} is in the other one too.")
 
 
 def pair_section(pair: LatenessPair) -> Section:
@@ -41,19 +39,17 @@ def pair_said(pair: LatenessPair) -> tuple[Text, ...]:
     return (both, *_only(pair))
 
 
-def _only(pair: LatenessPair) -> tuple[Text, ...]:
+def _only(pair: LatenessPair) -> Iterator[Text]:
     one, other = pair.only
-    return (
-        _only_in(_kernel(pair.one), [(each.name, each.own.one_ns) for each in one]),
-        _only_in(_kernel(pair.other), [(each.name, each.own.other_ns) for each in other]),
-    )
+    for case, functions in (
+        (pair.one, [function_text(each.name, each.own.one_ns) for each in one]),
+        (pair.other, [function_text(each.name, each.own.other_ns) for each in other]),
+    ):
+        yield ONLY_IN(name=_kernel(case), functions=tuple(functions[:_MOST_ONLY] or ["–"]))
 
 
-def _only_in(name: str, functions: Sequence[tuple[str, int]]) -> Statement:
-    if not functions:
-        return NONE_ONLY_IN(name=name)
-    longest = tuple(FUNCTION_TOOK(function=each, ns=ns) for each, ns in functions[:_MOST_ONLY])
-    return ONLY_IN(name=name, functions=longest)
+def function_text(name: str, ns: int) -> str:
+    return f"{name} ({time_text(ns, space=' ')})"
 
 
 def _kernel(one: CellCase) -> str:
