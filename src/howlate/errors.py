@@ -53,16 +53,16 @@ class UsageError(HowlateError):
     exit_code = ExitCode.USAGE
 
 
-def exclusive(*options: str) -> UsageError:
+def exclusive(*options: str) -> Statement:
     """The error about options that exclude each other."""
-    return UsageError(
+    return Statement.of(
         "{options} exclude each other", remedy="give one of them", options=" and ".join(options)
     )
 
 
-def needing(needed: str, *options: str) -> UsageError:
+def needing(needed: str, *options: str) -> Statement:
     """The error about options that have no effect without another one."""
-    return UsageError(
+    return Statement.of(
         "{options:all}: only with {needed}",
         remedy="leave out what does not apply",
         options=options,

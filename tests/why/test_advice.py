@@ -184,7 +184,7 @@ def test_a_combination_that_was_not_measured_is_not_said_to_show_nothing() -> No
         broke = {each.id: {"exit_code": 4} for each in content.run.plan.cells if each.id not in kept_ids}
         said = [*advice_of(replace(content, cells=cells, failed=broke)).statements()]
         assert not any(each.rule == TOGETHER_RESULT.id for each in said)
-        (told,) = (each for each in said if each.values["knobs"] == ("thp=never", "c_states=0"))
+        (told,) = (each for each in said if each.values.get("knobs") == ("thp=never", "c_states=0"))
         assert told.rule == UNMEASURED.id and (told.values["why"] == NOT_WHOLE()) is not is_whole
 
 

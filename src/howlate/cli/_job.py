@@ -97,13 +97,13 @@ class Job:
 
     def _length(self, cells: int, long_ns: int | None) -> tuple[str, ...]:
         from howlate.cli._times import WEEK_NS, within_ns
-        from howlate.errors import exclusive
+        from howlate.errors import UsageError, exclusive
         from howlate.model.units import format_duration
 
         given = {"--duration": self.duration, "--cell-duration": self.cell_duration, "--long": long_ns}
         named = tuple(name for name, value in given.items() if value is not None)
         if len(named) > 1:
-            raise exclusive(*named)
+            raise UsageError(exclusive(*named))
         if self.cell_duration is not None:
             cell_ns = within_ns("--cell-duration", self.cell_duration, LEAST_CELL_NS, WEEK_NS)
         elif self.duration is not None:

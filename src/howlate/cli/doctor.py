@@ -25,7 +25,7 @@ def _alone(given: list[str]) -> None:
             "--restore applies to this machine, now, and takes no other option", remedy="give it alone"
         )
     if "run" in given and "target" in given:
-        raise exclusive("--run", "--target")
+        raise UsageError(exclusive("--run", "--target"))
 
 
 @click.command(epilog="Example: howlate doctor --run runs/20260102T030405-check --json")

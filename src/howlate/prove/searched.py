@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
-from howlate.errors import exclusive
+from howlate.errors import UsageError, exclusive
 from howlate.lab.problems import no_kernels
 from howlate.lab.targets.lab import LabTarget
 from howlate.measure.machines import NOT_CHECKED
@@ -40,7 +40,7 @@ def requested_landscapes(
     """The kernels that are named, else the study's; none if the user gave kernels of their own."""
     if study is not None:
         if loads:
-            raise exclusive("STUDY", "--load")
+            raise UsageError(exclusive("STUDY", "--load"))
         asked = Asked(find_study(study))
         loads = loads_of(asked.study)
         kernels = kernels or ("" if has_own else ",".join(kernels_asked(asked)))

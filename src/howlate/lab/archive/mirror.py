@@ -257,7 +257,7 @@ def _hashes(text: str, whence: str) -> dict[str, _Hash]:
     hashes: dict[str, _Hash] = {}
     for row in filter(None, map(str.split, text.splitlines())):
         if len(row) != 3 or not re.fullmatch(r"[0-9a-f]{64} [0-9]{1,12}", " ".join(row[:2])):
-            raise bad_list(whence, "a row of hashes")
+            raise DamagedError(bad_list(whence, "a row of hashes"))
         hashes[row[2]] = _Hash(row[0], int(row[1]))
     return hashes
 

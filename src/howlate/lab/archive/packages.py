@@ -19,6 +19,7 @@ from howlate.errors import DamagedError, TargetError
 from howlate.lab.cache import living, locked, read_sealed_json, say_changed, storing, write_sealed_json
 from howlate.lab.kernels.label import ARCHITECTURES
 from howlate.lab.problems import NOT_IN_ARCHIVE, UNUSABLE
+from howlate.words.statement import Statement
 
 CODENAMES = ("bullseye", "bookworm", "trixie", "forky", "sid")
 """Releases whose kernels are 5.10 or newer, oldest first."""
@@ -80,11 +81,9 @@ class AbsentError(TargetError):
     """The hash of the missing package, if it is one."""
 
 
-def bad_list(whence: object, reason: str) -> DamagedError:
+def bad_list(whence: object, reason: str) -> Statement:
     """The error about a list of packages."""
-    return DamagedError(
-        UNUSABLE(what=whence, reason=reason, hint="call again with --refresh, or use another mirror")
-    )
+    return UNUSABLE(what=whence, reason=reason, hint="call again with --refresh, or use another mirror")
 
 
 def absent(package: Package) -> AbsentError:
@@ -124,7 +123,7 @@ def read_packages(stream: IO[bytes] | io.RawIOBase, suite: str, base: str, whenc
     while block := stream.read(1 << 22):
         whole, end, rest = (rest + block).rpartition(b"\n\n")
         if len(rest) > _MOST_PARAGRAPH:
-            raise bad_list(whence, "a paragraph of it does not end")
+            raise DamagedError(bad_list(whence, "a paragraph of it does not end"))
         if end:
             yield from _kernel_packages(whole, suite, base, whence)
     yield from _kernel_packages(rest, suite, base, whence)
@@ -141,7 +140,7 @@ def _kernel_packages(block: bytes, suite: str, base: str, whence: str) -> Iterat
         try:
             yield _package(fields(paragraph.decode()), suite, base, whence)
         except UnicodeDecodeError:
-            raise bad_list(whence, "it is not UTF-8 text") from None
+            raise DamagedError(bad_list(whence, "it is not UTF-8 text")) from None
 
 
 def fields(paragraph: str) -> dict[str, str]:
@@ -169,7 +168,7 @@ def _package(members: Mapping[str, str], suite: str, base: str, whence: str) -> 
             "depends": members.get("Depends", ""),
         }
     except KeyError as error:
-        raise bad_list(whence, f"a package without {error}") from None
+        raise DamagedError(bad_list(whence, f"a package without {error}")) from None
     return checked_package(row, suite, whence)
 
 
@@ -179,7 +178,7 @@ def checked_package(row: Mapping[str, object], suite: str, whence: str) -> Packa
     texts = {member: str(row.get(member, "")) for member in _FIT}
     for member, text in texts.items():
         if not re.fullmatch(_FIT[member], text) or (member == "version" and _LONGEST_NUMBER.search(text)):
-            raise bad_list(whence, f"{member} {text[:80]!a}")
+            raise DamagedError(bad_list(whence, f"{member} {text[:80]!a}"))
     size = int(texts.pop("size"))
     return Package(suite=suite, size=size, **texts)
 
@@ -229,7 +228,7 @@ def cached_index(
     if packages is None:
         packages = load_index(index)
     if packages is None:
-        raise bad_list(index, "it is empty")
+        raise DamagedError(bad_list(index, "it is empty"))
     return packages
 
 

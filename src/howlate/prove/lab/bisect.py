@@ -41,7 +41,7 @@ class BisectOptions:
     def check(self) -> None:
         """Refuse a window that a proof would refuse, and settings that it would not have, before anything is
         built."""
-        from howlate.errors import exclusive
+        from howlate.errors import UsageError, exclusive
         from howlate.plan.changes import parse_change
         from howlate.prove.flow import LOAD
         from howlate.prove.lab.prove import window_ns
@@ -51,7 +51,7 @@ class BisectOptions:
         window_ns(self.window)
         for name, _ in map(parse_change, self.changes):
             if name != LOAD:
-                raise exclusive(f"--set {name}", "--window")
+                raise UsageError(exclusive(f"--set {name}", "--window"))
 
 
 bisect_options = together(

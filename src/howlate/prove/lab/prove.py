@@ -151,7 +151,7 @@ def _goal(within: str, deadline: str) -> Goal:
     from howlate.prove.landscape import Goal
 
     if within and deadline:
-        raise exclusive("--within", "--deadline")
+        raise UsageError(exclusive("--within", "--deadline"))
     if deadline:
         return Goal(deadline_ns=limit_ns_of("--deadline", deadline))
     share = _share(within or "5%")

@@ -100,7 +100,7 @@ replay_options = together(
 
 def must_be_replayed(replay: ReplayOptions, built: BuiltOptions, archive: ArchiveOptions) -> None:
     """UsageError if options are given that replays alone have: nothing is played again."""
-    from howlate.errors import needing
+    from howlate.errors import UsageError, needing
 
     options = {
         "--from replay": replay.source == REPLAY,
@@ -115,7 +115,7 @@ def must_be_replayed(replay: ReplayOptions, built: BuiltOptions, archive: Archiv
         "--refresh": archive.refresh,
     }
     if given := tuple(name for name, value in options.items() if value):
-        raise needing("samples of the lab that are played again", *given)
+        raise UsageError(needing("samples of the lab that are played again", *given))
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def played_again(
     if worst is not None and not 1 <= worst <= MOST_WORST:
         raise UsageError("--worst must be from 1 to {most:count}, not {worst}", worst=worst, most=MOST_WORST)
     if options.against and worst is not None and worst > 1:
-        raise exclusive("--against", "--worst")
+        raise UsageError(exclusive("--against", "--worst"))
     folder = RunFolder.at(path)
     chosen = choose(folder, content.run, cell, worst or 1, without=options.against)
     if options.against:

@@ -103,7 +103,7 @@ def _target(kernels: str, cpus: int | None) -> Target:
 
     if not kernels:
         if cpus is not None:
-            raise needing("--kernels", "--guest-cpus")
+            raise UsageError(needing("--kernels", "--guest-cpus"))
         return LocalTarget(probe_path(), restores_first=True)
     count = len(split_labels(kernels))
     if count != 1:

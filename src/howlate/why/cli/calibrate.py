@@ -116,13 +116,13 @@ def _guest(kernels: str, cpus: int | None) -> tuple[int, int]:
 
 def _target(kernels: str, cpus: int | None) -> Target:
     from howlate.cli._say import say
-    from howlate.errors import needing
+    from howlate.errors import UsageError, needing
     from howlate.lab.targets.lab import open_lab
     from howlate.targets import LabOptions, open_target
 
     if not kernels:
         if cpus is not None:
-            raise needing("--kernels", "--guest-cpus")
+            raise UsageError(needing("--kernels", "--guest-cpus"))
         return open_target("local")
     return open_lab(kernels, LabOptions(cpus=cpus), say=say)
 

@@ -130,12 +130,12 @@ def command(
 
 
 def _check_trial(trial: TrialOptions, *, is_written: bool) -> None:
-    from howlate.errors import exclusive, needing
+    from howlate.errors import UsageError, exclusive, needing
 
     if not trial.wanted and trial.given:
-        raise needing("--try", "--pairs", "--cell-duration", "--out")
+        raise UsageError(needing("--try", "--pairs", "--cell-duration", "--out"))
     if trial.wanted and is_written:
-        raise exclusive("--try", "-o", "--json")
+        raise UsageError(exclusive("--try", "-o", "--json"))
     if trial.wanted:
         trial.check()
 
