@@ -15,8 +15,8 @@ from cli.commands import Run, is_a_sentence
     [
         (["--cell-duration", "soon"], "--cell-duration"),
         (["--cell-duration", "10ms"], "between 100ms and 1h"),
-        (["--pairs", "5"], "6<=x"),
-        (["--pairs", "100000"], "x<=1000"),
+        (["--pairs", "5"], "6-1000"),
+        (["--pairs", "100000"], "6-1000"),
         (["--quantile", "0.7"], "0.7"),
         (["--knobs", "thq"], "thq"),
         (["--knobs", "thp="], "thp="),
