@@ -103,3 +103,14 @@ def test_a_row_without_misses_says_for_how_long_its_largest_value_holds(
     """A nineteenth of its second; and how many late events come an hour: 3.0 / 1 s, rounded up."""
     (calm,) = [line for line in shown(judged["passed"]) if line.startswith("P none")]
     assert calm.split()[2:] == ["13.0", "us", "0", "20,000", "10800", "0.052", "s"]
+
+
+def test_no_row_has_a_bound_with_less_confidence_than_is_asked_for(tmp_path: Path) -> None:
+    """An hour after one second has 1 / 3601."""
+    made_inventory.RUNS["passed"](tmp_path / "passed")
+    content = on_deadline(tmp_path / "passed", load_run(tmp_path / "passed", bins=False), DEADLINE_NS)
+    question = asked(f"{DEADLINE_NS}ns", 0.0, "1h", 0.95)
+    found = verdicts_of(tmp_path / "passed", content, question)
+    material = ReportInput([content], TERMINAL, folder="runs/passed").made_before(rows, found)
+    (calm,) = [line for line in shown(material) if line.startswith("? none")]
+    assert calm.split()[2:] == ["13.0", "us", "0", "20,000", "10800"]

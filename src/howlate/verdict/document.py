@@ -198,12 +198,8 @@ def _rates(verdicts: Sequence[Verdict], *, exact: bool) -> Column:
 
 def _horizons(verdicts: Sequence[Verdict]) -> Column:
     """For how long the largest value is a bound."""
-    shown = [
-        seconds_text(v.stretch.horizon_s, rounds=math.floor)
-        if v.stretch.bound and v.stretch.horizon_s
-        else NOTHING
-        for v in verdicts
-    ]
+    bounded = [verdict.bounded_s for verdict in verdicts]
+    shown = [NOTHING if seconds is None else seconds_text(seconds, rounds=math.floor) for seconds in bounded]
     return texts("horizon", _("bound for"), shown)
 
 

@@ -16,7 +16,7 @@ from howlate.verdict.row_statements import remaining
 from howlate.verdict.ruling import Ruling, Verdict
 from howlate.verdict.whole import lacking, outcome_of, ruling_of
 from howlate.words.caption import Caption, Listed
-from howlate.words.quantities import Rounds, level_text, rate_bound, seconds_text
+from howlate.words.quantities import Rounds, level_text, rate_bound, seconds_text, time_text
 from howlate.words.say import Text
 
 HOUR_S = 3600
@@ -58,10 +58,12 @@ def promised(verdicts: Sequence[Verdict]) -> list[Text]:
     found: list[Text] = []
     if asked.miss_rate:
         found.append(rate_line(max(verdicts, key=lambda verdict: verdict.rate.upper or 0.0)))
-    horizons = [v.stretch.horizon_s for v in verdicts if v.stretch.bound and v.stretch.horizon_s]
+    horizons = [seconds for verdict in verdicts if (seconds := verdict.bounded_s) is not None]
     level, bounds = level_text(asked.confidence), []
     if len(horizons) == len(verdicts):
-        bounds.append(Caption("none later in its next {seconds}", seconds=_time(min(horizons), math.floor)))
+        largest = time_text(max(v.evidence.bound_ns for v in verdicts), space=" ", rounds=math.ceil)
+        seconds = _time(min(horizons), math.floor)
+        bounds.append(Caption("none later than {max} in its next {seconds}", max=largest, seconds=seconds))
     events = [v.rate.events_per_h for v in verdicts if v.rate.events_per_h is not None]
     if len(events) == len(verdicts):
         bounds.append(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.verdict.extrapolate import UNSERVED
 from howlate.verdict.promise_sentence import TOLERATED, share_missed, things_of
 from howlate.verdict.ruling import Ruling, Verdict
 from howlate.verdict.stretch import SEEN
@@ -92,8 +91,6 @@ def _horizon(verdict: Verdict) -> Sequence[Statement]:
     if not stretch.bound:
         reasons = tuple(told for told in (*stretch.forbids, *stretch.rises) if told.rule != SEEN.id)
         return (NOT_BOUNDED(reasons=reasons),)
-    if evidence.deadline.unserved:
-        return (NOT_BOUNDED(reasons=(UNSERVED(count=evidence.deadline.unserved),)),)
     values = {"confidence": stretch.confidence, "max_ns": evidence.bound_ns, "horizon_s": stretch.horizon_s}
     bound = NOTHING_LATER(**values, blocks=_blocks(verdict))
     is_judged = stretch.outcome is not None or not evidence.virtual
@@ -122,7 +119,5 @@ def _states_a_bound(verdict: Verdict) -> bool:
     """On the rate or on the horizon, as rate_line() and horizon_line() tell them."""
     rate, stretch = verdict.rate, verdict.stretch
     of_rate = rate.upper is not None or (rate.outcome is Ruling.FAIL and verdict.asked.miss_rate > 0)
-    asks = verdict.asked.horizon_s != 0
-    of_stretch = asks and stretch.bound and not verdict.evidence.deadline.unserved
-    of_stretch = of_stretch or stretch.outcome is Ruling.PASS
-    return of_rate or of_stretch
+    of_stretch = verdict.asked.horizon_s != 0 and stretch.bound
+    return of_rate or of_stretch or stretch.outcome is Ruling.PASS

@@ -83,7 +83,7 @@ class StretchVerdict(PartVerdict):
     blocks: str = "time"
     """What is taken to be exchangeable: stretches of "time", "runs", or "boots"; in virtual time "seeds"."""
     bound: bool = True
-    """Whether it may be stated: False where something forbids it."""
+    """Whether it may be stated with that confidence: False where something forbids it."""
     rises: tuple[Statement, ...] = ()
     """Why the largest value bounds nothing, where the deadline is so far above that it is judged all the same."""
 
@@ -109,6 +109,13 @@ class Verdict:
         times = [answer.needed_s for answer in open_]
         known = [seconds for seconds in times if seconds is not None]
         return max(known) if known and len(known) == len(times) else None
+
+    @property
+    def bounded_s(self) -> float | None:
+        """The time for which the largest value is a bound with the required confidence; None if it is not a bound."""
+        stretch = self.stretch
+        is_enough = stretch.confidence >= self.asked.confidence - 1e-9
+        return stretch.horizon_s if stretch.bound and stretch.horizon_s and is_enough else None
 
     @property
     def forbids(self) -> tuple[Statement, ...]:

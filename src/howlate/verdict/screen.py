@@ -84,7 +84,5 @@ def _rates(verdicts: Sequence[Verdict]) -> ScreenColumn:
 
 def _bound(verdict: Verdict) -> str:
     """For how long the largest value is a bound."""
-    stretch = verdict.stretch
-    return (
-        seconds_text(stretch.horizon_s, " ", math.floor) if stretch.bound and stretch.horizon_s else NOTHING
-    )
+    seconds = verdict.bounded_s
+    return NOTHING if seconds is None else seconds_text(seconds, " ", math.floor)

@@ -7,6 +7,7 @@ import math
 
 from howlate.statistics.diagnose import confidence_ahead
 from howlate.verdict.evidence import Evidence
+from howlate.verdict.extrapolate import UNSERVED
 from howlate.verdict.forbids import (
     COARSE,
     NO_MAX,
@@ -23,7 +24,7 @@ from howlate.verdict.forbids import (
 )
 from howlate.verdict.rate import NOT_COUNTED
 from howlate.verdict.ruling import Question, Ruling, StretchVerdict
-from howlate.words.statement import rule
+from howlate.words.statement import Statement, rule
 
 SEEN = rule("verdict.seen", "the deadline was missed already, so what was seen bounds nothing below it")
 
@@ -63,12 +64,18 @@ def horizon_verdict(evidence: Evidence, asked: Question) -> StretchVerdict:
         needed_s = _needs_s(evidence, asked, blocks, horizon_s)
     if evidence.deadline.misses:
         outcome, needed_s = Ruling.INCONCLUSIVE if asked.miss_rate else Ruling.FAIL, None
-        forbids = [SEEN(), *forbids]
+        forbids = [SEEN(), *unserved(evidence), *forbids]
     if not asked.judges_horizon:
         outcome, needed_s = None, None
     risen = () if forbids else tuple(rises(evidence))
     stated = (not forbids or forbids == [SEEN()]) and not risen
     return StretchVerdict(outcome, tuple(forbids), needed_s, horizon_s, confidence, blocks, stated, risen)
+
+
+def unserved(evidence: Evidence) -> list[Statement]:
+    """Releases without an answer, which may have been later than the largest value."""
+    count = evidence.deadline.unserved
+    return [UNSERVED(count=count)] if count else []
 
 
 def _needs_s(evidence: Evidence, asked: Question, blocks: str, horizon_s: float) -> float:

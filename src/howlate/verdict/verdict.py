@@ -15,7 +15,7 @@ from howlate.verdict.forbids import TOO_FEW, TOO_SHORT, below_threshold
 from howlate.verdict.rate import NOT_COUNTED, lowers_of, rate_of, trials_of
 from howlate.verdict.ruling import Question, RateVerdict, Ruling, StretchVerdict, Verdict, together
 from howlate.verdict.sequential import trials_without_miss
-from howlate.verdict.stretch import SEEN, horizon_of, horizon_verdict
+from howlate.verdict.stretch import SEEN, horizon_of, horizon_verdict, unserved
 from howlate.words.statement import Statement, rule
 
 MOST_STEAL = 0.01
@@ -127,8 +127,9 @@ def _exact(evidence: Evidence, asked: Question) -> Verdict:
         if not enough and not counts.misses:
             seeds = math.ceil(ahead * asked.confidence / (1 - asked.confidence) - 1e-9)
             needed_s = (seeds - evidence.repetitions) * evidence.seconds / evidence.repetitions
-    forbids = (SEEN(),) if counts.misses else ()
-    stretch = StretchVerdict(outcome, forbids, needed_s, horizon_s, confidence, "seeds")
+    forbids = (SEEN(), *unserved(evidence)) if counts.misses else ()
+    bound = not counts.unserved
+    stretch = StretchVerdict(outcome, forbids, needed_s, horizon_s, confidence, "seeds", bound)
     uncounted = [NOT_COUNTED()] if counts.at_least and not counts.misses else []
     if unseen := [*below_threshold(evidence), *uncounted]:
         why = tuple(unseen)
