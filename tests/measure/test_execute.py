@@ -59,7 +59,9 @@ def test_a_whole_run(tmp_path: Path) -> None:
     summary = session.folder.summaries()[0]
     assert summary.labels["kernel"] == "6.1.0-test"
     assert summary.columns["latency_ns"].count == 100
-    assert len(heard.left) >= 6 and min(heard.left) >= 0  # how it falls: test_cost.py, with a clock of its own
+    assert (
+        len(heard.left) >= 6 and min(heard.left) >= 0
+    )  # how it falls: test_cost.py, with a clock of its own
     assert not list((tmp_path / "r" / "cells").glob(".*"))
 
 
