@@ -18,8 +18,8 @@ from howlate.errors import (
     UsageError,
 )
 from howlate.lab.archive.packages import AbsentError
-from howlate.lab.problems import GUEST_FAILED, NOT_IN_ARCHIVE, not_installed
-from howlate.lab.replay import NO_SYMBOLS, STAMP_NOT_FOUND
+from howlate.lab.problems import NOT_IN_ARCHIVE, UNUSABLE, guest_failed, not_installed
+from howlate.lab.replay import STAMP_NOT_FOUND
 from howlate.lab.targets.lab import LabTarget
 from howlate.measure.prepare import Asked
 from howlate.prove import measured_steps
@@ -46,7 +46,7 @@ def options(*changes: str, window: str = "20ms") -> BisectOptions:
 
 @pytest.mark.parametrize("change", ["period=2ms", "load=none;policy=other", "cyclic.load=none"])
 def test_a_setting_that_a_single_release_does_not_have_is_refused(change: str) -> None:
-    with pytest.raises(UsageError, match="no effect"):
+    with pytest.raises(UsageError, match="and --window exclude"):
         options("load=none", *change.split(";")).check()
     options(*change.split(";"), window="").check()
     options("load=none").check()
@@ -92,8 +92,8 @@ def proof(found_ns: int, goal: Goal) -> Proof:
 @pytest.mark.parametrize(
     "problem",
     [
-        GuestError(GUEST_FAILED(reason="it ended")),
-        UnfitKernelError(NO_SYMBOLS(kernel="6.1")),
+        GuestError(guest_failed("it ended")),
+        UnfitKernelError(UNUSABLE(what="6.1", reason="it has no symbols", hint="")),
         AbsentError(NOT_IN_ARCHIVE(what="linux-image", hint="")),
     ],
 )

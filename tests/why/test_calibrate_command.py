@@ -145,11 +145,11 @@ def test_what_is_said_of_the_samples_without_a_delay() -> None:
     few = replace(CALM, late=40, invented=((Cause.IRQ, 3),), is_virtual=False)
     calm, causes = statements(found(GOOD, calm=few))
     assert (calm.values["late"], calm.values["invented"], calm.values["limit"]) == (40, 3, 0.01)
-    assert [each.values["count"] for each in causes.values["causes"]] == [3]
+    assert [each.texts[0] for each in causes.values["causes"]] == ["3 ×"]
     more = replace(DISTURBED, undecided=((Cause.GAP, 7),), unexplained=2)
     calm, causes, disturbed = statements(found(GOOD, calm=more))
     assert [calm.values[name] for name in ("invented", "undecided", "unexplained")] == [11, 7, 2]
-    assert [each.values["count"] for each in causes.values["causes"]] == [11, 7]
+    assert [each.texts[0] for each in causes.values["causes"]] == ["11 ×", "7 ×"]
     assert disturbed == CALM_DISTURBED()
     told = calibration_json(found(GOOD, calm=more))["kernels"][0]["undisturbed"]
     assert (told["late"], told["unexplained"], told["kept"]) == (40, 2, False)

@@ -10,10 +10,17 @@ NOT_INSTALLED = rule(
 )
 NOT_IN_ARCHIVE = rule("lab.not-in-archive", "the archive does not have {what}", remedy="{hint}")
 NO_MODULE = rule("lab.no-module", "no module can be built for {kernel}: {reason}", remedy="{hint}")
-QEMU_FAILED = rule("lab.qemu-failed", "QEMU failed: {reason}")
-GUEST_FAILED = rule("lab.guest-failed", "the guest failed: {reason}")
+FAILED = rule("lab.failed", "{what} failed: {reason}")
 UNUSABLE = rule("lab.unusable", "{what} cannot be used: {reason}", remedy="{hint}")
 OTHER_MIRROR = "use another mirror"
+
+
+def qemu_failed(reason: object) -> Statement:
+    return FAILED(what="QEMU", reason=reason)
+
+
+def guest_failed(reason: str) -> Statement:
+    return FAILED(what="the guest", reason=reason)
 
 
 def saved_unreadable(reason: str) -> Statement:

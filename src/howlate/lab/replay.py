@@ -15,6 +15,7 @@ from howlate.errors import NotPossibleError, TargetError, UnfitKernelError
 from howlate.lab.bench import PROBE, Bench
 from howlate.lab.cache import read_sealed_json, storing, write_sealed_json
 from howlate.lab.guests.watch import Limits
+from howlate.lab.problems import UNUSABLE
 from howlate.model.guest_cpus import SHIFTS
 from howlate.model.run import VIRTUAL
 from howlate.replay.execution import Execution
@@ -31,7 +32,6 @@ STAMP_NOT_FOUND = rule(
     remedy="report it with the run: this is a defect of howlate",
 )
 
-NO_SYMBOLS = rule("lab.no-symbols", "{kernel} has no symbols", remedy="build it with CONFIG_KALLSYMS")
 
 LOG_LEAD_NS, TAIL_NS = 200_000, 20_000
 """What is logged before a release, so that callers are known that called before it, and after a time stamp."""
@@ -238,7 +238,8 @@ def symbols_of(bench: Bench, before: Sequence[Sequence[str]]) -> Symbols:
     text = bench.run([*before, ("copy", "/proc/kallsyms")], _LIMITS)[-1].stdout
     symbols = Symbols.of(text.decode("ascii", "replace"), bench.probe)
     if not symbols.address("__switch_to"):
-        raise UnfitKernelError(NO_SYMBOLS(kernel=bench.label))
+        hint = "build it with CONFIG_KALLSYMS"
+        raise UnfitKernelError(UNUSABLE(what=bench.label, reason="it has no symbols", hint=hint))
     return symbols
 
 

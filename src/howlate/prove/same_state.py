@@ -14,7 +14,7 @@ from howlate.errors import TargetError
 from howlate.lab.guests.fork import STOPPED_ELSEWHERE, STOPS_WITHIN_NS, Fork
 from howlate.lab.guests.machine_state import PAGE_BYTES, MachineState
 from howlate.lab.guests.single import SingleState
-from howlate.lab.problems import GUEST_FAILED
+from howlate.lab.problems import guest_failed
 from howlate.replay.symbols import Symbols
 
 _FLAGS, _SET, _CLEAR = 0x8D5, 0x202, 0xFFFF_FFFF_FFC0_0028
@@ -106,7 +106,7 @@ def unexplained(
     the first: the words in which they differ without an explanation."""
     (words, one), (later_words, later) = (fork.state(ns, first_ns - before_ns) for ns in (first_ns, later_ns))
     if not words.state == later_words.state == SingleState.STOPPED_BEFORE:
-        raise TargetError(GUEST_FAILED(reason=STOPPED_ELSEWHERE))
+        raise TargetError(guest_failed(STOPPED_ELSEWHERE))
     found = differences(one, later, later_ns - first_ns)
     return tuple(each.text(symbols, one) for each in found if each.kind is DifferenceKind.OTHER)
 

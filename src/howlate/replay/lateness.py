@@ -15,7 +15,7 @@ import numpy.typing as npt
 from howlate.errors import DamagedError
 from howlate.model.cause import Cause, CausePart, Lateness, Why
 from howlate.replay.call_stacks import Call, Segment, segments
-from howlate.replay.execution import INTERRUPT, Execution
+from howlate.replay.execution import INTERRUPT, TIME_UNEXPLAINED, Execution
 from howlate.replay.instructions import InstructionKind
 from howlate.replay.symbols import USER_TOP
 
@@ -98,12 +98,7 @@ class _Explained:
         slices = list(self._slices())
         total_ns = sum(piece.ns for piece in slices)
         if total_ns != self._latency_ns:
-            raise DamagedError(
-                "the parts of a latency of {latency_ns:time} add up to {sum_ns:time}",
-                remedy="report it with the run: this is a defect of howlate",
-                latency_ns=self._latency_ns,
-                sum_ns=total_ns,
-            )
+            raise DamagedError(TIME_UNEXPLAINED(ns=self._latency_ns - total_ns))
         return slices
 
     def lateness(self) -> Lateness:

@@ -17,14 +17,9 @@ from howlate.lab.archive.manifest import unchanged, write_manifest
 from howlate.lab.archive.packages import EMULATOR, Archive, Package, PackageVersion, Say
 from howlate.lab.cache import made, storing
 from howlate.lab.guests.machine import Machine, data_of, output_of, version_of
+from howlate.lab.problems import UNUSABLE
 from howlate.model.run import VIRTUAL
-from howlate.words.statement import rule
-
-NO_NEW_EMULATOR = rule(
-    "lab.no-new-emulator",
-    "several CPUs in virtual time need QEMU {needed} or newer: {reason}",
-    remedy="install a newer QEMU, or ask for one CPU",
-)
+from howlate.words.statement import Statement
 
 NEEDED = 10
 """QEMU 7.2 hangs with several CPUs in virtual time."""
@@ -57,10 +52,15 @@ def with_emulator(machine: Machine, archive: Archive, cache: Path, say: Say) -> 
         try:
             output_of(program, "--version")
         except HowlateError as problem:
-            raise NotPossibleError(NO_NEW_EMULATOR(needed=NEEDED, reason=problem.message)) from None
+            raise NotPossibleError(_no_new_emulator(problem.message)) from None
 
     folder = made(cache / FOLDER / name, make, unchanged(packages), say)
     return replace(machine, fetched=folder)
+
+
+def _no_new_emulator(why: str) -> Statement:
+    reason = f"several CPUs in virtual time need {NEEDED} or newer: {why}"
+    return UNUSABLE(what="this QEMU", reason=reason, hint="install a newer QEMU, or ask for one CPU")
 
 
 def _is_new(emulator: str) -> bool:
@@ -86,14 +86,14 @@ def _chosen(archive: Archive) -> Sequence[Package]:
     main = _newest(own, EMULATOR[0])
     number = re.match(r"(?:\d+:)?(\d+)", main.version) if main else None
     if main is None or number is None or int(number[1]) < NEEDED:
-        raise NotPossibleError(NO_NEW_EMULATOR(needed=NEEDED, reason=NEITHER))
+        raise NotPossibleError(_no_new_emulator(NEITHER))
     chosen = [main]
     for name in EMULATOR[1:]:
         package = _newest(
             [p for p in own if p.version == main.version] if name.startswith("qemu") else own, name
         )
         if package is None:
-            raise NotPossibleError(NO_NEW_EMULATOR(needed=NEEDED, reason=NEITHER))
+            raise NotPossibleError(_no_new_emulator(NEITHER))
         chosen.append(package)
     return chosen
 

@@ -28,7 +28,7 @@ from howlate.lab.guests.scratch import scratch
 from howlate.lab.guests.single import SingleState, SingleWords, put_instant, read_moment, read_single
 from howlate.lab.guests.snapshot import Snapshot, begin_anew, saved_clock_ns, saved_instructions
 from howlate.lab.guests.watch import Limits
-from howlate.lab.problems import GUEST_FAILED, UNUSABLE
+from howlate.lab.problems import UNUSABLE, guest_failed
 from howlate.model.guest_cpus import SHIFTS
 from howlate.replay.log import ExecutionLog, LogPlan
 from howlate.replay.premises import GuestMoment, Witness
@@ -213,7 +213,7 @@ def _save(
                 guest.has_stopped()
                 words = read_single(guest.window)
                 if words.state != SingleState.STOPPED_BEFORE:
-                    raise guest.failure(GUEST_FAILED(reason=STOPPED_ELSEWHERE))
+                    raise guest.failure(guest_failed(STOPPED_ELSEWHERE))
                 before = read_moment(guest.window)
                 guest.monitor.save(image, time.monotonic() + _SAVE_S)
                 guest.monitor.quit(time.monotonic() + _SAVE_S)
@@ -262,7 +262,7 @@ def _refuse(files: Mapping[str, bytes]) -> None:
             reason = stderr.rpartition("\n")[2].removeprefix("howlate-probe: ") or status
             is_usage = status == str(int(ExitCode.USAGE))
             raise (UsageError if is_usage else UnfitKernelError)(
-                GUEST_FAILED(reason=f"it refused a line of its job: {reason}")
+                guest_failed(f"it refused a line of its job: {reason}")
             )
 
 
@@ -275,11 +275,9 @@ def _until_latency(guest: Guest, instant_ns: int) -> SingleWords:
 
 def _checked(words: SingleWords, instant_ns: int, guest: Guest) -> SingleWords:
     if words.state != SingleState.HAS_LATENCY:
-        raise guest.failure(GUEST_FAILED(reason=STOPPED_ELSEWHERE))
+        raise guest.failure(guest_failed(STOPPED_ELSEWHERE))
     if words.instant_ns != instant_ns:
-        raise TargetError(
-            GUEST_FAILED(reason=f"it waited for {words.instant_ns} ns instead of {instant_ns} ns")
-        )
+        raise TargetError(guest_failed(f"it waited for {words.instant_ns} ns instead of {instant_ns} ns"))
     return words
 
 

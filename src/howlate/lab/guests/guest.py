@@ -32,7 +32,7 @@ from howlate.lab.guests.machine import Machine, Places
 from howlate.lab.guests.monitor import TOO_LATE, GoneError, LateError, Monitor
 from howlate.lab.guests.watch import Limits, Standstill, Watch, used_by
 from howlate.lab.kernels.kernel import VMLINUX
-from howlate.lab.problems import GUEST_FAILED, QEMU_FAILED, not_installed
+from howlate.lab.problems import guest_failed, not_installed, qemu_failed
 from howlate.model.guest_cpus import MOST_MIPS
 from howlate.model.run import VIRTUAL
 from howlate.system.paths import emulator_clock_path
@@ -206,19 +206,19 @@ class Guest:
         try:
             yield
         except LateError:
-            raise self.failure(QEMU_FAILED(reason="it did not answer in time")) from None
+            raise self.failure(qemu_failed("it did not answer in time")) from None
         except StuckError as problem:
             raise self.stuck(NO_FURTHER, problem) from None
         except GoneError:
             self.wait(time.monotonic() + _START_S)
-            raise self.failure(QEMU_FAILED(reason="it ended before the guest was ready")) from None
+            raise self.failure(qemu_failed("it ended before the guest was ready")) from None
 
     def check(self) -> None:
         """Raise if the guest should end, or has ended."""
         if self._stop.is_set():
             raise KeyboardInterrupt
         if self._process is not None and self._process.poll() is not None:
-            raise GoneError(QEMU_FAILED(reason="it has ended"))
+            raise GoneError(qemu_failed("it has ended"))
         if self._watch is None:
             return
         trouble: str | Standstill | None
@@ -275,7 +275,7 @@ class Guest:
                     self.check()
                 now = time.monotonic()
                 if now > deadline:
-                    raise LateError(QEMU_FAILED(reason=TOO_LATE))
+                    raise LateError(qemu_failed(TOO_LATE))
                 if now - ticked >= 1:
                     ticked = now
                     tick(self.cpu_s)
@@ -297,7 +297,7 @@ class Guest:
             self._end()  # one QEMU in many thousands sleeps where it should end; the guest has
         except LateError:
             raise self.failure(
-                GUEST_FAILED(reason=f"it did not end within {limit_s:.0f} s of the host's time")
+                guest_failed(f"it did not end within {limit_s:.0f} s of the host's time")
             ) from None
 
     def stuck(self, what: str, problem: StuckError) -> GuestError:
@@ -316,9 +316,9 @@ class Guest:
         except DamagedError as problem:
             raise self.failure(problem.statement) from None
         if result.state is window.State.FAILED:
-            raise self.failure(GUEST_FAILED(reason=result.data.decode("utf-8", "replace").strip()))
+            raise self.failure(guest_failed(result.data.decode("utf-8", "replace").strip()))
         if result.state is not window.State.RESULT:
-            raise self.failure(GUEST_FAILED(reason="it ended without a result"))
+            raise self.failure(guest_failed("it ended without a result"))
         trouble = trouble_on(self.console_text())
         if trouble:
             raise self.failure(trouble)
@@ -333,10 +333,10 @@ class Guest:
         what = trouble_on(text) or otherwise
         if code is not None and code < 0 and not self._stuck:
             with contextlib.suppress(ValueError):
-                what = QEMU_FAILED(reason=f"ended by {signal.Signals(-code).name}")
+                what = qemu_failed(f"ended by {signal.Signals(-code).name}")
         elif code and code > 0:
             words = next((line for line in errors.splitlines() if "warning:" not in line), "nothing")
-            what = QEMU_FAILED(reason=f"exit code {code}: {words}")
+            what = qemu_failed(f"exit code {code}: {words}")
         lines = telling(text)
         return GuestError(WITH_CONSOLE(problem=what, console="\n".join(lines)) if lines else what, text)
 
@@ -369,4 +369,4 @@ def _start(
             process_group=0,
         )
     except OSError as problem:
-        raise TargetError(QEMU_FAILED(reason=problem.strerror)) from None
+        raise TargetError(qemu_failed(problem.strerror)) from None

@@ -12,7 +12,7 @@ from pathlib import Path
 from howlate.errors import NotPossibleError, TargetError, UsageError
 from howlate.lab.devices import device_arguments
 from howlate.lab.guests import window
-from howlate.lab.problems import QEMU_FAILED, not_installed
+from howlate.lab.problems import not_installed, qemu_failed
 from howlate.model.guest_cpus import MOST_MIPS, SHIFTS, GuestCpus
 from howlate.model.run import REAL, VIRTUAL
 from howlate.model.turns import Turns, turns_of
@@ -304,10 +304,10 @@ def output_of(program: Sequence[str], *arguments: str) -> str:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as problem:
-        raise TargetError(QEMU_FAILED(reason=f"{emulator}: {problem}")) from None
+        raise TargetError(qemu_failed(f"{emulator}: {problem}")) from None
     if done.returncode != 0 or not done.stdout.strip():
         output = done.stderr.decode("utf-8", "replace").strip()
-        raise TargetError(QEMU_FAILED(reason=f"{emulator} {arguments[0]}: {output}"))
+        raise TargetError(qemu_failed(f"{emulator} {arguments[0]}: {output}"))
     return done.stdout.decode("utf-8", "replace")
 
 

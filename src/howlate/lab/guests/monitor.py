@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from howlate.errors import TargetError
-from howlate.lab.problems import QEMU_FAILED
+from howlate.lab.problems import qemu_failed
 
 if TYPE_CHECKING:
     from qemu.qmp import QMPClient
@@ -77,7 +77,7 @@ class Monitor:
         save = {"command-line": f"savevm {_STATE}"}
         answer = self._run(self._client.execute("human-monitor-command", save), deadline)
         if answer:
-            raise TargetError(QEMU_FAILED(reason=f"saving: {str(answer).strip()}"))
+            raise TargetError(qemu_failed(f"saving: {str(answer).strip()}"))
 
     def load(self, handle: int, deadline: float) -> None:
         """Turn the machine, started with `-S -incoming defer`, into the one in the file."""
@@ -98,7 +98,7 @@ class Monitor:
             if status == "completed":
                 return
             if status in ("failed", "cancelled"):
-                raise TargetError(QEMU_FAILED(reason="loading the saved state"))
+                raise TargetError(qemu_failed("loading the saved state"))
 
     def go_on(self, deadline: float) -> None:
         self._run(self._client.execute("cont"), deadline)
@@ -109,7 +109,7 @@ class Monitor:
         text = answer.get("human-readable-text", "") if isinstance(answer, dict) else ""
         ahead_ms = _AHEAD.search(str(text))
         if ahead_ms is None:
-            raise TargetError(QEMU_FAILED(reason="it does not report the guest's clock"))
+            raise TargetError(qemu_failed("it does not report the guest's clock"))
         return int(ahead_ms[1]) / 1000
 
     def registers(self, deadline: float) -> str:
@@ -141,12 +141,12 @@ class Monitor:
                 if not task.done():
                     self._check()
                     if time.monotonic() > deadline:
-                        raise LateError(QEMU_FAILED(reason=TOO_LATE))
+                        raise LateError(qemu_failed(TOO_LATE))
             return task.result()
         except ExecuteError as problem:
-            raise TargetError(QEMU_FAILED(reason=problem)) from None
+            raise TargetError(qemu_failed(problem)) from None
         except (QMPError, OSError, EOFError) as problem:
-            raise GoneError(QEMU_FAILED(reason=f"it ended: {problem}")) from None
+            raise GoneError(qemu_failed(f"it ended: {problem}")) from None
         except BaseException:
             task.cancel()
             with suppress(BaseException):

@@ -20,7 +20,7 @@ import google_crc32c
 
 from howlate.errors import TargetError
 from howlate.lab.guests.window import bad_result
-from howlate.lab.problems import GUEST_FAILED
+from howlate.lab.problems import guest_failed
 from howlate.replay.premises import GuestMoment, RealTimeThread
 
 LEAST_AHEAD_NS = 100_000
@@ -65,7 +65,7 @@ def read_single(window: Path) -> SingleWords:
     ahead_ns = words.instant_ns - words.armed_ns
     if words.state == SingleState.HAS_LATENCY and ahead_ns < LEAST_AHEAD_NS:
         raise TargetError(
-            GUEST_FAILED(reason=f"its release is {ahead_ns} ns ahead of it, less than {LEAST_AHEAD_NS} ns")
+            guest_failed(f"its release is {ahead_ns} ns ahead of it, less than {LEAST_AHEAD_NS} ns")
         )
     return words
 

@@ -33,7 +33,7 @@ from howlate.lab.guests.machine import NAMED
 from howlate.lab.guests.monitor import GoneError
 from howlate.lab.guests.scratch import scratch
 from howlate.lab.guests.watch import Limits
-from howlate.lab.problems import GUEST_FAILED, UNUSABLE, saved_unreadable
+from howlate.lab.problems import UNUSABLE, guest_failed, saved_unreadable
 from howlate.replay.log import ExecutionLog, LogPlan
 from howlate.store.files import file_hash, read_json, write_json
 from howlate.system.scratch import free_bytes
@@ -292,13 +292,13 @@ def _boot(guest: Guest) -> int:
     except GoneError:
         guest.wait(NO_LIMIT)
         guest.answer()  # raises what the guest says of itself
-        raise guest.failure(GUEST_FAILED(reason="it ended while it booted")) from None
+        raise guest.failure(guest_failed("it ended while it booted")) from None
     except StuckError as problem:
         raise guest.stuck(NO_BOOT, problem) from None
     guest.has_stopped()
     clock_ns = window.read_ready(guest.window)
     if clock_ns is None:
-        raise guest.failure(GUEST_FAILED(reason="it stopped before it was ready for a job"))
+        raise guest.failure(guest_failed("it stopped before it was ready for a job"))
     trouble = trouble_on(guest.console_text())
     if trouble:  # it went on all the same; what it measures is not what a sound kernel does
         raise guest.failure(trouble)

@@ -44,7 +44,7 @@ from howlate.lab.kernels.own_needs import check_cpus, check_knobs, check_own
 from howlate.lab.kernels.parameters import check_in_force
 from howlate.lab.libraries import check_probe, guest_libraries
 from howlate.lab.needed import GuestModules, built, needed
-from howlate.lab.problems import GUEST_FAILED, UNUSABLE
+from howlate.lab.problems import UNUSABLE, guest_failed
 from howlate.lab.replay import RecordedCell, ReplayedActivation, replay
 from howlate.lab.results import Results
 from howlate.lab.tidy import tidy
@@ -227,7 +227,7 @@ class LabTarget:
             outcome = replace(outcome, message="\n".join([outcome.message, *modules.absent]))
         data = measured.files.get("stream")
         if data is None and outcome.measured:
-            raise TargetError(GUEST_FAILED(reason=f"{cell.machine} left no stream"))
+            raise TargetError(guest_failed(f"{cell.machine} left no stream"))
         if data is not None:
             with storing(stream):
                 stream.write_bytes(data)

@@ -12,7 +12,7 @@ from howlate.model.cause import Cause
 from howlate.why.calibrate.calibration import KindResult, Undisturbed
 from howlate.why.cause_names import NAMES
 from howlate.why.late_parts import UNIT
-from howlate.words.caption import Caption
+from howlate.words.caption import Caption, Listed
 from howlate.words.language import _
 from howlate.words.statement import Statement, rule
 
@@ -35,7 +35,6 @@ CALM_EMPTY = rule(
     "again, without --out or with another one.",
 )
 CAUSES = rule("calibrate.causes", "{cell}, {which}: {causes:items}.")
-TIMES = rule("calibrate.times", "{cause} ({count} times)")
 FAILED = rule("calibrate.failed", "{what} failed: {reason}.")
 
 
@@ -154,7 +153,7 @@ def _calm_statements(kernel: str, calm: Undisturbed) -> Iterator[Statement]:
 
 def _causes(cell: str, which: Caption, causes: Sequence[tuple[Cause, int]]) -> Iterator[Statement]:
     if causes:
-        counted = tuple(TIMES(cause=NAMES[cause], count=count) for cause, count in causes)
+        counted = tuple(Listed((f"{count} ×", NAMES[cause]), " ") for cause, count in causes)
         yield CAUSES(cell=cell, which=which, causes=counted)
 
 

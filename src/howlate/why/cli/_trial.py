@@ -77,17 +77,12 @@ def try_remedies(found: ExplainedRun, options: TrialOptions) -> int:
 
     trial = trial_of(found, PAIRS if options.pairs is None else options.pairs)
     asked = with_length(trial.asked, options.seconds) if options.seconds else trial.asked
-    for cause, knobs in trial.causes.items():
-        click.echo(
-            said(Statement.of("Tried against {cause}: {knobs:all}", cause=cause_text(cause, ""), knobs=knobs))
-        )
-    click.echo(
-        said(
-            Statement.of(
-                "Measured again: {cell}, {pairs} times with each knob and without",
-                cell=trial.cell.point,
-                pairs=asked.pairs,
-            )
-        )
+    tried = tuple(f"{cause_text(cause, '')}: {', '.join(knobs)}" for cause, knobs in trial.causes.items())
+    measured = Statement.of(
+        "Measured again: {cell}, {pairs} times with each knob and without ({tried:items})",
+        cell=trial.cell.point,
+        pairs=asked.pairs,
+        tried=tried,
     )
+    click.echo(said(measured))
     return advise(asked, target_of(trial, say), AdviseOptions(pairs=asked.pairs, out=options.out))
