@@ -25,10 +25,10 @@ def check(label: str, handed: str, tmp_path: Path, of_modules: str = "") -> tupl
 
 
 def test_a_parameter_that_was_handed_to_init_is_refused_with_the_nearest_one(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"6\.1\[premept=full\] .* premept=full") as caught:
+    with pytest.raises(UsageError, match=r"premept=full .* 6\.1\[premept=full\]") as caught:
         check("6.1[premept=full]", "premept=full", tmp_path)
     assert '"preempt=full"' in caught.value.remedy
-    with pytest.raises(UsageError, match="parameter bogusflag") as caught:
+    with pytest.raises(UsageError, match="bogusflag cannot be used") as caught:
         check("6.1[quiet bogusflag]", "bogusflag", tmp_path)
     assert caught.value.remedy == "leave it out"
     with pytest.raises(UsageError) as caught:
@@ -37,7 +37,7 @@ def test_a_parameter_that_was_handed_to_init_is_refused_with_the_nearest_one(tmp
 
 
 def test_what_a_kernel_does_anyway_is_refused_with_that_and_never_proposed_again(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="parameter threadirqs") as caught:
+    with pytest.raises(UsageError, match="threadirqs cannot be used") as caught:
         check("6.1-rt[threadirqs]", "threadirqs", tmp_path)
     assert caught.value.remedy.startswith(IMPLIED_BY_RT["threadirqs"])
     with pytest.raises(UsageError) as caught:
@@ -57,11 +57,11 @@ def test_what_the_kernel_took_is_in_force(tmp_path: Path) -> None:
         ("isolcpus=managed_irq,domain,1-2", "1-2", "(null)", ""),
         ("isolcpus=managed_irq,1", "", "(null)", ""),
         ("isolcpus=1-N", "", "(null)", ""),
-        ("isolcpus=1", "", "(null)", "isolcpus=1 is in force on CPUs none"),
-        ("isolcpus=domain,1,3", "1", "", "isolcpus=domain,1,3 is in force on CPUs 1 only"),
+        ("isolcpus=1", "", "(null)", "isolcpus=1 cannot be used: it is in force on CPUs none"),
+        ("isolcpus=domain,1,3", "1", "", "isolcpus=domain,1,3 cannot be used: it is in force on CPUs 1 only"),
         ("nohz_full=1", "", "1", ""),
-        ("nohz_full=1", "1", "(null)", "nohz_full=1 is in force on CPUs none"),
-        ("nohz_full=0-1", "", "1", "nohz_full=0-1 is in force on CPUs 1 only"),
+        ("nohz_full=1", "1", "(null)", "nohz_full=1 cannot be used: it is in force on CPUs none"),
+        ("nohz_full=0-1", "", "1", "nohz_full=0-1 cannot be used: it is in force on CPUs 1 only"),
     ],
 )
 def test_cpus_that_were_not_set_aside_are_refused(word: str, isolated: str, quiet: str, problem: str) -> None:
@@ -82,7 +82,7 @@ def test_cpus_that_are_not_there_are_the_reason_though_the_kernel_hands_the_para
     """A kernel hands over an isolcpus= that names none of its CPUs, as if it did not know the parameter."""
     (tmp_path / "vmlinuz").write_bytes(IMAGE + bytes(0x300))
     facts = {HANDED: "isolcpus=1", "cpu.isolated": ""}
-    with pytest.raises(UsageError, match="isolcpus=1 is in force on CPUs none") as refused:
+    with pytest.raises(UsageError, match="isolcpus=1 cannot be used: it is in force on CPUs none") as refused:
         check_in_force(Label.parse("6.1[isolcpus=1]"), facts, tmp_path / "vmlinuz")
     assert "--guest-cpus" in refused.value.remedy
 
@@ -120,9 +120,9 @@ def test_a_kernel_hands_over_what_it_does_not_know(tmp_path: Path, booted: Path)
     }  # the last is compiled out with PREEMPT_RT
     assert "nohz=off" not in handed
     assert values[OF_MODULES].split() == ["rcutree.kthread_prio=3"]
-    with pytest.raises(UsageError, match="parameter frobnicate=yes"):
+    with pytest.raises(UsageError, match="frobnicate=yes cannot be used"):
         check_in_force(on.label, values, on.kernel.vmlinuz)
-    with pytest.raises(UsageError, match="parameter threadirqs"):
+    with pytest.raises(UsageError, match="threadirqs cannot be used"):
         check_in_force(Label.parse("6.1-rt[threadirqs]"), values, on.kernel.vmlinuz)
     known = ImageNames.of(plain_kernel(on.kernel.vmlinuz.read_bytes()))
     assert {"isolcpus", "nohz", "nohz_full"} <= known.parameters
