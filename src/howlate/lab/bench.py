@@ -79,8 +79,6 @@ def _is_whole(unpacked: Path) -> bool:
 
 @dataclass(frozen=True)
 class LineResult:
-    """What one line of a job left."""
-
     status: str
     """An exit code, "signal N" or "not run"."""
     stdout: bytes

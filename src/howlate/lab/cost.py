@@ -39,12 +39,10 @@ class Costs:
                 self._factors = {str(k): float(v) for k, v in factors["factors"].items() if 0.01 < v < 100}
 
     def of(self, cell: Cell) -> float:
-        """The factor for this cell."""
         with self._hold:
             return self._factors.get(kind_of(cell), self._factors.get("*", 1.0))
 
     def cost_s(self, cell: Cell) -> float:
-        """What this cell takes."""
         return CELL_S + max(0.0, cell.expected_s - CELL_S) * self.of(cell)
 
     def learn(self, cell: Cell, model_s: float, used_s: float) -> None:

@@ -12,7 +12,6 @@ _FIRST_HUB = 1
 
 
 def device_arguments(name: str) -> list[str]:
-    """QEMU's arguments for a device."""
     if name not in CARDS:
         return ["-device", name]
     model = CARDS.index(name)

@@ -24,8 +24,6 @@ KMOD = SHARE / "kmod"
 
 @dataclass(frozen=True)
 class GuestModules:
-    """Modules for a guest."""
-
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     """The modules, by their names in the guest."""
     lines: tuple[tuple[str, ...], ...] = ()

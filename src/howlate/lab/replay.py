@@ -60,8 +60,6 @@ CLOCK_STEPS_NS = {AMD64: 1, "arm64": 16}
 
 @dataclass(frozen=True)
 class RecordedCell:
-    """A cell as it was measured."""
-
     id: str
     before: Sequence[Sequence[str]]
     """The lines of its job that prepare it."""

@@ -51,8 +51,6 @@ SEEDS_CAPTION, WINDOWS_CAPTION = Caption(N_("seeds")), Caption(N_("searched wind
 
 @dataclass(frozen=True)
 class StepAnswer:
-    """One answer about a step."""
-
     side: StepSide
     largest_ns: tuple[int, ...] = ()
     """Of each seed, or of each window that was searched, over all loads."""
@@ -62,8 +60,6 @@ class StepAnswer:
 
 @dataclass(frozen=True)
 class StepRequest:
-    """How a step is asked."""
-
     again: bool = False
     """Once more and elsewhere: with other seeds, or in other windows."""
     margin: float = MARGIN
@@ -83,8 +79,6 @@ SCATTER_WITHIN = 0.1
 
 
 class BisectionEnd(Enum):
-    """What became of the search."""
-
     NAMED = "named"
     NOT_CONFIRMED = "not confirmed"
     RANGE = "range"
@@ -93,8 +87,6 @@ class BisectionEnd(Enum):
 
 @dataclass(frozen=True)
 class Bisected:
-    """A search that is over."""
-
     steps: tuple[Step, ...]
     limit_ns: int
     answers: dict[int, StepAnswer]

@@ -128,7 +128,6 @@ def _why(each: _Shown) -> Section:
 
 
 def sheet(proofs: Sequence[Proof]) -> Sheet:
-    """A row a landscape."""
     return Sheet(
         key="proofs",
         title=_("One release in the window: latencies in {latency}, instants in {instant}").format(

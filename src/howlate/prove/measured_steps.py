@@ -33,8 +33,6 @@ CHECKS = 8
 
 @dataclass(frozen=True)
 class MeasuredSteps:
-    """How steps are measured."""
-
     asked: Asked
     limit_ns: int
     window_ns: int

@@ -62,8 +62,6 @@ ACCEPTS = "--accept-sampled-premises"
 
 
 class ProofRuling(Enum):
-    """What became of the question."""
-
     CONDITIONAL = "conditional"
     """Searched to the end. The bound holds if the premises do that were only sampled, so it is not claimed."""
     WITHIN = "within"
@@ -196,7 +194,6 @@ class Proof:
 
     @property
     def claims(self) -> bool:
-        """Whether the bound is claimed."""
         return self.is_bounded and self.accepted
 
     @property

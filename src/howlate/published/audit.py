@@ -56,8 +56,6 @@ FIGURES = {
 
 @dataclass(frozen=True)
 class ContradictoryFigure:
-    """One figure that contradicts itself."""
-
     study: str
     table: str
     place: str

@@ -279,7 +279,6 @@ def _known(read: Table, name: str, known: Collection[str], what: str) -> None:
 
 
 def wrong(read: Table, key: str, kind: str, given: object) -> HowlateError:
-    """The error about the value of a key."""
     return read.fail(REMEDIED(problem=f'"{key}" must be {kind}, not {given}', remedy=""))
 
 

@@ -29,8 +29,6 @@ ROW_COLUMN = "{column}"
 
 @dataclass(frozen=True)
 class PublishedFigure:
-    """One value of a document."""
-
     mark: str
     """text: it stands apart in the text, or the document's words decide; arithmetic: a rule split digits that
     ran together; ambiguous: several readings remain."""
@@ -66,8 +64,6 @@ class PublishedFigure:
 
 @dataclass(frozen=True)
 class PublishedColumn:
-    """A column of a published table."""
-
     name: str
     heading: str
     """The original's word."""
@@ -85,8 +81,6 @@ class PublishedColumn:
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """A row of a published table."""
-
     label: str
     match: Mapping[str, tuple[str, ...]]
     values: Mapping[str, PublishedFigure]

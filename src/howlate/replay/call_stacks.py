@@ -51,8 +51,6 @@ class _Frame:
 
 @dataclass(eq=False)
 class Task:
-    """A task and its stack."""
-
     number: int
     """In the order of their appearance."""
     frames: list[_Frame] = field(default_factory=list)

@@ -41,8 +41,6 @@ _STUBS = "irq_entries_start", "spurious_entries_start", "idt_entries"
 
 @dataclass(frozen=True)
 class Execution:
-    """One stretch, decoded."""
-
     arch: str
     log: ExecutionLog = field(repr=False)
     symbols: Symbols = field(repr=False)

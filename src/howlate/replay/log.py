@@ -24,8 +24,6 @@ class LoggedSpan:
 
 @dataclass(frozen=True)
 class LogPlan:
-    """What is to be logged."""
-
     stretches: tuple[LoggedSpan, ...]
     """In order, apart from each other."""
     anchor_ns: int = 1_000
@@ -69,8 +67,6 @@ class Anchor(NamedTuple):
 
 @dataclass(frozen=True)
 class Switch:
-    """A switch of tasks."""
-
     at: int
     """The number of instructions before it."""
     previous: int
@@ -80,8 +76,6 @@ class Switch:
 
 @dataclass(frozen=True)
 class ExecutionLog:
-    """One stretch."""
-
     addresses: Addresses = field(repr=False)
     code: Mapping[int, bytes] = field(repr=False)
     """The bytes of each instruction, by address."""

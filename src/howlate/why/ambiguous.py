@@ -60,7 +60,6 @@ class AmbiguousPart:
 
 
 def decided(events: CaseEvents, pieces: Iterable[AmbiguousPart]) -> list[CausePart]:
-    """The parts of the pieces, each with its cause."""
     every = list(pieces)
     sums: Counter[tuple[Ambiguity, tuple[int, int]]] = Counter()
     for piece in every:

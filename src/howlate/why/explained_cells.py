@@ -80,22 +80,17 @@ class ExplainedCell:
 
 @dataclass(frozen=True)
 class CellCase:
-    """A case with its cell."""
-
     cell: ExplainedCell
     case: ExplainedCase
 
     @property
     def replayed(self) -> Lateness:
-        """For a replayed case."""
         assert self.case.replayed is not None
         return self.case.replayed
 
 
 @dataclass(frozen=True)
 class CasePlace:
-    """Which sample a case is of."""
-
     cell: str
     name: str
     """The cell's: unlike ids, names tell the cells of joined runs apart."""

@@ -59,7 +59,6 @@ EVENTS_LOST = rule(
 
 
 def cause_text(cause: Cause, name: str) -> str:
-    """A cause with what it is about."""
     return text_of(cause_caption(cause, name))
 
 

@@ -32,7 +32,6 @@ def cells_json(cells: Sequence[ExplainedCell], findings: Sequence[Finding]) -> d
 
 
 def causes_json(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> list[dict[str, Any]]:
-    """All causes."""
     return [
         {
             "cause": str(each.cause),
@@ -67,7 +66,6 @@ def _remedy_json(cause: CauseSum, findings: Sequence[Finding]) -> dict[str, Any]
 
 
 def cell_json(cell: ExplainedCell) -> dict[str, Any]:
-    """A cell with all its cases."""
     return {
         "id": cell.id,
         "labels": dict(cell.labels),

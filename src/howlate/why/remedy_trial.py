@@ -32,8 +32,6 @@ EXPLAINED = "explain"
 
 @dataclass(frozen=True)
 class RemedyTrial:
-    """What is to be tried."""
-
     asked: AdviceAsked
     cell: Cell
     causes: Mapping[Cause, tuple[str, ...]]

@@ -26,16 +26,12 @@ _ERROR_BITS, _WRITE_TO_ABSENT = 0x03, 0x02
 
 @dataclass(frozen=True, slots=True)
 class PageFault:
-    """One page fault of the measuring task."""
-
     at_ns: int
     until_ns: int
     """When it is over at the latest."""
 
 
 class OwnState(StrEnum):
-    """The state of the measuring task."""
-
     UNKNOWN = "unknown"
     ASLEEP = "asleep"
     STOPPED = "stopped"

@@ -15,8 +15,6 @@ _OF_DEVICES = frozenset(("NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "HI
 
 
 class Via(StrEnum):
-    """What woke the task."""
-
     INTERRUPT = "interrupt"
     SOFTIRQ = "softirq"
     DEVICE = "device"

@@ -161,8 +161,6 @@ def sources_of(rows: Iterable[Sequence[str]], keyring: Path | None = None) -> tu
 
 
 class AptArchive:
-    """The archive through apt."""
-
     def __init__(
         self,
         folder: Path,

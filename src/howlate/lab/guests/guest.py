@@ -66,8 +66,6 @@ _WITH_PARENT = '[ "$PPID" = "$0" ] && exec "$@"'
 
 @dataclass(frozen=True)
 class Boot:
-    """The inputs of a boot."""
-
     machine: Machine
     kernel: Path
     initramfs: Path
@@ -341,7 +339,6 @@ class Guest:
         return GuestError(WITH_CONSOLE(problem=what, console="\n".join(lines)) if lines else what, text)
 
     def console_text(self) -> str:
-        """What the guest wrote to its console."""
         return console_of(self.console)
 
 

@@ -110,8 +110,6 @@ NAMED = Places("KERNEL", "INITRAMFS", "WINDOW", "CONSOLE")
 
 @dataclass(frozen=True)
 class Machine:
-    """One virtual machine."""
-
     architecture: Architecture
     clock: str = VIRTUAL
     cpus: int = 1
@@ -317,6 +315,5 @@ def escaped(path: str) -> str:
 
 
 def no_turn(turn_ns: int) -> UsageError:
-    """The error about a length of a turn."""
     hint = "choose a whole number of microseconds, from 1us to 1ms"
     return UsageError(NO_GUEST(what=f"turns of {turn_ns} ns", hint=hint))

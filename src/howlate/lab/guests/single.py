@@ -42,8 +42,6 @@ class SingleState(IntEnum):
 
 @dataclass(frozen=True)
 class SingleWords:
-    """What the guest says."""
-
     state: int
     clock_ns: int
     planned_ns: int

@@ -50,8 +50,6 @@ class State(IntEnum):
 
 @dataclass(frozen=True)
 class GuestAnswer:
-    """What a guest left."""
-
     state: State
     data: bytes = b""
 

@@ -128,7 +128,6 @@ class Kernel:
 
     @classmethod
     def read(cls, folder: Path) -> Kernel:
-        """Read a kernel of the cache."""
         values = read_json(folder / RECORD, f"remove {folder} and fetch the kernel again")
 
         def there(name: str) -> Path | None:

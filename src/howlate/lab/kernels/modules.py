@@ -23,8 +23,6 @@ MOST_MODULES = 1 << 30
 
 @dataclass(frozen=True)
 class Modules:
-    """The unpacked modules of one kernel."""
-
     files: Mapping[str, tuple[str, ...]]
     """Name -> the names it depends on; its file is `<name>.ko`."""
     builtin: frozenset[str] = frozenset()
@@ -68,7 +66,6 @@ class Modules:
 
     @classmethod
     def read(cls, folder: Path) -> Modules:
-        """Read modules.json of a folder of modules."""
         file = folder / INDEX
         values = read_json(file, f"remove {folder.parent} and fetch the kernel again")
         try:

@@ -447,7 +447,6 @@ def _argv(cell: Cell) -> list[str]:
 
 
 def _single(loads: Sequence[str], first_ns: int) -> list[str]:
-    """The line of a single release."""
     return [
         *(PROBE, "cyclic", "--single", "--policy=fifo:80", "--activations=1", f"--first={first_ns}ns"),
         *(f"--load={load}" for load in loads),

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BisectOptions:
-    """The options of what is searched."""
-
     good: str
     bad: str
     revisions: Path | None
@@ -160,8 +158,6 @@ def command(
 
 
 def _told(ask: Ask) -> Ask:
-    """With a line for each answer."""
-
     def reported(step: Step, how: StepRequest) -> StepAnswer:
         from howlate.prove.bisected import SIDES
         from howlate.words.quantities import time_text

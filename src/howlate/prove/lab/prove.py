@@ -139,7 +139,6 @@ def _asked(window: str, begin: str, within: str, deadline: str, **others: Any) -
 
 
 def window_ns(text: str) -> int:
-    """The length of a window."""
     from howlate.cli._times import within_ns
 
     return within_ns("--window", text, 1, LONGEST_NS)

@@ -36,8 +36,6 @@ HEADS = {
 
 @dataclass
 class Lines:
-    """The lines of one file."""
-
     values: dict[float, tuple[list[float], list[float]]] = field(default_factory=dict)
     """By argument, the values of the repetitions in both columns."""
     not_loaded: set[float] = field(default_factory=set)

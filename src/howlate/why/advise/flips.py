@@ -39,8 +39,6 @@ class NotTried:
 
 @dataclass(frozen=True)
 class Flips:
-    """What is tried on a machine, and what is not."""
-
     tried: tuple[Flip, ...]
     not_tried: tuple[NotTried, ...]
 

@@ -42,8 +42,6 @@ Measure = Callable[[Prepared, Session], Tally]
 
 @dataclass(frozen=True)
 class AdviceAsked:
-    """The request."""
-
     measuring: Measuring
     knobs: str = ""
     """The user's choice of knobs, as `--knobs` spells it; "" for every one."""

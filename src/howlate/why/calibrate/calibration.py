@@ -253,8 +253,6 @@ def _largest(case: ExplainedCase | None) -> Cause:
 
 
 class _Outcome(StrEnum):
-    """What became of one delay."""
-
     UNWANTED = "unwanted"
     AWAY = "away"
     PASSED = "passed"

@@ -165,7 +165,6 @@ def _failures(calibration: Calibration) -> Iterator[Statement]:
 
 
 def calibration_json(calibration: Calibration) -> dict[str, Any]:
-    """The content of `--json`."""
     return {
         "schema": 1,
         "run": str(calibration.path),

@@ -28,8 +28,6 @@ ON_A_MACHINE = "100us"
 
 @dataclass(frozen=True)
 class CalibrationAsked:
-    """The request."""
-
     kinds: tuple[str, ...] = ()
     """Empty: all of them."""
     count: int = 1000
@@ -70,8 +68,6 @@ def check_possible(prepared: Prepared) -> None:
 
 @dataclass(frozen=True)
 class KernelCalibration:
-    """What was found on one kernel."""
-
     kernel: str
     calm: Undisturbed
     results: tuple[KindResult, ...]
@@ -79,8 +75,6 @@ class KernelCalibration:
 
 @dataclass(frozen=True)
 class Calibration:
-    """A whole calibration."""
-
     path: Path
     kernels: tuple[KernelCalibration, ...]
     impossible: tuple[Failure, ...]

@@ -141,7 +141,6 @@ def _check_trial(trial: TrialOptions, *, is_written: bool) -> None:
 
 
 def _every(run: Path, cell: str, replay: ReplayOptions) -> str:
-    """The command that shows all."""
     source = [f"--from={replay.source}"] if replay.source else []
     against = [f"--against={replay.against}"] if replay.against else []
     return f"{called()} {shell_line(filter(None, ['why', '--all', *source, *against, str(run), cell]))}"
