@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from howlate.errors import UsageError
 from howlate.lab.bench import Bench
+from howlate.lab.problems import UNUSABLE
 from howlate.model.cause import Lateness
 from howlate.model.study import Part, Study, Value, spell
 from howlate.prove.forked_part import AROUND_NS, ForkedPart
@@ -44,12 +45,8 @@ def loads_of(study: Study) -> tuple[str, ...]:
     """The loads of a study that measures wake-ups, each once; "none" where it names none."""
     pieces: Sequence[Study | Part] = study.parts or (study,)
     if any(piece.test != CYCLIC for piece in pieces):
-        raise UsageError(
-            "{study} does not measure by {test}, whose single releases are proved",
-            remedy="name the loads with --load",
-            study=study.id,
-            test=CYCLIC,
-        )
+        reason = f"it does not measure by {CYCLIC}, whose single releases are proved"
+        raise UsageError(UNUSABLE(what=study.id, reason=reason, hint="name the loads with --load"))
     loads = [spell(value) for piece in pieces for value in _values(piece, LOAD)]
     return tuple(dict.fromkeys(loads)) or ("none",)
 

@@ -15,6 +15,7 @@ from howlate.errors import TargetError, UsageError
 from howlate.lab.archive.packages import Archive, PackageVersion
 from howlate.lab.kernels.catalogue import AvailableKernel, available, choose, newest, versions
 from howlate.lab.kernels.label import Label
+from howlate.lab.problems import UNUSABLE
 from howlate.prove.bisection import Step
 from howlate.system.opening import read_bytes
 
@@ -97,12 +98,8 @@ def of_revisions(path: Path) -> list[Step]:
     except (OSError, UnicodeDecodeError) as problem:
         reason = f"{problem.strerror}" if isinstance(problem, OSError) else "it is not UTF-8"
     if reason:
-        raise UsageError(
-            "the revisions {path} cannot be used: {reason}",
-            remedy="write at least two into a text file, one a line, the good one first and the bad one last",
-            path=path,
-            reason=reason,
-        )
+        hint = "write at least two revisions into a text file, one a line, the good one first and the bad one last"
+        raise UsageError(UNUSABLE(what=path, reason=reason, hint=hint))
     return [Step(word, "" if number == 0 else word) for number, word in enumerate(words)]
 
 

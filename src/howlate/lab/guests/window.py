@@ -22,6 +22,7 @@ from pathlib import Path
 import google_crc32c
 
 from howlate.errors import DamagedError, UsageError
+from howlate.lab.problems import UNUSABLE
 
 SIZE = 64 << 20
 """All of it is touched, because QEMU writes a saved window back as a whole."""
@@ -64,7 +65,8 @@ def create(path: Path) -> None:
 def put_job(path: Path, job: bytes) -> None:
     """Put a job in; its state is written last."""
     if len(job) > _RESULT - _JOB:
-        raise UsageError("a job of {size} bytes is too large for a guest", remedy="split it", size=len(job))
+        reason = "it is too large for a guest"
+        raise UsageError(UNUSABLE(what=f"a job of {len(job)} bytes", reason=reason, hint="split it"))
     with path.open("r+b", buffering=0) as file:
         file.seek(_JOB)
         file.write(job)
