@@ -53,7 +53,6 @@ def made_evidence(deadline_ns: int, *runs: Int64s, **changes: Any) -> Evidence:
         "rounds": tuple(rounds),
         "tails": tuple(map(tail_of, runs)),
         "samples": tuple(samples),
-        "p999_ns": tuple(int(np.quantile(values, 0.999)) for values in runs if len(values)),
     }
     return Evidence(**{**given, **changes})
 

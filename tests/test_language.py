@@ -29,7 +29,7 @@ from howlate.document.text import wrapped
 from howlate.model.facts import Facts
 from howlate.model.loaded import RunContent
 from howlate.statistics.groups import VIRTUAL_TIME
-from howlate.statistics.phrases import HEADING_IN_TEST
+from howlate.statistics.phrases import SIDE_AT
 from howlate.store.files import write_json
 from howlate.store.run_folder import CELL, RunFolder, write_summary
 from howlate.words import language
@@ -228,9 +228,9 @@ def test_a_caption_is_written_in_the_language_of_what_it_stands_in() -> None:
     caption = Capitalised(Caption("largest"))
     language.speak("de")
     assert text_of(Listed((caption, "", Caption("max {largest}", largest="1 s")))) == "Größter, max 1 s"
-    statement = HEADING_IN_TEST(what=Caption("Wake-up latency"), test="pi")
-    assert say(statement) == "Aufwachlatenz, Test pi" and english(statement) == "Wake-up latency, test pi"
-    assert to_json(statement)["values"]["what"] == "Wake-up latency"
+    statement = SIDE_AT(side=Caption("Wake-up latency"), where="pi")
+    assert say(statement) == "Aufwachlatenz (pi)" and english(statement) == "Wake-up latency (pi)"
+    assert to_json(statement)["values"]["side"] == "Wake-up latency"
 
 
 def messages_of(name: str) -> list[Message]:

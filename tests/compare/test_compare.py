@@ -74,10 +74,12 @@ def test_what_the_lab_cannot_resolve_is_said() -> None:
     found = compare(
         [lab_run({"6.1": {idle: small, loaded: large}, "6.1-rt": {idle: small, loaded: [Made(maximum=600)]}})]
     )
-    doubts = {text.values["rows"]: text.values["what"].rule for text in doubtful(found)}
-    assert set(doubts) == {("6.1, load none", "6.1-rt, load none"), ("6.1-rt, load cpu:100",)}
-    assert all(made_by.startswith("resolution.") for made_by in doubts.values())
-    assert len(set(doubts.values())) == 2
+    doubts = {text.values["rows"]: text.values["what"] for text in doubtful(found)}
+    assert {what.rule for what in doubts.values()} == {"resolution.below"}
+    assert {rows: what.values["columns"] for rows, what in doubts.items()} == {
+        ("6.1, load none", "6.1-rt, load none"): ("latency",),
+        ("6.1-rt, load cpu:100",): ("latency (p50)",),
+    }
     one = compare([lab_run({"6.1": {at(load="none"): small}, "6.1-rt": {at(load="none"): small}})])
     assert doubtful(one) == []
 

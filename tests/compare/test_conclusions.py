@@ -62,7 +62,7 @@ def rules_of(statements: Sequence[Statement], family: str) -> list[str]:
 
 def of_figure(statements: Sequence[Statement], made_by: Rule, figure: str) -> list[Mapping[str, Any]]:
     """Those about one of the compared figures."""
-    return [values for values in of_rule(statements, made_by) if values["figure"] == FIGURES[figure]()]
+    return [values for values in of_rule(statements, made_by) if values["figure"] == FIGURES[figure]]
 
 
 def alike(statements: Sequence[Statement], direction: Direction) -> list[Mapping[str, Any]]:
@@ -140,7 +140,7 @@ def test_a_side_that_is_ahead_at_few_points_is_ahead_there_alone() -> None:
     (values,) = of_figure(statements, SMALLER_AT_FEW, "stddev")
     assert (values["a"], values["b"], values["smaller"], values["points"]) == ("6.1-rt", "6.1", 1, 3)
     assert of_rule(statements, SMALLER) == []
-    (deviation,) = [v for v in alike(statements, "equal") if v["figure"] == FIGURES["stddev"]()]
+    (deviation,) = [v for v in alike(statements, "equal") if v["figure"] == FIGURES["stddev"]]
     assert texts(deviation["reason"]) == ["without load", "under cpu:50"]
 
 
@@ -271,7 +271,7 @@ def test_typical_is_the_highest_level_that_all_state() -> None:
     assert texts(first["times"])[:2] == [
         f"8.07 µs (8.00 µs to 8.14 µs with 95 %) {where}" for where in ("without load", "under cpu:50")
     ]
-    assert [time.values["time_ns"] for time in first["times"]] == [8_070] * 3
+    assert [time.values["time"].values["time_ns"] for time in first["times"]] == [8_070] * 3
     once = {at(load="none"): [Made()]}
     (typical, _) = of_rule(stated(real_run(once), real_run(once, RT, "b")), TYPICAL)
     assert (typical["share"], [time.values for time in typical["times"]]) == (0.99, [{"time_ns": 8_000}])

@@ -11,7 +11,7 @@ from howlate.compare.conclusions import LEFT_OUT, conclusions
 from howlate.model.loaded import RunContent
 from howlate.model.summary import CellSummary, LoadSummary
 from howlate.sides.sides import LOAD
-from howlate.statistics.load_reached import NOT_LOADED, SHARE_ASKED
+from howlate.statistics.load_reached import BELOW_TARGET, NOT_LOADED
 from howlate.words.say import english
 from made_sides import NONE, RT, Machine, Made, at, real_run
 
@@ -41,7 +41,7 @@ def test_the_share_is_a_column_of_the_comparison_and_of_its_json() -> None:
 
 
 def test_a_side_that_was_not_loaded_has_that_in_place_of_its_figures() -> None:
-    why = (NOT_LOADED(reason=SHARE_ASKED(load="cpu:100", achieved=0.008, expected=1.0)),)
+    why = (NOT_LOADED(reason=BELOW_TARGET(load="cpu:100", achieved="0.8 % CPU", expected="100 % CPU")),)
     found = compare(
         [with_share(0.97, NONE, "run-a"), with_share(0.008, RT, "run-b", valid=False, warnings=why)]
     )

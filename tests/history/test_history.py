@@ -13,7 +13,7 @@ from howlate.history.courses import Course, Series, facts_changed
 from howlate.history.history import history, hit_rate
 from howlate.history.known_runs import KnownCell, KnownColumn, KnownRun
 from howlate.history.level_shifts import FEWEST
-from howlate.words.say import english
+from howlate.words.caption import Caption
 from made_noise import found_in, history_of
 
 FACTS = {"kernel.release": "6.1", "kernel.cmdline": "quiet isolcpus=1 mitigations=off", "cpu.model": "A CPU"}
@@ -120,13 +120,19 @@ def test_a_change_for_the_worse_names_the_run_and_what_changed_with_it() -> None
     made = history(known, ["max"])
     (worse, then), *rest = made.statements
     assert not rest
-    assert english(worse).startswith("none: max is worse since run run-015 of 2026-01-01: 2.78 times")
-    assert english(then) == (
-        "What changed with it: kernel.release from 6.1 to 6.12; kernel.cmdline from mitigations=off to "
-        "mitigations=auto; howlate from 0.1.0 to 0.2.0."
+    assert (worse.rule, worse.values["changed"], worse.values["run"]) == (
+        *("history.since", Caption("is worse")),
+        "run-015",
     )
+    assert worse.values["size"].values["ratio"] == pytest.approx(2.78, abs=0.005)
+    assert then.values["run"] == "run-015"
+    assert [tuple(fact.values.values()) for fact in then.values["facts"]] == [
+        ("kernel.release", "6.1", "6.12"),
+        ("kernel.cmdline", "mitigations=off", "mitigations=auto"),
+        ("howlate", "0.1.0", "0.2.0"),
+    ]
     back = history(known[15:] + _later(known[:15], 60), ["max"])
-    assert [s[0].rule for s in back.statements] == ["history.better-since"]
+    assert [s[0].values["changed"] for s in back.statements] == [Caption("is better")]
     assert back.statements[0][0].values["run"] == "run-060" and not back.is_worse and made.is_worse
 
 
@@ -140,7 +146,7 @@ def test_a_fact_that_changed_a_few_runs_beside_is_named_as_such() -> None:
         for i, largest in enumerate(steady(15) + steady(15, 300))
     ]
     then = history(known, ["max"]).statements[0][1]
-    assert then.rule == "history.changed-nearby" and then.values["run"] == "run-013"
+    assert then.rule == "history.changed-then" and then.values["run"] == "run-013"
     same = [replace(known_run, machines={"": dict(FACTS)}) for known_run in known]
     assert history(same, ["max"]).statements[0][1].rule == "history.nothing-changed"
     unknown = [replace(known_run, machines={"": {}}) for known_run in known]
@@ -203,11 +209,11 @@ def test_six_runs_and_four_that_are_later_by_far_are_told_by_size_and_date(order
         assert change.size.low < 188 / 59 < change.size.high and change.size.low > 2.6
     told = made.statements[0][0]
     assert (told.rule, told.values["run"], told.values["date"]) == (
-        "history.worse-since",
+        "history.since",
         "run-006",
         "2026-01-01",
     )
-    assert "p = 0.0048" in english(told) and made.is_worse
+    assert told.values["p"] == pytest.approx(1 / 210) and made.is_worse
 
 
 def test_a_statistic_that_did_not_change_is_not_called_with_one_that_did() -> None:

@@ -14,6 +14,7 @@ from howlate.history.history import History, history
 from howlate.history.known_runs import KnownRun
 from howlate.history.screen import MOST_LINES, screen, verdict_of
 from howlate.words.language import speak
+from howlate.words.say import english
 
 LOADS = {"none": 90, "disk": 120, "cpu:100": 400, "memory-alloc:100": 800, "hackbench": 3000}
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -136,4 +137,6 @@ def test_a_rise_from_run_to_run_is_said() -> None:
 @pytest.mark.parametrize("kind", ["ten", "one load", "two", "none"])
 def test_where_nothing_changed_that_is_the_answer(kind: str) -> None:
     first = shown(MADE[kind])[0]
-    assert first.startswith(("No change of more than 10 % was found", "No configuration has "))
+    few = english(MADE[kind].statements[0][0])
+    assert MADE[kind].statements[0][0].rule in ("history.no-change", "history.too-few")
+    assert few.startswith(first[:60])

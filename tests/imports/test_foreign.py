@@ -101,7 +101,7 @@ def test_overflow_limits_what_is_stated(tmp_path: Path) -> None:
 def test_a_histogram_of_unknown_end_has_a_maximum_that_is_at_least_so_large(tmp_path: Path) -> None:
     cell = cell_of(FIXTURES / "histogram.txt", tmp_path / "run")
     assert cell.known.overflow is None and not cell.known.exact_max
-    assert "cell.beyond-unknown" in {warning.rule for warning in cell.warnings}
+    assert "cell.at-least" in {warning.rule for warning in cell.warnings}
     known = cell_of(FIXTURES / "histogram.txt", tmp_path / "known", {"overflow": "0"}).known
     assert known.overflow == 0 and known.exact_max
 

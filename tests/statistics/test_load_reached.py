@@ -6,10 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from howlate.statistics.load_reached import NOT_LOADED, LoadGoal, not_loaded, percents
+from howlate.statistics.load_reached import (
+    BELOW_ALONE,
+    BELOW_TARGET,
+    NOT_LOADED,
+    NOTHING_DONE,
+    LoadGoal,
+    not_loaded,
+    percents,
+)
 from howlate.statistics.valid import OFF_TARGET, STARVED, CellRecord, LoadRecord, failures, starved, warnings
 from howlate.words.quantities import percent
-from howlate.words.say import english
 from howlate.words.statement import Statement
 
 CPU = LoadGoal("CPU", 1.0, None, 0.97, "iterations", 1000, 30_000_000)
@@ -18,41 +25,39 @@ MOST = LoadGoal("messages/s", None, 34_200.0, 30_000.0, "messages", 900, 30_000_
 
 
 @pytest.mark.parametrize(
-    ("spec", "goal", "said"),
+    ("spec", "goal", "missing"),
     [
         (
             "cpu:100,nice=10",
             replace(CPU, achieved=0.00005),
-            "not loaded: the load cpu:100,nice=10 achieved 0.005 % of its CPUs, 100 % were asked for.",
+            BELOW_TARGET(load="cpu:100,nice=10", achieved="0.005 % CPU", expected="100 % CPU"),
         ),
         (
             "cpu:100",
             replace(CPU, achieved=0.2, reference=0.5),
-            "not loaded: the load cpu:100 achieved 20 % of its CPUs, 50 % with nothing measured beside it.",
+            BELOW_ALONE(load="cpu:100", achieved="20 % CPU", expected="50 % CPU"),
         ),
         (
             "disk:10MB/s",
             replace(DISK, achieved=4.9e6),
-            "not loaded: the load disk:10MB/s achieved 4.9 MB/s, 10 MB/s were asked for.",
+            BELOW_TARGET(load="disk:10MB/s", achieved="4.9 MB/s", expected="10 MB/s"),
         ),
         (
             "disk:10MB/s",
-            replace(DISK, deeds=0),
-            "not loaded: the load disk:10MB/s made no fsyncs in the 30 ms of the cell.",
+            replace(DISK, operations=0),
+            NOTHING_DONE(load="disk:10MB/s", operation="fsyncs", duration_ns=30_000_000),
         ),
         (
             "hackbench:10",
             replace(MOST, achieved=1000.0),
-            "not loaded: the load hackbench:10 achieved 1000 messages/s, 34200 messages/s "
-            "with nothing measured beside it.",
+            BELOW_ALONE(load="hackbench:10", achieved="1000 messages/s", expected="34200 messages/s"),
         ),
     ],
 )
 def test_a_load_below_half_of_its_target_or_of_itself_alone_was_not_there(
-    spec: str, goal: LoadGoal, said: str
+    spec: str, goal: LoadGoal, missing: Statement
 ) -> None:
-    missing = not_loaded(spec, goal)
-    assert missing is not None and english(NOT_LOADED(reason=missing)) == said
+    assert not_loaded(spec, goal) == missing
     cell = CellRecord(samples=100, loads=(LoadRecord(spec, None, None, goal=goal),))
     assert failures(cell)[0] == NOT_LOADED(reason=missing), "it is the first thing said of the cell"
 
@@ -63,7 +68,7 @@ def test_a_load_at_half_or_above_was_there() -> None:
 
 
 def test_what_nobody_can_expect_is_no_failure() -> None:
-    assert not_loaded("cpu:0", replace(CPU, target=0.0, achieved=0.0, deeds=0)) is None
+    assert not_loaded("cpu:0", replace(CPU, target=0.0, achieved=0.0, operations=0)) is None
     assert not_loaded("hackbench:10", replace(MOST, reference=None)) is None
     assert replace(MOST, reference=None).share is None
 

@@ -9,7 +9,7 @@ import pytest
 from howlate.document.cautions import of_rows
 from howlate.model.guest_cpus import GUEST, USUAL, GuestCpus
 from howlate.model.summary import CellSummary
-from howlate.statistics.resolution import WAITS, below_resolution, resolution_ns
+from howlate.statistics.resolution import BELOW, WAITS, below_resolution, resolution_ns
 from howlate.system.paths import ROOT
 from howlate.words.say import english
 from made_cells import made_cell
@@ -34,16 +34,12 @@ def test_it_grows_with_the_turn_and_with_the_other_cpus(guest: GuestCpus, least_
 
 def test_a_row_whose_largest_time_is_small_is_below_it_as_a_whole() -> None:
     (told,) = below_resolution([cell(5_000, 20_000), cell(6_000, 99_999)])
-    assert told.rule == "resolution.below"
-    assert english(told) == (
-        "below the lab's resolution: latency. The CPUs of this guest execute in turns of 5.00 µs; halving them could "
-        "move a time below 100 µs by 10 % or more."
-    )
+    assert told == BELOW(columns=("latency",), turn_ns=5_000, least_ns=100_000)
 
 
 def test_a_maximum_above_it_leaves_the_median_below() -> None:
     (told,) = below_resolution([cell(5_000, 20_000), cell(6_000, 100_000)])
-    assert (told.rule, told.values["columns"]) == ("resolution.median-below", ("latency",))
+    assert told == BELOW(columns=("latency (p50)",), turn_ns=5_000, least_ns=100_000)
 
 
 def test_times_above_it_need_no_caution() -> None:
@@ -59,7 +55,7 @@ def test_one_cpu_takes_no_turns(guest: GuestCpus | None) -> None:
 def test_a_reader_of_the_row_is_told_before_its_numbers_are_used() -> None:
     rows = [("idle", [cell(5_000, 20_000)]), ("loaded", [cell(190_000, 600_000)])]
     (caution,) = of_rows(rows)
-    assert english(caution).startswith("idle: below the lab's resolution: latency.")
+    assert english(caution).startswith(f"idle: {english(below_resolution(rows[0][1])[0])}")
 
 
 def test_no_figure_of_the_artefact_table_moved_by_more() -> None:

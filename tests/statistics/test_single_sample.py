@@ -13,8 +13,7 @@ from howlate.model.summary import ColumnSummary
 from howlate.statistics.describe import ValueCounts
 from howlate.statistics.single_sample import largest_alone, stddev_without
 from howlate.statistics.statistics import describe
-from howlate.statistics.valid import CellRecord, warnings
-from howlate.words.say import english
+from howlate.statistics.valid import ALONE, FIRST_SAMPLE, SAMPLE, CellRecord, warnings
 
 
 def described(samples: list[int], index: int | None = 0) -> ColumnSummary:
@@ -43,23 +42,22 @@ def test_a_start_that_makes_both_figures_is_told_with_what_they_are_without_it()
     assert (its.alone.index, its.alone.max) == (0, 8_990)
     assert math.isclose(its.alone.stddev, statistics.stdev(idle), rel_tol=1e-9)
     (warning,) = warnings(CellRecord(300, alone={"latency_ns": its}))
-    assert warning.rule == "cell.alone-at-start"
-    assert (warning.values["rest_max_ns"], warning.values["max_ns"]) == (8_990, 21_900)
-    assert english(warning) == (
-        "one sample makes the maximum and the deviation of latency: activation 0, the first of all. Without it the "
-        "maximum is 8.99 µs and not 21.9 µs, the deviation 288 ns and not 826 ns. A start is not a latency: give it "
-        "a longer warm-up (--set warm-up=1s)."
+    assert warning == ALONE(
+        column="latency",
+        sample=FIRST_SAMPLE(index=0),
+        rest_max_ns=8_990,
+        max_ns=21_900,
+        rest_stddev_ns=its.alone.stddev,
+        stddev_ns=its.stddev,
     )
 
 
 def test_one_that_comes_later_is_told_without_that_remedy_and_a_warm_up_moves_the_first() -> None:
     samples = [*([1_000, 1_100] * 20), 90_000]
-    record = CellRecord(41, alone={"dt_ns": described(samples, 40)}, activations=False)
-    (warning,) = warnings(record)
-    assert (warning.rule, warning.values["sample"].rule) == ("cell.alone", "sample.data-point")
-    assert warning.values["sample"].values == {"index": 40}
+    (warning,) = warnings(CellRecord(41, alone={"dt_ns": described(samples, 40)}))
+    assert (warning.rule, warning.values["sample"]) == ("cell.alone", SAMPLE(index=40))
     (warning,) = warnings(CellRecord(41, alone={"dt_ns": described(samples, 5)}, warm_up=5))
-    assert (warning.rule, warning.values["sample"].rule) == ("cell.alone", "sample.first-warm-activation")
+    assert (warning.rule, warning.values["sample"].rule) == ("cell.alone", "sample.first")
 
 
 def test_what_two_samples_share_or_few_samples_have_is_no_such_case() -> None:

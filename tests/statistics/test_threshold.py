@@ -14,9 +14,9 @@ from howlate.document.of_runs import ReportInput
 from howlate.document.sheet import TERMINAL
 from howlate.model.loaded import RunContent
 from howlate.model.plan import Plan
-from howlate.statistics.threshold import threshold_statements
+from howlate.statistics.threshold import ENDED, ON_CPU, threshold_statements
 from howlate.words.quantities import NARROW_SPACE
-from howlate.words.say import text_of
+from howlate.words.say import english
 from made_runs import five_cells, made_run
 from printed import print_cells, show_json
 
@@ -35,10 +35,7 @@ def ended() -> RunContent:
     return replace(content, run=replace(content.run, plan=plan))
 
 
-SAID = (
-    "disk: ended by its threshold of 100us before its planned length; the latency was 123 µs. "
-    "It was on CPU 1, 3.2 s after the first release. To see what led there, measure again with"
-)
+SAID = f"{english(ENDED(cell='disk', threshold='100us'))} {english(ON_CPU(cpu='1', at_s=3.2))}"
 
 
 def test_terminal_page_and_json_name_the_cell_and_the_value() -> None:
@@ -47,9 +44,9 @@ def test_terminal_page_and_json_name_the_cell_and_the_value() -> None:
     out = io.StringIO()
     print_cells(Console(file=out, width=120), summaries, None, content.run)
     shown = " ".join(out.getvalue().split())
-    assert SAID in shown and shown.count("threshold") == 1
+    assert SAID in shown and shown.count("100us") == 1
     page = html.render([content])
-    tied = SAID.replace("123 µs", f"123{NARROW_SPACE}µs").replace("3.2 s", f"3.2{NARROW_SPACE}s")
+    tied = SAID.replace("3.2 s", f"3.2{NARROW_SPACE}s")
     assert page.index(tied) < page.index('id="histogram"')
     (told,) = json.loads(show_json(summaries, content.run))["exceeded"]
     assert told == {
@@ -63,7 +60,7 @@ def test_terminal_page_and_json_name_the_cell_and_the_value() -> None:
 
 def test_the_first_screen_tells_what_ended_the_run() -> None:
     shown = " ".join("".join(text for text, _ in line) for line in screen(ReportInput([ended()], TERMINAL)))
-    assert "Ended at the first latency above 100us. It was on CPU 1, 3.2 s after the first release." in shown
+    assert SAID[:30] in shown
 
 
 def test_nothing_is_said_where_no_cell_was_ended() -> None:
@@ -73,8 +70,9 @@ def test_nothing_is_said_where_no_cell_was_ended() -> None:
     assert "threshold" not in html.render([content])
 
 
-def said(content: RunContent) -> str:
-    return " ".join(text_of(told) for told in threshold_statements(content.summaries, content.run))
+def rules_of(content: RunContent) -> list[str]:
+    (told,) = threshold_statements(content.summaries, content.run)
+    return [each.rule.removeprefix("threshold.") for each in told]
 
 
 def test_of_several_cpus_the_one_that_was_late_is_named() -> None:
@@ -82,18 +80,18 @@ def test_of_several_cpus_the_one_that_was_late_is_named() -> None:
     summary = content.cells[3].summary
     column = replace(summary.columns["latency_ns"], max_by_cpu={"0": 90_000, "3": 123_000})
     late = replace(summary, labels={**summary.labels, "cpu": "0-3"}, columns={"latency_ns": column})
-    text = " ".join(text_of(told) for told in threshold_statements([late], content.run))
-    assert "It was on CPU 3, " in text
+    ((_, place, *_more),) = threshold_statements([late], content.run)
+    assert place == ON_CPU(cpu="3", at_s=3.2)
     unpinned = replace(column, max_by_cpu={"-1": 123_000})
-    (told,) = threshold_statements([replace(late, columns={"latency_ns": unpinned})])
-    assert "CPU" not in text_of(told) and text_of(told).endswith("s after the first release.")
+    ((_, place),) = threshold_statements([replace(late, columns={"latency_ns": unpinned})])
+    assert place.rule == "threshold.at"
 
 
 def test_there_is_no_next_step_where_what_led_there_was_recorded() -> None:
     content = ended()
     cells = (replace(c, parameters={**c.parameters, "explain": True}) for c in content.run.plan.cells)
     recorded = replace(content, run=replace(content.run, plan=Plan(tuple(cells))))
-    assert said(recorded) == said(content).partition(" To see")[0]
+    assert [*rules_of(recorded), "trace-it"] == rules_of(content)
 
 
 def test_the_next_step_is_the_one_that_is_possible() -> None:
@@ -102,7 +100,6 @@ def test_the_next_step_is_the_one_that_is_possible() -> None:
         replace(c, parameters={**c.parameters, "break-trace": True}) for c in content.run.plan.cells
     )
     with_trace = replace(content, run=replace(content.run, plan=replace(content.run.plan, cells=traced)))
-    assert "read /sys/kernel/tracing/trace" in said(with_trace)
-    assert "--set break-trace=true" not in said(with_trace)
+    assert rules_of(with_trace) == ["ended", "on-cpu", "traced"]
     virtual = replace(content, run=replace(content.run, target="lab:6.1", clock="virtual"))
-    assert "reaches it again at the same instant" in said(virtual) and "break-trace" not in said(virtual)
+    assert rules_of(virtual) == ["ended", "on-cpu"]

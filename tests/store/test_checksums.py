@@ -55,7 +55,7 @@ def test_what_nobody_touched_is_as_it_was(folder: RunFolder) -> None:
 @pytest.mark.parametrize("name", [SUMMARY, CELL])
 def test_an_altered_record_is_damaged(folder: RunFolder, name: str) -> None:
     edit(folder.cell_path("a") / name, lambda value: value.update(extra=1))
-    with pytest.raises(DamagedError, match=rf"{name} has .* bytes, and had"):
+    with pytest.raises(DamagedError, match=rf"{name} was changed"):
         folder.summary("a")
 
 
@@ -87,7 +87,7 @@ def test_samples_of_another_measurement_make_the_cell_invalid(folder: RunFolder)
     shutil.copy(folder.cell_path("b") / SAMPLES, folder.cell_path("a") / SAMPLES)
     summary = folder.summary("a")
     assert not summary.valid
-    assert "samples.parquet has" in english(summary.warnings[0])
+    assert "samples.parquet was" in english(summary.warnings[0])
     with pytest.raises(DamagedError, match="samples"):
         find_format("csv").write(folder, folder.path / "out.csv", ("a",))
     assert find_format("csv").write(folder, folder.path / "out.csv", ("b",)) == 3

@@ -9,7 +9,7 @@ import pytest
 
 from howlate.document.document import Folded, Item, Texts
 from howlate.statistics.valid import DROPPED
-from howlate.verdict.document import OF_ALL, OF_RULED, OF_UNRULED, items
+from howlate.verdict.document import ALL_ROWS, INVALID_ROWS, JUDGED_ROWS, items
 from howlate.verdict.promise_sentence import no_verdict
 from howlate.verdict.row_statements import statements
 from howlate.verdict.ruling import Question, Ruling
@@ -62,9 +62,9 @@ def test_what_all_rows_with_or_without_a_verdict_share_is_said_once_under_them(i
     assert of_ruled - of_all
     assert all(lines[line] == 1 for line in of_ruled | of_unruled)
     by_heading = dict(parts)
-    assert set(by_heading[OF_RULED()]) == of_ruled - of_all
-    assert set(by_heading.get(OF_UNRULED(), ())) == of_unruled - of_all
-    assert set(by_heading.get(OF_ALL(), ())) == of_all
+    assert set(by_heading[JUDGED_ROWS]) == of_ruled - of_all
+    assert set(by_heading.get(INVALID_ROWS, ())) == of_unruled - of_all
+    assert set(by_heading.get(ALL_ROWS, ())) == of_all
 
 
 def unfolded(told: Iterable[Item]) -> Iterator[Item]:

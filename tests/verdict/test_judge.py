@@ -24,7 +24,7 @@ from howlate.statistics.valid import (
     DROPPED,
     FAILED,
     FAULTS,
-    FAULTS_BY_LOCK,
+    FAULTS_NOT_LOCKED,
     STAGE_SWITCHES,
     STEAL,
     UNCHECKED,
@@ -147,7 +147,8 @@ def test_a_column_that_is_not_declared_decides_nothing() -> None:
 
 CERTAIN = [
     *(NOT_LOADED(reason="x"), DROPPED(count=3), CUT(reason="x"), FAULTS(thread="x", minor=1, major=0)),
-    *(states(thread="x", minor=1, major=0) for states in FAULTS_BY_LOCK.values()),
+    FAULTS_NOT_LOCKED(thread="x", minor=1, major=0),
+    Statement.verbatim("x took 1 minor page fault", "cell.faults-locked"),
     STAGE_SWITCHES(thread="x", count=1),
 ]
 NOTHING = [

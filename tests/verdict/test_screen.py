@@ -14,7 +14,7 @@ from howlate.document.first_screen.lines import LINES
 from howlate.document.of_runs import ReportInput
 from howlate.document.sheet import TERMINAL
 from howlate.store.loaded import load_run
-from howlate.verdict.cli.verdict import asked
+from howlate.verdict.cli.verdict import question_from
 from howlate.verdict.in_report import rows
 from howlate.verdict.of_run import on_deadline, verdicts_of
 from howlate.verdict.screen import screen
@@ -33,7 +33,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ReportInput]:
 
 def material_of(run: Path, deadline_ns: int = DEADLINE_NS) -> ReportInput:
     content = on_deadline(run, load_run(run, bins=False, kernels=False), deadline_ns)
-    question = asked(f"{deadline_ns}ns", 0.0, None, 0.95)
+    question = question_from(f"{deadline_ns}ns", 0.0, None, 0.95)
     found = verdicts_of(run, content, question)
     return ReportInput([content], TERMINAL, folder=f"runs/{run.name}").made_before(rows, found)
 

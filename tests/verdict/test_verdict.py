@@ -190,7 +190,7 @@ def test_releases_without_an_activation_are_not_counted_where_they_are_not_known
 def test_a_few_samples_bound_no_next_stretch() -> None:
     """One, and five: no trend among them could have been seen. More of them may decide it."""
     for n in (1, 5):
-        found = verdict(made_evidence(DEADLINE_NS, quiet(n), p999_ns=()), Question(DEADLINE_NS))
+        found = verdict(made_evidence(DEADLINE_NS, quiet(n)), Question(DEADLINE_NS))
         assert found.outcome is INCONCLUSIVE and not found.stretch.bound
         assert told_of(found).keys() >= {"verdict.too-short", "verdict.more-may-help"}
 

@@ -108,7 +108,7 @@ def test_every_time_that_a_verdict_promises_is_written_as_a_bound() -> None:
         assert found[2] == kinds[found[1]], found[0]
     assert "{time_ns:time-at-least}" in RULES["time.at-least"].text
     assert "{upper_ns:time-at-most}" in RULES["extrapolation.stated"].text
-    for rule_id in ("time.within", "time.within-at", "history.moved-by"):
+    for rule_id in ("time.within", "history.moved-by"):
         assert {"time-at-least", "time-at-most"} <= {*re.findall(r":([\w-]+)\}", RULES[rule_id].text)}
 
 

@@ -150,7 +150,7 @@ def _told(
         at[decision.direction].append((block, decision))
     smaller, larger = at["smaller"], at["larger"]
     tested = len(judgements) - len(at["unstated"])
-    who = {"a": topic.sides[sides[0]], "b": topic.sides[sides[1]], "figure": phrases.FIGURES[figure]()}
+    who = {"a": topic.sides[sides[0]], "b": topic.sides[sides[1]], "figure": phrases.FIGURES[figure]}
     counts = {"smaller": len(smaller), "points": tested}
     statements = []
     if kind == "mixed":
@@ -202,7 +202,7 @@ def _as_seen(topic: Topic, first: int, second: int, figures: Sequence[str]) -> t
                 smaller += medians[0] < medians[1]
                 larger += medians[0] > medians[1]
         if points:
-            a, b, of = topic.sides[first], topic.sides[second], phrases.FIGURES[figure]()
+            a, b, of = topic.sides[first], topic.sides[second], phrases.FIGURES[figure]
             seen.append(SMALLER_SEEN(figure=of, a=a, b=b, smaller=smaller, larger=larger, points=points))
     return tuple(seen)
 

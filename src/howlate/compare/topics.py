@@ -10,6 +10,8 @@ from howlate.compare.compare import Block, Comparison
 from howlate.model.columns import LATENCY, RESPONSE
 from howlate.sides.sides import SideRow
 from howlate.statistics import phrases
+from howlate.words.caption import Caption, Listed
+from howlate.words.say import Text
 from howlate.words.statement import Statement
 
 MOST_SAID = 6
@@ -57,21 +59,21 @@ class Topic:
         return phrases.PLACE(labels=labels) if labels else None
 
     @property
-    def repetitions(self) -> Statement:
-        return phrases.SEEDS() if self.virtual else phrases.REPETITIONS()
+    def repetitions(self) -> Caption:
+        return phrases.SEEDS if self.virtual else phrases.REPETITIONS
 
     def counted(self, count: int) -> Statement:
         """ "8 seeds"."""
         return (phrases.SO_MANY_SEEDS if self.virtual else phrases.SO_MANY_REPETITIONS)(count=count)
 
     @property
-    def heading(self) -> Statement:
+    def heading(self) -> Text:
         """The column, with part and test where that helps."""
         part, test = self.blocks[0].labels.get("part", ""), self.blocks[0].test
-        what = phrases.column_heading(self.column)
+        what: Text = phrases.column_heading(self.column)
         if test != "cyclic":
-            what = phrases.HEADING_IN_TEST(what=what, test=test)
-        return phrases.HEADING_OF_PART(part=part, what=what) if part else what
+            what = Caption("{what}, test {test}", what=what, test=test)
+        return Listed((part, what), ": ")
 
 
 def _is_published(comparison: Comparison) -> bool:

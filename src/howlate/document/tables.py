@@ -351,7 +351,7 @@ def _spread_columns(groups: Sequence[Group], name: str, unit: Unit, *, virtual: 
 def _title_of_points(groups: Sequence[Group], name: str, unit: Unit, *, virtual: bool) -> Caption:
     """ "Wake-up latency in us: spread over 8 seeds"."""
     counts = {group.planned for group in groups}
-    some = phrases.SEEDS() if virtual else phrases.REPETITIONS()
+    some = phrases.SEEDS if virtual else phrases.REPETITIONS
     every = phrases.SO_MANY_SEEDS if virtual else phrases.SO_MANY_REPETITIONS
     return Caption(
         "{what} in {unit}: spread over {repetitions}",

@@ -33,7 +33,7 @@ NO_RUNS = rule(
     remedy="name run folders, or a folder that holds some; `howlate check` makes a run",
 )
 FOUND_GONE = rule("store.found-gone", "it was measured, and is gone", remedy="restore it from a copy")
-SAMPLES_ALTERED = rule("store.samples-altered", "its samples.parquet is not what was measured")
+SAMPLES_ALTERED = rule("store.samples-altered", "its samples.parquet is gone, or not what was measured")
 INDEX = ".howlate-index"
 SETTLED_NS = 2_000_000_000
 """A file that was changed so recently could be changed again without another time: it is not kept in the index."""

@@ -32,11 +32,8 @@ from howlate.words.statement import Statement, rule
 
 TIMES = rule("history.times", "{ratio:significant} times as large ({low:significant} to {high:significant})")
 MOVED_BY = rule("history.moved-by", "{by_ns:time} apart ({low_ns:time-at-least} to {high_ns:time-at-most})")
-CHANGED_THEN = rule("history.changed-then", "What changed with it: {facts:items}.")
-CHANGED_NEARBY = rule(
-    "history.changed-nearby",
-    "No recorded fact changed with that run; near it, with run {run}, these did: {facts:items}.",
-)
+CHANGED_THEN = rule("history.changed-then", "What changed with run {run}: {facts:items}.")
+"""Of that run, or of one near it."""
 NOTHING_CHANGED = rule(
     "history.nothing-changed",
     "No recorded fact of the machine changed about then; what howlate does not record may have, such as other "
@@ -328,8 +325,7 @@ def _changed_then(runs: Sequence[PastRun], at: int, start: int, end: int) -> Sta
         for place in (at - distance, at + distance):
             facts = facts_changed(runs[place - 1], runs[place]) if start < place < end else ()
             if facts:
-                run = runs[place].run.id
-                return CHANGED_NEARBY(run=run, facts=facts) if distance else CHANGED_THEN(facts=facts)
+                return CHANGED_THEN(run=runs[place].run.id, facts=facts)
     return NOTHING_CHANGED()
 
 

@@ -28,12 +28,12 @@ MOST_RUNS = 120
 LEVEL_HELD = rule(
     "history.level",
     "{tested} series of values were searched for changes. Of histories of {runs} runs without any change at most "
-    "{all:percent} show one, however often somebody looks; below {margin:percent} nothing is called a change. "
+    "{all:percent} show one, however often somebody looks; a change of less than {margin:percent} does not count. "
     "Kendall's p is that of one look.",
 )
 HOW_BOUND = rule(
     "history.how-bound",
-    "The bound on the next stretch, applied to the past: the largest value of earlier runs, and whether the run that "
+    "The bound on the horizon, applied to the past: the largest value of earlier runs, and whether the run that "
     "followed stayed within it. One run bounds the next of the same length with a confidence of 50 %; "
     "{confidence:percent} takes 19 earlier runs of that length. The bound assumes that runs are alike: after a "
     "change for the worse it does not hold.",
@@ -115,7 +115,7 @@ def _bound(history: History) -> Sheet:
     second = _("as many runs as {confidence} takes").format(confidence=percent(CONFIDENCE))
     return Sheet(
         key="history-bound",
-        title=_("The bound on the next stretch, over past runs"),
+        title=_("The bound on the horizon, over past runs"),
         columns=(
             sheets.labels("configuration", _("configuration"), (each.name for each in series)),
             sheets.texts("one", first, map(_rate_text, one)),

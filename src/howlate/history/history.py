@@ -16,28 +16,23 @@ from howlate.model.run import VIRTUAL
 from howlate.statistics.diagnose import confidence_ahead
 from howlate.statistics.labels import row_names
 from howlate.statistics.statistics import STATISTICS
+from howlate.words.caption import Caption
 from howlate.words.statement import Statement, rule
 
-_SINCE = (
-    "since run {run} of {date}: {size}, {after_ns:time} in the {after} runs from there on, {before_ns:time} in the "
-    "{before} before (medians; p = {p:probability})."
+SINCE = rule(
+    "history.since",
+    "{series}: {statistic} {changed} since run {run} of {date}: {size}, {after_ns:time} in the {after} runs from "
+    "there on, {before_ns:time} in the {before} before (medians; p = {p:probability}).",
 )
-WORSE_SINCE = rule("history.worse-since", f"{{series}}: {{statistic}} is worse {_SINCE}")
-BETTER_SINCE = rule("history.better-since", f"{{series}}: {{statistic}} is better {_SINCE}")
-_EXACTLY = (
-    "since run {run} of {date}: {after_ns:time} in the {after} runs from there on, {before_ns:time} in the {before} "
-    "before, in virtual time, where equal runs give equal values."
+SINCE_EXACTLY = rule(
+    "history.since-exactly",
+    "{series}: {statistic} {changed} since run {run} of {date}: {after_ns:time} in the {after} runs from there on, "
+    "{before_ns:time} in the {before} before, in virtual time, where equal runs give equal values.",
 )
-WORSE_EXACTLY = rule("history.worse-exactly", f"{{series}}: {{statistic}} is worse {_EXACTLY}")
-BETTER_EXACTLY = rule("history.better-exactly", f"{{series}}: {{statistic}} is better {_EXACTLY}")
 PLACE = rule("history.place", "It may have begun with run {first} already, or only with run {last}.")
-RISES = rule(
-    "history.rises",
-    "{series}: {statistic} rises from run to run (Kendall's tau {tau:significant}, p = {p:probability}).",
-)
-FALLS = rule(
-    "history.falls",
-    "{series}: {statistic} falls from run to run (Kendall's tau {tau:significant}, p = {p:probability}).",
+TREND = rule(
+    "history.trend",
+    "{series}: {statistic} {changed} from run to run (Kendall's tau {tau:significant}, p = {p:probability}).",
 )
 NO_CHANGE = rule(
     "history.no-change",
@@ -200,6 +195,7 @@ def _of_change(course: Course, change: Change) -> tuple[Statement, ...]:
     values = {
         "series": course.series.name,
         "statistic": heading_of(course.statistic),
+        "changed": Caption("is worse") if change.is_worse else Caption("is better"),
         "run": run.id,
         "date": run.started.partition("T")[0],
         "before": change.before,
@@ -208,9 +204,8 @@ def _of_change(course: Course, change: Change) -> tuple[Statement, ...]:
         "after_ns": change.after_ns,
     }
     if course.series.virtual:
-        return (WORSE_EXACTLY if change.is_worse else BETTER_EXACTLY)(**values), change.then
-    made = WORSE_SINCE if change.is_worse else BETTER_SINCE
-    told = [made(**values, size=change.size.statement, p=change.p)]
+        return SINCE_EXACTLY(**values), change.then
+    told = [SINCE(**values, size=change.size.statement, p=change.p)]
     if change.first < change.last:
         told.append(place_statement(course, change))
     return *told, change.then
@@ -226,8 +221,9 @@ def trend_statement(course: Course) -> Statement:
     """The trend of one that has a trend."""
     trend = course.trend
     assert trend is not None
-    made = RISES if trend.tau > 0 else FALLS
-    return made(series=course.series.name, statistic=heading_of(course.statistic), tau=trend.tau, p=trend.p)
+    changed = Caption("rises") if trend.tau > 0 else Caption("falls")
+    values = {"series": course.series.name, "statistic": heading_of(course.statistic), "changed": changed}
+    return TREND(**values, tau=trend.tau, p=trend.p)
 
 
 def heading_of(statistic: str) -> str:

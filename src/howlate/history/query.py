@@ -18,7 +18,7 @@ from typing import Any
 import duckdb
 
 from howlate.errors import DamagedError, UsageError
-from howlate.history.catalogue import LeftOut
+from howlate.history.catalogue import SAMPLES_ALTERED, LeftOut
 from howlate.history.known_runs import KnownCell, KnownRun
 from howlate.statistics.statistics import STATISTICS
 from howlate.store.checksums import changed, read_checksums
@@ -36,10 +36,7 @@ UNREADABLE_SAMPLES = rule(
     "the samples cannot be read: {problem}",
     remedy="`howlate show --verify RUN` names the files that are damaged",
 )
-SAMPLES_CHANGED = rule("query.samples-changed", "its samples were changed since it was measured, or are gone")
-NO_SAMPLES = rule(
-    "query.no-samples", "none of these runs has samples", remedy="name runs that have some behind the query"
-)
+NO_SAMPLES = rule("query.no-samples", "none of these runs has samples", remedy="name others behind the query")
 
 MOST_ROWS = 1_000_000
 """The most rows of an answer: they are held as Python's values, at some hundred bytes each."""
@@ -183,7 +180,7 @@ def with_whole_samples(sql: str, runs: Sequence[KnownRun]) -> tuple[list[KnownRu
         return list(runs), []
     checked = [replace(run, cells=tuple(map(partial(_checked, run), run.cells))) for run in runs]
     cells = [_samples_of(run, cell).parent for run in checked for cell in run.cells if not cell.samples]
-    return checked, [LeftOut(cell, SAMPLES_CHANGED()) for cell in cells]
+    return checked, [LeftOut(cell, SAMPLES_ALTERED()) for cell in cells]
 
 
 def _checked(run: KnownRun, cell: KnownCell) -> KnownCell:
@@ -214,15 +211,12 @@ def _must_be_a_query(database: duckdb.DuckDBPyConnection, sql: str) -> None:
         statements = database.extract_statements(sql)
     except duckdb.Error as problem:
         raise UsageError(WRONG_SQL(problem=_first_lines(problem))) from None
-    if not statements:
-        raise UsageError("the query is empty", remedy='write one, such as "SELECT * FROM runs"')
-    if len(statements) > 1:
-        raise UsageError("there are {count} statements", remedy="write one SELECT", count=len(statements))
-    if statements[0].type != duckdb.StatementType.SELECT:
+    kinds = [str(statement.type).rpartition(".")[2] for statement in statements]
+    if kinds != ["SELECT"]:
         raise UsageError(
-            "{statement} is not a query",
-            remedy="write one SELECT; `howlate query` changes nothing",
-            statement=str(statements[0].type).rpartition(".")[2],
+            "the query must be one SELECT, not: {kinds:all}",
+            remedy='write one, such as "SELECT * FROM runs"; `howlate query` changes nothing',
+            kinds=kinds or ["nothing"],
         )
 
 

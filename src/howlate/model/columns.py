@@ -20,7 +20,7 @@ WARM_UP, SWITCHED_OUT = 1, 2
 """The bits of `flags`: outside the statistics; the kernel took the CPU away within the sample. The probe's, which
 says them in `howlate-probe list --json`."""
 
-_WORDS = {
+TITLES = {
     LATENCY: "Wake-up latency",
     RESPONSE: "Response time",
     "irq_latency_ns": "Interrupt latency",
@@ -35,12 +35,12 @@ def measured(columns: Iterable[tuple[str, str]]) -> tuple[str, ...]:
 
 def column_title(column: str) -> str:
     """A column as a heading: "Wake-up latency", "cs1"."""
-    return _WORDS.get(column) or column.removesuffix("_ns").replace("_", " ")
+    return TITLES.get(column) or column.removesuffix("_ns").replace("_", " ")
 
 
 def column_words(column: str) -> str:
     """A column inside a sentence: "wake-up latency", "cs1"."""
-    known = _WORDS.get(column)
+    known = TITLES.get(column)
     return known[:1].lower() + known[1:] if known else column_title(column)
 
 

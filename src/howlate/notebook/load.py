@@ -96,10 +96,10 @@ class LoadedRun:
         confidence: float = 0.95,
     ) -> dict[str, Any]:
         """What `howlate verdict --json` prints; the arguments are its options ("200us")."""
-        from howlate.verdict.cli.verdict import asked
+        from howlate.verdict.cli.verdict import question_from
         from howlate.verdict.of_run import doubts_of, json_of, verdicts_of
 
-        question = asked(deadline, miss_rate, horizon, confidence)
+        question = question_from(deadline, miss_rate, horizon, confidence)
         rows = verdicts_of(self.path, self._content, question)
         return json_of(self.path, self._content, rows, doubts_of(self.path, self._content, rows))
 

@@ -20,13 +20,12 @@ def rate_upper(misses: float, trials: float, confidence: float) -> float:
 
 RESERVE_S = 250.0
 """A run may have seen none of a machine's busy turns, or those alone. So the upper bounds of a rate are reckoned with
-the misses of so many seconds more, and the lower ones with their releases (docs/verdict.md, "A turn that was not
+the misses of this many seconds more, and the lower ones with their releases (docs/verdict.md, "A turn that was not
 seen")."""
 
 
 def with_reserve(counted: float, seconds: float) -> float:
-    """What was counted in so many seconds (0: nobody knows), and as much again as RESERVE_S would bring, at most the
-    same."""
+    """What was counted in this time (0: unknown), and what RESERVE_S would add, at most the same again."""
     return counted * (1 + (min(1.0, RESERVE_S / seconds) if seconds > 0 else 1.0))
 
 
@@ -38,12 +37,12 @@ def rate_lower(misses: float, trials: float, confidence: float) -> float:
 
 
 def events_upper(events: float, confidence: float) -> float:
-    """The upper bound of how many events are expected where so many came: chi2(c, 2k + 2) / 2 (F. Garwood 1936)."""
+    """The upper bound of how many events are expected after this number: chi2(c, 2k + 2) / 2 (F. Garwood 1936)."""
     return chi2_quantile(confidence, 2 * events + 2) / 2
 
 
 def trials_needed(rate: float, misses: float = 0, confidence: float = 0.95, theta: float = 1.0) -> int:
-    """How many samples show that a rate is at most `rate`, if so many miss: chi2(c, 2k + 2) / (2 p theta)."""
+    """How many samples show that a rate is at most `rate`, if `misses` miss: chi2(c, 2k + 2) / (2 p theta)."""
     return math.ceil(chi2_quantile(confidence, 2 * misses + 2) / (2 * rate * theta))
 
 

@@ -69,7 +69,7 @@ class Contradiction:
     """Whether `bound` is a minimum."""
 
 
-Rule = Callable[[Summary], Contradiction | None]
+Check = Callable[[Summary], Contradiction | None]
 
 
 def order(row: Summary) -> Contradiction | None:
@@ -175,7 +175,7 @@ def counts(row: Summary) -> Contradiction | None:
 class ConsistencyRule:
     """A rule by its name, and the figures that a row must have for it: one of these sets."""
 
-    rule: Rule
+    rule: Check
     needs: tuple[tuple[str, ...], ...]
     formula: str
 

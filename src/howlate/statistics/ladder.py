@@ -20,10 +20,6 @@ from howlate.words.quantities import asked_text, odds, seconds_text
 from howlate.words.say import Text, count_text
 from howlate.words.statement import Statement, rule
 
-STEP = rule("ladder.step", "{deadline_ns:asked}: 1 in {one_in:count}")
-STEP_AT_LEAST = rule("ladder.step-at-least", "{deadline_ns:asked}: at least 1 in {one_in:count}")
-STEP_UNKNOWN = rule("ladder.step-unknown", "{deadline_ns:asked}: not known")
-STEP_GAPS_AT_LEAST = rule("ladder.step-gaps-at-least", "{deadline_ns:asked}: at least {misses:count}")
 LATER = rule("ladder.later", "Measured {of:list}; later than {steps:items}.")
 LATER_ALONE = rule("ladder.later-alone", "Later than {steps:items}.")
 LONGER = rule("ladder.longer", "Watched {of:list}; gaps longer than {steps:items}.")
@@ -67,20 +63,17 @@ class Ladder:
         return kept or self.steps[-1:]
 
     def _step(self, step: DeadlineSummary) -> Text:
-        deadline, misses = asked_text(step.deadline_ns), count_text(step.misses)
-        if not step.misses and step.at_least:
-            return STEP_UNKNOWN(deadline_ns=step.deadline_ns)
+        return Listed((asked_text(step.deadline_ns), self._how_often(step)), ": ")
+
+    def _how_often(self, step: DeadlineSummary) -> Text:
         if not step.misses:
-            return Listed((deadline, Caption("none")), ": ")
-        if self.gaps:
-            least = STEP_GAPS_AT_LEAST(deadline_ns=step.deadline_ns, misses=step.misses)
-            return least if step.at_least else Listed((deadline, misses), ": ")
-        if not step.late and not step.at_least:
-            return Listed((deadline, Caption("{count} skipped", count=misses)), ": ")
-        times = step.releases / step.misses
-        if step.at_least:
-            return STEP_AT_LEAST(deadline_ns=step.deadline_ns, one_in=odds(times, math.ceil))
-        return STEP(deadline_ns=step.deadline_ns, one_in=odds(times))
+            return Caption("not known") if step.at_least else Caption("none")
+        misses = count_text(step.misses)
+        if not self.gaps and not step.late and not step.at_least:
+            return Caption("{count} skipped", count=misses)
+        times = odds(step.releases / step.misses, math.ceil if step.at_least else round)
+        how_often = misses if self.gaps else Caption("1 in {many}", many=count_text(times))
+        return Caption("at least {count}", count=how_often) if step.at_least else how_often
 
 
 def ladder_of(content: RunContent) -> Ladder | None:

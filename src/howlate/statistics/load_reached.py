@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from howlate.words.quantities import percent
+from howlate.words.quantities import bytes_text, percent, rate_text
 from howlate.words.statement import Statement, rule
 
 LOADED_SHARE = 0.5
@@ -17,23 +17,13 @@ CPU = "CPU"
 BYTES = "B/s"
 
 NOT_LOADED = rule("load.not-loaded", "not loaded: {reason}.")
-SHARE_ASKED = rule(
-    "load.share-asked",
-    "the load {load} achieved {achieved:percent} of its CPUs, {expected:percent} were asked for",
-)
-SHARE_BESIDE = rule(
-    "load.share-beside",
-    "the load {load} achieved {achieved:percent} of its CPUs, {expected:percent} with nothing measured beside it",
-)
-RATE_ASKED = rule("load.rate-asked", "the load {load} achieved {achieved}, {expected} were asked for")
-RATE_BESIDE = rule(
-    "load.rate-beside", "the load {load} achieved {achieved}, {expected} with nothing measured beside it"
+BELOW_TARGET = rule("load.below-target", "the load {load} achieved {achieved}, and its target is {expected}")
+BELOW_ALONE = rule(
+    "load.below-alone", "the load {load} achieved {achieved}, and {expected} while nothing was measured"
 )
 NOTHING_DONE = rule(
-    "load.nothing-done", "the load {load} made no {deed} in the {duration_ns:asked} of the cell"
+    "load.nothing-done", "the load {load} completed no {operation} in the {duration_ns:asked} of the cell"
 )
-BYTE_RATE = rule("load.byte-rate", "{value:bytes}/s")
-UNIT_RATE = rule("load.unit-rate", "{value:rate} {unit}")
 
 
 @dataclass(frozen=True)
@@ -48,9 +38,9 @@ class LoadGoal:
     """What it achieved without a measurement, together with the cell's other loads; None if that
     was not measured."""
     achieved: float
-    deed: str = ""
-    """What `deeds` counts: "fsyncs"."""
-    deeds: int = 1
+    operation: str = ""
+    """What `operations` counts: "fsyncs"."""
+    operations: int = 1
     duration_ns: int = 0
 
     @property
@@ -71,12 +61,12 @@ def not_loaded(load: str, goal: LoadGoal) -> Statement | None:
         return None
     expected, share = goal.expected, goal.share
     if expected is None or share is None or share >= LOADED_SHARE:
-        return None if goal.deeds else NOTHING_DONE(load=load, deed=goal.deed, duration_ns=goal.duration_ns)
-    asked = goal.target is not None and expected >= goal.target
-    if goal.unit == CPU:
-        return (SHARE_ASKED if asked else SHARE_BESIDE)(load=load, achieved=goal.achieved, expected=expected)
-    return (RATE_ASKED if asked else RATE_BESIDE)(
-        load=load, achieved=_rate(goal.achieved, goal.unit), expected=_rate(expected, goal.unit)
+        if goal.operations:
+            return None
+        return NOTHING_DONE(load=load, operation=goal.operation, duration_ns=goal.duration_ns)
+    is_target = goal.target is not None and expected >= goal.target
+    return (BELOW_TARGET if is_target else BELOW_ALONE)(
+        load=load, achieved=_amount(goal.achieved, goal.unit), expected=_amount(expected, goal.unit)
     )
 
 
@@ -87,5 +77,7 @@ def percents(shares: Iterable[float]) -> str:
     return low if low == high else f"{low.removesuffix(' %')}..{high}"
 
 
-def _rate(value: float, unit: str) -> Statement:
-    return BYTE_RATE(value=value) if unit == BYTES else UNIT_RATE(value=value, unit=unit)
+def _amount(value: float, unit: str) -> str:
+    if unit == BYTES:
+        return f"{bytes_text(value)}/s"
+    return f"{percent(value)} {unit}" if unit == CPU else f"{rate_text(value)} {unit}"

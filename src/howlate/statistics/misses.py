@@ -10,10 +10,10 @@ from howlate.model.summary import CellSummary, DeadlineSummary
 from howlate.statistics.deadline import by_deadline, together
 from howlate.statistics.groups import groups_of
 from howlate.statistics.labels import axes_that_vary
-from howlate.statistics.phrases import JUDGED_POINTS, JUDGED_RELEASES
+from howlate.statistics.phrases import DATA_POINTS, RELEASES
+from howlate.words.caption import Caption
 from howlate.words.statement import Statement, rule
 
-NONE = rule("deadline.none", "None of {releases:count} {things} missed the deadline of {deadline_ns:asked}.")
 MISSED = rule(
     "deadline.missed",
     "Of {releases:count} {things} {misses:count} missed the deadline of {deadline_ns:asked} ({late:count} late, "
@@ -23,7 +23,6 @@ MISSED_AT_LEAST = rule(
     "deadline.missed-at-least",
     "Of {releases:count} {things} at least {misses:count} missed the deadline of {deadline_ns:asked}.",
 )
-UNSTATED_NONE = rule("deadline.unstated-none", "None of {releases:count} releases missed the deadline.")
 UNSTATED_MISSED = rule(
     "deadline.unstated-missed",
     "Of {releases:count} releases {misses:count} missed the deadline ({late:count} late, {unserved:count} never "
@@ -44,12 +43,12 @@ def deadline_statements(summaries: Sequence[CellSummary]) -> list[list[Statement
         has_releases = all(
             cell.latest in (LATENCY, RESPONSE) or not cell.known.missed_releases for cell in cells
         )
-        things = JUDGED_RELEASES() if has_releases else JUDGED_POINTS()
+        things = RELEASES if has_releases else DATA_POINTS
         statements.append([_of_all(every, things), *_worst_row(cells, every)])
     return statements
 
 
-def _of_all(every: DeadlineSummary, things: Statement) -> Statement:
+def _of_all(every: DeadlineSummary, things: Caption) -> Statement:
     counts = {
         "releases": every.releases,
         "misses": every.misses,
@@ -57,12 +56,10 @@ def _of_all(every: DeadlineSummary, things: Statement) -> Statement:
         "unserved": every.unserved,
     }
     if not every.deadline_ns:
-        return UNSTATED_MISSED(**counts) if every.misses else UNSTATED_NONE(releases=every.releases)
+        return UNSTATED_MISSED(**counts)
     if every.at_least:
         del counts["late"], counts["unserved"]
         return MISSED_AT_LEAST(**counts, things=things, deadline_ns=every.deadline_ns)
-    if not every.misses:
-        return NONE(releases=every.releases, things=things, deadline_ns=every.deadline_ns)
     return MISSED(**counts, things=things, deadline_ns=every.deadline_ns)
 
 

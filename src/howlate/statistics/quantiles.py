@@ -48,7 +48,7 @@ def _of_column(column: ColumnSummary, bins: CellBins) -> dict[str, QuantileInter
 
 
 def interval_of(histogram: Histogram, share: float, independent: float) -> QuantileInterval | None:
-    """The order statistics between which the quantile lies with 95 %: their ranks are those of so many independent
+    """The order statistics between which the quantile lies with 95 %: their ranks are those of `independent`
     samples, as parts of all samples. None where the largest, or the smallest, is not enough for one end."""
     counts = np.cumsum(histogram.counts)
     n, size = int(counts[-1]), max(1, int(independent))
@@ -67,8 +67,8 @@ def interval_of(histogram: Histogram, share: float, independent: float) -> Quant
 
 def effective_size(scatter: Scatter, share: float) -> float | None:
     """How many independent samples would vary as much: n divided by the index of dispersion of how many samples of
-    each stretch lie below a value near the quantile, sum (x - m p)^2 / (m p (1 - p)) / (stretches - 1), the largest
-    of several numbers of stretches and at least 1. None where all samples are alike, or the stretches too few."""
+    each interval lie below a value near the quantile, sum (x - m p)^2 / (m p (1 - p)) / (intervals - 1), the largest
+    of several numbers of intervals and at least 1. None where all samples are alike, or the intervals too few."""
     return _size_of(_below_rows(scatter), share)
 
 

@@ -29,11 +29,6 @@ BELOW = rule(
     "below the lab's resolution: {columns}. The CPUs of this guest execute in turns of {turn_ns:time}; halving them "
     "could move a time below {least_ns:time} by 10 % or more.",
 )
-MEDIAN_BELOW = rule(
-    "resolution.median-below",
-    "the median is below the lab's resolution, the maximum is not: {columns}. The CPUs of this guest execute in "
-    "turns of {turn_ns:time}; halving them could move a time below {least_ns:time} by 10 % or more.",
-)
 
 
 def resolution_ns(guest: GuestCpus) -> int:
@@ -48,19 +43,14 @@ def below_resolution(cells: Sequence[CellSummary]) -> list[Statement]:
     if least_ns == 0:
         return []
     names = dict.fromkeys(name for cell in cells for name in cell.columns)
-    below, median_below = [], []
+    below = []
     for name in names:
         columns = [cell.columns[name] for cell in cells if name in cell.columns]
         if _largest_ns(columns) < least_ns:
             below.append(name.removesuffix("_ns"))
         elif _smallest_median_ns(columns, least_ns) < least_ns:
-            median_below.append(name.removesuffix("_ns"))
-    told = [(BELOW, below), (MEDIAN_BELOW, median_below)]
-    return [
-        states(columns=tuple(named), turn_ns=guest.turn_ns, least_ns=least_ns)
-        for states, named in told
-        if named
-    ]
+            below.append(f"{name.removesuffix('_ns')} (p50)")
+    return [BELOW(columns=below, turn_ns=guest.turn_ns, least_ns=least_ns)] if below else []
 
 
 def _largest_ns(columns: Iterable[ColumnSummary]) -> float:

@@ -16,19 +16,9 @@ from howlate.words.statement import Statement, rule
 
 MOST_NAMED = 8
 
-ENDED_AT = rule(
-    "threshold.ended-at",
-    "{cell}: ended by its threshold of {threshold} before its planned length; the latency was {latency_ns:time}.",
-)
-AT_FIRST = rule("threshold.at-first", "Ended at the first latency above {threshold}.")
-ENDED_BY = rule(
-    "threshold.ended-by", "{cell}: ended by its threshold of {threshold} before its planned length."
-)
-UNSTATED_AT = rule(
-    "threshold.unstated-at",
-    "{cell}: ended by its threshold before its planned length; the latency was {latency_ns:time}.",
-)
-UNSTATED = rule("threshold.unstated", "{cell}: ended by its threshold before its planned length.")
+ENDED = rule("threshold.ended", "{cell}: ended at the first latency above {threshold}.")
+UNSTATED = rule("threshold.unstated", "{cell}: ended by its threshold.")
+"""An older run lacks the threshold."""
 ON_CPU = rule("threshold.on-cpu", "It was on CPU {cpu}, {at_s:seconds} after the first release.")
 AT = rule("threshold.at", "It was {at_s:seconds} after the first release.")
 TRACED = rule(
@@ -40,10 +30,6 @@ TRACE_IT = rule(
     "threshold.trace-it",
     "To see what led there, measure again with `--set break-trace=true`, which stops the kernel's trace at such a "
     "latency.",
-)
-SAME_AGAIN = rule(
-    "threshold.same-again",
-    "The same seed of the same kernel reaches it again at the same instant of virtual time.",
 )
 MORE = rule(
     "threshold.more",
@@ -62,7 +48,7 @@ def threshold_statements(
     ended = [(name, s) for name, s in zip(names, summaries, strict=True) if s.at_threshold]
     thresholds = stated_thresholds(run)
     told: list[tuple[Statement, ...]] = [
-        (_ended(name, thresholds.get(summary.id, ""), _latency_ns(summary)), *_where(summary))
+        (_ended(name, thresholds.get(summary.id, "")), *_where(summary))
         for name, summary in ended[:MOST_NAMED]
     ]
     if len(ended) > MOST_NAMED:
@@ -82,7 +68,11 @@ def of_the_ended(summaries: Sequence[CellSummary], run: Run) -> tuple[Statement,
     """Where one cell ended so: by which threshold, and where and when the sample was."""
     ended = the_ended(summaries)
     threshold = stated_thresholds(run).get(ended.id, "") if ended is not None else ""
-    return (AT_FIRST(threshold=threshold), *_where(ended)) if ended is not None and threshold else ()
+    if ended is None or not threshold:
+        return ()
+    names = row_names([summary.labels for summary in summaries])
+    name = next(name for name, summary in zip(names, summaries, strict=True) if summary is ended)
+    return (_ended(name, threshold), *_where(ended))
 
 
 def _where(summary: CellSummary) -> tuple[Statement, ...]:
@@ -97,7 +87,7 @@ def _where(summary: CellSummary) -> tuple[Statement, ...]:
 def _next(run: Run, ended: Collection[str]) -> tuple[Statement, ...]:
     """Nothing where what led there was recorded."""
     if run.virtual:
-        return (SAME_AGAIN(),)
+        return ()
     cells = [cell for cell in run.plan.cells if cell.id in ended]
     if any(_is_on(cell, "break-trace") for cell in cells):
         return (TRACED(),)
@@ -108,13 +98,8 @@ def _is_on(cell: Cell, flag: str) -> bool:
     return spell(cell.parameters.get(flag, False)) in ("on", "true")
 
 
-def _ended(cell: str, threshold: str, latency_ns: int | None) -> Statement:
-    """An older run may not record the threshold; a test of data points has no latency."""
-    if threshold and latency_ns is not None:
-        return ENDED_AT(cell=cell, threshold=threshold, latency_ns=latency_ns)
-    if threshold:
-        return ENDED_BY(cell=cell, threshold=threshold)
-    return UNSTATED(cell=cell) if latency_ns is None else UNSTATED_AT(cell=cell, latency_ns=latency_ns)
+def _ended(cell: str, threshold: str) -> Statement:
+    return ENDED(cell=cell, threshold=threshold) if threshold else UNSTATED(cell=cell)
 
 
 def _latency_ns(summary: CellSummary) -> int | None:

@@ -12,7 +12,7 @@ from howlate.model.knowledge import EVERYTHING, Knowledge
 from howlate.model.stated import Stated
 from howlate.model.summary import CellSummary, ColumnSummary
 from howlate.statistics.load_reached import NOT_LOADED, LoadGoal, not_loaded
-from howlate.words.statement import VERBATIM, Rule, Statement, rule
+from howlate.words.statement import VERBATIM, Statement, rule
 
 LOAD_POINTS = 0.03
 """A load that missed its target by more than this share of its CPUs is named."""
@@ -35,22 +35,10 @@ DROPPED = rule(
 )
 _TOOK = "{thread} took {minor:count} minor and {major:count} major page faults while it measured"
 FAULTS = rule("cell.faults", f"{_TOOK}.")
-FAULTS_BY_LOCK = {
-    "all": rule(
-        "cell.faults-locked",
-        f"{_TOOK} although its memory was locked: the kernel may have moved pages (compaction, NUMA balancing, KSM); "
-        "measure again.",
-    ),
-    "present": rule(
-        "cell.faults-partly-locked",
-        f"{_TOOK}; only what was mapped at the start was locked: raise `ulimit -l` (memlock) or grant CAP_IPC_LOCK.",
-    ),
-    "none": rule(
-        "cell.faults-not-locked",
-        f"{_TOOK}; its memory was not locked: raise `ulimit -l` (memlock) or grant CAP_IPC_LOCK.",
-    ),
-}
-"""By what was locked."""
+FAULTS_NOT_LOCKED = rule(
+    "cell.faults-not-locked",
+    f"{_TOOK}; its memory was not all locked: raise `ulimit -l` (memlock) or grant CAP_IPC_LOCK.",
+)
 CLOCK_SOURCE = rule(
     "cell.clock-source", "the clock source changed from {before} to {after} while it was measured."
 )
@@ -85,9 +73,9 @@ SMI = rule(
 )
 SWITCHED_OUT = rule(
     "cell.switched-out",
-    "{thread} was switched out {count:count} time against its will: something of its priority or above ran, or "
+    "{thread} was switched out {count:count} time involuntarily: something of its priority or above ran, or "
     "real-time throttling.",
-    "{thread} was switched out {count:count} times against its will: something of its priority or above ran, or "
+    "{thread} was switched out {count:count} times involuntarily: something of its priority or above ran, or "
     "real-time throttling.",
     by="count",
 )
@@ -122,13 +110,10 @@ AS_PUBLISHED = rule(
     "the loop that the studies print never finds back after a stall: latencies after one are too large by the time "
     "that was lost.",
 )
-_ALONE = (
+ALONE = rule(
+    "cell.alone",
     "one sample makes the maximum and the deviation of {column}: {sample}. Without it the maximum is "
-    "{rest_max_ns:time} and not {max_ns:time}, the deviation {rest_stddev_ns:time} and not {stddev_ns:time}."
-)
-ALONE = rule("cell.alone", _ALONE)
-ALONE_AT_START = rule(
-    "cell.alone-at-start", f"{_ALONE} A start is not a latency: give it a longer warm-up (--set warm-up=1s)."
+    "{rest_max_ns:time} and not {max_ns:time}, the deviation {rest_stddev_ns:time} and not {stddev_ns:time}.",
 )
 UNORDERED = rule(
     "cell.unordered",
@@ -144,10 +129,6 @@ BEYOND = rule(
     "{count:count} samples lay beyond the histogram, which ends at {from_ns:time}: their values are not known.",
     by="count",
 )
-BEYOND_UNKNOWN = rule(
-    "cell.beyond-unknown",
-    "the file does not say whether samples lay beyond its histogram: the maximum is at least what stands here.",
-)
 AT_LEAST = rule("cell.at-least", "the largest sample is not known: the maximum is at least what stands here.")
 CPUS_DIFFER = rule(
     "cell.cpus-differ",
@@ -156,34 +137,25 @@ CPUS_DIFFER = rule(
 DIFFER = 1.5
 """Largest ratio of two means at which the samples of all CPUs are one population."""
 FILE_MISSING = rule("file.missing", "{file} is missing")
-FILE_RESIZED = rule(
-    "file.resized", "{file} has {size:count} bytes, and had {before:count} when it was measured"
-)
 FILE_CHANGED = rule("file.changed", "{file} was changed after it was measured")
 UNCHECKED = rule("cell.unchecked", "{change}: these figures can no longer be checked against it.")
 STARVED = rule("cell.starved", "starved, as the study expects: {reason}.")
 OFF_TARGET = rule(
     "load.off-target",
-    "the load {load} achieved {achieved:percent} of its CPUs, {target:percent} were asked for.",
+    "the load {load} achieved {achieved:percent} of its CPUs, and its target is {target:percent}.",
 )
 OF_LOAD = rule("load.reports", "the load {load}: {report}")
 
 THREAD_ON_CPU = rule("thread.on-cpu", "the measuring thread on CPU {cpu}")
 THREAD = rule("thread.unpinned", "measuring thread {number}")
-SAMPLES = {
-    (True, ""): rule("sample.activation", "activation {index}"),
-    (True, "first"): rule("sample.first-activation", "activation {index}, the first of all"),
-    (True, "warm"): rule("sample.first-warm-activation", "activation {index}, the first after the warm-up"),
-    (False, ""): rule("sample.data-point", "data point {index}"),
-    (False, "first"): rule("sample.first-data-point", "data point {index}, the first of all"),
-    (False, "warm"): rule("sample.first-warm-data-point", "data point {index}, the first after the warm-up"),
-}
-"""A sample by its kind (of a schedule's activations or not) and its place."""
+SAMPLE = rule("sample.index", "sample {index}")
+FIRST_SAMPLE = rule("sample.first", "sample {index}, the first one (a longer warm-up leaves it out)")
 
 
 MISSES_HOLD = frozenset(
     {
-        *(CUT.id, DROPPED.id, FAULTS.id, *(states.id for states in FAULTS_BY_LOCK.values())),
+        *(CUT.id, DROPPED.id, FAULTS.id, FAULTS_NOT_LOCKED.id),
+        *("cell.faults-locked", "cell.faults-partly-locked"),  # of older runs
         *(NO_SAMPLE.id, UNWATCHED.id, STAGE_SWITCHES.id, NOT_LOADED.id, OFFLINE.id, SUSPENDED.id),
     }
 )
@@ -298,8 +270,6 @@ class CellRecord:
     """Of a test that watches for something and never did: the options that it had."""
     alone: Mapping[str, ColumnSummary] = field(default_factory=dict)
     """The columns of which one sample makes maximum and deviation."""
-    activations: bool = True
-    """Its samples are activations of a schedule; else data points."""
     warm_up: int = 0
     starvation_expected: bool = False
     """The study says that what is measured may starve the load."""
@@ -335,7 +305,7 @@ def failures(cell: CellRecord) -> list[Statement]:
         failed.append(NO_SAMPLE())
     if dropped := sum(thread.dropped for thread in cell.threads):
         failed.append(DROPPED(count=dropped))
-    faults = FAULTS_BY_LOCK.get(cell.memory_lock, FAULTS)
+    faults = FAULTS_NOT_LOCKED if cell.memory_lock in ("present", "none") else FAULTS
     failed += [
         faults(thread=thread.name, minor=thread.minor_faults, major=thread.major_faults)
         for thread in cell.threads
@@ -422,11 +392,9 @@ def _limits(known: Knowledge) -> list[Statement]:
     told = [UNORDERED()] if not known.time_order else []
     if not known.missed_releases:
         told.append(UNCOUNTED())
-    if known.overflow is None and not known.exact_max:
-        told.append(BEYOND_UNKNOWN())
-    elif known.overflow and known.overflow_from_ns is not None:
+    if known.overflow and known.overflow_from_ns is not None:
         told.append(BEYOND(count=known.overflow, from_ns=known.overflow_from_ns))
-    if known.overflow is not None and not known.exact_max:
+    if not known.exact_max:
         told.append(AT_LEAST())
     return told
 
@@ -443,12 +411,9 @@ def _alone(cell: CellRecord, name: str, column: ColumnSummary) -> Statement:
     """The one sample that makes a column's maximum and deviation."""
     rest = column.alone
     assert rest is not None and column.max is not None and column.stddev is not None
-    first = rest.index <= cell.warm_up
-    place = "" if not first else "warm" if cell.warm_up else "first"
-    states: Rule = ALONE_AT_START if place == "first" else ALONE
-    return states(
+    return ALONE(
         column=name.removesuffix("_ns"),
-        sample=SAMPLES[cell.activations, place](index=rest.index),
+        sample=(FIRST_SAMPLE if rest.index <= cell.warm_up else SAMPLE)(index=rest.index),
         rest_max_ns=rest.max,
         max_ns=column.max,
         rest_stddev_ns=rest.stddev,

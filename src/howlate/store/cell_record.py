@@ -203,7 +203,6 @@ class CellFile:
         return CellRecord(
             samples=samples,
             unwatched=self._unwatched(),
-            activations=self.activations,
             warm_up=max(
                 (entry.integer("warm_up") for entry in self.table.tables("accounting", required=True)),
                 default=0,

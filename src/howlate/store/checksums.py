@@ -93,7 +93,7 @@ def changed(
     size and end. `text`: the file's content, if it was read already. `called`: what to call it, if not `name`."""
     if name not in known:
         return None
-    from howlate.statistics.valid import FILE_CHANGED, FILE_MISSING, FILE_RESIZED
+    from howlate.statistics.valid import FILE_CHANGED, FILE_MISSING
 
     file = called or name
     was, path = known[name], folder / name
@@ -103,10 +103,8 @@ def changed(
         except FileNotFoundError:
             return FILE_MISSING(file=file)
         with content:
-            size = content.seek(0, os.SEEK_END)
-            if size != was.size:
-                return FILE_RESIZED(file=file, size=size, before=was.size)
-            same = _digest(content) == was.digest if whole else _end(content) == was.end
+            same = content.seek(0, os.SEEK_END) == was.size
+            same = same and (_digest(content) == was.digest if whole else _end(content) == was.end)
     return None if same else FILE_CHANGED(file=file)
 
 

@@ -31,22 +31,17 @@ from howlate.verdict.promise_sentence import no_verdict, run_sentence, sentence
 from howlate.verdict.row_statements import answers, remaining, standing_in_the_way, statements
 from howlate.verdict.ruling import Ruling, Verdict
 from howlate.verdict.whole import no_pass, outcome_of
+from howlate.words.caption import Caption
 from howlate.words.language import _
 from howlate.words.printable import printable, without_controls
-from howlate.words.quantities import rate_bound, seconds_text, share_text
+from howlate.words.quantities import level_text, rate_bound, seconds_text, share_text
 from howlate.words.say import say
 from howlate.words.statement import Statement, rule
 
-TITLE = rule("verdict.title", "Verdict in {unit}, with {confidence:level} confidence")
-TITLE_EXACT = rule("verdict.title-exact", "Verdict in {unit} of virtual time, exact for these seeds")
-OF_ALL = rule("verdict.of-all", "Of all rows:")
-OF_RULED = rule("verdict.of-ruled", "Of all rows with a verdict:")
-OF_UNRULED = rule("verdict.of-unruled", "Of all rows without a verdict:")
-UNJUDGED = rule("verdict.unjudged", "{tests:items} measures no latency, so no verdict is about it.")
-UNDECLARED = rule(
-    "verdict.undeclared",
-    "No verdict is about {tests:items}: an older howlate does not say which of its columns is a latency.",
-)
+ALL_ROWS = Caption("All rows:")
+JUDGED_ROWS = Caption("All rows with a verdict:")
+INVALID_ROWS = Caption("All rows without a verdict:")
+UNJUDGED = rule("verdict.unjudged", "No verdict is about {tests:items}: no column is known to be a latency.")
 UNASKED = rule("verdict.unasked", "No verdict is about {rows:items}: no deadline was stated for it.")
 US = Unit("us", 1000, 1)
 
@@ -72,10 +67,8 @@ def beside(verdicts: Sequence[Verdict], content: RunContent | None) -> tuple[Sta
 def _left_out(content: RunContent) -> tuple[Statement, ...]:
     """The tests of the run that no row is about."""
     judged = {cell.test for cell in content.summaries if cell.judged}
-    older = {cell.test for cell in content.summaries if cell.answers is None} - judged
-    others = {cell.test for cell in content.summaries} - judged - older
-    found = ((UNJUDGED, others), (UNDECLARED, older))
-    return tuple(states(tests=sorted(tests)) for states, tests in found if tests)
+    others = sorted({cell.test for cell in content.summaries} - judged)
+    return (UNJUDGED(tests=others),) if others else ()
 
 
 def _unasked(verdicts: Sequence[Verdict], content: RunContent) -> tuple[Statement, ...]:
@@ -123,9 +116,9 @@ def _row_by_row(verdicts: Sequence[Verdict]) -> Iterator[Item]:
             elsewhere = {*of_all, *shared[no_verdict(verdict)]}
             yield Texts("said", (sentence(verdict),))
             yield Texts("more", tuple(line for line in lines if line not in elsewhere))
-    for heading, common in ((OF_RULED, shared[False]), (OF_UNRULED, shared[True]), (OF_ALL, of_all)):
+    for heading, common in ((JUDGED_ROWS, shared[False]), (INVALID_ROWS, shared[True]), (ALL_ROWS, of_all)):
         if common:
-            yield Texts("said", (heading(),))
+            yield Texts("said", (heading,))
             yield Texts("more", common)
 
 
@@ -167,7 +160,7 @@ def sheet(verdicts: Sequence[Verdict]) -> Sheet:
     counted = [v.evidence.deadline if v.evidence.deadline.releases else None for v in verdicts]
     return Sheet(
         "verdict",
-        say(TITLE_EXACT(unit=US.sign) if exact else TITLE(unit=US.sign, confidence=confidence)),
+        _title(confidence, exact=exact),
         (
             labels("row", _("row"), [verdict.evidence.name for verdict in verdicts]),
             _rulings(verdicts),
@@ -181,6 +174,13 @@ def sheet(verdicts: Sequence[Verdict]) -> Sheet:
         tuple(Row(kind="" if v.evidence.max_ns is not None else "invalid") for v in verdicts),
         kind="verdict",
     )
+
+
+def _title(confidence: float, *, exact: bool) -> str:
+    if exact:
+        return _("Verdict in {unit} of virtual time, exact for these seeds").format(unit=US.sign)
+    level = level_text(confidence)
+    return _("Verdict in {unit}, with {level} confidence").format(unit=US.sign, level=level)
 
 
 def _rulings(verdicts: Sequence[Verdict]) -> Column:

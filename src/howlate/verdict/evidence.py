@@ -37,7 +37,7 @@ class Evidence:
     """One row against one deadline."""
 
     deadline: DeadlineSummary
-    """Of its valid repetitions together."""
+    """The valid repetitions together."""
     seconds: float
     """How long they measured."""
     max_ns: int | None
@@ -69,11 +69,9 @@ class Evidence:
     rounds: tuple[DeadlineSummary, ...] = ()
     """`deadline` of each valid repetition, in the order in which they were measured."""
     tails: tuple[TailSummary | None, ...] = ()
-    """Of each valid repetition; None where nobody looked."""
+    """A tail for each valid repetition; None where nobody looked."""
     samples: tuple[int, ...] = ()
     """How many answers each has."""
-    p999_ns: tuple[int, ...] = ()
-    """Each one's p99.9, where it is stated."""
     known: Knowledge = EVERYTHING
     """What is known of all of them."""
     steal: float = 0.0
@@ -81,7 +79,7 @@ class Evidence:
     disturbed: bool = False
     """Others used the CPUs meanwhile."""
     until_decided: bool = False
-    """It was looked at again and again while it was measured, and ended when it was decided."""
+    """It was looked at after each round, and ended when it was decided."""
     apart: bool = False
     """Its repetitions are rounds far apart, each of them a unit of what is stated."""
     gravity_ns: int = 0
@@ -110,7 +108,7 @@ class Evidence:
 
     @property
     def bound_ns(self) -> int:
-        """What bounds the next stretch: nobody looked for a gap below the threshold."""
+        """What bounds the horizon: nobody looked for a gap below the threshold."""
         most_ns = self.most_ns or 0
         return max(most_ns, self.threshold_ns) if self.threshold_ns else most_ns
 
@@ -172,7 +170,7 @@ def evidence_of(
     virtual: bool = False,
     boots: bool = False,
 ) -> Evidence:
-    """Of a row. By the id of a cell: its releases against the deadline, and how long it measured. `boots`: each
+    """The facts of a row. `deadlines` and `seconds` are by the id of a cell. `boots`: each
     repetition had a boot of its own."""
     cells = group.counted
     failed = _failed(group.cells, deadlines)
@@ -205,9 +203,6 @@ def evidence_of(
         threshold_ns=_threshold_ns(cells),
         tails=tuple(cell.tail for cell in cells),
         samples=tuple((column.count or 0) if column is not None else 0 for column in columns),
-        p999_ns=tuple(
-            int(p999) for c in columns if c is not None and (p999 := c.figure("0.999")) is not None
-        ),
         known=known_of_all([cell.known for cell in cells]),
         steal=max(map(_steal, cells), default=0.0),
         disturbed=not all(cell.alone for cell in cells),

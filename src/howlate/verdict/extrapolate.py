@@ -20,13 +20,13 @@ from howlate.words.statement import Statement, rule
 FEWEST = 1_000
 """With fewer the tenths of the back-test have less than a hundred each."""
 SHARE = 20
-"""The tail is at most one in so many samples."""
+"""The tail is at most one in this number of samples."""
 FEWEST_PEAKS = 100
 """Clusters above a threshold that is fitted."""
 FEWEST_THRESHOLDS = 3
 FEWEST_IN_A_TENTH = 50
 REACH = 10
-"""So many times beyond the data at most."""
+"""How many times beyond the data at most."""
 LEVEL = 0.05
 """A guard refuses where chance alone gives such a number less often than this. Higher than a diagnostic's: a refusal
 costs less than a wrong level."""
@@ -37,7 +37,7 @@ SHARPEST = -0.5
 APART = 1.5
 """The levels of two thresholds may differ by this factor."""
 ABSURD = 10
-"""A level that may be so many times the largest value seen says nothing."""
+"""A level that may be this many times the largest value says nothing."""
 VISIBLE = 0.5
 """A gap that separates modes leaves this at least of the model's tail out, in the logarithm of its share."""
 COARSE = 0.05
@@ -59,7 +59,7 @@ TOO_FAR = rule(
 )
 TOO_FEW = rule(
     "extrapolation.too-few",
-    "the tail has too few independent peaks ({peaks:count} of at least {needed:count})",
+    "the tail, or a tenth of the data, has too few independent peaks ({peaks:count} of at least {needed:count})",
 )
 TOO_COARSE = rule(
     "extrapolation.too-coarse",
@@ -83,14 +83,9 @@ UNSTABLE_LEVEL = rule(
     "extrapolation.unstable-level",
     "the model's answer depends on the threshold (between {low_ns:time} and {high_ns:time})",
 )
-TOO_HEAVY = rule(
-    "extrapolation.too-heavy",
-    "the tail may be too heavy (shape up to {shape:significant}; {most:significant} is the most that is trusted)",
-)
-TOO_SHARP = rule(
-    "extrapolation.too-sharp",
-    "the tail may end too sharply (shape down to {shape:significant}; below {least:significant} the model's interval "
-    "does not hold)",
+SHAPE = rule(
+    "extrapolation.shape",
+    "the tail's shape may be {shape:significant}, outside of {least:significant} to {most:significant}",
 )
 BEYOND_REASON = rule(
     "extrapolation.absurd",
@@ -105,22 +100,12 @@ BACK_TEST = rule(
     "the model fails inside the data: fitted to one tenth of them, its limit for the whole was exceeded "
     "{count:count} times where once is expected",
 )
-UNEVEN = rule(
-    "extrapolation.uneven",
-    "some tenths of the data have too few peaks ({peaks:count} of at least {needed:count}) to test the model on them",
-)
-
 STATED = rule(
     "extrapolation.stated",
     "Extrapolation by a model, which decides nothing: if latencies above {threshold_ns:time} go on as the "
     "generalised Pareto distribution that was fitted to {peaks:count} peaks (shape {shape:significant}), 1 in "
     "{times:count} releases is later than {level_ns:time}. The upper end of the {confidence:level} profile interval "
     "is {upper_ns:time-at-most}.",
-)
-ASSUMES = rule(
-    "extrapolation.assumes",
-    "The model assumes that there is no unseen cause that comes more often than {rate_per_h:rate-bound} times an "
-    "hour; no test sees a cause that never occurred.",
 )
 REFUSED = rule("extrapolation.refused", "Extrapolation: refused, for {reasons:items}.")
 
@@ -131,15 +116,13 @@ class Extrapolation:
 
     refused: tuple[Statement, ...] = ()
     share: float = 0.0
-    """Of the releases: so many are later than `level_ns`, by the model."""
+    """Share of the releases that are later than `level_ns`, by the model."""
     level_ns: float = 0.0
     upper_ns: float = 0.0
     confidence: float = 0.0
     threshold_ns: int = 0
     peaks: int = 0
     shape: float = 0.0
-    rate_per_h: float = 0.0
-    """A cause that is rarer may be unseen: 3 / T."""
 
 
 @dataclass(frozen=True)
@@ -220,17 +203,16 @@ def extrapolated(
         whole.threshold_ns,
         len(whole.maxima_ns),
         whole.fit.shape,
-        3 * 3600 / evidence.seconds if evidence.seconds > 0 else 0.0,
     )
 
 
 def as_statements(extrapolation: Extrapolation | None) -> list[Statement]:
-    """For a report; nothing where it was not asked for."""
+    """For a report; nothing where there is none."""
     if extrapolation is None:
         return []
     if extrapolation.refused:
         return [REFUSED(reasons=extrapolation.refused)]
-    stated = STATED(
+    told = STATED(
         threshold_ns=extrapolation.threshold_ns,
         peaks=extrapolation.peaks,
         shape=extrapolation.shape,
@@ -239,11 +221,11 @@ def as_statements(extrapolation: Extrapolation | None) -> list[Statement]:
         confidence=extrapolation.confidence,
         upper_ns=extrapolation.upper_ns,
     )
-    return [stated, ASSUMES(rate_per_h=extrapolation.rate_per_h)] if extrapolation.rate_per_h else [stated]
+    return [told]
 
 
 def pooled(parts: Sequence[Peaks]) -> Peaks:
-    """Of several repetitions, one after the other; without an order where one has none."""
+    """Of several repetitions, one after the other; without an order where one lacks it."""
     starts = np.cumsum([0, *(part.length for part in parts)])
     places = [
         part.positions + start
@@ -305,10 +287,8 @@ def _of_values(tails: Sequence[_Tail]) -> list[Statement]:
         refused.append(NOT_PARETO(threshold_ns=worst, p=p))
     refused += _unstable(tails)
     high, low = (whole.fit.shape + side * 1.645 * whole.error for side in (1, -1))
-    if high > HEAVIEST:
-        refused.append(TOO_HEAVY(shape=high, most=HEAVIEST))
-    if low < SHARPEST:
-        refused.append(TOO_SHARP(shape=low, least=SHARPEST))
+    outside = [shape for shape in (high, low) if not SHARPEST <= shape <= HEAVIEST]
+    refused += [SHAPE(shape=shape, least=SHARPEST, most=HEAVIEST) for shape in outside]
     return refused
 
 
@@ -324,7 +304,7 @@ def _too_coarse(whole: _Tail) -> list[Statement]:
 def _second_mode(tails: Sequence[_Tail]) -> list[Statement]:
     """The normalised spacings of exponential order statistics, i (e_(i) - e_(i+1)) counted from the largest, are
     independent and exponential themselves (A. Renyi, Acta Mathematica Hungarica 4, 1953); the largest of them. A
-    narrow gap between many samples is left to the test of the shape: it is no second mode."""
+    narrow gap between many samples is left to the test of the shape."""
     refused = []
     for tail in tails:
         ordered = np.sort(tail.beyond)[::-1]
@@ -392,7 +372,7 @@ def _back_test(whole: _Tail, peaks: Peaks) -> list[Statement]:
     tenth = np.minimum(whole.starts * REACH // max(1, peaks.length), REACH - 1)
     counts = np.bincount(tenth, minlength=REACH)
     if counts.min() < FEWEST_IN_A_TENTH:
-        return [UNEVEN(peaks=int(counts.min()), needed=FEWEST_IN_A_TENTH)]
+        return [TOO_FEW(peaks=int(counts.min()), needed=FEWEST_IN_A_TENTH)]
     beyond, most = whole.beyond, 0
     for number in range(REACH):
         part = beyond[tenth == number]

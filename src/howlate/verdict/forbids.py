@@ -18,15 +18,15 @@ from howlate.words.statement import Rule, Statement, rule
 FEWEST_CLUSTERS = 10
 """With fewer clusters of late samples nothing is reckoned with their mean size."""
 ENOUGH_CLUSTERS = 20
-"""With so many clusters of misses their own spread over time says whether the rate is one. Of fewer, the tail and the
-maxima must stand for them."""
+"""With this number of clusters of misses their own spread over time says whether the rate is one. With fewer, tail
+and maxima must stand for them."""
 
 FEWEST_MAXIMA = 20
 """Stretches with a sample, of 50. With fewer, hardly any trend reaches LEVEL; below six none can."""
 LEVEL = 0.01
 """A diagnostic forbids where chance alone gives such a number less often than this, over all repetitions."""
 TOO_FEW = rule(
-    "verdict.too-few", "there are too few samples, or too equal ones, to see whether late ones come together"
+    "verdict.too-few", "there are too few different samples to see whether late ones come together"
 )
 TOO_SHORT = rule("verdict.too-short", "there are too few samples to see whether they rise or fall")
 NOT_LOOKED = rule(
@@ -44,25 +44,25 @@ COARSE = rule(
 )
 BURSTS = rule(
     "verdict.bursts",
-    "late samples come in bursts (variance over mean of their counts in {blocks} stretches of time is "
+    "late samples come in bursts (variance over mean of their counts in {blocks} intervals is "
     "{index:significant}, where chance makes 1; p = {p:probability})",
 )
 MISS_BURSTS = rule(
     "verdict.miss-bursts",
-    "misses come in bursts: {misses:count}, in {hit:count} of {blocks:count} stretches of time (variance over mean "
+    "misses come in bursts: {misses:count}, in {hit:count} of {blocks:count} intervals (variance over mean "
     "{index:significant}, where chance makes 1; p = {p:probability})",
 )
 RISING = rule(
     "verdict.rising",
-    "the maxima of {blocks} stretches of time rise (Kendall's tau {tau:significant}, p = {p:probability})",
+    "the maxima of {blocks} intervals rise (Kendall's tau {tau:significant}, p = {p:probability})",
 )
 FALLING = rule(
     "verdict.falling",
-    "the maxima of {blocks} stretches of time fall (Kendall's tau {tau:significant}, p = {p:probability})",
+    "the maxima of {blocks} intervals fall (Kendall's tau {tau:significant}, p = {p:probability})",
 )
 STEP_UP = rule(
     "verdict.step-up",
-    "the maxima of {blocks} stretches of time rise at the stretch {at}, from {before_ns:time} to {after_ns:time} "
+    "the maxima of {blocks} intervals rise at interval {at}, from {before_ns:time} to {after_ns:time} "
     "(medians; p = {p:probability})",
 )
 RUNS_DIFFER = rule(
@@ -91,7 +91,7 @@ def theta_of(evidence: Evidence, cpu: str = "") -> float | None:
 
 
 def dependent(evidence: Evidence) -> list[Statement]:
-    """What keeps the samples from counting as so many independent ones."""
+    """What keeps the samples from counting as independent ones."""
     if not evidence.known.time_order:
         return [NO_ORDER()]
     if None in evidence.tails:
@@ -181,14 +181,14 @@ def bursts_of_misses(evidence: Evidence) -> list[Statement]:
 
 
 def rises(evidence: Evidence) -> list[Statement]:
-    """Where the maxima of a repetition's stretches of time rise, slowly or by a step, so that the largest value seen
+    """Where the maxima of a repetition's intervals rise, slowly or by a step, so that the largest value seen
     bounds nothing. A fall cannot make it too small."""
     maxima = _maxima(evidence)
     return _steady(maxima, RISING) or _step_up(maxima) or _records_at_end(maxima)
 
 
 def _maxima(evidence: Evidence) -> list[tuple[int, ...]]:
-    """Of the stretches of time of each repetition; of rounds far apart one for each."""
+    """The maxima of the intervals of each repetition; of rounds far apart one for each."""
     every = [tail.block_max_ns for tail in evidence.tails if tail is not None]
     return [tuple(max(own) for own in every if own)] if evidence.apart else every
 
@@ -199,7 +199,7 @@ def drifts(evidence: Evidence) -> list[Statement]:
 
 
 def trends(evidence: Evidence) -> list[Statement]:
-    """A rise that would reach the deadline if it went on for as long again as was measured."""
+    """A rise that would reach the deadline if it went on for the same time."""
     maxima = [value for tail in evidence.tails if tail is not None for value in tail.block_max_ns]
     risen_ns = max(maxima, default=0) - min(maxima, default=0)
     is_far = (evidence.max_ns or 0) + risen_ns <= evidence.deadline.deadline_ns
@@ -247,7 +247,7 @@ def _records_at_end(maxima: Sequence[Sequence[int]]) -> list[Statement]:
 
 
 def runs_differ(evidence: Evidence) -> list[Statement]:
-    """Where the maxima of one repetition's stretches do not look like another's."""
+    """Where the maxima of one repetition's intervals do not look like another's."""
     p = same_distribution([tail.block_max_ns for tail in evidence.tails if tail is not None])
     return [RUNS_DIFFER(p=p)] if p is not None and p < LEVEL else []
 

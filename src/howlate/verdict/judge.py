@@ -23,13 +23,6 @@ UNTIL_DECIDED = rule(
     "{miss_rate:number}, a horizon of {horizon_s:seconds}, {confidence:level} confidence. It was looked at after "
     "each round; the bounds of its rate are those that hold at all looks together.",
 )
-UNTIL_DECIDED_RATE = rule(
-    "run.until-decided-rate",
-    "Measured until the verdict was decided, for {at_most_s:seconds} at most: a tolerated rate of "
-    "{miss_rate:number} alone, {confidence:level} confidence. It was looked at after each round; the bounds of its "
-    "rate are those that hold at all looks together.",
-)
-"""No horizon was asked for."""
 UNTIL_CLUSTER = rule(
     "run.until-cluster",
     "Its bounds hold where {cluster:number} misses come together at most (--cluster).",
@@ -78,16 +71,18 @@ def question_of(content: RunContent) -> Question:
 
 def until_decided(asked: Question, at_most_s: float) -> list[Statement]:
     """What a run notes that is measured until this is decided."""
-    values = {"at_most_s": at_most_s, "miss_rate": asked.miss_rate, "confidence": asked.confidence}
-    note = UNTIL_DECIDED_RATE(**values)
-    if asked.judges_horizon:
-        note = UNTIL_DECIDED(**values, horizon_s=asked.horizon_s or 0.0)
+    note = UNTIL_DECIDED(
+        at_most_s=at_most_s,
+        miss_rate=asked.miss_rate,
+        horizon_s=asked.horizon_s or 0.0,
+        confidence=asked.confidence,
+    )
     return [note, *([UNTIL_CLUSTER(cluster=asked.cluster)] if asked.cluster != 1 else [])]
 
 
 def looked_at(run: Run) -> list[Statement]:
     """What it notes of having been measured until a verdict was decided."""
-    ids = (UNTIL_DECIDED.id, UNTIL_DECIDED_RATE.id, UNTIL_CLUSTER.id)
+    ids = (UNTIL_DECIDED.id, "run.until-decided-rate", UNTIL_CLUSTER.id)
     return [note for note in run.warnings if note.rule in ids]
 
 
@@ -138,7 +133,7 @@ def judged(
 
 
 def _worst_column(rows: Sequence[Judged]) -> Judged:
-    """Of one row's columns the one with the worst verdict; of several such the one that was latest."""
+    """The column with the worst verdict; of several such the one that was latest."""
     worst, *others = sorted(
         rows,
         key=lambda row: (
@@ -150,10 +145,10 @@ def _worst_column(rows: Sequence[Judged]) -> Judged:
     if not others:
         return worst
     evidence = replace(worst.verdict.evidence, of_several=True)
-    beside = tuple(
+    rest = tuple(
         replace(row.verdict, evidence=replace(row.verdict.evidence, of_several=True)) for row in others
     )
-    return replace(worst, verdict=replace(worst.verdict, evidence=evidence), others=beside)
+    return replace(worst, verdict=replace(worst.verdict, evidence=evidence), others=rest)
 
 
 def _of_column(

@@ -24,7 +24,7 @@ ROUNDS = ("order.kind", "order.repetitions")
 
 Execute = Callable[[Prepared, Session], Tally]
 """Measures the cells of a session, and tells the user how far it is."""
-Tell = Callable[[Statement], None]
+Messages = Callable[[Statement], None]
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ class Until(MeasuredRounds):
     question: Question
     """Its deadline is the study's."""
     at_most_s: float
-    """Of this call."""
+    """The time for this call."""
 
     def rounds(self, asked: Asked, prepared: Prepared, whole: int = 0) -> Asked:
-        """The request with as many rounds as there is time for, each over all points, beside those that are whole."""
+        """The request with as many rounds as there is time for, each over all points, and those that are whole."""
         cells = possible(prepared)
         round_s = sum(cell.expected_s for cell in cells) or 1.0
         most = min(MOST_ROUNDS, asked.most_cells // max(1, len(cells)))
@@ -72,14 +72,10 @@ class Until(MeasuredRounds):
         )
 
     def missing_s(self, prepared: Prepared, whole: int = 0) -> float:
-        """How long all rows must be measured at least, beside the rounds that are whole, where --at-most does not
+        """How long all rows must be measured at least, without the rounds that are whole, where --at-most does not
         allow that; 0 where it does."""
         cells = possible(prepared)
-        if prepared.run.virtual:
-            raise UsageError(
-                "--until-decided has no meaning in virtual time, where a seed comes out the same each time",
-                remedy="run it with --seeds N, and judge it: howlate verdict RUN",
-            )
+        _must_be_real(prepared, "--until-decided")
         if not all(cell.parameters.get("deadline") for cell in cells):
             raise UsageError(
                 "the study states no deadline, so there is nothing to decide",
@@ -95,7 +91,7 @@ class Until(MeasuredRounds):
         return missing_s if missing_s > self.at_most_s else 0.0
 
     def execute(
-        self, prepared: Prepared, session: Session, execute: Execute, tell: Tell
+        self, prepared: Prepared, session: Session, execute: Execute, tell: Messages
     ) -> tuple[Session, Tally]:
         """Round after round, after those that are whole; the plan keeps the rounds that were measured."""
         notes = until_decided(self.question, self.at_most_s)
@@ -117,25 +113,21 @@ class Until(MeasuredRounds):
 
 @dataclass(frozen=True)
 class Apart(MeasuredRounds):
-    """So many rounds over all points, the next one so long after the last one began."""
+    """A number of rounds over all points, at a fixed distance in time."""
 
     number: int
     every_s: float
 
     def out_of_reach(self, prepared: Prepared, _: int = 0) -> None:
         """There is always time. UsageError says what is wrong."""
-        if prepared.run.virtual:
-            raise UsageError(
-                "--every has no meaning in virtual time, where a seed comes out the same each time",
-                remedy="run it with --seeds N, and judge it: howlate verdict RUN",
-            )
+        _must_be_real(prepared, "--every")
 
     def rounds(self, asked: Asked, _: Prepared, whole: int = 0) -> Asked:
         """The request with as many rounds; no fewer than are whole."""
         return self._more(asked, max(whole, self.number))
 
     def execute(
-        self, prepared: Prepared, session: Session, execute: Execute, tell: Tell
+        self, prepared: Prepared, session: Session, execute: Execute, tell: Messages
     ) -> tuple[Session, Tally]:
         """Round after round, after those that are whole."""
         others = [note for note in session.run.warnings if note.rule != ROUNDS_APART.id]
@@ -161,3 +153,12 @@ class Apart(MeasuredRounds):
             if tally.failures:
                 break
         return replace(session, run=run), tally
+
+
+def _must_be_real(prepared: Prepared, option: str) -> None:
+    if prepared.run.virtual:
+        raise UsageError(
+            "{option} has no meaning in virtual time, where a seed comes out the same each time",
+            remedy="run it with --seeds N, and judge it: howlate verdict RUN",
+            option=option,
+        )

@@ -75,32 +75,12 @@ def _no_deadline(run: Path, content: RunContent) -> Statement:
 
 
 def _nothing_late(run: Path, content: RunContent) -> Statement:
-    """Why no deadline can be held against this run, of each of its tests."""
-    older = sorted({summary.test for summary in content.summaries if summary.answers is None})
-    tests = sorted({summary.test for summary in content.summaries} - set(older))
-    if older and tests:
-        return Statement.of(
-            "{run} has no column that is known to be a latency: {tests:items} measures something else, and "
-            "an older howlate does not say it of {older:items}",
-            remedy="measure {older:items} again, or see what was measured: `howlate show {run:shell}`",
-            run=run,
-            tests=tests,
-            older=older,
-        )
-    return (
-        Statement.of(
-            "{run} is of an older howlate, which does not say which of its columns is a latency",
-            remedy="measure it again, or import its file again",
-            run=run,
-        )
-        if older
-        else Statement.of(
-            "{run} has no latency that a deadline could be held against: {tests:items} measures something "
-            "else",
-            remedy="see what it measured: `howlate show {run:shell}`",
-            run=run,
-            tests=tests,
-        )
+    """Why no deadline can be held against this run."""
+    return Statement.of(
+        "{run} has no column that is known to be a latency: {tests:items}",
+        remedy="see what was measured: `howlate show {run:shell}`; measure a run of an older howlate again",
+        run=run,
+        tests=sorted({summary.test for summary in content.summaries}),
     )
 
 

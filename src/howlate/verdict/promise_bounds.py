@@ -35,7 +35,7 @@ ASSUMES_LIKE = rule(
     "verdict.assumes-like",
     "It assumes that kernel, settings, load and temperature stay as they were.",
 )
-ASSUMES_UNSEEN = rule(
+ASSUMES_NO_RARE_CAUSE = rule(
     "verdict.assumes-unseen",
     "A cause that did not occur in {seconds:seconds} is not covered: one that comes up to {rate_per_h:rate-bound} "
     "times an hour may have been missed, and may make several in a row late.",
@@ -111,7 +111,7 @@ def assumptions(verdict: Verdict) -> list[Statement]:
     if verdict.evidence.virtual:
         return [ASSUMES_INPUTS()]
     seconds = verdict.evidence.seconds
-    unseen = [ASSUMES_UNSEEN(seconds=seconds, rate_per_h=3 * 3600 / seconds)] if seconds > 0 else []
+    unseen = [ASSUMES_NO_RARE_CAUSE(seconds=seconds, rate_per_h=3 * 3600 / seconds)] if seconds > 0 else []
     return [ASSUMES_LIKE(), *unseen]
 
 

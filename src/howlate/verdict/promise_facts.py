@@ -6,7 +6,8 @@ from howlate.statistics.bounds import rate_upper
 from howlate.statistics.phrases import TIME
 from howlate.statistics.starts import halves
 from howlate.verdict.evidence import Evidence
-from howlate.verdict.promise_sentence import LARGEST, MORE, has_releases, missed, things_of, uncounted
+from howlate.verdict.promise_sentence import LARGEST, has_releases, missed, things_of, uncounted
+from howlate.verdict.rate import NOT_COUNTED
 from howlate.verdict.ruling import Verdict
 from howlate.words.statement import Statement, rule
 
@@ -44,10 +45,6 @@ FACT_QUANTILE = rule(
     "verdict.fact-quantile",
     "With {confidence:level} confidence all but a share of {left:at-most} are answered within that.",
 )
-FACT_SPREAD = rule(
-    "verdict.fact-spread",
-    "The p99.9 was between {low_ns:time} and {high_ns:time} over {repetitions} repetitions.",
-)
 FACT_STEAL = rule(
     "verdict.fact-steal",
     "A hypervisor took {share:percent} of the measuring CPUs' time: the verdict is on this machine with it.",
@@ -67,9 +64,6 @@ def facts(verdict: Verdict) -> list[Statement]:
     if evidence.max_ns is not None:
         told += [_largest(evidence), *_at_start(evidence), *_quantile(verdict)]
     told += _clustered(verdict)
-    if len(evidence.p999_ns) > 1:
-        low, high = min(evidence.p999_ns), max(evidence.p999_ns)
-        told.append(FACT_SPREAD(low_ns=low, high_ns=high, repetitions=len(evidence.p999_ns)))
     if evidence.steal:
         told.append(FACT_STEAL(share=evidence.steal))
     if evidence.disturbed:
@@ -121,7 +115,7 @@ def _of_cpu(evidence: Evidence, cpu: str) -> Statement:
     counts, max_ns = evidence.deadline.by_cpu.get(cpu), evidence.max_of(cpu)
     clauses = [NO_ANSWER() if max_ns is None else LARGEST(max_ns=max_ns)]
     if counts is not None and counts.releases:
-        more = [MORE()] if evidence.deadline.at_least and max_ns is not None else []
+        more = [NOT_COUNTED()] if evidence.deadline.at_least and max_ns is not None else []
         clauses = [missed(evidence, counts.misses, counts.releases), *more, *clauses]
     return EACH_CPU(cpu=cpu, clauses=clauses)
 

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from howlate.model.columns import LATENCY, RESPONSE
-from howlate.statistics.phrases import JUDGED_POINTS, JUDGED_RELEASES, column_heading
+from howlate.statistics.phrases import DATA_POINTS, RELEASES, column_heading
 from howlate.verdict.evidence import Evidence
+from howlate.verdict.rate import NOT_COUNTED
 from howlate.verdict.ruling import Ruling, Verdict, worst
+from howlate.words.caption import Caption
 from howlate.words.quantities import asked_text
 from howlate.words.statement import Statement, rule
 
@@ -43,7 +45,6 @@ GAPS = rule(
     "{misses:count} gaps were longer, in {seconds:seconds} of watching",
     by="misses",
 )
-MORE = rule("verdict.more", "there may be more, since the file does not have all values")
 LARGEST = rule("verdict.largest", "the largest value was {max_ns:time}")
 AT_MOST = rule(
     "verdict.at-most",
@@ -123,7 +124,7 @@ def _counted(verdict: Verdict) -> Iterator[Statement]:
     else:
         yield missed(evidence, counts.misses, counts.releases)
     if counts.at_least:
-        yield MORE()
+        yield NOT_COUNTED()
 
 
 def missed(evidence: Evidence, misses: int, releases: int) -> Statement:
@@ -163,15 +164,15 @@ def has_releases(evidence: Evidence) -> bool:
     return evidence.column in (LATENCY, RESPONSE) or not evidence.known.missed_releases
 
 
-def things_of(evidence: Evidence) -> Statement:
+def things_of(evidence: Evidence) -> Caption:
     """What was counted, behind its number."""
-    return JUDGED_RELEASES() if has_releases(evidence) else JUDGED_POINTS()
+    return RELEASES if has_releases(evidence) else DATA_POINTS
 
 
 def _subject(verdict: Verdict) -> Statement:
     evidence = verdict.evidence
     subject = ROW(row=evidence.name) if evidence.name else THIS()
-    parts: list[Statement | str] = []
+    parts: list[Caption | str] = []
     if evidence.column != LATENCY or evidence.of_several:
         parts.append(column_heading(evidence.column))
     if _of_worst_cpu(verdict):

@@ -39,7 +39,7 @@ MORE_TOGETHER = rule(
     "together",
 )
 LONGER = 6
-"""Where clusters are of unlike size, the bound is reckoned as if one more had come, so many times as large as the
+"""Where clusters are of unlike size, the bound is reckoned as if one more had come, this many times as large as the
 largest: the largest one of a heavy tail has hardly been seen yet."""
 OF_COUNTS = (NO_TRIALS.id, NO_MISSED.id, NOT_COUNTED.id, NO_MAX.id, COARSE.id, NO_ORDER.id)
 """Where it is not known how many missed."""
@@ -69,7 +69,7 @@ class Trials:
 
     @property
     def squares(self) -> int:
-        """Of the sizes of the clusters of its misses; all are one where nobody says it."""
+        """The sum of the squares of the clusters' sizes; all misses are one cluster where nobody says it."""
         return self.counts.misses**2 if self.counts.squares is None else self.counts.squares
 
     def together(self, stated: float) -> float:
@@ -124,7 +124,7 @@ def _of_all(counts: DeadlineSummary) -> OfCpu:
 
 def rate_of(evidence: Evidence, asked: Question) -> RateVerdict:
     """Clopper and Pearson's bounds on the effective number of samples, where the diagnostics are clean; of several
-    CPUs those of the worst. Where it was looked at again and again: those of bets on each round."""
+    CPUs those of the worst. Where it was looked at after each round: those of bets on each round."""
     trials = trials_of(evidence)
     forbids = _forbids(evidence, asked, trials)
     is_dependent = not evidence.by_rounds and bool(dependent(evidence))
@@ -190,7 +190,7 @@ def _at_most(evidence: Evidence) -> Callable[[Trials], Trials]:
 def lowers_of(
     evidence: Evidence, asked: Question, trials: Sequence[Trials], *, is_dependent: bool
 ) -> list[float]:
-    """The lower bound of each, which hold together with the confidence that is asked for."""
+    """The lower bound of each, which hold together with the required confidence."""
     confidence = _confidence_of_lower(asked, len(trials))
     if evidence.by_rounds:
         return [rate_lower_always(of.rounds, confidence) for of in trials]
@@ -203,8 +203,8 @@ def _confidence_of_lower(asked: Question, trials: int) -> float:
 
 
 def _lower(of: Trials, asked: Question, confidence: float, *, is_dependent: bool) -> float:
-    """If nobody knows how misses depend on each other, a twentieth of their share: that their number is 20 times its
-    mean has a probability of a twentieth at most, however they come (Markov's inequality)."""
+    """If nobody knows how misses depend on each other, a twentieth of their share: their number is 20 times its
+    mean with a probability of at most a twentieth, however they come (Markov's inequality)."""
     misses, releases = of.counts.misses, of.counts.releases
     if not misses or not releases:
         return 0.0

@@ -1,4 +1,4 @@
-"""PASS, FAIL or INCONCLUSIVE, as values: what is asked of a row, and the answers."""
+"""PASS, FAIL or INCONCLUSIVE, as values: a question about a row, and the answers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Question:
     miss_rate: float = 0.0
     """What is tolerated; 0: no miss at all."""
     horizon_s: float | None = None
-    """How long the next stretch is; None: as long as what was measured can bound; 0: it is not asked for."""
+    """The time ahead that is judged; None: as long as what was measured can bound; 0: none."""
     confidence: float = CONFIDENCE
     cluster: float = 1.0
     """How many misses come together at most, where too few were seen to say it."""
@@ -36,7 +36,7 @@ class Question:
 
     @property
     def judges_horizon(self) -> bool:
-        """Whether the next stretch decides: not where a rate is tolerated, unless a horizon is asked for."""
+        """Whether the horizon decides: not where a rate is tolerated, unless a horizon was stated."""
         return bool(self.horizon_s) or not self.miss_rate
 
 
@@ -45,7 +45,7 @@ class PartVerdict:
     """To one of the two questions."""
 
     outcome: Ruling | None
-    """None where it is not asked for, and stated only."""
+    """None where it is stated only."""
     forbids: tuple[Statement, ...] = ()
     """What keeps the bound from being stated; phrases."""
     needed_s: float | None = None
@@ -63,7 +63,7 @@ class RateVerdict(PartVerdict):
     cpu: str = ""
     """Of several CPUs the worst, which the bounds are about; "" where one alone measured."""
     releases: int = 0
-    """Of that CPU."""
+    """The releases of that CPU."""
     misses: int = 0
     cluster: float = 1.0
     """How many misses come together at most, as stated or seen."""
@@ -75,13 +75,13 @@ class RateVerdict(PartVerdict):
 
 @dataclass(frozen=True)
 class StretchVerdict(PartVerdict):
-    """The next stretch of time."""
+    """The horizon."""
 
     horizon_s: float = 0.0
     confidence: float = 0.0
     """With which the largest value seen is not exceeded in that time."""
     blocks: str = "time"
-    """What is taken to be exchangeable: stretches of "time", "runs", or "boots"; in virtual time "seeds"."""
+    """What is taken to be exchangeable: intervals of "time", "runs", or "boots"; in virtual time "seeds"."""
     bound: bool = True
     """Whether it may be stated with that confidence: False where something forbids it."""
     rises: tuple[Statement, ...] = ()
@@ -90,7 +90,7 @@ class StretchVerdict(PartVerdict):
 
 @dataclass(frozen=True)
 class Verdict:
-    """Of one row."""
+    """The verdict on one row."""
 
     outcome: Ruling
     asked: Question
@@ -100,7 +100,7 @@ class Verdict:
     valid: bool = True
     """False where a validity check failed, so that neither question was looked at."""
     extrapolation: Extrapolation | None = None
-    """A model's answer, which decides nothing; None where it was not asked for."""
+    """A model's answer, which decides nothing; None where there is none."""
 
     @property
     def needed_s(self) -> float | None:

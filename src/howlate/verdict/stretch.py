@@ -1,4 +1,4 @@
-"""The second question of a verdict: how late is the worst release of the next stretch of time? docs/verdict.md has
+"""The second question of a verdict: how late is the worst release within the horizon? docs/verdict.md has
 the rules with their reasons."""
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from howlate.verdict.rate import NOT_COUNTED
 from howlate.verdict.ruling import Question, Ruling, StretchVerdict
 from howlate.words.statement import Statement, rule
 
-SEEN = rule("verdict.seen", "the deadline was missed already, so what was seen bounds nothing below it")
+SEEN = rule("verdict.seen", "the deadline was missed already, so no bound below it holds")
 
 
 def horizon_of(evidence: Evidence, asked: Question) -> float:
-    """What was asked for, else what the time that was measured can bound: T (1 - c) / c, at 95 % a nineteenth; of
+    """The stated one, else what the time that was measured can bound: T (1 - c) / c, at 95 % a nineteenth; of
     rounds far apart the next one."""
     if asked.horizon_s is not None:
         return asked.horizon_s
@@ -101,6 +101,6 @@ def _confidence(evidence: Evidence, asked: Question, horizon_s: float) -> tuple[
 
 
 def _over(past_blocks: int, evidence: Evidence, horizon_s: float) -> float:
-    """With what confidence so many equally long blocks bound the horizon."""
+    """With what confidence equally long blocks bound the horizon."""
     ahead = math.ceil(horizon_s / (evidence.seconds / past_blocks) - 1e-9)
     return confidence_ahead(past_blocks, max(1, ahead))

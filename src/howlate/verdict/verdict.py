@@ -1,5 +1,5 @@
 """PASS, FAIL or INCONCLUSIVE: whether a machine keeps a deadline, and with what confidence. Two questions, answered
-apart: the rate of misses, and the next stretch of time. Pure; docs/verdict.md has the rules with their reasons."""
+apart: the rate of misses, and the horizon. Pure; docs/verdict.md has the rules with their reasons."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NOTHING_LEFT = rule("verdict.nothing-measured", "Nothing was measured.")
 
 
 def verdict(evidence: Evidence, asked: Question) -> Verdict:
-    """Of one row against what is asked."""
+    """The verdict on one row."""
     checks = _failed_checks(evidence)
     if checks:
         return _in_spite_of(checks, evidence, asked)
@@ -67,7 +67,7 @@ def _in_spite_of(checks: tuple[Statement, ...], evidence: Evidence, asked: Quest
 
 
 def with_extrapolation(verdict: Verdict, peaks: Peaks) -> Verdict:
-    """The same verdict, and beside it what a model says beyond the samples, or why it is refused."""
+    """The same verdict, with what a model says beyond the samples, or why it is refused."""
     evidence, asked = verdict.evidence, verdict.asked
     share = share_in_reach(asked.miss_rate, peaks.samples)
     return replace(
@@ -105,8 +105,8 @@ def _failed_checks(evidence: Evidence) -> tuple[Statement, ...]:
 
 
 def _exact(evidence: Evidence, asked: Question) -> Verdict:
-    """Of seeds that come out the same each time: what they did is exact. Of other seeds it says only as much as so
-    many that could as well have come in another order: B / (B + M)."""
+    """Of seeds that come out the same each time: what they did is exact. Of other seeds it says only as much as seeds
+    that could as well have come in another order: B / (B + M)."""
     counts = evidence.deadline
     worst = max(trials_of(evidence), key=lambda of: of.share)
     share = worst.share

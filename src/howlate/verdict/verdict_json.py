@@ -14,7 +14,7 @@ from howlate.words.say import english, to_json
 
 
 def verdict_json(verdict: Verdict, others: Sequence[Verdict] = ()) -> dict[str, Any]:
-    """One row for programs. `others`: on the columns that are judged beside the worst."""
+    """One row for programs. `others`: on the other columns that are judged."""
     evidence, rate, stretch = verdict.evidence, verdict.rate, verdict.stretch
     return {
         "row": evidence.name,

@@ -44,7 +44,7 @@ def text_of(text: Text) -> str:
     return say(text) if isinstance(text, Statement) else as_called(text)
 
 
-def count_text(count: int) -> str:
+def count_text(count: float) -> str:
     """A count in the reader's language, in which a comma may be the decimal one."""
     return f"{count:,}" if spoken() == SOURCE else grouped(count, " ")
 

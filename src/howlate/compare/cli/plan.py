@@ -93,7 +93,7 @@ def command(
     from howlate.cli._times import WEEK_NS, limit_ns_of, within_ns
     from howlate.compare.effort import horizon_json, pairs_json, rate_json
     from howlate.errors import UsageError
-    from howlate.verdict.cli.verdict import asked
+    from howlate.verdict.cli.verdict import question_from
 
     ratio = compared.ratio
     if miss_rate is None and horizon is None and ratio is None:
@@ -101,7 +101,7 @@ def command(
             "plan needs --miss-rate, --horizon or --ratio",
             remedy="write it like howlate plan --miss-rate 1e-7 --period 1ms",
         )
-    question = asked(deadline, miss_rate or 0.0, None, confidence)
+    question = question_from(deadline, miss_rate or 0.0, None, confidence)
     if miss_rate is not None and not miss_rate:
         raise UsageError(
             "no number of activations shows that no release ever misses",

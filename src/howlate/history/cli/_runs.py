@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 runs_argument = click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="[RUN...]")
 """Run folders, or folders that hold some."""
 no_index_option = click.option(
-    "--index/--no-index", default=True, help="--no-index: read every run anew, and keep no index beside them."
+    "--index/--no-index", default=True, help="--no-index: read every run anew, and keep no index of them."
 )
 
 

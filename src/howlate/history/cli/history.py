@@ -59,7 +59,7 @@ _shown = together(
     default=0.1,
     show_default=True,
     metavar="SHARE",
-    help="Below this share nothing is called a change.",
+    help="The smallest change that counts.",
 )
 @click.option(
     "--fail-on",

@@ -37,14 +37,10 @@ class UntilOptions:
 
         if self.rounds is None and self.every is None:
             return None
-        if self.until_decided:
+        if self.until_decided or self.rounds is None or self.every is None:
             raise UsageError(
-                "--until-decided measures as many rounds as it takes, without a pause",
-                remedy="leave out --rounds and --every, or --until-decided",
-            )
-        if self.rounds is None or self.every is None:
-            raise UsageError(
-                "--rounds and --every belong together", remedy="give both, such as --rounds 20 --every 5min"
+                "--rounds and --every belong together, and without --until-decided",
+                remedy="give both, such as --rounds 20 --every 5min",
             )
         from howlate.verdict.measured_rounds import Apart
 
@@ -67,10 +63,10 @@ class UntilOptions:
                         option=option,
                     )
             return None
-        from howlate.verdict.cli.verdict import asked
+        from howlate.verdict.cli.verdict import question_from
         from howlate.verdict.measured_rounds import Until
 
-        question = asked(None, self.miss_rate, self.horizon, 0.95, self.cluster)
+        question = question_from(None, self.miss_rate, self.horizon, 0.95, self.cluster)
         if not question.miss_rate and question.horizon_s is None:
             raise UsageError(
                 "--until-decided needs --miss-rate or --horizon",
@@ -101,7 +97,11 @@ until_options = together(
             metavar="RATE",
             help="With --until-decided: the share of the releases that may miss (default: none).",
         ),
-        click.option("--horizon", metavar="TIME", help="With --until-decided: how long the next stretch is."),
+        click.option(
+            "--horizon",
+            metavar="TIME",
+            help="With --until-decided: time for which the largest value is a bound.",
+        ),
         click.option(
             "--cluster",
             type=float,
@@ -113,7 +113,7 @@ until_options = together(
             "--rounds",
             type=click.IntRange(2, MOST_ROUNDS),
             metavar="N",
-            help="Measure so many rounds, each over all points; needs --every.",
+            help="Number of rounds, each over all points; needs --every.",
         ),
         click.option(
             "--every", metavar="TIME", help="How long after the beginning of a round the next one begins."

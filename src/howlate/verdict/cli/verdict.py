@@ -81,8 +81,8 @@ _asked = together(
         click.option(
             "--horizon",
             metavar="TIME",
-            help="How long the next stretch is (default: what the run can bound, at 0.95 a nineteenth of its "
-            "length). With --miss-rate the next stretch is judged only where this is given.",
+            help="Time for which the largest value is a bound (default: what the run can bound, at 0.95 a nineteenth "
+            "of its length). With --miss-rate it is judged only where this is given.",
         ),
         click.option(
             "--cluster",
@@ -97,7 +97,7 @@ _asked = together(
             default=0.95,
             show_default=True,
             metavar="SHARE",
-            help="Of each bound.",
+            help="Confidence of each bound.",
         ),
     ),
 )
@@ -143,7 +143,7 @@ def command(
     from howlate.verdict.screen import screen
     from howlate.verdict.whole import EXIT_CODES, code_of, outcome_of, ruling_of
 
-    question = asked(about.deadline, about.miss_rate, about.horizon, about.confidence, about.cluster)
+    question = question_from(about.deadline, about.miss_rate, about.horizon, about.confidence, about.cluster)
     content = load_run(run, bins=False, kernels=False)
     if question.deadline_ns:
         content = on_deadline(run, content, question.deadline_ns)
@@ -172,7 +172,7 @@ def command(
     return code_of(ruling, EXIT_CODES[ruling], [content])
 
 
-def asked(
+def question_from(
     deadline: str | None, miss_rate: float, horizon: str | None, confidence: float, cluster: float = 1.0
 ) -> Question:
     """The question, decoded; its deadline is 0 where none was given. UsageError says what is wrong with it."""
@@ -180,24 +180,21 @@ def asked(
     from howlate.errors import UsageError
     from howlate.verdict.ruling import Question
 
-    if not 0 <= miss_rate < 1:
-        raise UsageError(
-            "--miss-rate must be at least 0 and below 1, not {rate}",
-            remedy="write it like 1e-6; 0 tolerates no miss",
-            rate=miss_rate,
-        )
-    if not 0.5 <= confidence < 1:
-        raise UsageError(
-            "--confidence must be between 0.5 and 1, not {confidence}",
-            remedy="write it like 0.95",
-            confidence=confidence,
-        )
-    if not 1 <= cluster < math.inf:
-        raise UsageError(
-            "--cluster must be at least 1, not {size}",
-            remedy="write it like 1 (they come singly) or 4",
-            size=cluster,
-        )
+    for option, value, least, below, example in (
+        ("--miss-rate", miss_rate, 0, 1, "1e-6"),
+        ("--confidence", confidence, 0.5, 1, "0.95"),
+        ("--cluster", cluster, 1, math.inf, "4"),
+    ):
+        if not least <= value < below:
+            raise UsageError(
+                "{option} must be from {least} to below {below}, not {value}",
+                remedy="write it like {example}",
+                option=option,
+                least=least,
+                below=below,
+                value=value,
+                example=example,
+            )
     horizon_ns = None if horizon is None else duration_ns("--horizon", horizon)
     if horizon_ns == 0 and not miss_rate:
         raise UsageError(
@@ -210,7 +207,7 @@ def asked(
 
 
 def _print(rows: Sequence[Judged], content: RunContent, slower: Sequence[Statement]) -> None:
-    """In sentences; of each row the columns beside the worst, and the CPUs."""
+    """In sentences; of each row all columns, and the CPUs."""
     from rich.console import Console
 
     from howlate.document.document import texts
