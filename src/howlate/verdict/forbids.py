@@ -71,7 +71,7 @@ RUNS_DIFFER = rule(
 )
 BELOW_THRESHOLD = rule(
     "verdict.below-threshold",
-    "gaps up to {threshold_ns:time} were not looked for, and the deadline is below",
+    "gaps up to {threshold_ns:time} were not looked for",
 )
 NO_THRESHOLD = rule("verdict.no-threshold", "the file does not say from which length on it counts a gap")
 

@@ -17,7 +17,6 @@ FACT_COUNT = rule(
     "never served.",
 )
 FACT_LATE = rule("verdict.fact-late", "The number of releases without an activation is not known.")
-FACT_THRESHOLD = rule("verdict.fact-threshold", "Gaps up to {threshold_ns:time} were not looked for.")
 FACT_SKIPPED = rule(
     "verdict.fact-skipped",
     "{count:count} release was skipped, because the task was still late for an earlier one (late policy skip). The "
@@ -74,11 +73,11 @@ def facts(verdict: Verdict) -> list[Statement]:
 def _of_deadline(verdict: Verdict) -> list[Statement]:
     """What was counted, and what nobody could count."""
     evidence, counts = verdict.evidence, verdict.evidence.deadline
-    if not evidence.trials:
-        return [FACT_THRESHOLD(threshold_ns=evidence.threshold_ns)] if evidence.threshold_ns else []
-    if not evidence.known.missed_releases and not uncounted(evidence):
+    if not evidence.trials or uncounted(evidence):
+        return []
+    if not evidence.known.missed_releases:
         return [FACT_LATE()]
-    if counts.at_least or uncounted(evidence) or not (has_releases(evidence) or counts.unserved):
+    if counts.at_least or not (has_releases(evidence) or counts.unserved):
         return []
     values = {"misses": counts.misses, "releases": counts.releases, "late": counts.late}
     about = {"deadline_ns": verdict.asked.deadline_ns, "things": things_of(evidence)}

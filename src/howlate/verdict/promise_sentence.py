@@ -9,6 +9,7 @@ from typing import Any
 from howlate.model.columns import LATENCY, RESPONSE
 from howlate.statistics.phrases import DATA_POINTS, RELEASES, column_heading
 from howlate.verdict.evidence import Evidence
+from howlate.verdict.forbids import BELOW_THRESHOLD
 from howlate.verdict.rate import NOT_COUNTED
 from howlate.verdict.ruling import Ruling, Verdict, worst
 from howlate.words.caption import Caption
@@ -116,6 +117,8 @@ def _counted(verdict: Verdict) -> Iterator[Statement]:
     evidence, counts = verdict.evidence, verdict.evidence.deadline
     if not evidence.trials:
         yield GAPS(misses=counts.misses, seconds=evidence.seconds)
+        if evidence.threshold_ns:
+            yield BELOW_THRESHOLD(threshold_ns=evidence.threshold_ns)
     elif uncounted(evidence):
         yield LARGEST(max_ns=evidence.max_ns)
         return
