@@ -144,7 +144,7 @@ class Course:
 
     @property
     def is_worse(self) -> bool:
-        """Than it was: after the newest change, or with a rise from run to run."""
+        """Whether it is worse than it was: after the newest change, or with a rise from run to run."""
         if self.changes:
             return self.changes[-1].is_worse
         return self.has_trend and self.trend is not None and self.trend.tau > 0

@@ -45,7 +45,6 @@ FOOT = rule(
 
 
 def document(history: History) -> Document:
-    """The page."""
     title = _("Runs over time")
     _verdict, word, *_said = headline(history, worst_first(history))
     return Document(tuple(_sections(history, title)), " – ".join(filter(None, (word, title, "howlate"))))
@@ -167,7 +166,7 @@ def _newest(history: History) -> Sheet:
 
 
 def _kernels(machines: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Each once."""
+    """The kernels, each once."""
     releases = (facts.get("kernel.release") for facts in machines.values())
     return list(dict.fromkeys(str(release) for release in releases if release))
 

@@ -112,7 +112,7 @@ def machine_of(run: KnownRun, facts: Mapping[str, Any]) -> str:
 
 
 def _series(runs: Sequence[KnownRun], machine: str, labels: Mapping[str, str]) -> list[Series]:
-    """By configuration, in the order in which these come first."""
+    """The series by configuration, in the order in which these come first."""
     cells: dict[tuple[Any, ...], dict[int, list[KnownCell]]] = {}
     for place, run in enumerate(runs):
         for cell in run.cells:
@@ -158,7 +158,7 @@ def _past(run: KnownRun, cells: Sequence[KnownCell], column: str) -> PastRun:
 
 
 def _named(series: Sequence[Series]) -> tuple[Series, ...]:
-    """By what they differ in; of several columns or machines with that."""
+    """The series with names: what they differ in, with column and machine where there are several."""
     columns = len({each.column for each in series}) > 1
     tests = len({each.test for each in series}) > 1
     machines = len({each.machine for each in series}) > 1

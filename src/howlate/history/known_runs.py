@@ -124,7 +124,7 @@ def _known(column: ColumnSummary) -> KnownColumn:
 
 
 def _single(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of a machine that are one value and last longer than a moment."""
+    """The facts of a machine that are one value and last longer than a moment."""
     values = facts.get("values")
     if not isinstance(values, dict):
         return {}

@@ -161,7 +161,7 @@ def _table(courses: Sequence[Course], width: int, *, letters: bool) -> ScreenTab
 
 
 def _levels(course: Course) -> tuple[float | None, float]:
-    """Before the newest change and after it; without one the median of all."""
+    """The level before the newest change and after it; without one the median of all."""
     if not course.changes:
         return None, median(course.values)
     return course.changes[-1].before_ns, course.changes[-1].after_ns
@@ -213,7 +213,6 @@ def _notes(history: History) -> Iterator[Text]:
 
 
 def _span(history: History) -> str:
-    """Which runs."""
     first, last = history.runs[0].started[:10], history.runs[-1].started[:10]
     machines = dict.fromkeys(series.machine for series in history.series)
     dates = first if first == last else f"{first} – {last}"

@@ -18,7 +18,7 @@ LAST_STEP_NS = 100 * 10**9
 
 @dataclass(frozen=True)
 class ThreadReleases:
-    """Of one measuring thread, outside warm-up."""
+    """The releases of one measuring thread, outside warm-up."""
 
     thread: int
     cpu: int

@@ -29,7 +29,7 @@ RowKey = tuple[object, ...]
 
 
 def key_of(point: str, labels: Mapping[str, str]) -> RowKey:
-    """Of a point with its labels, those aside that are read back from each cell."""
+    """The key of a point with its labels, without those that are read back from each cell."""
     return (point, *sorted((name, text) for name, text in labels.items() if name not in IN_FORCE))
 
 

@@ -32,7 +32,7 @@ class Statistic:
     meaning: str = ""
 
     def of(self, column: ColumnSummary | None) -> int | float | None:
-        """Its value; None also if an older run does not have it."""
+        """The value; None if an older run lacks it."""
         return None if column is None else column.figure(self.name)
 
 

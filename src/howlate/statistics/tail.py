@@ -49,7 +49,7 @@ def threshold(counts: ValueCounts) -> int | None:
 
 @dataclass(frozen=True)
 class Clusters:
-    """Of misses: late answers with the releases that they swallowed."""
+    """Clusters of misses: late answers with the releases that they swallowed."""
 
     starts: Int64s
     """The positions of their first late answers, increasing."""

@@ -280,7 +280,7 @@ class CellRecord:
 
 
 def _missing_loads(cell: CellRecord) -> list[Statement]:
-    """Why, of each load that was not there."""
+    """Why loads were not there."""
     return [missing for load in cell.loads if (missing := load.missing) is not None]
 
 
@@ -376,13 +376,13 @@ def _unlike(stated: Sequence[Stated]) -> list[Statement]:
 
 
 def _apart(means: Sequence[float], unit_ns: int) -> bool:
-    """By more than the digits that the tool cuts off."""
+    """Whether means differ by more than the digits that the tool cuts off."""
     low, high = min(means), max(means)
     return high > low * DIFFER and high - low > 2 * unit_ns
 
 
 def _ends(means: Sequence[tuple[str, float]]) -> Sequence[tuple[str, float]]:
-    """By size; of more than eight the ends."""
+    """The means by size; of more than eight the first and last four."""
     ordered = sorted(means, key=lambda each: each[1])
     return ordered if len(ordered) <= 8 else [*ordered[:4], *ordered[-4:]]
 

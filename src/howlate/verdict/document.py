@@ -123,7 +123,7 @@ def _row_by_row(verdicts: Sequence[Verdict]) -> Iterator[Item]:
 
 
 def each(rows: Sequence[Sequence[Verdict]]) -> Iterator[Item]:
-    """Of each row every column that is judged, with a line for each CPU."""
+    """Every judged column of each row, with a line for each CPU."""
     for verdicts in rows:
         for verdict in verdicts:
             if len(verdicts) > 1 or each_cpu(verdict):
@@ -132,7 +132,7 @@ def each(rows: Sequence[Sequence[Verdict]]) -> Iterator[Item]:
 
 
 def _shared(told: Sequence[Sequence[Statement]]) -> tuple[Statement, ...]:
-    """What is said of several rows, of each of them."""
+    """Statements that are made on each of several rows."""
     if len(told) < 2:
         return ()
     return tuple(line for line in told[0] if all(line in lines for lines in told))
@@ -153,7 +153,6 @@ def briefly(verdicts: Sequence[Verdict], content: RunContent | None = None) -> I
 
 
 def sheet(verdicts: Sequence[Verdict]) -> Sheet:
-    """A row each."""
     maxima = [verdict.evidence.max_ns for verdict in verdicts]
     confidence = verdicts[0].asked.confidence
     exact = verdicts[0].evidence.virtual

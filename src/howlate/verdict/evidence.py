@@ -248,7 +248,6 @@ def _threshold_ns(cells: Sequence[CellSummary]) -> int | None:
 
 
 def known_of_all(known: Sequence[Knowledge]) -> Knowledge:
-    """What is known of every one of them."""
     overflows = [each.overflow for each in known if each.overflow is not None]
     ends = [each.overflow_from_ns for each in known if each.overflow_from_ns is not None]
     return Knowledge(

@@ -207,7 +207,7 @@ def extrapolated(
 
 
 def as_statements(extrapolation: Extrapolation | None) -> list[Statement]:
-    """For a report; nothing where there is none."""
+    """Statements for a report; none without a model."""
     if extrapolation is None:
         return []
     if extrapolation.refused:
@@ -279,7 +279,7 @@ def _tail(peaks: Peaks, threshold_ns: int) -> _Tail | None:
 
 
 def _of_values(tails: Sequence[_Tail]) -> list[Statement]:
-    """What is seen without an order."""
+    """The reasons that need no order."""
     whole = tails[0]
     refused = _too_coarse(whole) or _second_mode(tails)  # between steps nothing lies: that is no mode
     p, worst = min((fits(tail.beyond, tail.fit) * len(tails), tail.threshold_ns) for tail in tails)
@@ -344,7 +344,7 @@ def _unstable(tails: Sequence[_Tail]) -> list[Statement]:
 
 
 def _of_levels(levels: Sequence[float], upper_ns: float, largest_ns: int) -> list[Statement]:
-    """What is seen of the answers."""
+    """The reasons that the answers give."""
     low_ns, high_ns = min(levels), max(levels)
     refused = []
     if high_ns > APART * low_ns:
@@ -355,7 +355,7 @@ def _of_levels(levels: Sequence[float], upper_ns: float, largest_ns: int) -> lis
 
 
 def _of_order(whole: _Tail, peaks: Peaks) -> list[Statement]:
-    """What is seen of the order in which the peaks came."""
+    """The reasons that the order of the peaks gives."""
     neighbours = kendall_trend(whole.maxima_ns[1:], whole.maxima_ns[:-1])
     refused = []
     if neighbours is not None and neighbours.p < LEVEL:

@@ -19,7 +19,7 @@ from howlate.words.statement import Statement
 
 
 def rows(material: ReportInput) -> list[Judged]:
-    """On the deadlines that were stated."""
+    """The verdicts on the deadlines that were stated."""
     return [row for content in material.runs for row in stated(content)]
 
 

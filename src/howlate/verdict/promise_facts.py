@@ -54,7 +54,7 @@ FACT_OTHERS = rule(
 
 
 def facts(verdict: Verdict) -> list[Statement]:
-    """Those that the sentence does not have."""
+    """Facts that the sentence does not have."""
     evidence, told = verdict.evidence, _of_deadline(verdict)
     if evidence.deadline.skipped:
         told.append(FACT_SKIPPED(count=evidence.deadline.skipped))

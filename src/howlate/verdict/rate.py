@@ -162,7 +162,7 @@ def _upper(evidence: Evidence, asked: Question, of: Trials) -> float | None:
 
 
 def _bound(of: Trials, part: float, confidence: float, longer: float = 1.0) -> float:
-    """Of `longer` times as many releases, of which as large a share missed."""
+    """The bound for `longer` times as many releases with the same share of misses."""
     misses, releases = _effective(of, part, longer)
     return rate_upper(with_reserve(misses, of.seconds * longer), releases, confidence)
 

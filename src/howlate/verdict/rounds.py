@@ -52,5 +52,5 @@ def whole_rounds(out: Path | None) -> int:
 
 
 def until_round(cells: Sequence[Cell], number: int) -> tuple[Cell, ...]:
-    """Those of the first rounds."""
+    """The cells of the first rounds."""
     return tuple(cell for cell in cells if cell.repetition <= number)

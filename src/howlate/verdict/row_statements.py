@@ -35,7 +35,7 @@ NO_TIME_HELPS = rule("verdict.no-time-helps", "Measuring longer under these cond
 
 
 def remaining(verdict: Verdict) -> list[Statement]:
-    """What to do about an open one."""
+    """What to do about an open verdict."""
     if verdict.outcome is not Ruling.INCONCLUSIVE:
         return []
     if no_verdict(verdict):
@@ -51,7 +51,7 @@ def remaining(verdict: Verdict) -> list[Statement]:
 
 
 def answers(verdict: Verdict) -> tuple[Statement, ...]:
-    """On the rate, on late events, on the horizon."""
+    """The answers on the rate, on late events, on the horizon."""
     return (rate_line(verdict), *events_line(verdict), *horizon_line(verdict))
 
 

@@ -42,7 +42,7 @@ class Question:
 
 @dataclass(frozen=True)
 class PartVerdict:
-    """To one of the two questions."""
+    """The answer to one of the two questions."""
 
     outcome: Ruling | None
     """None where it is stated only."""
@@ -54,7 +54,7 @@ class PartVerdict:
 
 @dataclass(frozen=True)
 class RateVerdict(PartVerdict):
-    """The rate of misses."""
+    """The answer on the rate of misses."""
 
     upper: float | None = None
     lower: float = 0.0
@@ -75,7 +75,7 @@ class RateVerdict(PartVerdict):
 
 @dataclass(frozen=True)
 class StretchVerdict(PartVerdict):
-    """The horizon."""
+    """The answer on the horizon."""
 
     horizon_s: float = 0.0
     confidence: float = 0.0
@@ -123,7 +123,7 @@ class Verdict:
 
 
 def worst(outcomes: Sequence[Ruling]) -> Ruling:
-    """Of several rows: one that fails fails them all."""
+    """The ruling of several rows: one that fails fails them all."""
     return together(outcomes)
 
 

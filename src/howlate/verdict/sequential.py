@@ -36,7 +36,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Rounds:
-    """Of one CPU, in the order in which they were measured."""
+    """The rounds of one CPU, in the order in which they were measured."""
 
     releases: tuple[int, ...]
     misses: tuple[int, ...]

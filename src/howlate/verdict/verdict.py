@@ -79,7 +79,7 @@ def with_extrapolation(verdict: Verdict, peaks: Peaks) -> Verdict:
 
 
 def too_few(verdict: Verdict) -> bool:
-    """Whether an open verdict is so for the number of its samples alone."""
+    """Whether a verdict is open for the number of its samples alone."""
     open_ = [answer for answer in (verdict.rate, verdict.stretch) if answer.outcome is Ruling.INCONCLUSIVE]
     why = {statement.rule for answer in open_ for statement in answer.forbids}
     return bool(why) and why <= {TOO_FEW.id, TOO_SHORT.id}
@@ -95,7 +95,7 @@ def reach_s(asked: Question, period_s: float, round_s: float) -> float:
 
 
 def _failed_checks(evidence: Evidence) -> tuple[Statement, ...]:
-    """What makes a row one without a verdict."""
+    """Why a row has no verdict."""
     checks = list(evidence.failed_checks)
     if evidence.steal > MOST_STEAL:
         checks.append(STOLEN(share=evidence.steal, most=MOST_STEAL))

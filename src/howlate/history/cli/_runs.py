@@ -56,7 +56,7 @@ def code_of(catalogue: Catalogue, left_out: Sequence[LeftOut] = ()) -> ExitCode:
 
 
 def name_left_out(left_out: Sequence[LeftOut]) -> None:
-    """On standard error."""
+    """Names them on standard error."""
     from howlate.words.say import english
 
     for each in left_out:

@@ -207,7 +207,6 @@ def question_from(
 
 
 def _print(rows: Sequence[Judged], content: RunContent, slower: Sequence[Statement]) -> None:
-    """In sentences; of each row all columns, and the CPUs."""
     from rich.console import Console
 
     from howlate.document.document import texts
