@@ -51,7 +51,7 @@ def test_every_text_that_howlate_lists_is_examined() -> None:
         for _, text in lint.texts_of_python(ast.parse(path.read_text(encoding="utf-8")))
     }
     listed = {" ".join(text.split()) for _, _, text in tool("list_messages").messages()}
-    assert len(listed & examined) > 2000
+    assert len(listed & examined) > 1500
     composed = {text for text in listed - examined if " " in text}
     marked = {words for text in composed for _, words, _ in lint.in_text(text)}
     assert {words for words in marked if not any(words in text for text in examined)} == set()

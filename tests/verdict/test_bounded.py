@@ -70,7 +70,7 @@ def captions(told: Text) -> list[Caption]:
     """With those that they are made of."""
     if not isinstance(told, Caption):
         return []
-    inner = [value for value in told.values.values()]
+    inner = list(told.values.values())
     listed = [each for value in inner for each in getattr(value, "texts", [value])]
     return [told, *(caption for each in listed for caption in captions(each))]
 

@@ -109,7 +109,7 @@ def test_no_row_has_a_bound_with_less_confidence_than_is_asked_for(tmp_path: Pat
     """An hour after one second has 1 / 3601."""
     made_inventory.RUNS["passed"](tmp_path / "passed")
     content = on_deadline(tmp_path / "passed", load_run(tmp_path / "passed", bins=False), DEADLINE_NS)
-    question = asked(f"{DEADLINE_NS}ns", 0.0, "1h", 0.95)
+    question = question_from(f"{DEADLINE_NS}ns", 0.0, "1h", 0.95)
     found = verdicts_of(tmp_path / "passed", content, question)
     material = ReportInput([content], TERMINAL, folder="runs/passed").made_before(rows, found)
     (calm,) = [line for line in shown(material) if line.startswith("? none")]

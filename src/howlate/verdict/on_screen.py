@@ -62,8 +62,8 @@ def promised(verdicts: Sequence[Verdict]) -> list[Text]:
     level, bounds = level_text(asked.confidence), []
     if len(horizons) == len(verdicts):
         largest = time_text(max(v.evidence.bound_ns for v in verdicts), space=" ", rounds=math.ceil)
-        seconds = _time(min(horizons), math.floor)
-        bounds.append(Caption("none later than {max} in its next {seconds}", max=largest, seconds=seconds))
+        time = _time(min(horizons), math.floor)
+        bounds.append(Caption("none later than {max} in its next {seconds}", max=largest, seconds=time))
     events = [v.rate.events_per_h for v in verdicts if v.rate.events_per_h is not None]
     if len(events) == len(verdicts):
         bounds.append(
