@@ -12,7 +12,14 @@ from howlate.model.plan import Cell, Plan
 from howlate.model.preemption import CORES
 from howlate.model.run import Run
 from howlate.model.study import Order, Study, Value
-from howlate.model.summary import Accounting, CellSummary, ColumnSummary, LargestAlone, LoadSummary
+from howlate.model.summary import (
+    Accounting,
+    CellSummary,
+    ColumnSummary,
+    DeadlineSummary,
+    LargestAlone,
+    LoadSummary,
+)
 from howlate.statistics.statistics import QUANTILES
 from howlate.statistics.valid import GRAVITY
 from howlate.words.statement import Statement
@@ -38,6 +45,8 @@ class Made:
     """The maximum without the one sample that makes it, and the deviation."""
     gravity_ns: int = 0
     """Of the real-time core that served it."""
+    misses: int | None = None
+    """Of a deadline of 5 us."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +101,7 @@ def summary_of(cell: Cell, made: Made, kernel: str, clock: str = "tsc") -> CellS
         Accounting(1000 + made.overruns, 1000, made.overruns, 0, 0, 0, 0, "skip"),
         "activations", {"before": clock, "after": clock}, made.valid, {made.column: column},
         loads=loads, repetition=cell.repetition,
+        deadline=None if made.misses is None else DeadlineSummary(5 * US, 1000, made.misses),
         warnings=(
             *(() if made.valid else (Statement.verbatim("it was made invalid"),)),
             *((GRAVITY(gravity_ns=made.gravity_ns),) if made.gravity_ns else ()),

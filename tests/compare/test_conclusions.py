@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from howlate.compare.boundaries import BELOW, NEVER, UNCLEAR, boundary
-from howlate.compare.compare import IN_BLOCKS, NOT_INTERLEAVED, compare
+from howlate.compare.compare import IN_BLOCKS, NOT_INTERLEAVED, compare, to_json
 from howlate.compare.conclusions import (
     ALONE,
     LARGEST,
@@ -20,19 +20,23 @@ from howlate.compare.conclusions import (
     conclusions,
     conclusions_json,
 )
+from howlate.compare.document import _ratio
 from howlate.compare.relations import (
     ALIKE,
     AS_SEEN,
     MIXED,
     RATIO,
+    RATIO_FROM,
     SMALLER,
     SMALLER_AT_FEW,
     SMALLER_SEEN,
 )
+from howlate.compare.screen import CompareRow
 from howlate.compare.trends import AS_SEEN as RUN_TIME_AS_SEEN
 from howlate.compare.trends import FALLS, NEITHER, RISES, TREND
 from howlate.model.loaded import RunContent
 from howlate.model.study import numbered
+from howlate.model.summary import MISSES
 from howlate.sides.sides import DIRECTIONS, NOT_ALIKE, Direction
 from howlate.statistics.phrases import FIGURES
 from howlate.words.caption import Caption
@@ -300,6 +304,21 @@ def test_the_json_has_each_rule_with_its_values_and_its_text() -> None:
         assert (read.rule, read.values.keys()) == (statement.rule, statement.values.keys())
         assert english(read) == english(statement)
         assert entry["text"] == entry["statement"]["text"] == english(statement)
+
+
+def test_a_ratio_without_an_upper_end_is_told_and_stored_as_such() -> None:
+    """Of misses, where one side has none."""
+    cells = [{at(load="none"): [Made(misses=misses)] * 12} for misses in (30, 0)]
+    found = compare([lab_run(dict(zip(("6.1", "6.1-rt"), cells, strict=True)))])
+    concluded = conclusions(found)
+    json.dumps([to_json(found), conclusions_json(concluded)], allow_nan=False)
+    statements = [statement for _, of_one in concluded for statement in of_one]
+    (ratio,) = [values["ratios"] for values in of_rule(statements, SMALLER)]
+    assert ratio.rule in (RATIO.id, RATIO_FROM.id) and english(ratio)
+    decided = [decision for pair in found.blocks[0].pairs for decision in pair.decisions][-1]
+    told = _ratio(decided if decided.direction == "larger" else decided.turned())
+    assert told.text.endswith(", ∞]")
+    assert CompareRow("", "b", MISSES, (1, 30), decided).ratio
 
 
 # --- Overruns -----------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from howlate.compare.compare import NOT_INTERLEAVED
-from howlate.model.summary import ColumnSummary, DeadlineSummary
+from howlate.model.summary import MISSES, ColumnSummary, DeadlineSummary
 from howlate.sides.paired import ratio_interval
 from howlate.sides.sides import (
     IN_THE_MARGIN,
@@ -163,15 +164,17 @@ def test_only_repetitions_that_both_sides_have_are_pairs() -> None:
     assert {v.why for v in apart} == {NO_PAIRS()}
 
 
-def with_misses(side: int, misses: list[int], deadline_ns: int = 1000, **known: Any) -> SideRow:
-    """A side whose repetitions of 12,000 releases missed so many deadlines, with a p99.9."""
+def with_misses(
+    side: int, misses: Sequence[int], deadline_ns: int = 1000, releases: int = 12_000, **known: Any
+) -> SideRow:
+    """A side whose repetitions missed so many deadlines, with a p99.9."""
     whole = row(side, [10.0] * len(misses))
     once = {
         number: replace(
             whole.once[number],
             column=replace(whole.once[number].column, quantiles={"0.5": 4000, "0.999": 9000}),
             misses=missed,
-            deadline=DeadlineSummary(deadline_ns, 12_000, missed, **known),
+            deadline=DeadlineSummary(deadline_ns, releases, missed, **known),
         )
         for number, missed in enumerate(misses, 1)
     }
@@ -206,6 +209,64 @@ def test_a_handful_of_misses_is_never_called_equal(late: int) -> None:
     found = {v.figure: v for v in decisions(with_misses(0, one), with_misses(1, other))}["deadline_misses"]
     assert found.direction == "indistinct" and found.interval is not None
     assert found.interval.low < 1 / MARGIN and found.interval.high > MARGIN
+
+
+NONE = [0] * 12
+ONE = [*NONE[1:], 1]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [((12_000, NONE), (120_000, ONE)), ((12_000, ONE), (14_400, ONE)), ((12_000, ONE), (14_400, NONE))],
+)
+def test_a_side_with_fewer_releases_is_not_called_larger_for_that(
+    first: tuple[int, list[int]], second: tuple[int, list[int]]
+) -> None:
+    """Half a miss is the same share on both sides."""
+    sides = [with_misses(n, misses, releases=of) for n, (of, misses) in enumerate((first, second))]
+    for one, other in (sides, sides[::-1]):
+        found = decisions(one, other)[-1]
+        assert (found.figure, found.direction, found.p) == (MISSES, "indistinct", 1.0)
+        assert found.interval is not None and found.interval.low < 1 < found.interval.high
+
+
+def test_a_side_without_a_miss_may_never_have_one() -> None:
+    """Its low end is 0, and the other's high end is not there."""
+    found = decisions(with_misses(0, NONE), with_misses(1, [30] * 12))[-1]
+    assert found.direction == "smaller" and found.interval is not None
+    assert (found.interval.low, found.to_json()["low"]) == (0.0, 0.0)
+    assert found.interval.high == pytest.approx(1 / 30.5)
+    back = decisions(with_misses(0, [30] * 12), with_misses(1, NONE))[-1]
+    for turned in (back, found.turned()):
+        assert turned.direction == "larger" and turned.interval is not None
+        assert (turned.interval.high, turned.to_json()["high"]) == (math.inf, None)
+        assert turned.interval.low == pytest.approx(30.5)
+    one = decisions(with_misses(0, ONE), with_misses(1, [30] * 12))[-1]
+    assert one.interval is not None and one.interval.low > 0
+
+
+@pytest.mark.parametrize("expected", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("times", [1.0, 1.2, 10.0])
+def test_equal_rates_of_misses_are_not_told_apart_whatever_the_releases(
+    times: float, expected: float
+) -> None:
+    """In at most 5 % of 200; of each repetition so many misses are expected on the shorter side."""
+    random, wrong = np.random.default_rng(35), 0
+    for _ in range(200):
+        few, many = random.poisson(expected, 12), random.poisson(expected * times, 12)
+        sides = with_misses(0, few.tolist()), with_misses(1, many.tolist(), releases=round(12_000 * times))
+        wrong += decisions(*sides, figures=[MISSES])[0].direction in ("smaller", "larger")
+    assert wrong <= 10
+
+
+@pytest.mark.parametrize("times", [1.0, 1.2, 10.0])
+def test_five_times_as_many_misses_are_found_whatever_the_releases(times: float) -> None:
+    random, found = np.random.default_rng(36), 0
+    for _ in range(50):
+        few, many = random.poisson(50, 12), random.poisson(10 * times, 12)
+        sides = with_misses(0, few.tolist()), with_misses(1, many.tolist(), releases=round(12_000 * times))
+        found += decisions(*sides)[-1].direction == "larger"
+    assert found == 50
 
 
 def test_misses_of_unlike_or_uncertain_deadlines_are_not_compared() -> None:

@@ -4,6 +4,7 @@ sentences around them (docs/compare.md)."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -361,7 +362,7 @@ def _ratio(decision: Decision | None) -> SheetCell:
         confidence=f"{interval.confidence:.1%}", pairs=interval.pairs
     )
     return SheetCell(
-        f"{interval.ratio:.3g} [{interval.low:.3g}, {interval.high:.3g}]",
+        f"{interval.ratio:.3g} [{interval.low:.3g}, {'∞' if math.isinf(interval.high) else f'{interval.high:.3g}'}]",
         sign=told,
         state=decision.direction,
         why="; ".join([why, *whys]),

@@ -3,6 +3,7 @@ has the smaller maximum; and the conclusions of other rooms about two sides."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
@@ -47,6 +48,7 @@ Judgements = Sequence[tuple[Block, Decision]]
 """The decision at each point."""
 
 RATIO = rule("ratio.interval", "ratio {ratio}, 95 % interval from {low:significant} to {high:significant}")
+RATIO_FROM = rule("ratio.from", "ratio {ratio}, 95 % interval from {low:significant} on")
 
 SMALLER = rule(
     "against.smaller",
@@ -183,11 +185,9 @@ def places_of(topic: Topic, judgements: Judgements) -> tuple[Statement, ...]:
 def _ratios(judgements: Judgements) -> Statement:
     """ "ratio 0.011 to 0.9, 95 % interval from 0.01 to 0.95": of the first side to the second."""
     intervals = [decision.interval for _, decision in judgements if decision.interval is not None]
-    return RATIO(
-        ratio=phrases.span([interval.ratio for interval in intervals]),
-        low=min(interval.low for interval in intervals),
-        high=max(interval.high for interval in intervals),
-    )
+    ratio = phrases.span([interval.ratio for interval in intervals])
+    low, high = min(interval.low for interval in intervals), max(interval.high for interval in intervals)
+    return RATIO_FROM(ratio=ratio, low=low) if math.isinf(high) else RATIO(ratio=ratio, low=low, high=high)
 
 
 def _as_seen(topic: Topic, first: int, second: int, figures: Sequence[str]) -> tuple[Statement, ...]:

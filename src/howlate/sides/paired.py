@@ -8,6 +8,7 @@ tests on samples find a difference always (docs/statistics.md).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +16,10 @@ import numpy.typing as npt
 from numpy.typing import ArrayLike
 
 Reals = npt.NDArray[np.float64]
-Steps = tuple[float, float]
+Steps = tuple[float | Reals, float | Reals]
 NO_STEPS: Steps = (0.0, 0.0)
-"""By how much the true values of each side may be larger than those that are given, which are rounded down."""
+"""By how much the true values of each side may be larger than those that are given, which are rounded down: of all
+pairs, or of each."""
 
 
 @dataclass(frozen=True)
@@ -27,12 +29,14 @@ class RatioInterval:
     ratio: float
     low: float
     high: float
+    """Infinite where the second may be none at all."""
     confidence: float
     """The exact confidence: at least what was requested."""
     pairs: int
 
     def turned(self) -> RatioInterval:
-        return RatioInterval(1 / self.ratio, 1 / self.high, 1 / self.low, self.confidence, self.pairs)
+        high = 1 / self.low if self.low else math.inf
+        return RatioInterval(1 / self.ratio, 1 / self.high, high, self.confidence, self.pairs)
 
     @property
     def half_width(self) -> float:

@@ -151,19 +151,19 @@ class Once:
             return value
         return self.column.quantiles.get(field)
 
-    def compared(self, name: str) -> float | None:
-        """The figure as it is compared: of misses the share, with half a miss more."""
+    def compared(self, name: str, half_a_miss: float) -> float | None:
+        """The figure as it is compared: of misses the share, and half a miss, which is the same on both sides."""
         if name != MISSES:
             return self.figure(name)
         of = self.deadline
         if of is None or of.at_least or not of.releases:
             return None
-        return (of.misses + HALF_A_MISS) / of.releases
+        return of.misses / of.releases + half_a_miss
 
-    def step(self, name: str) -> float:
-        """By how much the true value may be larger than `compared`."""
+    def step(self, name: str, half_a_miss: float) -> float:
+        """By how much the true value may be larger than `compared`: a share by what is left of one miss more."""
         if name == MISSES:
-            return HALF_A_MISS / max(1, self.deadline.releases) if self.deadline is not None else 0.0
+            return 1 / self.deadline.releases - half_a_miss if self.deadline else 0.0
         return 0.0 if name.startswith(RUN) else float(self.resolution_ns - 1)
 
 
@@ -246,7 +246,7 @@ class Decision:
             "direction": self.direction,
             "ratio": self.seen,
             "low": None if interval is None else interval.low,
-            "high": None if interval is None else interval.high,
+            "high": None if interval is None or math.isinf(interval.high) else interval.high,
             "confidence": None if interval is None else interval.confidence,
             "pairs": 0 if interval is None else interval.pairs,
             "p": self.p,
@@ -332,14 +332,14 @@ def decisions(
 
 
 def _is_there(first: SideRow, second: SideRow, name: str) -> bool:
-    return any(once.compared(name) is not None for row in (first, second) for once in row.once.values())
+    return any(once.compared(name, 0.0) is not None for row in (first, second) for once in row.once.values())
 
 
 def _seen(first: SideRow, second: SideRow, name: str) -> float | None:
     """The ratio of the medians over all repetitions, where both sides state them."""
-    medians = []
+    half, medians = half_a_miss(*first.once.values(), *second.once.values()), []
     for row in (first, second):
-        values = [value for once in row.once.values() if (value := once.compared(name)) is not None]
+        values = [value for once in row.once.values() if (value := once.compared(name, half)) is not None]
         medians.append(median(values) if values and len(values) == len(row.once) else 0.0)
     return medians[0] / medians[1] if min(medians) > 0 else None
 
@@ -355,7 +355,7 @@ def paired_values(
         why := _incomparable_misses([side[r].deadline for side in (first, second) for r in pairs])
     ):
         return why
-    first_values, second_values = _stated(first, pairs, name), _stated(second, pairs, name)
+    first_values, second_values = _stated(first, second, pairs, name)
     if min(len(first_values), len(second_values)) < len(pairs) or min(*first_values, *second_values) <= 0:
         return NO_VALUE()
     return first_values, second_values
@@ -372,13 +372,34 @@ def _incomparable_misses(deadlines: Sequence[DeadlineSummary | None]) -> Stateme
 
 def steps_of(first: Mapping[int, Once], second: Mapping[int, Once], name: str) -> Steps:
     """By how much the values of each side may be larger."""
-    pairs = set(first) & set(second)
-    return max(first[r].step(name) for r in pairs), max(second[r].step(name) for r in pairs)
+    pairs = sorted(set(first) & set(second))
+    halves = [half_a_miss(first[r], second[r]) for r in pairs]
+    of_first, of_second = (
+        np.array([side[r].step(name, half) for r, half in zip(pairs, halves, strict=True)])
+        for side in (first, second)
+    )
+    return of_first, of_second
 
 
-def _stated(once: Mapping[int, Once], pairs: Sequence[int], name: str) -> list[float]:
-    values = [once[r].compared(name) for r in pairs]
-    return [value for value in values if value is not None]
+def half_a_miss(*repetitions: Once) -> float:
+    """As a share of the releases of the one that has most: none was seen does not say that there are none. With a
+    share of each one's own releases the shorter of two without a miss would have the larger value."""
+    return HALF_A_MISS / max([1, *(once.deadline.releases for once in repetitions if once.deadline)])
+
+
+def _stated(
+    first: Mapping[int, Once], second: Mapping[int, Once], pairs: Sequence[int], name: str
+) -> PairedValues:
+    halves = [half_a_miss(first[r], second[r]) for r in pairs]
+    of_first, of_second = (
+        [
+            value
+            for r, half in zip(pairs, halves, strict=True)
+            if (value := side[r].compared(name, half)) is not None
+        ]
+        for side in (first, second)
+    )
+    return of_first, of_second
 
 
 def decided_together(
@@ -387,11 +408,12 @@ def decided_together(
     steps: Mapping[Key, Steps] | None = None,
 ) -> dict[Key, Decision]:
     """By key: the first side's values relative to the second's, with Holm over all of them. `figure_of`: the figure
-    that a key stands for; `steps`: how coarse its values are. Counts of misses are as they are in a test of whether
-    there is a difference, and coarse in the interval, which else would be narrow where hardly any are counted."""
+    that a key stands for; `steps`: how coarse its values are. In a test of whether there is a difference, counts of
+    misses are coarser than those of the longer side by its step; in the interval, which else would be narrow where
+    hardly any are counted, by all of their own."""
     coarse = {key: (steps or {}).get(key, NO_STEPS) for key in values}
     tried = {
-        key: margin_p(*pair, MARGIN, NO_STEPS if figure_of(key) == MISSES else coarse[key])
+        key: margin_p(*pair, MARGIN, _beyond_half(coarse[key]) if figure_of(key) == MISSES else coarse[key])
         for key, pair in values.items()
     }
     needed = fewest_pairs(len(values)) if values else 0
@@ -399,6 +421,8 @@ def decided_together(
     for key, sure in zip(tried, holm([p for p, _ in tried.values()]), strict=True):
         (p, side), pairs = tried[key], len(values[key][0])
         interval = ratio_interval(*values[key], 1 - LEVEL, coarse[key])
+        if interval is not None and figure_of(key) == MISSES:
+            interval = _down_to_none(interval, values[key], coarse[key])
         seen = hodges_lehmann(*values[key])
         direction: Direction = "indistinct"
         why: Statement | None = None
@@ -414,6 +438,20 @@ def decided_together(
     return decisions
 
 
+def _beyond_half(steps: Steps) -> Steps:
+    """The steps of misses without the half miss that is in the values of both sides: the smaller of the two. None is
+    left where both have equally many releases."""
+    half = np.minimum(*steps)
+    return steps[0] - half, steps[1] - half
+
+
+def _down_to_none(interval: RatioInterval, values: PairedValues, steps: Steps) -> RatioInterval:
+    """A side that has no miss, nothing but the half in each repetition, may be one that never has any."""
+    half = np.minimum(*steps) * (1 + 1e-9)
+    first, second = (bool(np.all(np.asarray(side) <= half)) for side in values)
+    return replace(interval, low=0.0 if first else interval.low, high=math.inf if second else interval.high)
+
+
 def over_points(points: Mapping[str, Sequence[tuple[SideRow, SideRow]]]) -> dict[str, Decision]:
     """Each figure of the first side against the second's over several points, each of which counts the same: of each
     repetition the geometric mean of the figure over the points, then as at one point. By figure the points at which
@@ -423,10 +461,8 @@ def over_points(points: Mapping[str, Sequence[tuple[SideRow, SideRow]]]) -> dict
         shared = [set(first.once) & set(second.once) for first, second in rows]
         pairs = sorted(set.intersection(*shared)) if shared else []
         if len(pairs) >= fewest_pairs(len(points)):
-            values[name] = (
-                _mean_over([_stated(first.once, pairs, name) for first, _ in rows]),
-                _mean_over([_stated(second.once, pairs, name) for _, second in rows]),
-            )
+            stated = [_stated(first.once, second.once, pairs, name) for first, second in rows]
+            values[name] = (_mean_over([one for one, _ in stated]), _mean_over([two for _, two in stated]))
     return decided_together(values)
 
 

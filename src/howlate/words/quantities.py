@@ -39,6 +39,8 @@ def significant(value: float, digits: int = 3) -> str:
     """Three significant digits: 1.20, 12.0, 120, 1200."""
     if value == 0:
         return "0"
+    if math.isinf(value):
+        return "∞"
     whole = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}")))) + 1
     return f"{value:.{max(0, digits - whole)}f}"
 
