@@ -11,6 +11,7 @@ from howlate.errors import DamagedError
 from howlate.model.run import Run
 from howlate.model.seal import CHECKSUM, sealed
 from howlate.words.statement import Statement
+from sentences import values_of
 
 
 def made() -> Run:
@@ -82,5 +83,6 @@ def test_a_foreign_file_is_damaged(text: str) -> None:
 @pytest.mark.parametrize("started", ["2026-11-27T01:33:20Zx", "9999-99-99T00:00:00Z", "2026-11-27T01:33Z"])
 def test_a_time_that_is_none_is_damaged(started: str) -> None:
     text = json.dumps(sealed({**made().to_json(), "started": started}))
-    with pytest.raises(DamagedError, match=r"run\.json.*no time in UTC"):
+    with pytest.raises(DamagedError) as caught:
         Run.from_text(text)
+    assert {"file": "run.json", "key": "started"}.items() <= values_of(caught.value).items()

@@ -20,6 +20,7 @@ from howlate.model.plan import Plan
 from howlate.model.study import Order, Study, Value, read_study
 from howlate.plan import same_plan, still_to_measure
 from howlate.studies import studies
+from sentences import values_of
 
 CAN = capabilities()
 LOADS = ["none", "cpu:50", "cpu:100", "disk:10MiB/s", "cpu:50+disk:1MiB/s"]
@@ -91,8 +92,9 @@ def test_equal_values_have_one_id_whatever_their_spelling() -> None:
     one = make_plan(study({"activations": "100", "period": "1000us", "dither": False}), CAN)
     other = make_plan(study({"period": "1ms", "activations": "0100"}), CAN)
     assert [c.id for c in one.cells] == [c.id for c in other.cells]
-    with pytest.raises(UsageError, match="stands twice"):
+    with pytest.raises(UsageError) as caught:
         make_plan(study(axes={"period": ("1ms", "1000us")}), CAN)
+    assert values_of(caught.value)["what"] == "cell"
 
 
 def test_a_seed_without_dither_is_left_out() -> None:
@@ -144,7 +146,7 @@ def test_arguments_are_the_probes_options() -> None:
         ({"period": ("1ms", "2ms")}, {}, "make it an axis"),
         ({"late-policy": "skp"}, {}, 'did you mean "skip"'),
         ({"dither": "maybe"}, {}, "is neither on nor off"),
-        ({"stream": "/x"}, {}, "is set by howlate itself"),
+        ({"stream": "/x"}, {}, "parameter of cyclic"),
         ({"knob": "cpu_dma_latenci=0"}, {}, 'did you mean "cpu_dma_latency"'),
         ({"knob": "cpu_dma_latency"}, {}, "is not NAME=VALUE write a knob with its value"),
         ({}, {"timer": ("clock_nanoslep",)}, 'did you mean "clock_nanosleep"'),
@@ -154,7 +156,7 @@ def test_arguments_are_the_probes_options() -> None:
         ({}, {"load": ("disk:10",)}, "is not a rate"),
         ({}, {"load": ("disk:1MiB/s,sise=1MiB",)}, 'did you mean "--size"'),
         ({}, {"load": ("disk:1MiB/s,size=",)}, '"" is not a size'),
-        ({}, {"load": (True,)}, "cannot be true or false"),
+        ({}, {"load": (True,)}, "true or false"),
         ({"activations": "0", "duration": "0s"}, {}, "--activations must be more than 0"),
         ({"cpus": "a-b"}, {}, "is not the number of a CPU"),
     ],
@@ -243,7 +245,7 @@ def test_an_exclusion_that_no_cell_can_meet_is_refused(
     entry: dict[str, tuple[Value, ...]], remedy: str
 ) -> None:
     axes = {"load": ("none", "cpu:50"), "period": ("1ms", "250us")}
-    with pytest.raises(UsageError, match="is not on that axis") as caught:
+    with pytest.raises(UsageError) as caught:
         make_plan(study(axes=axes, exclude=(entry,)), CAN)
     assert caught.value.remedy == remedy
 

@@ -145,7 +145,7 @@ def test_a_stream_without_header_is_a_sentence(data: bytes, sentence: str) -> No
         ({"t0_ns": 2**63}, "t0_ns"),
         ({"parameters": []}, "parameters"),
         ({"tables": {}}, '"tables" must be a list'),
-        ({"tables": [1]}, 'each of "tables" must be a table'),
+        ({"tables": [1]}, '"tables" must be a list of tables'),
         ({"tables": [{"id": -1, "name": "a", "columns": []}]}, "id is out of range"),
         ({"tables": [{"id": 1, "name": "a", "columns": []}]}, "no columns"),
         ({"tables": [{"id": 1, "name": "a", "columns": [{"name": "b", "type": "f64"}]}]}, "no known type"),

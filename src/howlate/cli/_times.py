@@ -24,37 +24,32 @@ def duration_ns(option: str, text: str) -> int:
 def limit_ns_of(option: str, text: str) -> int:
     """A time with its unit, above 0: what a latency may have."""
     from howlate.errors import UsageError
+    from howlate.model.decode import WRONG_OPTION
 
     if not (limit_ns := duration_ns(option, text)):
-        raise UsageError(
-            "{option} must be above 0", remedy="write it like 200us, 1ms or 30min", option=option
-        )
+        raise UsageError(WRONG_OPTION(option=option, kind="above 0", given=text, example="200us"))
     return limit_ns
 
 
 def within_ns(option: str, text: str, least_ns: int, most_ns: int) -> int:
     """A time from one limit to the other. A number without a unit is in seconds."""
     from howlate.errors import UsageError
+    from howlate.model.decode import WRONG_OPTION
     from howlate.model.units import format_duration, parse_seconds_ns
 
     time_ns = _parsed(option, text, parse_seconds_ns)
     if not least_ns <= time_ns <= most_ns:
         least, most = format_duration(least_ns), format_duration(most_ns)
-        raise UsageError(
-            "{option} must be between {least} and {most}, not {given}",
-            remedy="write it like 500ms, 30s or 5m",
-            option=option,
-            least=least,
-            most=most,
-            given=text,
-        )
+        kind = f"between {least} and {most}"
+        raise UsageError(WRONG_OPTION(option=option, kind=kind, given=text, example=most))
     return time_ns
 
 
 def _parsed(option: str, text: str, parse: Callable[[str], int]) -> int:
     from howlate.errors import UsageError
+    from howlate.model.decode import IN_FILE
 
     try:
         return parse(text)
     except ValueError as reason:
-        raise UsageError("{option}: {reason}", option=option, reason=str(reason)) from None
+        raise UsageError(IN_FILE(file=option, problem=reason)) from None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from howlate.errors import REMEDIED, ExitCode, HowlateError, NotPossibleError, TargetError, UsageError
-from howlate.model.decode import NOT_64_BITS, Table, parse_json
+from howlate.model.decode import Table, parse_json
 from howlate.model.plan import Length
 from howlate.model.study import Value
 from howlate.words.printable import printable
@@ -87,7 +87,7 @@ def _amount(table: Table, name: str) -> float:
     """A time or a size; 0 if it is missing. Another machine may answer anything."""
     amount = table.real(name, 0.0)
     if not 0 <= amount < 2.0**63:
-        raise table.fail(NOT_64_BITS(key=name))
+        raise table.wrong(name, "a number of 64 bits", "1")
     return amount
 
 

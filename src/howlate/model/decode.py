@@ -21,38 +21,24 @@ from howlate.words.statement import VERBATIM, Statement, rule
 NEAREST = rule("decode.nearest", 'did you mean "{name}"?')
 KNOWN = rule("decode.known", "choose one of {names:all}")
 IN_FILE = rule("decode.in-file", "{file}: {problem}")
-IN_PLACE = rule("decode.in-place", "{file}, {place}: {problem}")
 UNKNOWN_KEY = rule("decode.unknown-key", 'unknown key "{key}"', remedy="{hint}")
 MISSING_KEY = rule("decode.missing-key", 'the key "{key}" is missing', remedy="add {key}, {kind}")
-WRONG_KIND = rule(
-    "decode.wrong-kind", '"{key}" must be {kind}, not {given}', remedy="write {key} = {example}"
+WRONG_VALUE = rule(
+    "decode.wrong-value", '"{key}" must be {kind}, not {given}', remedy="write {key} = {example}"
 )
-NOT_64_BITS = rule("decode.not-64-bits", '"{key}" is out of range', remedy="write a whole number of 64 bits")
-NOT_TABLES = rule("decode.not-tables", 'each of "{key}" must be a table, not {given}')
-NOT_REGULAR = rule(
-    "decode.not-regular", "{path} is not a regular file", remedy="name a file, not a pipe or a device"
+WRONG_OPTION = rule(
+    "decode.wrong-option", "{option} must be {kind}, not {given}", remedy="write {option} {example}"
 )
-TOO_LARGE = rule("decode.too-large", "{path} has {size_mib} MiB, more than any of howlate's files")
 NO_FILE = rule("decode.no-file", "{path} does not exist", remedy="check the name for a typing error")
-NOT_UTF_8 = rule("decode.not-utf-8", "{path} is not UTF-8 text", remedy="name a text file")
 UNREADABLE = rule(
-    "decode.unreadable", "{path} cannot be read ({reason})", remedy="name a file that you may read"
+    "decode.unreadable", "{path} cannot be read: {reason}", remedy="name a regular file that you may read"
 )
-NOT_TOML = rule("decode.not-toml", "{file} is not TOML: {reason}", remedy="correct the file there")
-TOO_LONG = rule(
-    "decode.too-long",
-    "{file} holds a number or a nesting that is too long",
-    remedy="write numbers of at most 18 digits",
-)
-NOT_JSON = rule("decode.not-json", "{file} is not JSON ({reason})")
-NO_OBJECT = rule("decode.no-object", "{file} holds {given} where an object was expected")
+SYNTAX = rule("decode.syntax", "{file} is not {format}: {reason}", remedy="correct the file there")
 UNKNOWN_SCHEMA = rule(
-    "decode.unknown-schema",
-    "{file}: this howlate does not know schema {schema}",
-    remedy="use a newer howlate",
+    "decode.unknown-schema", "this howlate does not know schema {schema}", remedy="use a newer howlate"
 )
-MISFIT = rule("decode.misfit", "{misfit}")
-WARNING_NOT_TEXT = rule("decode.warning-not-text", 'each of "warnings" must be text, not {given}')
+
+NOT_REGULAR = "it is not a regular file"
 
 LONG_NUMBER = re.compile(r"[0-9A-Fa-f_]{16}")
 """What may be more than 64 bits."""
@@ -97,6 +83,13 @@ def unknown(what: str, name: str, names: Iterable[str]) -> Statement:
     )
 
 
+def twice(what: str, name: str, remedy: str) -> Statement:
+    """The error about a name that may be given once."""
+    return Statement.of(
+        'the {what} "{name}" is given twice', remedy="{hint}", what=what, name=name, hint=remedy
+    )
+
+
 def kind_of(value: object) -> str:
     """The kind of a decoded value, in words."""
     for kind in (bool, int, float, str, list, dict):
@@ -117,9 +110,13 @@ class Table:
     def fail(self, problem: Statement | str, /, *, remedy: str = "", **values: Any) -> HowlateError:
         """The error to raise about this table."""
         stated = Statement.of(problem, remedy=remedy, **values)
-        if self.place:
-            return self.error(IN_PLACE(file=self.file, place=self.place, problem=stated))
-        return self.error(IN_FILE(file=self.file, problem=stated))
+        where = f"{self.file}, {self.place}" if self.place else self.file
+        return self.error(IN_FILE(file=where, problem=stated))
+
+    def wrong(self, key: str, kind: str, example: str, given: str = "") -> HowlateError:
+        """The error about a value that must be `kind`; `given` describes it, "" for a text or a number."""
+        given = given or json.dumps(self.values[key], ensure_ascii=False)
+        return self.fail(_for(self.error, WRONG_VALUE(key=key, kind=kind, given=given, example=example)))
 
     def only(self, *names: str) -> None:
         """Refuse unknown keys."""
@@ -136,10 +133,9 @@ class Table:
         if kind is float and isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**1000:
             return float(value)
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            problem = WRONG_KIND(key=name, kind=_KIND[kind], given=kind_of(value), example=_WRITTEN[kind])
-            raise self.fail(_for(self.error, problem))
+            raise self.wrong(name, _KIND[kind], _WRITTEN[kind], kind_of(value))
         if isinstance(value, int) and not -(2**63) <= value < 2**64:
-            raise self.fail(NOT_64_BITS(key=name))
+            raise self.wrong(name, "a number of 64 bits", _WRITTEN[kind], "a longer one")
         return value
 
     def text(self, name: str, fallback: str | None = None) -> str:
@@ -170,7 +166,7 @@ class Table:
         tables = []
         for index, value in enumerate(self.items(name, required=required), 1):
             if not isinstance(value, dict):
-                raise self.fail(NOT_TABLES(key=name, given=kind_of(value)))
+                raise self.wrong(name, "a list of tables", "[{ ... }]", f"one with {kind_of(value)}")
             tables.append(Table(value, self.file, f"{place}[{index}]", self.error))
         return tables
 
@@ -185,16 +181,17 @@ def read_text(
             return read_bytes(path).decode("utf-8")
         text = read_bytes(path, links=True, check=check).decode("utf-8")
         return text.replace("\r\n", "\n").replace("\r", "\n")
-    except NotRegularError:
-        raise error(NOT_REGULAR(path=path)) from None
-    except TooLargeError:
-        raise error(TOO_LARGE(path=path, size_mib=path.stat().st_size >> 20)) from None
     except FileNotFoundError:
         raise error(_for(error, NO_FILE(path=path))) from None
+    except NotRegularError:
+        reason = NOT_REGULAR
+    except TooLargeError:
+        reason = f"it has {path.stat().st_size >> 20} MiB, more than any of howlate's files"
     except UnicodeDecodeError:
-        raise error(_for(error, NOT_UTF_8(path=path))) from None
+        reason = "it is not UTF-8 text"
     except OSError as problem:
-        raise error(_for(error, UNREADABLE(path=path, reason=problem.strerror))) from None
+        reason = problem.strerror or str(problem)
+    raise error(_for(error, UNREADABLE(path=path, reason=reason)))
 
 
 def _for(error: type[HowlateError], problem: Statement) -> Statement:
@@ -216,9 +213,10 @@ def parse_toml(text: str, file: str, parse_float: Callable[[str], Any] = float) 
             msgspec.msgpack.encode(values)
         return Table(values, file)
     except tomllib.TOMLDecodeError as problem:
-        raise UsageError(NOT_TOML(file=file, reason=problem)) from None
+        raise UsageError(SYNTAX(file=file, format="TOML", reason=problem)) from None
     except (ValueError, OverflowError, RecursionError):  # digits without end, nested brackets
-        raise UsageError(TOO_LONG(file=file)) from None
+        reason = "a number has more than 18 digits, or too many brackets are nested"
+        raise UsageError(SYNTAX(file=file, format="TOML", reason=reason)) from None
 
 
 def json_value(text: str | bytes) -> Any:
@@ -266,9 +264,10 @@ def parse_json(text: str, file: str, error: type[HowlateError] = DamagedError) -
         value = json_value(text)
     except ValueError as problem:
         reason = str(problem)
-        raise error(NOT_JSON(file=file, reason=f"{reason[:1].lower()}{reason[1:]}")) from None
+        reason = f"{reason[:1].lower()}{reason[1:]}"
+        raise error(_for(error, SYNTAX(file=file, format="JSON", reason=reason))) from None
     if not isinstance(value, dict):
-        raise error(NO_OBJECT(file=file, given=kind_of(value)))
+        raise error(_for(error, SYNTAX(file=file, format="a JSON object", reason=f"it is {kind_of(value)}")))
     return Table(value, file, "", error)
 
 
@@ -287,7 +286,7 @@ def decoded(
     except msgspec.ValidationError as problem:
         what, _, place = str(problem).partition(" - at `$")
         misfit = f"{what[:1].lower()}{what[1:].replace('`', '')}"
-        raise Table({}, file, place.strip(".`"), error).fail(MISFIT(misfit=misfit)) from None
+        raise Table({}, file, place.strip(".`"), error).fail(Statement.verbatim(misfit)) from None
 
 
 def warnings_of(
@@ -298,7 +297,7 @@ def warnings_of(
     texts = table.items("warnings")
     for value in texts:
         if not isinstance(value, str):
-            raise table.fail(WARNING_NOT_TEXT(given=kind_of(value)))
+            raise table.wrong("warnings", "a list of texts", "[...]", f"one with {kind_of(value)}")
     stored = table.tables("statements")
     if len(stored) != len(texts):
         return tuple(map(of_older, texts))
@@ -312,7 +311,7 @@ def known_schema(value: Mapping[str, Any], schema: int, file: str, *, required: 
     """Refuse a file whose schema is newer than this howlate."""
     stored = value.get("schema", None if required else schema)
     if stored != schema or isinstance(stored, bool):
-        raise DamagedError(UNKNOWN_SCHEMA(file=file, schema=stored))
+        raise Table(value, file, "", DamagedError).fail(UNKNOWN_SCHEMA(schema=stored))
 
 
 def is_rising(column: Sequence[int]) -> bool:

@@ -29,30 +29,18 @@ class Facts:
     def from_json(value: Any) -> Facts:
         """Decode the probe's object; DamagedError if it is something else."""
         if not isinstance(value, dict) or value.get("facts") != 1:
-            raise DamagedError(
-                "these are not the facts of a machine",
-                remedy="capture the facts again with `howlate probe facts --json`",
-            )
+            raise _no_facts()
         value = unpacked(value)
         values, missing = value.get("values"), value.get("missing", {})
         if not isinstance(values, dict) or not isinstance(missing, dict):
-            raise DamagedError(
-                "the facts of this machine have no values",
-                remedy="capture the facts again with `howlate probe facts --json`",
-            )
+            raise _no_facts()
         if not all(isinstance(reason, str) for reason in missing.values()):
-            raise DamagedError(
-                "the facts' reasons are not texts",
-                remedy="capture the facts again with `howlate probe facts --json`",
-            )
+            raise _no_facts()
         absent = value.get("absent")
         if absent is None:  # captured before the probe distinguished the two
             absent = [key for key, reason in missing.items() if any(word in reason for word in _ABSENT_WORDS)]
         if not isinstance(absent, list) or not all(isinstance(key, str) for key in absent):
-            raise DamagedError(
-                "the facts' absent things are not a list of names",
-                remedy="capture the facts again with `howlate probe facts --json`",
-            )
+            raise _no_facts()
         return Facts(MappingProxyType(dict(values)), MappingProxyType(dict(missing)), frozenset(absent))
 
     def to_json(self) -> dict[str, Any]:
@@ -118,6 +106,13 @@ class Facts:
             if key.replace("-", "_") == name.replace("-", "_"):
                 found = value
         return found
+
+
+def _no_facts() -> DamagedError:
+    return DamagedError(
+        "these are not the facts of a machine",
+        remedy="capture the facts again with `howlate probe facts --json`",
+    )
 
 
 def is_guest(facts: Facts) -> bool:

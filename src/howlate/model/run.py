@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from howlate.errors import DamagedError
-from howlate.model.decode import Table, json_text, parse_json, warnings_of
+from howlate.model.decode import UNKNOWN_SCHEMA, Table, json_text, parse_json, warnings_of
 from howlate.model.plan import Plan
 from howlate.model.seal import is_changed, sealed
 from howlate.model.study import KERNEL, Study
@@ -17,7 +17,6 @@ from howlate.words.say import english, to_json
 from howlate.words.statement import Statement, rule
 
 CHANGED_SINCE = rule("model.changed-since", "it was changed after howlate wrote it")
-NO_TIME = rule("model.no-time", '"started" is {started}, which is no time in UTC')
 WITHOUT_RIGHT = rule(
     "run.without-right", "measured under SCHED_OTHER, because {policy} is not permitted here: {reason}"
 )
@@ -133,9 +132,7 @@ class Run:
     def from_table(cls, table: Table) -> Run:
         schema = table.integer("schema")
         if schema != 1:
-            raise table.fail(
-                "this howlate does not know schema {schema}", remedy="use a newer howlate", schema=schema
-            )
+            raise table.fail(UNKNOWN_SCHEMA(schema=schema))
         if is_changed(table.values):
             raise table.fail(CHANGED_SINCE())
         return cls(
@@ -173,19 +170,17 @@ def _started(table: Table) -> str:
     """A time, or a text of an imported run that begins with no digit."""
     started = table.text("started")
     if re.match(r"\s*[+-]?\d", started):
-        if not _TIME.fullmatch(started):
-            raise table.fail(NO_TIME(started=started[:40]))
         try:
-            datetime.fromisoformat(started)
+            fits = _TIME.fullmatch(started) and datetime.fromisoformat(started)
         except ValueError:
-            raise table.fail(NO_TIME(started=started[:40])) from None
+            fits = None
+        if not fits:
+            raise table.wrong("started", "a time in UTC", "", started[:40])
     return started
 
 
 def _clock(table: Table) -> str:
     clock = table.text("clock", REAL)
     if clock not in CLOCKS:
-        raise table.fail(
-            'this howlate does not know the clock "{clock}"', remedy="use a newer howlate", clock=clock
-        )
+        raise table.wrong("clock", " or ".join(CLOCKS), REAL)
     return clock

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from howlate.errors import HowlateError, UsageError
-from howlate.model.decode import Table, kind_of, parse_toml, read_text
+from howlate.model.decode import UNKNOWN_SCHEMA, Table, kind_of, parse_toml, read_text, twice
 from howlate.words.printable import one_line
 
+REPEAT = "repeat cells with order.repetitions"
 ORDERS = ("blocked", "interleaved", "random")
 KERNEL = "kernel"
 """The axis and label of a target's machines."""
@@ -175,18 +176,10 @@ def decode_study(table: Table) -> Study:
     table.only(*OF_STUDY, *OF_MATRIX, PART)
     schema = table.integer("schema")
     if schema != 1:
-        raise table.fail(
-            "this howlate does not know schema {schema}",
-            remedy="use schema = 1, or a newer howlate",
-            schema=schema,
-        )
+        raise table.fail(UNKNOWN_SCHEMA(schema=schema))
     study_id = table.text("id")
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", study_id):
-        raise table.fail(
-            'the id "{id}" cannot name a folder',
-            remedy="use small letters, digits, dots and dashes",
-            id=study_id,
-        )
+        raise table.wrong("id", "small letters, digits, dots and dashes", '"my-study"')
     parts = _parts(table) if PART in table.values else ()
     settings = table.table("settings")
     axes = table.table("axes")
@@ -199,7 +192,7 @@ def decode_study(table: Table) -> Study:
         test="" if parts else table.text("test"),
         settings={name: _setting(settings, name) for name in settings.values},
         axes=_axes(axes, settings),
-        order=_order(table.table("order")),
+        order=decode_order(table.table("order")),
         exclude=tuple(_exclude(t, axes) for t in table.tables("exclude")),
         parts=parts,
         reference=_reference(table.table("published")),
@@ -208,34 +201,28 @@ def decode_study(table: Table) -> Study:
         starvation=_starvation(table),
     )
     if study.kernels and (KERNEL in study.axes or KERNEL in study.settings):
-        raise table.fail(
-            'the kernels are given twice: as "kernel" and in [lab]',
-            remedy="leave kernel in one of them: as an axis, the study is for the lab alone",
-        )
+        raise _misplaced(table, KERNEL, "beside [lab] kernels", "leave it in one of them")
     return study
+
+
+def _misplaced(table: Table, key: str, where: str, remedy: str) -> HowlateError:
+    return table.fail('"{key}" does not belong {where}', remedy="{hint}", key=key, where=where, hint=remedy)
 
 
 def _parts(table: Table) -> tuple[Part, ...]:
     """At least one part, each with an id of its own; a study with parts has no matrix of its own."""
     for key in OF_MATRIX:
         if key in table.values:
-            raise table.fail(
-                '"{key}" is given beside [[part]]',
-                remedy="put {key} into the parts that it belongs to",
-                key=key,
-            )
-    if KERNEL in table.table("settings").values:
-        raise table.fail('"kernel" is not a setting of parts', remedy="write [lab] kernels = [...]")
+            raise _misplaced(table, key, "beside [[part]]", "put it into its parts")
+    _without_kernel(table.table("settings"))
     tables = table.tables(PART, required=True)
     if not tables:
-        raise table.fail("the study has an empty list of parts", remedy="write [[part]], or leave it out")
+        raise table.wrong(PART, "a list with at least one table", "[{ ... }]", "empty")
     parts: list[Part] = []
     for one in tables:
         part = _part(one)
         if any(part.id == other.id for other in parts):
-            raise one.fail(
-                'the part "{part}" is given twice', remedy="give each part an id of its own", part=part.id
-            )
+            raise one.fail(twice("part", part.id, "give each part an id of its own"))
         parts.append(part)
     return tuple(parts)
 
@@ -244,20 +231,13 @@ def _part(table: Table) -> Part:
     table.only("id", "title", "settings", "starvation", *OF_MATRIX)
     part_id = table.text("id")
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", part_id) or part_id == "order":
-        raise table.fail(
-            '"{part}" cannot be the id of a part',
-            remedy='use small letters, digits and dashes, at most 40, and not "order"',
-            part=part_id,
-        )
+        raise table.wrong("id", 'at most 40 small letters, digits and dashes, and not "order"', '"my-part"')
     table = Table(table.values, table.file, f"the part {part_id}", table.error)
     settings, axes = table.table("settings"), table.table("axes")
-    if KERNEL in settings.values or KERNEL in axes.values:
-        raise table.fail(
-            '"kernel" does not belong to a part',
-            remedy="the kernels are the study's: [lab] kernels = [...]",
-        )
+    _without_kernel(settings)
+    _without_kernel(axes)
     if PART in axes.values:
-        raise axes.fail('"part" cannot be an axis', remedy="give it another name")
+        raise _misplaced(axes, PART, "in axes", "give the axis another name")
     return Part(
         part_id,
         one_line(table.text("title", part_id)),
@@ -269,25 +249,22 @@ def _part(table: Table) -> Part:
     )
 
 
+def _without_kernel(table: Table) -> None:
+    if KERNEL in table.values:
+        raise _misplaced(table, KERNEL, "in a study of parts", "write [lab] kernels = [...]")
+
+
 def _starvation(table: Table) -> str:
     word = table.text("starvation", "")
     if word not in ("", EXPECTED):
-        raise table.fail(
-            'starvation cannot be "{word}"',
-            remedy='write starvation = "expected", or leave it out',
-            word=word,
-        )
+        raise table.wrong("starvation", EXPECTED, f'"{EXPECTED}"')
     return word
 
 
 def _axes(axes: Table, settings: Table) -> dict[str, tuple[Value, ...]]:
     for name in axes.values:
         if name in settings.values:
-            raise axes.fail(
-                '"{name}" is a setting as well',
-                remedy="leave it in one of [settings] and [axes]",
-                name=name,
-            )
+            raise _misplaced(axes, name, "in both [settings] and [axes]", "leave it in one of them")
     return {name: _axis(axes, name) for name in axes.values}
 
 
@@ -295,11 +272,7 @@ def _reference(table: Table) -> str:
     table.only("reference")
     name = table.text("reference", "")
     if name and not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", name):
-        raise table.fail(
-            '"{name}" is not the name of a reference',
-            remedy="name one of `howlate reference list`",
-            name=name,
-        )
+        raise table.wrong("reference", "one of `howlate reference list`", '"toshiba-2010"')
     return name
 
 
@@ -312,12 +285,7 @@ def _cpus(table: Table) -> int:
         return 0
     cpus = table.integer("cpus")
     if not 1 <= cpus <= MOST_GUEST_CPUS:
-        raise table.fail(
-            "cpus must be between 1 and {most}, not {cpus}",
-            remedy="name how many CPUs the lab's guests have, or leave cpus out for one",
-            cpus=cpus,
-            most=MOST_GUEST_CPUS,
-        )
+        raise table.wrong("cpus", f"between 1 and {MOST_GUEST_CPUS}", "1")
     return cpus
 
 
@@ -330,18 +298,15 @@ def scalar(value: object, table: Table, name: str) -> str | bool:
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
-        if not value.strip() or "\0" in value:
-            raise table.fail(
-                '"{name}" is empty', remedy="leave the key out to keep the probe's default", name=name
-            )
-        return value
-    if isinstance(value, int | float):
+        if value.strip() and "\0" not in value:
+            return value
+    elif isinstance(value, int | float):
         return str(value)
-    raise table.fail(
-        '"{name}" cannot be {kind}',
-        remedy="write text, a number, true or false, or a list of them",
-        name=name,
-        kind=kind_of(value),
+    raise table.wrong(
+        name,
+        "text, a number, true or false, or a list of them",
+        '"..."',
+        "empty" if isinstance(value, str) else kind_of(value),
     )
 
 
@@ -355,47 +320,30 @@ def _setting(table: Table, name: str) -> Value:
 def _axis(table: Table, name: str) -> tuple[Value, ...]:
     value = table.values[name]
     if not isinstance(value, list):
-        raise table.fail(
-            '"{name}" must be a list of values, not {kind}',
-            remedy="write {name} = [...]",
-            name=name,
-            kind=kind_of(value),
-        )
+        raise table.wrong(name, "a list of values", "[...]", kind_of(value))
     if not value:
-        raise table.fail(
-            '"{name}" has no values', remedy="give at least one, or leave the axis out", name=name
-        )
+        raise table.wrong(name, "a list of values", "[...]", "empty")
     values = tuple(scalar(v, table, name) for v in value)
     seen: set[Value] = set()
     for each in values:
         if each in seen:
-            raise table.fail(
-                '"{name}" names {value} twice',
-                remedy="repeat cells by order.repetitions",
-                name=name,
-                value=spell(each),
-            )
+            raise table.fail(twice(f"value of {name}", spell(each), REPEAT))
         seen.add(each)
     return values
 
 
-def _order(table: Table) -> Order:
+def decode_order(table: Table) -> Order:
+    """The order of a study, or of `--set order.NAME`."""
     table.only("kind", "seed", "repetitions")
     kind = table.text("kind", "blocked")
     if kind not in ORDERS:
-        raise table.fail('"{kind}" is not an order', remedy="use blocked, interleaved or random", kind=kind)
+        raise table.wrong("kind", "blocked, interleaved or random", '"blocked"')
     repetitions = table.integer("repetitions", 1)
     if not 1 <= repetitions <= 10_000:
-        raise table.fail(
-            "repetitions must be between 1 and 10000, not {repetitions}",
-            remedy="correct repetitions",
-            repetitions=repetitions,
-        )
+        raise table.wrong("repetitions", "between 1 and 10000", "1")
     seed = table.integer("seed", 0)
     if not 0 <= seed < 2**63:
-        raise table.fail(
-            "the seed {seed} is out of range", remedy="use a whole number from 0 to 2^63 - 1", seed=seed
-        )
+        raise table.wrong("seed", "between 0 and 2^63 - 1", "1")
     return Order(kind, seed, repetitions)
 
 

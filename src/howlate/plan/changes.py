@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
@@ -9,17 +10,10 @@ from fractions import Fraction
 
 from howlate.errors import UsageError
 from howlate.model.capabilities import Capabilities
-from howlate.model.decode import kind_of, suggestion
-from howlate.model.study import KERNEL, ORDERS, Order, Study, Value, spell
+from howlate.model.decode import IN_FILE, WRONG_OPTION, Table, kind_of, twice, unknown
+from howlate.model.study import KERNEL, REPEAT, Order, Study, Value, decode_order, spell
 from howlate.model.units import format_duration, parse_count, parse_duration_ns
 from howlate.plan.options import plain
-from howlate.words.statement import rule
-
-NO_VALUE = rule(
-    "plan.no-value",
-    '--set "{text}" has no value',
-    remedy="write --set period=250us or --set load=none,cpu:50",
-)
 
 Takes = Callable[[str, str], bool]
 """Whether the test has the parameter."""
@@ -28,14 +22,10 @@ Takes = Callable[[str, str], bool]
 def parse_change(text: str) -> tuple[str, tuple[str | bool, ...]]:
     """Parse `k=v[,v2...]`; values that contain commas are written as a TOML list: k=["0-1,3"]."""
     if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise UsageError(
-            '--set "{text}" holds bytes that are not UTF-8',
-            remedy="write it in UTF-8 text",
-            text=text.encode("ascii", "backslashreplace").decode(),
-        )
+        raise _no_change(text.encode("ascii", "backslashreplace").decode(), "it is not UTF-8")
     name, equals, rest = text.partition("=")
     if not equals or not name.strip():
-        raise UsageError(NO_VALUE(text=text))
+        raise _no_change(text, "it has no name or no value")
     if rest.startswith("["):
         return name, _toml_values(text, rest)
     values: list[str] = []
@@ -45,36 +35,31 @@ def parse_change(text: str) -> tuple[str, tuple[str | bool, ...]]:
         else:
             values.append(part)
     if any(not v.strip() for v in values):
-        raise UsageError(
-            '--set "{text}" has an empty value',
-            remedy="write --set period=250us or --set load=none,cpu:50",
-            text=text,
-        )
+        raise _no_change(text, "a value is empty")
     return name, tuple(values)
+
+
+def _no_change(text: str, reason: object) -> UsageError:
+    return UsageError(
+        '--set "{text}" is not NAME=VALUE: {reason}',
+        remedy='write --set period=250us, --set load=none,cpu:50 or --set \'cpus=["0-1","3"]\'',
+        text=text,
+        reason=reason,
+    )
 
 
 def _toml_values(text: str, rest: str) -> tuple[str | bool, ...]:
     try:
         found = tomllib.loads(f"v = {rest}")["v"]
     except tomllib.TOMLDecodeError as problem:
-        raise UsageError(
-            '--set "{text}" is not a list: {reason}',
-            remedy='write --set \'cpus=["0-1","3"]\'',
-            text=text,
-            reason=problem,
-        ) from None
+        raise _no_change(text, problem) from None
     values: list[str | bool] = []
     for value in found:
         if not isinstance(value, str | int | float | bool):
-            raise UsageError(
-                '--set "{text}": a value cannot be {kind}',
-                remedy="use text or numbers",
-                text=text,
-                kind=kind_of(value),
-            )
+            raise _no_change(text, f"a value is {kind_of(value)}")
         values.append(value if isinstance(value, bool) else str(value))
     if not values:
-        raise UsageError(NO_VALUE(text=text))
+        raise _no_change(text, "the list is empty")
     return tuple(values)
 
 
@@ -85,12 +70,7 @@ def with_shared(study: Study, takes: Takes) -> Study:
         return study
     for name in study.settings:
         if not any(takes(part.test, name) for part in study.parts):
-            raise UsageError(
-                '{study}: no test of its parts has the setting "{name}"',
-                remedy="leave it out of [settings]",
-                study=study.id,
-                name=name,
-            )
+            raise _no_parameter(study, name)
 
     def change(piece: Study) -> Study:
         shared = {
@@ -103,6 +83,16 @@ def with_shared(study: Study, takes: Takes) -> Study:
     return replace(study.each(change), settings={})
 
 
+def _no_parameter(study: Study, name: str) -> UsageError:
+    return UsageError(
+        'no test of {study} ({tests:all}) has the parameter "{parameter}"',
+        remedy="`howlate probe list` lists the parameters of each",
+        study=study.id,
+        tests=tuple(dict.fromkeys(part.test for part in study.parts)),
+        parameter=name,
+    )
+
+
 def apply_changes(
     study: Study, changes: Iterable[tuple[str, tuple[str | bool, ...]]], takes: Takes | None = None
 ) -> Study:
@@ -110,7 +100,7 @@ def apply_changes(
     parts, the change applies to the part that PART.NAME names, else to all parts whose test `takes` it."""
     for name, values in changes:
         if name.startswith("order."):
-            study = replace(study, order=_order(study.order, name.removeprefix("order."), values))
+            study = replace(study, order=_order(study.order, name, values))
         elif not study.parts:
             study = _apply(study, name, values)
         elif takes is not None:
@@ -122,14 +112,7 @@ def _apply_to_parts(study: Study, name: str, values: tuple[str | bool, ...], tak
     ids = [part.id for part in study.parts]
     part, dot, rest = name.partition(".")
     if dot and part not in ids:
-        raise UsageError(
-            '--set {name}: {study} has no part "{part}"',
-            remedy="{hint}",
-            name=name,
-            study=study.id,
-            part=part,
-            hint=suggestion(part, [*ids, "order"]),
-        )
+        raise UsageError(unknown("part", part, [*ids, "order"]))
     if KERNEL in (name, rest):
         raise UsageError(
             "--set {name}: the kernels of {study} are not a parameter of its parts",
@@ -140,26 +123,15 @@ def _apply_to_parts(study: Study, name: str, values: tuple[str | bool, ...], tak
     own = rest if dot else name
     meant = {one.id for one in study.parts if (one.id == part if dot else takes(one.test, own))}
     if not meant:
-        tests = ", ".join(dict.fromkeys(one.test for one in study.parts))
-        raise UsageError(
-            '--set {name}: no test of {study} ({tests}) has the parameter "{parameter}"',
-            remedy="`howlate probe list` lists the parameters of each",
-            name=name,
-            study=study.id,
-            tests=tests,
-            parameter=own,
-        )
+        raise _no_parameter(study, own)
     return study.each(lambda piece: _apply(piece, own, values) if piece.part in meant else piece)
 
 
 def _apply(study: Study, name: str, values: tuple[str | bool, ...]) -> Study:
     settings, axes = dict(study.settings), dict(study.axes)
     if len(set(values)) != len(values):
-        raise UsageError(
-            "--set {name} names a value twice",
-            remedy="repeat cells with --set order.repetitions=N",
-            name=name,
-        )
+        again = next(value for value in values if values.count(value) > 1)
+        raise UsageError(twice(f"value of {name}", spell(again), REPEAT))
     if name in axes or len(values) > 1:
         settings.pop(name, None)
         axes[name] = tuple(values)
@@ -169,29 +141,14 @@ def _apply(study: Study, name: str, values: tuple[str | bool, ...]) -> Study:
 
 
 def _order(order: Order, name: str, values: tuple[str | bool, ...]) -> Order:
-    value = str(values[0])
-    if len(values) != 1 or name not in ("kind", "seed", "repetitions"):
-        raise UsageError(
-            "--set order.{name} does not exist",
-            remedy="{hint}",
-            name=name,
-            hint=suggestion(name, ("kind", "seed", "repetitions")),
-        )
-    if name == "kind":
-        if value not in ORDERS:
-            raise UsageError(
-                '"{order}" is not an order', remedy="use blocked, interleaved or random", order=value
-            )
-        return replace(order, kind=value)
-    try:
-        number = parse_count(value)
-    except ValueError as problem:
-        raise UsageError("--set order.{name}: {reason}", name=name, reason=problem) from None
-    if name == "seed":
-        return replace(order, seed=number)
-    if not 1 <= number <= 10_000:
-        raise UsageError("repetitions must be between 1 and 10000, not {repetitions}", repetitions=number)
-    return replace(order, repetitions=number)
+    text = ",".join(map(spell, values))
+    value: str | int = text
+    if name != "order.kind":
+        with contextlib.suppress(ValueError):
+            value = parse_count(text)
+    key = name.removeprefix("order.")
+    changed = decode_order(Table({key: value}, "--set", "order"))
+    return replace(order, **{key: getattr(changed, key)})
 
 
 def _still_meant(
@@ -217,11 +174,8 @@ def scale_study(
     with the probe's defaults. `changed`: the names that `--set` gave; a part whose length is among them keeps
     it, because its cells end with whichever count comes first. The study has no parts."""
     if not 0 < factor <= 1000:
-        raise UsageError(
-            "--scale must be above 0 and at most 1000, not {factor:number}",
-            remedy="use a factor such as 0.1",
-            factor=factor,
-        )
+        kind = "above 0 and at most 1000"
+        raise UsageError(WRONG_OPTION(option="--scale", kind=kind, given=f"{factor:g}", example="0.1"))
     if factor == 1 or is_length_set(study, counts, changed):
         return study
     settings, axes = dict(study.settings), dict(study.axes)
@@ -280,7 +234,7 @@ def _scaled(name: str, value: Value, factor: float) -> str:
             return format_duration(max(1000, int(parse_duration_ns(text) * exact) // 1000 * 1000))
         return str(max(1, int(parse_count(text) * exact)))
     except ValueError as problem:
-        raise UsageError("{name}: {reason}", name=name, reason=problem) from None
+        raise UsageError(IN_FILE(file=name, problem=problem)) from None
 
 
 TIMER, ALL = "timer", "all"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from howlate.errors import UsageError
 from howlate.model.answer import Answer, Command
 from howlate.model.capabilities import Capabilities, LoadKind, Parameter, spec_name
-from howlate.model.decode import IN_FILE
+from howlate.model.decode import IN_FILE, Table, unknown
 from howlate.model.study import Study, Value, spell
 from howlate.plan.options import (
     OURS_OF_LOADS,
@@ -20,7 +20,7 @@ from howlate.plan.options import (
     parameters_of,
     plain,
 )
-from howlate.plan.settings import LAB, LOADS, PROGRAM, TARGETS, Setting, Settings, over, unknown
+from howlate.plan.settings import LAB, LOADS, PROGRAM, TARGETS, Setting, Settings, over
 from howlate.words.statement import Statement, rule
 
 STUDY, CHANGED, PROBE = "the study", "--set", "the probe"
@@ -61,7 +61,7 @@ def questions_of(settings: Settings, can: Capabilities) -> dict[Command, str]:
     for name, values in settings.tests.items():
         if name not in tests:
             file = next((setting.place for setting in values.values()), "settings")
-            raise unknown(name, file, f"[{name}]", [*tests, LAB, LOADS, TARGETS])
+            raise Table({}, file).fail(unknown("table", name, [*tests, LAB, LOADS, TARGETS]))
         for key, setting in values.items():
             place = f"{setting.place}, [{name}]"
             try:
@@ -73,11 +73,11 @@ def questions_of(settings: Settings, can: Capabilities) -> dict[Command, str]:
     for name, values in settings.loads.items():
         if name not in loads:
             file = next((setting.place for setting in values.values()), "settings")
-            raise unknown(name, file, f"[{LOADS}.{name}]", loads)
+            raise Table({}, file, f"[{LOADS}]").fail(unknown("load", name, loads))
         for key, setting in values.items():
             known = _options(loads[name], can)
             if key not in known:
-                raise unknown(key, setting.place, f"[{LOADS}.{name}]", known)
+                raise Table({}, setting.place, f"[{LOADS}.{name}]").fail(unknown("option", key, known))
             spec = name if key != TARGET else f"{name}:{spell(setting.value)}"
             option = arguments(spec, {} if key == TARGET else {key: setting.value})
             questions["load", *option] = f"{setting.place}, [{LOADS}.{name}]"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from howlate.errors import UsageError
+from howlate.model.decode import WRONG_OPTION
 from howlate.model.study import KERNEL, Study, Value, spell
 from howlate.model.units import format_duration, parse_duration_ns
 
@@ -63,12 +64,8 @@ def _meant(study: Study, machines: Sequence[str]) -> Iterable[Mapping[str, tuple
 def seeded(study: Study, seeds: int) -> Study:
     """The study with this many seeds as repetitions; UsageError if it sets the seed itself."""
     if not 1 <= seeds <= 10_000:
-        raise UsageError(
-            "--seeds must be between 1 and 10000, not {seeds}",
-            remedy="leave it out for {default} seeds",
-            seeds=seeds,
-            default=SEEDS,
-        )
+        kind = "between 1 and 10000"
+        raise UsageError(WRONG_OPTION(option="--seeds", kind=kind, given=seeds, example=SEEDS))
     if any("seed" in piece.axes for piece in study.pieces()):
         raise UsageError(
             '{study} has an axis "seed", but in virtual time every point has its seeds anyway',

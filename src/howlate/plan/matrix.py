@@ -14,11 +14,11 @@ from functools import cache
 from howlate.errors import HowlateError, NotPossibleError, UsageError
 from howlate.model.answer import Answer, Command
 from howlate.model.capabilities import Capabilities, TestKind
-from howlate.model.decode import IN_FILE, suggestion
+from howlate.model.decode import IN_FILE, Table, twice, unknown
 from howlate.model.guest_cpus import GUEST, GuestCpus
 from howlate.model.mode import MODE, with_mode
 from howlate.model.plan import Cell, Length, Plan
-from howlate.model.study import EXPECTED, KERNEL, PART, TIMER, Order, Study, Value, spell
+from howlate.model.study import EXPECTED, KERNEL, PART, REPEAT, TIMER, Order, Study, Value, spell
 from howlate.plan.cost import cell_cost_s, clock_cost_s
 from howlate.plan.lasting import too_short
 from howlate.plan.machines import seeds_differ, with_seed
@@ -230,13 +230,9 @@ def _exclusion(study: Study, entry: Mapping[str, tuple[Value, ...]]) -> dict[str
         axis = {plain(name, value) for value in study.axes[name]}
         for value in values:
             if plain(name, value) not in axis and name != KERNEL:
-                raise UsageError(
-                    '{study}: [[exclude]] names {axis} = "{value}", which is not on that axis',
-                    remedy="{hint}",
-                    study=study.name,
-                    axis=name,
-                    value=spell(value),
-                    hint=suggestion(spell(value), (spell(v) for v in study.axes[name])),
+                there = [spell(v) for v in study.axes[name]]
+                raise Table({}, study.name, "exclude").fail(
+                    unknown(f"value of the axis {name}", spell(value), there)
                 )
     return meant
 
@@ -350,12 +346,7 @@ def _no_twins(study: Study, cells: Iterable[Cell]) -> None:
     for cell in cells:
         if cell.id in seen:
             what = ", ".join(f"{k} = {cell.labels[k]}" for k in study.names_of_axes if k in cell.labels)
-            raise UsageError(
-                "{study}: the cell {cell} stands twice in the matrix",
-                remedy="repeat it by order.repetitions",
-                study=study.id,
-                cell=what,
-            )
+            raise Table({}, study.id).fail(twice("cell", what, REPEAT))
         seen.add(cell.id)
 
 

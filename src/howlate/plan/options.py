@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from howlate.errors import UsageError
 from howlate.model.capabilities import Capabilities, Parameter, TestKind
-from howlate.model.decode import suggestion
+from howlate.model.decode import WRONG_VALUE, unknown
 from howlate.model.study import Value, spell
 from howlate.model.units import parse_count, parse_duration_ns
 
@@ -22,12 +22,7 @@ def find_test(name: str, capabilities: Capabilities) -> TestKind:
     for test in capabilities.tests:
         if test.name == name:
             return test
-    raise UsageError(
-        'the test "{name}" is not known',
-        remedy="{hint}",
-        name=name,
-        hint=suggestion(name, (t.name for t in capabilities.tests)),
-    )
+    raise UsageError(unknown("test", name, (t.name for t in capabilities.tests)))
 
 
 def parameters_of(test: TestKind, capabilities: Capabilities) -> dict[str, Parameter]:
@@ -46,16 +41,8 @@ def check_options(options: Mapping[str, Value], test: TestKind, capabilities: Ca
     """Refuse options that a study may not set, with the nearest name."""
     known = parameters_of(test, capabilities)
     for name, value in options.items():
-        if name in OURS:
-            raise UsageError('"{name}" is set by howlate itself', remedy="leave it out", name=name)
         if name not in known:
-            raise UsageError(
-                '"{name}" is not a parameter of {test}',
-                remedy="{hint}",
-                name=name,
-                test=test.name,
-                hint=suggestion(name, known),
-            )
+            raise UsageError(unknown(f"parameter of {test.name}", name, known))
         if isinstance(value, tuple) and not known[name].repeated:
             raise UsageError(
                 '"{name}" takes one value, not several',
@@ -69,7 +56,7 @@ def load_specs(value: Value) -> tuple[str, ...]:
     texts: Iterable[str] = (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ()
     if isinstance(value, bool):
         raise UsageError(
-            "a load cannot be true or false", remedy='write "none", "cpu:50" or "cpu:50+disk:10MiB/s"'
+            WRONG_VALUE(key="load", kind="text", given="true or false", example='"cpu:50+disk:10MiB/s"')
         )
     return tuple(spec for text in texts for spec in text.split("+") if spec != "none")
 

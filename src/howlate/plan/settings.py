@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from howlate.errors import UsageError
-from howlate.model.decode import Table, kind_of, parse_toml, read_text, suggestion
+from howlate.model.decode import Table, parse_toml, read_text
 from howlate.model.study import Value, scalar
 from howlate.words.statement import rule
 
@@ -21,7 +21,6 @@ ANOTHERS = rule(
     remedy="call howlate in another folder, or make the file your own: chown -h $(id -u) {file:shell}; "
     "chmod o-w {file:shell}",
 )
-UNKNOWN = rule("settings.unknown", '{file}, {place}: "{name}" is not known', remedy="{hint}")
 
 LAB, LOADS, TARGETS = "lab", "loads", "targets"
 OF_LAB = {"seeds": "count", "jobs": "count"}
@@ -121,39 +120,16 @@ def decode_settings(table: Table) -> Settings:
     targets.only(*OF_TARGETS)
     for name in lab.values:
         if lab.integer(name) < 0:
-            raise lab.fail('"{key}" cannot be negative', remedy="write 0 for howlate's own choice", key=name)
+            raise lab.wrong(name, "0 or more", "0")
     if "default" in targets.values and not targets.text("default").strip():
-        raise targets.fail('"default" is empty', remedy='write default = "local"')
+        raise targets.wrong("default", "the name of a target", '"local"', "empty")
     loads = table.table(LOADS)
-    tests: dict[str, Mapping[str, Setting]] = {}
-    for name, value in table.values.items():
-        if name in (LAB, LOADS, TARGETS):
-            continue
-        if not isinstance(value, dict):
-            raise table.fail(
-                '"{name}" cannot be {kind}',
-                remedy="write settings in tables: [cyclic], [lab], [loads.cpu]",
-                name=name,
-                kind=kind_of(value),
-            )
-        tests[name] = _settings(table.table(name))
     return Settings(
-        tests,
-        {name: _settings(_one(loads, name)) for name in loads.values},
+        {name: _settings(table.table(name)) for name in table.values if name not in (LAB, LOADS, TARGETS)},
+        {name: _settings(loads.table(name)) for name in loads.values},
         _settings(lab),
         _settings(targets),
     )
-
-
-def _one(loads: Table, name: str) -> Table:
-    if not isinstance(loads.values[name], dict):
-        raise loads.fail(
-            '"{name}" cannot be {kind}',
-            remedy="write [loads.{name}]",
-            name=name,
-            kind=kind_of(loads.values[name]),
-        )
-    return loads.table(name)
 
 
 def _settings(table: Table) -> dict[str, Setting]:
@@ -164,8 +140,3 @@ def _settings(table: Table) -> dict[str, Setting]:
         else:
             found[name] = Setting(scalar(value, table, name), table.file)
     return found
-
-
-def unknown(name: str, file: str, place: str, known: Iterable[str]) -> UsageError:
-    """The error about a name that the probe's list does not have."""
-    return UsageError(UNKNOWN(file=file, place=place, name=name, hint=suggestion(name, known)))

@@ -9,7 +9,7 @@ from typing import Any
 
 from howlate.errors import DamagedError
 from howlate.model.columns import RELEASE
-from howlate.model.decode import Table, decoded
+from howlate.model.decode import Table, decoded, known_schema
 from howlate.model.disturbances import disturbances
 from howlate.model.facts import parse_cpus
 from howlate.model.knowledge import Knowledge
@@ -23,12 +23,7 @@ from howlate.store.audit import COUNTS, PLACE_CHANGED
 from howlate.store.files import read_json
 from howlate.store.run_folder import CELL
 from howlate.store.stream import is_int
-from howlate.words.statement import VERBATIM, Statement, rule
-
-UNKNOWN_SCHEMA = rule(
-    "store.unknown-schema", "this howlate does not know its schema", remedy="use a newer howlate"
-)
-NOT_A_TIME = rule("store.not-a-time", "its {name} is not a time: {reason}")
+from howlate.words.statement import VERBATIM, Statement
 
 REALTIME = ("fifo", "rr", "deadline")
 IN_WHOLE_US = "hwlat"
@@ -50,8 +45,7 @@ class CellFile:
         """Read the file; DamagedError if it is missing or not what ingest() writes."""
         path = folder / CELL
         table = Table(read_json(path), str(path), "", DamagedError)
-        if table.integer("schema") != 1:
-            raise table.fail(UNKNOWN_SCHEMA())
+        known_schema(table.values, 1, str(path))
         trailer = table.values.get("trailer")
         empty = Table({}, str(path), "trailer", DamagedError)
         return cls(
@@ -94,7 +88,7 @@ class CellFile:
         try:
             found = parse_duration_ns(text) if isinstance(text, str) and text else None
         except ValueError as error:
-            raise self.header.fail(NOT_A_TIME(name=name, reason=error)) from None
+            raise self.header.fail("{name}: {reason}", name=name, reason=error) from None
         return found or None
 
     def accounting(self) -> Accounting:

@@ -62,7 +62,7 @@ def find_importer(
     if not there:
         raise UsageError(NO_FILE(path=path))
     if not (path.is_file() or path.is_dir()):  # a pipe would be waited for
-        raise UsageError(NOT_REGULAR(path=path))
+        raise UsageError(UNREADABLE(path=path, reason=NOT_REGULAR))
     if name is not None:
         return known[name]
     if (path / RUN).is_file() and not (path / JOB).is_file():

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from howlate.errors import UsageError
 from howlate.imports.formats._importer import Imported, Importer
-from howlate.model.decode import IN_FILE, IN_PLACE, Table, unknown
+from howlate.model.decode import IN_FILE, Table, unknown
 from howlate.model.units import format_duration, parse_count
 
 Spell = Callable[[int], str]
@@ -121,7 +121,7 @@ def _numbers(values: Mapping[str, str], known: Mapping[str, Option], file: str, 
         try:
             numbers[key] = parse_count(value)
         except ValueError as problem:
-            raise UsageError(IN_PLACE(file=file, place=f"{place}, {key}", problem=str(problem))) from None
+            raise UsageError(IN_FILE(file=f"{file}, {place}, {key}", problem=str(problem))) from None
     return numbers
 
 
