@@ -13,10 +13,9 @@ from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.settings import settings
-from howlate.settings._check import AS_ROOT, Check, granting
+from howlate.settings._check import Check, as_root, granting
 from howlate.settings.clock_source import AVAILABLE
 from howlate.system.paths import ROOT
-from howlate.words import say
 
 KNOBS = ROOT / "probe" / "src" / "knobs"
 _HEAD = """\
@@ -60,7 +59,7 @@ class _Blanks(string.Formatter):
     """Fills templates with N for each value, and with this machine's command where rights are granted."""
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
-        here = {"grant": granting(Facts({})), "as_root": say.english(AS_ROOT())}
+        here = {"grant": granting(Facts({})), "as_root": as_root(Facts({}))}
         return here.get(field_name, "N"), field_name
 
     def format_field(self, value: Any, format_spec: str) -> str:

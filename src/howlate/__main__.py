@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
-from howlate.errors import ExitCode, HowlateError
+from howlate.errors import REMEDIED, ExitCode, HowlateError
 from howlate.rooms import RoomWarning
 from howlate.system.interrupts import INTERRUPTED
 from howlate.system.outputs import surviving_readers, swallow
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 SEE = rule("main.see", "`{command} --help` shows how")
 SEE_ALSO = rule("main.see-also", "{nearest} `{command} --help` shows how")
-NO_OPTION = rule("main.no-option", 'there is no option "{name}"', remedy="{hint}")
-NO_COMMAND = rule("main.no-command", 'there is no command "{name}"', remedy="{hint}")
 PYTHONS_FORMAT = warnings.formatwarning
 LEAST_MIB = 2048
 """With less, libraries end the process while they are loaded, with codes that mean something else here."""
@@ -68,15 +66,11 @@ def _main(argv: list[str] | None) -> int:
     except KeyboardInterrupt:
         return _print(INTERRUPTED(), ExitCode.INCONCLUSIVE)
     except CatalogueError as problem:
-        return _print(
-            Statement.of(
-                "{path} cannot be read: {reason}",
-                remedy="howlate speaks English with --lang en",
-                path=problem.path,
-                reason=problem.reason,
-            ),
-            ExitCode.BROKEN,
-        )
+        from howlate.model.decode import UNREADABLE
+
+        unreadable = UNREADABLE(path=problem.path, reason=problem.reason)
+        remedy = "howlate speaks English with --lang en"
+        return _print(REMEDIED(problem=unreadable, remedy=remedy), ExitCode.BROKEN)
     except HowlateError as problem:
         return _print(problem.statement, problem.exit_code)
     except OSError as problem:
@@ -152,19 +146,17 @@ def _command_named(words: Sequence[str]) -> str:
 
 def _reworded(problem: click.ClickException, command: str) -> Statement:
     """click's error message, with the name that was probably meant."""
-    for attribute, missing in (("option_name", NO_OPTION), ("command_name", NO_COMMAND)):
-        name = getattr(problem, attribute, None)
+    for what in ("option", "command"):
+        name = getattr(problem, f"{what}_name", None)
         if isinstance(name, str) and hasattr(problem, "possibilities"):
-            from howlate.model.decode import NEAREST
+            from howlate.model.decode import NEAREST, UNKNOWN
 
             near = problem.possibilities
             hint = SEE_ALSO(nearest=NEAREST(name=near[0]), command=command) if near else SEE(command=command)
-            return missing(name=name, hint=hint)
+            return UNKNOWN(what=what, name=name, hint=hint)
     message = " ".join(problem.format_message().split()).rstrip(".")
     message = re.sub(r"(-?[0-9.]+)<=x<=(-?[0-9.]+)", r"\1-\2", message)  # a range, as CPUs are written
-    return Statement.of(
-        "{problem}", remedy="{hint}", problem=message[:1].lower() + message[1:], hint=SEE(command=command)
-    )
+    return REMEDIED(problem=message[:1].lower() + message[1:], remedy=SEE(command=command))
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

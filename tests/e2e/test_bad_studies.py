@@ -69,7 +69,7 @@ BAD = {
     ),
     "two parts of one name": (HEAD + PART.format("a") * 2, 'part "a"'),
     "a part without a test": (HEAD + PART.format("a") + '[[part]]\nid = "b"', 'the key "test" is missing'),
-    "a matrix beside parts": (CYCLIC + PART.format("a"), "[[part]]"),
+    "a matrix beside parts": (CYCLIC + PART.format("a"), '"test"'),
     "a shared setting of no part": (
         HEAD + "[settings]\npoints = 3\n" + PART.format("a"),
         'parameter "points"',

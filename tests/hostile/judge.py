@@ -18,7 +18,7 @@ BROKEN, INCONCLUSIVE = 4, 5
 COMPUTED = ("summary.json", "bins.json")
 """The files of a cell that follow from its samples."""
 NAMING = (
-    *("decode.", "store.", "run.cell-gone", "run.summary-gone", "missing.", "file.", "cell.unchecked"),
+    *("decode.", "store.", "run.cell-gone", "missing.", "file.", "cell.unchecked"),
     *("query.unreadable-samples", "query.samples-changed", "model.changed-since"),
 )
 """The rules, by how their ids begin, that name what of a run is missing, changed or not readable."""

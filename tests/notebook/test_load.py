@@ -97,7 +97,7 @@ def test_verdict_and_causes_are_those_that_the_commands_print(
 def test_an_error_has_its_remedy_where_python_shows_it(tmp_path: Path, run: LoadedRun) -> None:
     calls: dict[str, Callable[[], object]] = {
         "does not exist": lambda: load(tmp_path / "none"),
-        "is not a run folder": lambda: load(__file__),
+        f"{__file__} has no run.json": lambda: load(__file__),
         "has no run.json": lambda: load(str(tmp_path)),
         "--miss-rate must be at least 0": lambda: run.verdict("1ms", miss_rate=2),
         "has no whole cell nothing": lambda: run.causes("nothing"),

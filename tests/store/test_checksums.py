@@ -134,17 +134,19 @@ def test_a_cell_that_is_gone_is_not_called_unmeasured(folder: RunFolder) -> None
     (folder.cell_path("a") / SUMMARY).unlink()
     shutil.rmtree(folder.cell_path("b"))
     _session, tally = reopen(folder)
-    said = {failure.cell.id: failure.message for failure in tally.failures}
-    assert "it was measured, but" in said["a"]
-    assert "summary.json is gone; restore it from a copy, or remove " in said["a"]
-    assert "Statement(" not in said["a"]
-    assert "it was measured, but" in said["b"]
+    said = {failure.cell.id: failure.statement for failure in tally.failures}
+    assert {statement.rule for statement in said.values()} == {"run.cell-gone"}
+    assert said["a"].values["file"] == str(folder.cell_path("a") / SUMMARY)
+    assert said["a"].values["remedy"].values["cell"] == str(folder.cell_path("a"))
+    assert "Statement(" not in english(said["a"])
+    assert said["b"].values["file"] == str(folder.cell_path("b"))
 
 
 def test_a_cell_whose_summary_is_gone_is_not_measured_over(folder: RunFolder) -> None:
     (folder.cell_path("a") / SUMMARY).unlink()
-    with pytest.raises(DamagedError, match=r"stands there without its summary\.json"):
+    with pytest.raises(DamagedError) as caught:
         folder.start_cell("a")
+    assert caught.value.statement.rule == "store.no-summary"
     assert (folder.cell_path("a") / SAMPLES).is_file()
 
 

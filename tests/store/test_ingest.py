@@ -186,7 +186,7 @@ def test_late_starts_of_a_backlog_are_counted_once(tmp_path: Path) -> None:
         ),
         (lambda: stream([]), "no sample outside warm-up"),
         (lambda: stream([5, 6], warm_up=2), "no sample outside warm-up"),
-        (lambda: stream([5]) + b"more", "is damaged (something stands behind the trailer)"),
+        (lambda: stream([5]) + b"more", "is damaged (the place of a frame is wrong: behind the trailer)"),
         (lambda: stream([5])[:-3], "did not end by itself"),
     ],
 )

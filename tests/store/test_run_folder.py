@@ -68,18 +68,20 @@ def test_an_id_that_is_no_folder_name_is_refused(tmp_path: Path, name: str) -> N
 
 
 def test_folders_that_are_no_runs_are_told_apart(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="does not exist"):
-        RunFolder.open(tmp_path / "missing")
-    with pytest.raises(UsageError, match=r"has no run\.json"):
-        RunFolder.open(tmp_path)
     (tmp_path / "file").touch()
-    for taken in (tmp_path, tmp_path / "file"):
-        with pytest.raises(UsageError, match="exists already, and is no run folder"):
-            RunFolder.create(taken, a_run())
+    for path, rule in (
+        (tmp_path / "missing", "decode.no-file"),
+        (tmp_path, "store.no-run-json"),
+        (tmp_path / "file", "store.no-run-json"),
+    ):
+        with pytest.raises(UsageError) as caught:
+            RunFolder.open(path)
+        assert (caught.value.statement.rule, caught.value.statement.values["path"]) == (rule, str(path))
     RunFolder.create(tmp_path / "run", a_run())
-    with pytest.raises(UsageError, match="exists already") as caught:
-        RunFolder.create(tmp_path / "run", a_run())
-    assert "go on with that run" in caught.value.remedy
+    for taken in (tmp_path, tmp_path / "file", tmp_path / "run"):
+        with pytest.raises(UsageError) as caught:
+            RunFolder.create(taken, a_run())
+        assert (caught.value.statement.rule, "--out" in caught.value.remedy) == ("store.there", True)
 
 
 @needs_root

@@ -193,14 +193,14 @@ def test_local_takes_no_argument() -> None:
 
 def test_a_probe_that_is_not_built_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOWLATE_PROBE", str(tmp_path / "none"))
-    with pytest.raises(TargetError, match="names as the probe, does not exist"):
+    with pytest.raises(TargetError, match="does not exist"):
         places.probe_path()
     monkeypatch.setenv("HOWLATE_PROBE_RISCV64", str(tmp_path / "none"))
-    with pytest.raises(TargetError, match="names as the probe") as caught:
+    with pytest.raises(TargetError, match="does not exist") as caught:
         places.machine_probe_path("riscv64")
     assert "HOWLATE_PROBE_RISCV64" in caught.value.remedy
     (tmp_path / "none").write_text("")
-    with pytest.raises(TargetError, match="cannot be executed"):
+    with pytest.raises(TargetError, match="could not be started"):
         places.probe_path()
     (tmp_path / "none").chmod(0o755)
     with without_rights(tmp_path), pytest.raises(TargetError, match="Permission denied"):

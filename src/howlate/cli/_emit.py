@@ -94,7 +94,7 @@ def _missing(prepared: Prepared, out: Path | None) -> tuple[Cell, ...]:
 def _machine(arch: str | None) -> str:
     """The architecture under the name that `uname -m` prints."""
     from howlate.errors import UsageError
-    from howlate.model.decode import suggestion
+    from howlate.model.decode import unknown
     from howlate.system.paths import ARCHITECTURES
 
     name = arch or os.uname().machine
@@ -103,12 +103,7 @@ def _machine(arch: str | None) -> str:
     machines = [machine for machine, folder in ARCHITECTURES.items() if folder == name]
     if not machines:
         known = {*ARCHITECTURES, *ARCHITECTURES.values()}
-        raise UsageError(
-            'there is no probe for the architecture "{architecture}"',
-            remedy="{hint}",
-            architecture=name,
-            hint=suggestion(name, known),
-        )
+        raise UsageError(unknown("architecture", name, known))
     return machines[0]
 
 

@@ -46,24 +46,12 @@ class Folder(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0] if args else ""
         if name not in self.list_commands(ctx) and not name.startswith("-"):
-            from howlate.errors import UsageError
-            from howlate.model.decode import suggestion
+            from howlate.errors import REMEDIED, UsageError
+            from howlate.model.decode import unknown
 
-            known = self.list_commands(ctx)
-            if ctx.parent is None:
-                raise UsageError(
-                    '"{command}" is not a command',
-                    remedy="{hint}",
-                    command=name,
-                    hint=program(name) or suggestion(name, known),
-                )
-            raise UsageError(
-                '"{command}" is not a command of {group}',
-                remedy="{hint}",
-                command=name,
-                group=ctx.command_path,
-                hint=suggestion(name, known),
-            )
+            if ctx.parent is None and (elsewhere := program(name)):
+                raise UsageError(REMEDIED(problem=unknown("command", name, ()), remedy=elsewhere))
+            raise UsageError(unknown("command", name, self.list_commands(ctx)))
         _, command, words = super().resolve_command(ctx, args)
         assert command is not None
         full = name if ctx.parent is None else f"{ctx.info_name} {name}"

@@ -55,15 +55,15 @@ class Job:
     def changes(self, study: Study, changed: tuple[str, ...], long_ns: int | None = None) -> tuple[str, ...]:
         """As values of `--set`. `changed`: those that were given; `long_ns`: how long --long measures."""
         from howlate.errors import UsageError
+        from howlate.model.decode import WRONG_OPTION
         from howlate.plan import apply_changes, parse_change
 
         for name, value in vars(self).items():
             for text in value if isinstance(value, tuple) else (value,):
                 if text is not None and not text.strip():
+                    option = f"--{'load' if name == 'loads' else name.replace('_', '-')}"
                     raise UsageError(
-                        "--{name} is empty",
-                        remedy="give it a value, or leave it out",
-                        name={"loads": "load"}.get(name, name.replace("_", "-")),
+                        WRONG_OPTION(option=option, kind="a value", given="empty", example="VALUE")
                     )
         own = {"period": self.period, "policy": self._policy(), "load": ",".join(self.loads) or None}
         own |= {"warm-up": self.warm_up, "cpus": self.cpus and json.dumps([self.cpus])}
@@ -76,18 +76,13 @@ class Job:
     def _policy(self) -> str | None:
         """--priority 90 is fifo:90, of the kind that --policy says."""
         from howlate.errors import UsageError
+        from howlate.model.decode import NOT_WITH
 
         if self.priority is None:
             return self.policy
         kind, colon, _ = (self.policy or "fifo").partition(":")
         if colon:
-            raise UsageError(
-                "--policy {policy} has a priority, and --priority gives another",
-                remedy="write --policy {kind}:{priority}, or --priority {priority} alone",
-                policy=self.policy,
-                kind=kind,
-                priority=self.priority,
-            )
+            raise UsageError(NOT_WITH(option="--priority", other=f"--policy {self.policy}"))
         return ",".join(f"{kind}:{priority}" for priority in self.priority.split(","))
 
     def _deadline(self) -> str | None:

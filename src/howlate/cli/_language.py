@@ -16,13 +16,9 @@ def _chosen(context: click.Context, option: click.Parameter, value: str | None) 
     known = languages()
     if value not in known:
         from howlate.errors import UsageError
+        from howlate.model.decode import unknown
 
-        raise UsageError(
-            'the language "{language}" is not available',
-            remedy="choose one of {languages:all}",
-            language=value,
-            languages=known,
-        )
+        raise UsageError(unknown("language", value, known))
     speak(value)
 
 

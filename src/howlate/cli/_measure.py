@@ -85,13 +85,11 @@ def measure(
     from howlate.measure.prepare import prepare
     from howlate.measure.quiet import ThisMachine, limit_of
     from howlate.measure.session import begin, ended_early, newest_unfinished
+    from howlate.model.decode import NOT_WITH
 
     until = rounds.checked() if rounds is not None else None
     if until is not None and ends_early:
-        raise UsageError(
-            "--threshold ends the run with one sample, and rounds need all of them",
-            remedy="leave out --threshold, or --until-decided, --rounds and --every",
-        )
+        raise UsageError(NOT_WITH(option="--threshold", other="--until-decided, --rounds or --every"))
     limit_s = limit_of(os.environ) if wait and target.name == "local" else 0.0
     begun = ThisMachine().look(tasks=False)
     with contextlib.closing(target):

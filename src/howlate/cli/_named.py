@@ -34,14 +34,13 @@ def named_runs(texts: Iterable[str]) -> list[tuple[str, Path]]:
     """The names and folders of all arguments. UsageError if two runs share a name, since their rows could not
     be told apart."""
     from howlate.errors import UsageError
+    from howlate.model.decode import twice
 
     runs = [named_run(text) for text in texts]
     names = [name for name, _path in runs if name]
     for name in names:
         if names.count(name) > 1:
-            raise UsageError(
-                'two runs are called "{name}"', remedy="give each run a name of its own", name=name
-            )
+            raise UsageError(twice("name", name, "give each run a name of its own"))
     return runs
 
 

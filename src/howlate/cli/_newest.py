@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from howlate.system.paths import RUNS
+from howlate.system.paths import NO_RUN, RUNS
 from howlate.words.printable import printable
 from howlate.words.say import text_of
 
@@ -26,15 +26,8 @@ def newest_run(runs: Path = RUNS, *, virtual: bool = False) -> Path:
 
     if (run := next(newest_runs(runs, virtual=virtual), None)) is not None:
         return run
-    if virtual:
-        raise UsageError(
-            "there is no run of the lab below {runs}/",
-            remedy="name one, or make one: `howlate lab run`",
-            runs=runs,
-        )
-    raise UsageError(
-        "there is no run below {runs}/", remedy="name one, or make one: `howlate check`", runs=runs
-    )
+    what, command = ("run of the lab", "lab run") if virtual else ("run", "check")
+    raise UsageError(NO_RUN(what=what, runs=runs, hint=f"name one, or make one: `howlate {command}`"))
 
 
 def newest_runs(runs: Path = RUNS, *, virtual: bool = False) -> Iterator[Path]:

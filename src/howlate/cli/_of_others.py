@@ -162,7 +162,7 @@ def answer(command: str, options: Sequence[str], words: Sequence[str]) -> None:
     """UsageError for another program's options, all in one. `options`: those that the command has."""
     if command not in COMMANDS:
         return
-    from howlate.errors import UsageError
+    from howlate.errors import REMEDIED, UsageError
 
     answered = []
     for option, value in _given(options, words):
@@ -179,9 +179,7 @@ def answer(command: str, options: Sequence[str], words: Sequence[str]) -> None:
         _call(command, [(word, value) for word, (_, value, _) in zip(choice, answered, strict=True)])
         for choice in _choices([meant for _, _, meant in answered])
     )
-    raise UsageError(
-        "{meanings}", remedy="write {lines}", meanings="; ".join(meanings), lines=" or ".join(lines)
-    )
+    raise UsageError(REMEDIED(problem="; ".join(meanings), remedy=f"write {' or '.join(lines)}"))
 
 
 def _choices(meant: Sequence[Sequence[Word]]) -> Iterator[Sequence[Word]]:

@@ -18,14 +18,13 @@ if TYPE_CHECKING:
 
 def _alone(given: list[str]) -> None:
     """Refuse options that would be ignored."""
-    from howlate.errors import UsageError, exclusive
+    from howlate.errors import UsageError
+    from howlate.model.decode import NOT_WITH
 
-    if "restore" in given and len(given) > 1:
-        raise UsageError(
-            "--restore applies to this machine, now, and takes no other option", remedy="give it alone"
-        )
-    if "run" in given and "target" in given:
-        raise UsageError(exclusive("--run", "--target"))
+    alone = next((name for name in ("restore", "run") if name in given), None)
+    others = [name for name in given if name != alone and (alone == "restore" or name == "target")]
+    if alone and others:
+        raise UsageError(NOT_WITH(option=f"--{others[0].replace('_', '-')}", other=f"--{alone}"))
 
 
 @click.command(epilog="Example: howlate doctor --run runs/20260102T030405-check --json")

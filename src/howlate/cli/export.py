@@ -85,13 +85,10 @@ def _with_parameters(chosen: Format) -> Format:
     from dataclasses import replace
 
     from howlate.errors import UsageError
+    from howlate.model.decode import NOT_WITH
 
     if chosen.write_with_parameters is None:
-        raise UsageError(
-            "--format {format} has no place for parameters",
-            remedy="leave out --with-parameters, or choose csv",
-            format=chosen.name,
-        )
+        raise UsageError(NOT_WITH(option="--with-parameters", other=f"--format {chosen.name}"))
     return replace(chosen, write=chosen.write_with_parameters)
 
 
@@ -102,13 +99,11 @@ def _to_stdout(run: RunFolder, form: Format, cells: Sequence[str]) -> int:
     from tempfile import TemporaryDirectory
 
     from howlate.errors import UsageError
+    from howlate.model.decode import WRONG_OPTION
 
     if not form.one_text:
-        raise UsageError(
-            "--format {format} is not one text file, so it cannot go to standard output",
-            remedy="name a file: -o FILE",
-            format=form.name,
-        )
+        kind = f"a file for --format {form.name}"
+        raise UsageError(WRONG_OPTION(option="-o", kind=kind, given="standard output", example="FILE"))
     with TemporaryDirectory(prefix="howlate-export-") as folder:
         made = Path(folder) / "out"
         rows = form.write(run, made, cells)

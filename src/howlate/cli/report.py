@@ -62,9 +62,10 @@ def command(
     from howlate.cli._named import named_runs, read_named, tell_missing
     from howlate.document.axes import parse_axes
     from howlate.errors import UsageError
+    from howlate.model.decode import NOT_WITH
 
     if by and form != "html":
-        raise UsageError("--by applies to the HTML page only", remedy="leave out --format or --by")
+        raise UsageError(NOT_WITH(option="--by", other=f"--format {form}"))
     wanted, published = parse_axes(asked), axes == "published"
     named = named_runs(runs)
     contents = read_named(named)
@@ -102,23 +103,19 @@ def is_own(output: Path, named: Sequence[tuple[str, Path]]) -> bool:
 def _to_write(output: Path | None, otherwise: Path) -> Path:
     """The file to write; UsageError if -o names none ("", "/", "..")."""
     from howlate.errors import UsageError
+    from howlate.model.decode import WRONG_OPTION
 
     if output is None:
         return otherwise
     if output.name in ("", ".."):
-        raise UsageError(
-            '-o: "{output}" is not the name of a file',
-            remedy="name one, such as -o report.html",
-            output=output,
-        )
+        kind = "the name of a file"
+        raise UsageError(WRONG_OPTION(option="-o", kind=kind, given=output, example="report.html"))
     return output
 
 
 def _must_be_published(contents: Sequence[RunContent]) -> None:
     from howlate.errors import UsageError
+    from howlate.model.decode import NOT_WITH
 
     if not any(content.run.study.reference for content in contents):
-        raise UsageError(
-            "this study has no published figures, so it has no published axes",
-            remedy="choose axes with --axis, such as --axis latency=0:1000us,linear",
-        )
+        raise UsageError(NOT_WITH(option="--axes published", other="a study without published figures"))

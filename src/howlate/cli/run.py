@@ -70,17 +70,22 @@ def command(
     """
     from howlate.cli._measure import measure, opened_target
     from howlate.errors import UsageError
+    from howlate.model.decode import NOT_WITH
 
     asked = options.asked(study, "run", job)
     if folder is not None:
         from howlate.cli._emit import emit
 
-        if target or options.resume or options.as_json or options.dry_run:
-            raise UsageError(
-                "--emit-job measures nothing, so --target, --resume, --dry-run and --json do not apply",
-                remedy="leave them out",
-            )
+        others = (
+            ("--target", target),
+            ("--resume", options.resume),
+            ("--dry-run", options.dry_run),
+            ("--json", options.as_json),
+        )
+        for other, given in others:
+            if given:
+                raise UsageError(NOT_WITH(option=other, other="--emit-job"))
         return emit(asked, folder, arch, options.out)
     if arch is not None:
-        raise UsageError("--target-arch is for --emit-job only", remedy="leave it out")
+        raise UsageError(NOT_WITH(option="--target-arch", other="a run without --emit-job"))
     return measure(asked, opened_target(asked, target), options, wait=not no_wait, rounds=until)

@@ -51,16 +51,13 @@ def command(
     """Show the run folder RUN on one screen (docs/first-screen.md), with --all in all its tables; or several as one
     set of cells, in tables. If points are repeated (seeds of virtual time), a row is a point with its repetitions."""
     from howlate.errors import UsageError
+    from howlate.model.decode import NOT_WITH
     from howlate.store.run_folder import RunFolder
 
     if verify:
         return max([_verify(RunFolder.open(run)) for run in runs])
-    if kernels and len(runs) > 1:
-        raise UsageError(
-            "--configs takes one run", remedy="`howlate compare RUN RUN` shows how kernels differ"
-        )
-    if brief and len(runs) > 1:
-        raise UsageError("--brief takes one run", remedy="call it once for each run")
+    if (kernels or brief) and len(runs) > 1:
+        raise UsageError(NOT_WITH(option="--configs" if kernels else "--brief", other="several runs"))
     if kernels:
         _print_kernels(runs[0], every=all_)
     else:

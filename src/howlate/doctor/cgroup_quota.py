@@ -5,7 +5,7 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import NONE, Judgement, late, note, ok, real_time, unknown
+from howlate.settings._check import Judgement, late, note, ok, real_time, unknown
 
 TITLE = "CPU quota"
 WHY = (
@@ -22,7 +22,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if quota is None or period is None:
         return unknown(facts, "cgroup.cpu_quota_us" if quota is None else "cgroup.cpu_period_us")
     if quota < 0 or period <= 0:
-        return ok(NONE())
+        return ok("none")
     return (note if real_time(aim) else late)(
         "{quota_us} of each {period_us} us ({cpus} CPUs)",
         "start the container or service without a quota (`docker run` without --cpus; systemd `CPUQuota=`)",

@@ -7,7 +7,6 @@ from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.settings._check import (
     ABOVE,
-    NONE,
     Judgement,
     late,
     measuring_cpus,
@@ -50,4 +49,4 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
         )
     if behind:
         return note("{tasks} of a lower priority", tasks=behind)
-    return ok(NONE())
+    return ok("none")

@@ -7,10 +7,14 @@ from __future__ import annotations
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import OFF, core_of, unread_core
-from howlate.settings._check import NONE, Judgement, late, note, ok, unknown
+from howlate.settings._check import Judgement, late, note, ok, unknown
 from howlate.settings.core_gravity import COBALT_GRAVITY, EVL_GRAVITY
 
-OFF_TEXT = "{core} is in the kernel and does not run: {state}"
+START_COBALT = (
+    "boot with `xenomai.state=enabled` and with CPU 0 in `xenomai.supported_cpus`; a core that is stopped "
+    "starts with `corectl --start` as root"
+)
+START_EVL = "boot with `evl.state=enabled`; a core that is stopped starts with `evl start` as root"
 
 TITLE = "Real-time core beside Linux"
 WHY = (
@@ -25,20 +29,13 @@ IN_LAB = "name the kernel with `[xenomai.state=enabled]` or `[evl.state=enabled]
 def judge(facts: Facts, aim: Aim) -> Judgement:
     if "cobalt.state" not in facts.values:
         return unknown(facts, "cobalt.state")
-    if state := _cobalt_off(facts):
+    cobalt, evl = _cobalt_off(facts), _evl_off(facts)
+    if cobalt or evl:
         return late(
-            OFF_TEXT,
-            "boot with `xenomai.state=enabled` and with CPU 0 in `xenomai.supported_cpus`; a core that is stopped "
-            "starts with `corectl --start` as root",
-            core="Cobalt",
-            state=state,
-        )
-    if state := _evl_off(facts):
-        return late(
-            OFF_TEXT,
-            "boot with `evl.state=enabled`; a core that is stopped starts with `evl start` as root",
-            core="EVL",
-            state=state,
+            "{core} is in the kernel and does not run: {state}",
+            START_COBALT if cobalt else START_EVL,
+            core="Cobalt" if cobalt else "EVL",
+            state=cobalt or evl,
         )
     if unread := unread_core(facts):
         return unknown(facts, unread)
@@ -47,7 +44,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
         return facts.text(key) or "not known"
 
     if not core_of(facts):
-        return ok(NONE())
+        return ok("none")
     is_evl = core_of(facts) == "evl"
     return note(
         "{core} on CPUs {cpus}, clock {clock}, gravity {gravity}",

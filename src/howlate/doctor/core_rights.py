@@ -9,8 +9,6 @@ from howlate.model.finding import Aim
 from howlate.model.preemption import core_of, unread_core
 from howlate.settings._check import NOT_NEEDED, Judgement, absent, as_root, late, note, ok, unknown
 
-NO_ACCESS = "the caller may not read and write {devices}"
-
 TITLE = "Right to use the real-time core"
 WHY = (
     "Cobalt refuses programs of ordinary users, and Alchemy ends where it cannot look up the user's name. EVL's "
@@ -29,12 +27,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
         return _by_flag(
             facts,
             "evl.caller_admitted",
-            late(
-                NO_ACCESS,
-                "{as_root}; or give a group the devices below /dev/evl by a rule of udev, and become a member of it",
-                devices="/dev/evl/control",
-                as_root=as_root(facts),
-            ),
+            _no_access(facts, "/dev/evl/control", "a group that the caller is in"),
         )
     if core != "cobalt":
         return ok(NOT_NEEDED())
@@ -54,18 +47,23 @@ def _by_flag(facts: Facts, key: str, otherwise: Judgement) -> Judgement:
     return unknown(facts, key) if flag is None else ok("yes") if flag else otherwise
 
 
+def _no_access(facts: Facts, devices: str, group: str) -> Judgement:
+    return late(
+        "the caller may not read and write {devices}",
+        "{as_root}; or give {group} these devices by a rule of udev",
+        devices=devices,
+        group=group,
+        as_root=as_root(facts),
+    )
+
+
 def _not_admitted(facts: Facts) -> Judgement | None:
     """Why Cobalt does not admit the caller, or why that is not known; None if it does."""
     capable, member = facts.flag("caller.cap_sys_nice"), facts.flag("cobalt.caller_in_group")
     if capable or member:
         if facts.flag("cobalt.caller_admitted") is not False:
             return None
-        return late(
-            NO_ACCESS,
-            "{as_root}; or give the group of `xenomai.allowed_group` these devices by a rule of udev",
-            devices="the devices below /dev/rtdm",
-            as_root=as_root(facts),
-        )
+        return _no_access(facts, "the devices below /dev/rtdm", "the group of `xenomai.allowed_group`")
     if capable is None:
         return unknown(facts, "caller.cap_sys_nice")
     if member is None and not absent(facts, "cobalt.caller_in_group"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import core_of, unread_core
-from howlate.settings._check import NOT_NEEDED, ON, VALUE, Judgement, note, ok, unknown
+from howlate.settings._check import NOT_NEEDED, VALUE, Judgement, note, ok, unknown
 
 TITLE = "SMI work-around of Cobalt"
 WHY = (
@@ -25,7 +25,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if core_of(facts) != "cobalt" or mode is None:
         return ok(NOT_NEEDED())
     if mode == "enabled":
-        return ok(ON())
+        return ok("on")
     return note(
         VALUE(value=mode),
         "boot with `xenomai.smi=enabled` where the kernel's log names an SMI-enabled chipset; first read what the "

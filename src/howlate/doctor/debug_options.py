@@ -5,7 +5,7 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import FIND_CONFIG, NONE, VALUE, Judgement, late, note, ok, unknown
+from howlate.settings._check import FIND_CONFIG, VALUE, Judgement, late, note, ok, unknown
 
 TITLE = "Debug options"
 WHY = (
@@ -57,4 +57,4 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
             VALUE(value=light),
             "a kernel without them is somewhat quicker; compare only kernels with the same options",
         )
-    return ok(NONE())
+    return ok("none")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import NONE, Judgement, late, ok, unknown
+from howlate.settings._check import Judgement, late, ok, unknown
 
 CHANGE = (
     "measure on the hardware; or on the host: a CPU for each virtual CPU (pinned), SCHED_FIFO for their threads, "
@@ -26,7 +26,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if name is None:
         return unknown(facts, "machine.hypervisor")
     if not name:
-        return ok(NONE())
+        return ok("none")
     spelt = {
         "KVMKVMKVM": "KVM",
         "VMwareVMware": "VMware",

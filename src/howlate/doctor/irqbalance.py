@@ -5,7 +5,7 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts, format_cpus
 from howlate.model.finding import Aim
-from howlate.settings._check import ELSEWHERE, OFF, ON, Judgement, measuring_cpus, note, ok, unknown
+from howlate.settings._check import ELSEWHERE, Judgement, measuring_cpus, note, ok, unknown
 from howlate.settings.cpuset import ISOLATED
 
 TITLE = "irqbalance"
@@ -22,12 +22,12 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if not isinstance(services, list):
         return unknown(facts, "tasks.services")
     if "irqbalance" not in services:
-        return ok(OFF())
+        return ok("off")
     cpus = measuring_cpus(facts, aim)
     if cpus <= (facts.cpus(ISOLATED) or frozenset()):
         return ok(ELSEWHERE())
     return note(
-        ON(),
+        "on",
         "`systemctl stop irqbalance`, or IRQBALANCE_BANNED_CPULIST={cpus} in /etc/default/irqbalance",
         cpus=format_cpus(cpus),
     )

@@ -9,7 +9,6 @@ from howlate.model.finding import Aim
 from howlate.model.preemption import is_rt_kernel
 from howlate.settings._check import (
     ABOVE,
-    NONE,
     Judgement,
     late,
     measuring_cpus,
@@ -66,4 +65,4 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
             timers=max(timers),
             priority=aim.priority,
         )
-    return ok(NONE())
+    return ok("none")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import NONE, OFF, VALUE, Judgement, note, ok, unknown
+from howlate.settings._check import VALUE, Judgement, note, ok, unknown
 
 TITLE = "Mitigations"
 WHY = (
@@ -21,10 +21,10 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if found is None:
         return unknown(facts, "cpu.vulnerabilities")
     if facts.parameter("mitigations") == "off":
-        return ok(OFF())
+        return ok("off")
     costing = sorted(name for name, text in found.items() if str(text).startswith("Mitigation:"))
     if not costing:
-        return ok(NONE())
+        return ok("none")
     return note(
         VALUE(value=costing),
         "`mitigations=off` on the command line, only where every program on the machine is trusted",

@@ -12,7 +12,7 @@ from howlate.settings._check import Judgement, late, note, ok, unknown
 
 CHANGE = "install a PREEMPT_RT kernel (Debian: `apt install linux-image-rt-amd64`, or -arm64) and boot it"
 
-FOUND = "not PREEMPT_RT (preemption: {mode})"
+AT_BOOT = "chosen at boot"
 
 TITLE = "Preemption model"
 WHY = (
@@ -32,8 +32,9 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
         return unknown(facts, "kernel.version")
     if real_time:
         return ok("PREEMPT_RT")
-    if is_dynamic(facts):
-        return note(FOUND, CHANGE, mode="chosen at boot")
     version = facts.text("kernel.version") or ""
     mode = (preempt_mode(facts) or ("full" if "PREEMPT" in version else "none or voluntary",))[0]
-    return (note if mode in ("full", "lazy") else late)(FOUND, CHANGE, mode=mode)
+    mode = AT_BOOT if is_dynamic(facts) else mode
+    return (note if mode in ("full", "lazy", AT_BOOT) else late)(
+        "not PREEMPT_RT (preemption: {mode})", CHANGE, mode=mode
+    )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import ABSENT, OFF, Judgement, late, note, ok, real_time, unknown
+from howlate.settings._check import ABSENT, Judgement, late, note, ok, real_time, unknown
 
-FOUND = "share of the caller's cgroup: {share}"
+CHANGE = "start from the root cgroup: `echo $$ > /sys/fs/cgroup/cpu/cgroup.procs`; or give the cgroup a share"
 
 TITLE = "RT group scheduling"
 WHY = (
@@ -26,12 +26,9 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if option == "n" and runtime is None:
         return ok(ABSENT())
     if facts.parameter("rt_group_sched") == "0":
-        return ok(OFF())
+        return ok("off")
     share = "not visible" if runtime is None else f"{runtime} us"
-    if runtime == 0 and real_time(aim):
-        return late(
-            FOUND,
-            "start from the root cgroup: `echo $$ > /sys/fs/cgroup/cpu/cgroup.procs`; or give the cgroup a share",
-            share=share,
-        )
-    return note(FOUND, share=share)
+    is_late = runtime == 0 and real_time(aim)
+    return (late if is_late else note)(
+        "share of the caller's cgroup: {share}", CHANGE if is_late else "", share=share
+    )

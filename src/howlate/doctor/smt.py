@@ -5,7 +5,7 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts, format_cpus, parse_cpus
 from howlate.model.finding import Aim
-from howlate.settings._check import ELSEWHERE, OFF, Judgement, absent, measuring_cpus, note, ok, unknown
+from howlate.settings._check import ELSEWHERE, Judgement, absent, measuring_cpus, note, ok, unknown
 
 CHANGE = (
     "`echo off > /sys/devices/system/cpu/smt/control`, or `nosmt`, or leave the sibling idle: "
@@ -26,7 +26,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     groups = facts.values.get("cpu.siblings")
     if not isinstance(groups, list):
         if active == 0 or (active is None and absent(facts, "cpu.smt_active")):
-            return ok(OFF())
+            return ok("off")
         return unknown(facts, "cpu.siblings")
     cpus, online = measuring_cpus(facts, aim), facts.cpus("cpu.online") or frozenset()
     shared: set[int] = set()

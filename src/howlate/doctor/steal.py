@@ -5,7 +5,7 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import NONE, Judgement, late, note, ok, unknown
+from howlate.settings._check import Judgement, late, note, ok, unknown
 
 TITLE = "Steal"
 WHY = (
@@ -22,7 +22,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
         return unknown(facts, "cpu.steal_ticks" if stolen is None else "cpu.total_ticks")
     share = 100 * stolen / total
     if stolen <= 0:
-        return ok(NONE())
+        return ok("none")
     return (late if share >= 0.1 else note)(
         "{share} % of the CPUs' time since boot",
         "give the guest CPUs of its own on the host, or measure on the hardware",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import NONE, Judgement, note, ok, unknown
+from howlate.settings._check import Judgement, note, ok, unknown
 
 TITLE = "Swap"
 WHY = (
@@ -22,7 +22,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if total is None:
         return unknown(facts, "memory.swap_total_kib")
     if total == 0:
-        return ok(NONE())
+        return ok("none")
     swappiness = facts.integer("memory.swappiness")
     return note(
         "{size_mib} MiB, swappiness {swappiness}",

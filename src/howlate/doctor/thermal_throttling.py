@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import NONE, Judgement, late, ok, unknown
+from howlate.settings._check import Judgement, late, ok, unknown
 
 TITLE = "Thermal throttling"
 WHY = (
@@ -25,4 +25,4 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
             core=core or 0,
             package=package or 0,
         )
-    return ok(NONE())
+    return ok("none")

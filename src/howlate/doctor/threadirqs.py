@@ -6,7 +6,7 @@ from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import is_rt_kernel
-from howlate.settings._check import ABSENT, OFF, Judgement, note, ok, unknown
+from howlate.settings._check import ABSENT, Judgement, note, ok, unknown
 
 TITLE = "Threaded interrupts"
 WHY = (
@@ -28,4 +28,4 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
         return ok("threadirqs")
     if facts.config("IRQ_FORCED_THREADING") == "n":
         return note(ABSENT(), "boot a kernel with CONFIG_IRQ_FORCED_THREADING=y")
-    return note(OFF(), "`threadirqs` on the kernel's command line")
+    return note("off", "`threadirqs` on the kernel's command line")

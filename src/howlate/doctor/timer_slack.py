@@ -5,7 +5,7 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import NONE, VALUE, Judgement, late, ok, real_time, unknown
+from howlate.settings._check import VALUE, Judgement, late, ok, real_time, unknown
 
 TITLE = "Timer slack"
 WHY = (
@@ -20,7 +20,7 @@ CAUSES = (Cause.TIMER_SLACK,)
 def judge(facts: Facts, aim: Aim) -> Judgement:
     slack = facts.integer("caller.timer_slack_ns")
     if real_time(aim):
-        return ok(NONE())
+        return ok("none")
     if slack is None:
         return unknown(facts, "caller.timer_slack_ns")
     if slack > 1000:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import NONE, Judgement, late, note, ok, unknown
+from howlate.settings._check import Judgement, late, note, ok, unknown
 
 TITLE = "Tracers and probes"
 WHY = (
@@ -59,4 +59,4 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
             "end `perf`, `bpftrace` and the like; see `bpftool prog`",
             resources=held,
         )
-    return ok(NONE())
+    return ok("none")

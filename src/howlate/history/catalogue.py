@@ -22,8 +22,8 @@ from howlate.errors import HowlateError, StorageError, UsageError
 from howlate.history.known_runs import KnownCell, KnownRun
 from howlate.statistics.valid import FILE_MISSING, UNCHECKED
 from howlate.store.checksums import CHECKSUMS, changed
-from howlate.store.files import looking, written_beside
-from howlate.store.run_folder import FINISHED, RUN, SAMPLES, SUMMARY, CellFiles, RunFolder, not_the_cell
+from howlate.store.files import looking, not_the_cell, written_beside
+from howlate.store.run_folder import FINISHED, RUN, SAMPLES, SUMMARY, CellFiles, RunFolder
 from howlate.system.opening import TEXT_BYTES_MAX, open_file
 from howlate.words.statement import Statement, rule
 

@@ -36,14 +36,7 @@ def check_same(path: Path, before: Run, now: Run) -> None:
             then, today = was.text(key), is_now.text(key)
             if then != today and (key == "kernel.release" or None not in (then, today)):
                 what = f"version of the kernel {label}" if label else _SAME[key]
-                raise UsageError(
-                    "{path} was measured on another {what}: {before} then, {now} now",
-                    remedy="choose another --out",
-                    path=path,
-                    what=what,
-                    before=then,
-                    now=today,
-                )
+                raise _other(path, what, f"{then} then, {today} now")
         _same_guest(path, label, was, is_now)
 
 
@@ -59,12 +52,16 @@ def _same_guest(path: Path, label: str, was: Facts, is_now: Facts) -> None:
     if was.text("lab.guest") == is_now.text("lab.guest"):
         return
     differences = [what for key, what in _GUEST.items() if was.text(key) != is_now.text(key)] or [OTHER_BUILD]
-    raise UsageError(
-        "{path} was measured in another guest of {label} ({differences:all})",
-        remedy="choose another --out: kernels are compared in one kind of guest",
+    raise _other(path, f"guest of {label}", ", ".join(differences))
+
+
+def _other(path: Path, what: str, difference: str) -> UsageError:
+    return UsageError(
+        "{path} was measured on another {what}: {difference}",
+        remedy="choose another --out",
         path=path,
-        label=label,
-        differences=differences,
+        what=what,
+        difference=difference,
     )
 
 

@@ -21,7 +21,7 @@ from howlate.plan import differences, has_all_of, same_plan, same_points, still_
 from howlate.store.files import check_text, measure_again, storing
 from howlate.store.lock import locked
 from howlate.store.run_folder import KERNELS, RUN, SUMMARY, RunFolder, file_name
-from howlate.system.paths import RUNS
+from howlate.system.paths import NO_RUN, RUNS
 from howlate.words.statement import Statement, rule
 
 if TYPE_CHECKING:
@@ -39,13 +39,7 @@ ENDED_EARLY = rule(
     "the run ended at the first latency above its threshold, in cell {cells:number} of {planned:number}",
 )
 NOT_MEASURED = rule("run.not-measured", "not measured yet")
-CELL_GONE = rule(
-    "run.cell-gone",
-    "it was measured, but {folder} is gone; restore it from a copy, or measure it again with the same --out",
-)
-SUMMARY_GONE = rule(
-    "run.summary-gone", "it was measured, but {file} is gone; restore it from a copy, or {remedy}"
-)
+CELL_GONE = rule("run.cell-gone", "it was measured, but {file} is gone; restore it from a copy, or {remedy}")
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -139,35 +133,21 @@ def _new_name(run_id: str) -> Path:
 def check_goes_on(before: Run, now: Run, path: Path, same: SamePlan = same_plan) -> None:
     """UsageError if the request is another plan than that of the run folder at `path`, or is for another
     machine."""
-    if before.study.id != now.study.id:
-        raise UsageError(
-            "{path} holds another plan ({plan})",
-            remedy="choose another --out, or call it as before",
-            path=path,
-            plan=_described(before),
-        )
-    if not same(before.plan, now.plan):
-        differ = "; ".join(differences(before.plan, now.plan))
+    pairs = (
+        ("study", before.study.id, now.study.id),
+        ("target", before.target, now.target),
+        ("clock", before.clock, now.clock),
+    )
+    differ = [f"{what} {then}, now {today}" for what, then, today in pairs if then != today]
+    if not differ and not same(before.plan, now.plan):
+        differ = list(differences(before.plan, now.plan))
+    if differ:
         raise UsageError(
             "{path} holds another plan ({plan}): {differences}",
             remedy="choose another --out, or call it as before",
             path=path,
             plan=_described(before),
-            differences=differ,
-        )
-    if before.target != now.target:
-        raise UsageError(
-            "{path} was measured on the target {target}",
-            remedy="choose another --out, or call it as before",
-            path=path,
-            target=before.target,
-        )
-    if before.clock != now.clock:
-        raise UsageError(
-            "{path} was measured in {clock} time",
-            remedy="choose another --out, or call it as before",
-            path=path,
-            clock=before.clock,
+            differences="; ".join(differ),
         )
 
 
@@ -241,20 +221,16 @@ def newest_unfinished(study_id: str, runs: Path = RUNS) -> Path:
                 unfinished.append((run.started, path))
     if unfinished:
         return max(unfinished)[1]
-    raise UsageError(
-        "there is no unfinished run of {study} below {runs}/",
-        remedy="leave out --resume, or give --out DIR",
-        study=study_id,
-        runs=runs,
-    )
+    hint = "leave out --resume, or give --out DIR"
+    raise UsageError(NO_RUN(what=f"unfinished run of {study_id}", runs=runs, hint=hint))
 
 
 def _gone(folder: RunFolder, cell_id: str) -> Statement:
     """The sentence about a cell that was whole and is missing."""
     path = folder.cell_path(cell_id)
     if path.is_dir():
-        return SUMMARY_GONE(file=path / SUMMARY, remedy=measure_again(path))
-    return CELL_GONE(folder=path)
+        return CELL_GONE(file=path / SUMMARY, remedy=measure_again(path))
+    return CELL_GONE(file=path, remedy="measure it again with the same --out")
 
 
 def reopen(folder: RunFolder, content: RunContent | None = None) -> tuple[Session, Tally]:

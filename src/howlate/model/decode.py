@@ -21,6 +21,7 @@ from howlate.words.statement import VERBATIM, Statement, rule
 NEAREST = rule("decode.nearest", 'did you mean "{name}"?')
 KNOWN = rule("decode.known", "choose one of {names:all}")
 IN_FILE = rule("decode.in-file", "{file}: {problem}")
+UNKNOWN = rule("decode.unknown", 'there is no {what} "{name}"', remedy="{hint}")
 UNKNOWN_KEY = rule("decode.unknown-key", 'unknown key "{key}"', remedy="{hint}")
 MISSING_KEY = rule("decode.missing-key", 'the key "{key}" is missing', remedy="add {key}, {kind}")
 WRONG_VALUE = rule(
@@ -28,6 +29,10 @@ WRONG_VALUE = rule(
 )
 WRONG_OPTION = rule(
     "decode.wrong-option", "{option} must be {kind}, not {given}", remedy="write {option} {example}"
+)
+NOT_WITH = rule("decode.not-with", "{option} does not go with {other}", remedy="leave {option} out")
+NOT_A_PAIR = rule(
+    "decode.not-a-pair", '{option} "{text}" is not NAME=VALUE: {reason}', remedy="write {option} {example}"
 )
 NO_FILE = rule("decode.no-file", "{path} does not exist", remedy="check the name for a typing error")
 UNREADABLE = rule(
@@ -78,9 +83,7 @@ def suggestion(name: str, names: Iterable[str]) -> Statement | str:
 
 def unknown(what: str, name: str, names: Iterable[str]) -> Statement:
     """The error about a name that is not among `names`."""
-    return Statement.of(
-        'there is no {what} "{name}"', remedy="{hint}", what=what, name=name, hint=suggestion(name, names)
-    )
+    return UNKNOWN(what=what, name=name, hint=suggestion(name, names))
 
 
 def twice(what: str, name: str, remedy: str) -> Statement:

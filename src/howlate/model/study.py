@@ -22,7 +22,7 @@ TIMER = "timer"
 """The label of the way to sleep."""
 
 MOST_GUEST_CPUS = 1024
-"""Of a guest in real time; in virtual time the lab has its own limit."""
+"""The limit of a guest in real time; in virtual time the lab has its own."""
 EXPECTED = "expected"
 """The only value of a study's or part's `starvation`."""
 
@@ -76,7 +76,7 @@ class Study:
     schema: int = 1
     parts: tuple[Part, ...] = ()
     reference: str = ""
-    """The published figures to show beside its own: the name in `howlate reference list`."""
+    """The published figures to show with its own: the name in `howlate reference list`."""
     kernels: tuple[str, ...] = ()
     """The lab's kernels unless others are named. Not an axis: a machine has its own kernel."""
     cpus: int = 0
@@ -201,7 +201,7 @@ def decode_study(table: Table) -> Study:
         starvation=_starvation(table),
     )
     if study.kernels and (KERNEL in study.axes or KERNEL in study.settings):
-        raise _misplaced(table, KERNEL, "beside [lab] kernels", "leave it in one of them")
+        raise _misplaced(table, KERNEL, "in a study with [lab] kernels", "leave it in one of them")
     return study
 
 
@@ -213,7 +213,7 @@ def _parts(table: Table) -> tuple[Part, ...]:
     """At least one part, each with an id of its own; a study with parts has no matrix of its own."""
     for key in OF_MATRIX:
         if key in table.values:
-            raise _misplaced(table, key, "beside [[part]]", "put it into its parts")
+            raise _misplaced(table, key, "in a study of parts", "put it into its parts")
     _without_kernel(table.table("settings"))
     tables = table.tables(PART, required=True)
     if not tables:

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from howlate.errors import UsageError
 from howlate.model.capabilities import Capabilities
-from howlate.model.decode import IN_FILE, WRONG_OPTION, Table, kind_of, twice, unknown
+from howlate.model.decode import IN_FILE, NOT_A_PAIR, WRONG_OPTION, Table, kind_of, twice, unknown
 from howlate.model.study import KERNEL, REPEAT, Order, Study, Value, decode_order, spell
 from howlate.model.units import format_duration, parse_count, parse_duration_ns
 from howlate.plan.options import plain
@@ -40,12 +40,8 @@ def parse_change(text: str) -> tuple[str, tuple[str | bool, ...]]:
 
 
 def _no_change(text: str, reason: object) -> UsageError:
-    return UsageError(
-        '--set "{text}" is not NAME=VALUE: {reason}',
-        remedy='write --set period=250us, --set load=none,cpu:50 or --set \'cpus=["0-1","3"]\'',
-        text=text,
-        reason=reason,
-    )
+    example = """period=250us, load=none,cpu:50 or 'cpus=["0-1","3"]'"""
+    return UsageError(NOT_A_PAIR(option="--set", text=text, reason=reason, example=example))
 
 
 def _toml_values(text: str, rest: str) -> tuple[str | bool, ...]:

@@ -20,9 +20,6 @@ from howlate.words.statement import Statement, rule
 UNKNOWN = rule("doctor.not-known", "not known: {fact}: {reason}")
 VALUE = rule("doctor.value", "{value}")
 ABSENT = rule("doctor.absent", "not available")
-NONE = rule("doctor.none", "none")
-ON = rule("doctor.on", "on")
-OFF = rule("doctor.off", "off")
 NOT_NEEDED = rule("doctor.not-needed", "not needed")
 EVERY = rule("doctor.every", "every {interval_s} s")
 ELSEWHERE = rule("doctor.elsewhere", "not on the measuring CPUs")
@@ -33,16 +30,6 @@ MEASURE_ON_SOME = "measure on some CPUs only: `--cpus`"
 MOUNT_DEBUGFS = "mount debugfs: `mount -t debugfs none /sys/kernel/debug`"
 FIND_CONFIG = "look for /proc/config.gz or /boot/config-$(uname -r)"
 GRANT = "{as_root}; or, as root and after each build of the probe, `{grant}` (package libcap2-bin); or "
-AS_ROOT = rule("doctor.as-root", "run as root")
-WITH_ALL = rule("doctor.as-root-with-all", "run as root with all capabilities")
-OUT_OF_NAMESPACE = rule(
-    "doctor.out-of-namespace",
-    "run as root outside of this user namespace (a rootless container, `unshare -U`)",
-)
-OUT_OF_CONTAINER = rule(
-    "doctor.out-of-container",
-    "run as root outside of this container, or start the container with `--privileged`",
-)
 CONTAINER_OPTIONS = "--cap-add SYS_NICE --cap-add IPC_LOCK --ulimit rtprio=99 --ulimit memlock=-1"
 """They give a container the rights of the measuring task."""
 
@@ -179,13 +166,13 @@ def by_number(key: str, judged: Callable[[int], Judgement]) -> Callable[[Facts, 
     return judge
 
 
-def as_root(facts: Facts) -> Statement:
+def as_root(facts: Facts) -> str:
     """How the caller gets a right of root's; the probe says the same (sys/rights.cpp)."""
     if facts.flag("caller.user_namespace"):
-        return OUT_OF_NAMESPACE()
+        return "run as root outside of this user namespace (a rootless container, `unshare -U`)"
     if facts.flag("caller.grantable_sys_admin") is False:
-        return OUT_OF_CONTAINER()
-    return WITH_ALL() if facts.flag("caller.root") else AS_ROOT()
+        return "run as root outside of this container, or start the container with `--privileged`"
+    return "run as root with all capabilities" if facts.flag("caller.root") else "run as root"
 
 
 def granting(facts: Facts) -> str:

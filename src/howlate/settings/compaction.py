@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from howlate.model.cause import Cause
-from howlate.settings._check import OFF, VALUE, by_number, note, ok
+from howlate.settings._check import VALUE, by_number, note, ok
 from howlate.settings._setting import MachineSetting, always, as_number
 
 FACT = "memory.compaction"
@@ -25,4 +25,4 @@ SETTING = MachineSetting(
     causes=(Cause.IPI, Cause.PAGE_FAULT),
 )
 
-judge = by_number(FACT, lambda value: note(VALUE(value=f"{value} %"), CHANGE) if value else ok(OFF()))
+judge = by_number(FACT, lambda value: note(VALUE(value=f"{value} %"), CHANGE) if value else ok("off"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import NONE, Judgement, note, number, ok, unknown
+from howlate.settings._check import Judgement, note, number, ok, unknown
 from howlate.settings._setting import MachineSetting, always, as_number
 
 REQUEST = "cpu.dma_latency_us"
@@ -47,5 +47,5 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
         (number(row, "latency_us") or 0 for row in rows if row.get("disabled") is not True), default=0
     )
     if deepest > 10:
-        return note(NONE(), "write 0 there in the application, and keep the file open while it matters")
-    return ok(NONE())
+        return note("none", "write 0 there in the application, and keep the file open while it matters")
+    return ok("none")

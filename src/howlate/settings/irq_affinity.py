@@ -10,7 +10,6 @@ from howlate.model.finding import Aim
 from howlate.model.preemption import is_rt_kernel
 from howlate.settings._check import (
     MEASURE_ON_SOME,
-    NONE,
     Judgement,
     late,
     measuring_cpus,
@@ -63,7 +62,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
             arrived.append((total, f"{row.get('irq')} ({str(row.get('name')).split(' ')[-1]})"))
     arrived.sort(key=lambda one: (-one[0], one[1]))
     if not arrived:
-        return ok(NONE())
+        return ok("none")
     alone = not other_cpus(facts, aim)
     often = uptime > 0 and arrived[0][0] >= _OFTEN_HZ * uptime
     return (late if often and not alone and not is_rt_kernel(facts) else note)(

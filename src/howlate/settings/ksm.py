@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from howlate.model.cause import Cause
-from howlate.settings._check import OFF, ON, by_number, note, ok
+from howlate.settings._check import by_number, note, ok
 from howlate.settings._setting import MachineSetting, always
 
 FACT = "memory.ksm"
@@ -25,4 +25,4 @@ SETTING = MachineSetting(
     causes=(Cause.IPI, Cause.PAGE_FAULT),
 )
 
-judge = by_number(FACT, lambda run: note(ON(), CHANGE) if run == 1 else ok(OFF()))
+judge = by_number(FACT, lambda run: note("on", CHANGE) if run == 1 else ok("off"))

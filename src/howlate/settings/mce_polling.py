@@ -5,7 +5,7 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import EVERY, OFF, Judgement, not_there, note, ok, unknown
+from howlate.settings._check import EVERY, Judgement, not_there, note, ok, unknown
 from howlate.settings._setting import MachineSetting, always, as_text
 
 FACT = "mce.check_interval_s"
@@ -32,7 +32,7 @@ SETTING = MachineSetting(
 def judge(facts: Facts, aim: Aim) -> Judgement:
     text = facts.text(FACT)
     if facts.parameter("mce") in ("off", "ignore_ce") or facts.parameter("nomce") is not None:
-        return ok(OFF())
+        return ok("off")
     if text is None:
         return not_there(facts, FACT)
     try:
@@ -41,4 +41,4 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
         return unknown(facts, FACT)
     if interval > 0:
         return note(EVERY(interval_s=interval), "`mce=ignore_ce` on the command line")
-    return ok(OFF())
+    return ok("off")

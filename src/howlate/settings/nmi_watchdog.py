@@ -6,7 +6,7 @@ from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.settings import soft_watchdog
-from howlate.settings._check import ELSEWHERE, OFF, ON, Judgement, absent, measuring_cpus, note, ok, unknown
+from howlate.settings._check import ELSEWHERE, Judgement, absent, measuring_cpus, note, ok, unknown
 from howlate.settings._setting import MachineSetting, always, as_switch
 
 NMI = "watchdog.nmi"
@@ -38,7 +38,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if watched is not None and not watched & measuring_cpus(facts, aim):
         return ok(ELSEWHERE())
     if hard:
-        return note(ON(), CHANGE)
+        return note("on", CHANGE)
     if soft:
         return note("off; the soft watchdog is on", CHANGE, hold=HOLD[1])
-    return ok(OFF())
+    return ok("off")

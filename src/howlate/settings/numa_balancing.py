@@ -5,7 +5,7 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import OFF, ON, Judgement, late, not_there, ok
+from howlate.settings._check import Judgement, late, not_there, ok
 from howlate.settings._setting import MachineSetting, always, as_switch
 
 FACT = "sched.numa_balancing"
@@ -32,7 +32,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if balancing is None:
         return not_there(facts, FACT)
     if balancing == 0:
-        return ok(OFF())
+        return ok("off")
     if nodes is not None and len(nodes) <= 1:
         return ok("on, with a single node")
-    return late(ON(), "`sysctl kernel.numa_balancing=0`, or `numa_balancing=disable` on the command line")
+    return late("on", "`sysctl kernel.numa_balancing=0`, or `numa_balancing=disable` on the command line")

@@ -19,7 +19,7 @@ WHY = (
 )
 WEIGHT = 96
 HOLD = ("preemption=full",)
-FOUND = "{mode} (as reported by {source})"
+CHANGE = "permanently `preempt=full` on the kernel's command line"
 IN_GUESTS = True
 IN_LAB = "boot it with `preempt=full` in brackets behind its label, as in `6.1[preempt=full]`"
 
@@ -42,8 +42,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     mode = preempt_mode(facts)
     if mode is None:
         return unknown(facts, PREEMPT_MODE, MOUNT_DEBUGFS)
-    if mode[0] in ("none", "voluntary", "lazy"):
-        return late(
-            FOUND, "permanently `preempt=full` on the kernel's command line", mode=mode[0], source=mode[1]
-        )
-    return ok(FOUND, mode=mode[0], source=mode[1])
+    is_late = mode[0] in ("none", "voluntary", "lazy")
+    return (late if is_late else ok)(
+        "{mode} (as reported by {source})", CHANGE if is_late else "", mode=mode[0], source=mode[1]
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from howlate.model.cause import Cause
-from howlate.settings._check import OFF, ON, by_number, note, ok
+from howlate.settings._check import by_number, note, ok
 from howlate.settings._setting import MachineSetting, always, as_switch
 
 FACT = "sched.rcu_normal"
@@ -28,4 +28,4 @@ SETTING = MachineSetting(
     causes=(Cause.IPI,),
 )
 
-judge = by_number(FACT, lambda value: ok(OFF()) if value else note(ON(), CHANGE))
+judge = by_number(FACT, lambda value: ok("off") if value else note("on", CHANGE))

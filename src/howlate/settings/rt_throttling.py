@@ -8,13 +8,13 @@ from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import kernel_version
-from howlate.settings._check import OFF, Judgement, late, note, ok, real_time, unknown
+from howlate.settings._check import Judgement, late, note, ok, real_time, unknown
 from howlate.settings._setting import MachineSetting, always, as_number
 
 RUNTIME = "sched.rt_runtime_us"
 PERIOD = "sched.rt_period_us"
 
-FOUND = "real-time tasks may run {runtime_us} of {period_us} us"
+CHANGE = "`sysctl kernel.sched_rt_runtime_us=-1` (a runaway task then owns its CPU)"
 
 TITLE = "RT throttling"
 WHY = (
@@ -43,7 +43,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if runtime is None or period is None:
         return unknown(facts, RUNTIME if runtime is None else PERIOD)
     if runtime < 0 or runtime >= period:
-        return ok(OFF())
+        return ok("off")
     times: dict[str, Any] = {"runtime_us": runtime, "period_us": period}
     if real_time(aim):
         version = kernel_version(facts)
@@ -54,7 +54,6 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
             and facts.config("RT_GROUP_SCHED") == "n"
         ):
             return ok("{runtime_us} of {period_us} us limits admission only, as of Linux 6.12", **times)
-        return (late if runtime < period // 2 else note)(
-            FOUND, "`sysctl kernel.sched_rt_runtime_us=-1` (a runaway task then owns its CPU)", **times
-        )
-    return ok(FOUND, **times)
+    return (ok if not real_time(aim) else late if runtime < period // 2 else note)(
+        "real-time tasks may run {runtime_us} of {period_us} us", CHANGE if real_time(aim) else "", **times
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import OFF, ON, Judgement, not_there, note, ok
+from howlate.settings._check import Judgement, not_there, note, ok
 from howlate.settings._setting import MachineSetting, always, as_switch
 
 FACT = "sched.timer_migration"
@@ -32,7 +32,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if migration is None:
         return not_there(facts, FACT)
     if migration == 0:
-        return ok(OFF())
+        return ok("off")
     if online is not None and len(online) == 1:
         return ok("on, with a single CPU")
-    return note(ON(), "`sysctl kernel.timer_migration=0`")
+    return note("on", "`sysctl kernel.timer_migration=0`")

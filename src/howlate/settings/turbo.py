@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.settings._check import OFF, ON, Judgement, not_there, note, ok
+from howlate.settings._check import Judgement, not_there, note, ok
 from howlate.settings._setting import MachineSetting, always, as_text
 
 FACT = "cpu.turbo"
@@ -36,5 +36,5 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if turbo is None:
         return not_there(facts, FACT)
     if turbo == "on":
-        return note(ON(), "switch it off in the firmware, if the spread matters more than the mean")
-    return ok(OFF())
+        return note("on", "switch it off in the firmware, if the spread matters more than the mean")
+    return ok("off")

@@ -20,11 +20,9 @@ from typing import Any, BinaryIO
 
 from howlate.errors import DamagedError
 from howlate.model.decode import Table
-from howlate.store.files import looking, measure_again, read_json, storing, write_json
+from howlate.store.files import looking, not_the_cell, read_json, storing, write_json
 from howlate.system.opening import open_file
-from howlate.words.statement import Statement, rule
-
-OF_ANOTHER_RUN = rule("store.of-another-run", "{folder} is not a cell of this run", remedy="{hint}")
+from howlate.words.statement import Statement
 
 CHECKSUMS = "checksums.json"
 END_BYTES = 64 * 1024
@@ -63,7 +61,7 @@ def read_checksums(folder: Path, run: str | None = None) -> Mapping[str, Checksu
             return {}
     whole = Table(read_json(path), str(path), "", DamagedError)
     if run is not None and whole.text("run", "") not in ("", run):
-        raise DamagedError(OF_ANOTHER_RUN(folder=folder, hint=measure_again(folder)))
+        raise not_the_cell(folder)
     table = whole.table("files", required=True)
     return {
         name: Checksum(checksum.integer("bytes"), checksum.text("blake2b"), checksum.text("end"))

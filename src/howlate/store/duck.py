@@ -17,13 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from howlate.errors import DamagedError
-from howlate.store.files import OUT, check_text, looking, measure_again, storage_error
+from howlate.store.files import OUT, check_text, looking, storage_error, unreadable
 from howlate.store.tables import footer_problem
 from howlate.system.opening import opened_folder
 from howlate.words.printable import printable
-from howlate.words.statement import rule
-
-UNREADABLE_TABLE = rule("store.unreadable-table", "{path} cannot be read: {reason}", remedy="{hint}")
 
 MEMORY_LIMIT = "500MB"
 THREADS = max(1, min(4, len(os.sched_getaffinity(0))))
@@ -128,7 +125,7 @@ def _check_footer(database: duckdb.DuckDBPyConnection, path: Path) -> None:
     if _of_now(path) in _seen:
         return
     if problem := footer_problem(database, path):
-        raise forged(path, problem)
+        raise unreadable(path, problem)
     made_here(path)
 
 
@@ -142,10 +139,6 @@ def made_here(path: Path) -> None:
 def _of_now(path: Path) -> tuple[str | int, ...]:
     at = path.lstat()
     return str(path.absolute()), at.st_dev, at.st_ino, at.st_size, at.st_mtime_ns, at.st_ctime_ns
-
-
-def forged(path: Path, problem: str) -> DamagedError:
-    return DamagedError(UNREADABLE_TABLE(path=path, reason=problem, hint=measure_again(path.parent)))
 
 
 def arrays(database: duckdb.DuckDBPyConnection, query: str) -> dict[str, npt.NDArray[Any]]:
@@ -165,7 +158,7 @@ def numbers(database: duckdb.DuckDBPyConnection, path: Path, query: str) -> dict
 
 def not_a_number(path: Path, column: str) -> DamagedError:
     """The error about a column of such a table."""
-    return forged(path, f'its column "{printable(column)}" is not a whole number in every row')
+    return unreadable(path, f'its column "{printable(column)}" is not a whole number in every row')
 
 
 @contextmanager
@@ -176,13 +169,9 @@ def reading(path: Path) -> Iterator[None]:
     except duckdb.OutOfMemoryException as error:
         raise MemoryError from error
     except duckdb.Error as error:
-        raise DamagedError(
-            UNREADABLE_TABLE(path=path, reason=_first_line(error), hint=measure_again(path.parent))
-        ) from None
+        raise unreadable(path, _first_line(error)) from None
     except OSError as error:
-        raise DamagedError(
-            UNREADABLE_TABLE(path=path, reason=error.strerror or error, hint=measure_again(path.parent))
-        ) from None
+        raise unreadable(path, error.strerror or error) from None
 
 
 @contextmanager

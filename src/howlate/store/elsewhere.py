@@ -15,13 +15,8 @@ from howlate.words.statement import rule
 
 TOO_MANY_FILES = rule(
     "store.too-many-files",
-    "{folder} holds more than {most:count} files, so it is no folder of measurements",
+    "{folder} and its neighbours hold more than {most:count} files",
     remedy="name the files, or the folder that holds only these",
-)
-TOO_MANY_STREAMS = rule(
-    "store.too-many-streams",
-    "{folder} and its neighbours hold more than {most:count} streams",
-    remedy="import fewer at once",
 )
 
 JOB = "cells.job"
@@ -119,7 +114,7 @@ def _look(
     """`lines`, `results`: whether to search the folders of a job's lines, or of its results."""
     for entry in listed(folder):
         if len(files) > MOST_ENTRIES:
-            raise UsageError(TOO_MANY_STREAMS(folder=folder, most=MOST_ENTRIES))
+            raise UsageError(TOO_MANY_FILES(folder=folder, most=MOST_ENTRIES))
         if entry.is_symlink():
             left.setdefault(LINK, []).append(entry)
         elif entry.is_dir():

@@ -16,20 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from howlate.errors import REMEDIED, DamagedError, StorageError, UsageError
-from howlate.model.decode import json_text, parse_json, read_text
+from howlate.model.decode import UNREADABLE, json_text, parse_json, read_text
 from howlate.system.interrupts import interrupts_held
 from howlate.system.opening import opened_folder
 from howlate.words.statement import Statement, rule
 
-GO_ON = rule("store.go-on", "go on with `howlate run` and the same --out: the cell is measured again")
 REMOVE_AND_GO_ON = rule(
     "store.remove-and-go-on", "remove {cell} and go on with `howlate run` and the same --out"
 )
-UNREADABLE = rule(
-    "store.unreadable",
-    "{path} cannot be read: {reason}",
-    remedy="make it readable for yourself, or restore it from a copy",
-)
+NOT_THE_CELL = rule("store.not-the-cell", "{folder} is not a cell of this run", remedy="{hint}")
+THERE = rule("store.there", "{path} exists already", remedy="choose another {option}")
 NOT_WRITTEN = rule(
     "store.not-written", "{path} could not be written: {reason}", remedy="{way_out} with {option}"
 )
@@ -57,7 +53,18 @@ _LINKS_MAX = 40
 def measure_again(cell: Path) -> Statement:
     """The remedy for a cell's folder that is damaged. A cell that counts as whole would be skipped as long as
     it is there."""
-    return GO_ON() if cell.name.startswith(".") else REMOVE_AND_GO_ON(cell=cell)
+    return REMOVE_AND_GO_ON(cell=cell)
+
+
+def not_the_cell(folder: Path) -> DamagedError:
+    """The error about what was copied into a run."""
+    return DamagedError(NOT_THE_CELL(folder=folder, hint=measure_again(folder)))
+
+
+def unreadable(path: Path, reason: object, remedy: Statement | str = "") -> DamagedError:
+    """The error about a file of a cell, or with another remedy about another of howlate's files."""
+    problem = UNREADABLE(path=path, reason=reason)
+    return DamagedError(REMEDIED(problem=problem, remedy=remedy or measure_again(path.parent)))
 
 
 @contextmanager
@@ -175,7 +182,8 @@ def looking(path: Path) -> Iterator[None]:
     except OSError as error:
         below = str(error.filename).startswith(f"{path}{os.sep}")
         named = error.filename if below else path
-        raise DamagedError(UNREADABLE(path=named, reason=error.strerror or error)) from None
+        remedy = "make it readable for yourself, or restore it from a copy"
+        raise unreadable(Path(named), error.strerror or error, remedy) from None
 
 
 def storage_error(path: Path, number: int | None, text: str, option: str = OUT) -> StorageError:

@@ -15,13 +15,8 @@ from howlate.words.statement import Statement, rule
 
 WHOLE = rule("stream.whole", "whole")
 NO_TRAILER = rule("stream.no-trailer", "the file ends here without a trailer")
-CUT_HEAD = rule("stream.cut-head", "the file ends {bytes} bytes into the head of a frame")
-CUT_FRAME = rule("stream.cut-frame", "the file ends after {bytes} of {length} bytes of a frame")
-FRAME_TOO_LONG = rule(
-    "stream.frame-too-long", "a frame claims {length} bytes, more than the {most} that are allowed"
-)
-WRONG_CHECKSUM = rule("stream.wrong-checksum", "a frame's checksum is wrong")
-RESERVED_BYTE = rule("stream.reserved-byte", "a frame's reserved byte is not zero")
+CUT = rule("stream.cut", "the file ends after {bytes} of {length} bytes of a frame")
+WRONG_FRAME = rule("stream.wrong-frame", "the {part} of a frame is wrong: {given}")
 
 MAGIC = b"HOWLATE\x01"
 PAYLOAD_MAX = 16 * 1024 * 1024
@@ -93,21 +88,21 @@ def read_frames(file: BinaryIO) -> Iterator[Frame | End]:
             yield End(Kind.CUT, at, NO_TRAILER())
             return
         if len(head) < _HEAD.size:
-            yield End(Kind.CUT, at, CUT_HEAD(bytes=len(head)))
+            yield End(Kind.CUT, at, CUT(bytes=len(head), length=_HEAD.size))
             return
         length, kind, zero, table, crc = _HEAD.unpack(head)
         if length > PAYLOAD_MAX:
-            yield End(Kind.DAMAGED, at, FRAME_TOO_LONG(length=length, most=PAYLOAD_MAX))
+            yield End(Kind.DAMAGED, at, WRONG_FRAME(part="length", given=length))
             return
         payload = file.read(length)
         if len(payload) < length:
-            yield End(Kind.CUT, at, CUT_FRAME(bytes=len(payload), length=length))
+            yield End(Kind.CUT, at, CUT(bytes=len(payload), length=length))
             return
         if crc32c(payload, crc32c(head[:_CHECKED])) != crc:
-            yield End(Kind.DAMAGED, at, WRONG_CHECKSUM())
+            yield End(Kind.DAMAGED, at, WRONG_FRAME(part="checksum", given=f"{crc:08x}"))
             return
         if zero != 0:
-            yield End(Kind.DAMAGED, at, RESERVED_BYTE())
+            yield End(Kind.DAMAGED, at, WRONG_FRAME(part="reserved byte", given=zero))
             return
         yield Frame(kind, table, payload, at)
         at += _HEAD.size + length

@@ -17,20 +17,15 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from howlate.errors import DamagedError
 from howlate.model.columns import RELEASE
 from howlate.store.audit import TableAudit
 from howlate.store.duck import PARQUET, connection, copy_to, made_here, scan, writing
-from howlate.store.files import make_folder, remove_folder, storing, write_json, written_beside
+from howlate.store.files import make_folder, remove_folder, storing, unreadable, write_json, written_beside
 from howlate.store.frames import End
 from howlate.store.run_folder import CELL
 from howlate.store.shape import SQL_TYPE
 from howlate.store.stream import Batch, Recording, StreamReader, StreamTable
-from howlate.words.statement import rule
-
-BAD_NAME = rule(
-    "store.bad-name", '{stream} has a table or column of the name "{name}"', remedy="measure this cell again"
-)
+from howlate.words.printable import printable
 
 ACTIVATIONS = "samples"
 KNOWN, CONTRADICTIONS = "known", "contradictions"
@@ -90,7 +85,8 @@ def _check_names(tables: tuple[StreamTable, ...], stream: str) -> None:
     for table in tables:
         for name in (table.name, *(column.name for column in table.columns)):
             if not _NAME.fullmatch(name):
-                raise DamagedError(BAD_NAME(stream=stream, name=name[:40]))
+                reason = f'it has a table or column "{printable(name[:40])}"'
+                raise unreadable(Path(stream), reason, "measure this cell again")
 
 
 def _write_pieces(

@@ -23,13 +23,12 @@ from howlate.model.plan import Cell
 from howlate.model.run import Run
 from howlate.model.seal import sealed
 from howlate.store.elsewhere import JOB, listed
-from howlate.store.files import looking, remedied, storing, write_text
+from howlate.store.files import THERE, looking, remedied, storing, write_text
 from howlate.store.job_text import job_text
 from howlate.store.run_folder import RUN, STREAM
 from howlate.system.opening import NotRegularError, open_file
 from howlate.words.statement import rule
 
-JOB_THERE = rule("store.job-there", "{path} exists already", remedy="choose another --emit-job")
 REMEDY = "copy it from the machine again, or write the job anew (howlate run --emit-job)"
 JOB_WITHOUT_CELL = rule(
     "store.job-without-cell", "{file} has no cell {cell}, which its job measures", remedy=REMEDY
@@ -83,7 +82,7 @@ class JobFolder:
         line."""
         with storing(path, "--emit-job"):
             if path.exists() and (not path.is_dir() or any(path.iterdir())):
-                raise UsageError(JOB_THERE(path=path))
+                raise UsageError(THERE(path=path, option="--emit-job"))
             path.mkdir(parents=True, exist_ok=True)
         cells = ("", *(cell.id for cell, _ in lines))
         if probe is not None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from howlate.errors import DamagedError, UsageError
-from howlate.model.decode import Table, decoded, parse_json, read_text
+from howlate.model.decode import NO_FILE, Table, decoded, parse_json, read_text
 from howlate.model.run import Run
 from howlate.model.seal import CHECKSUM
 from howlate.store.checksums import (
@@ -30,10 +30,12 @@ from howlate.store.checksums import (
 )
 from howlate.store.elsewhere import JOB, measured_elsewhere
 from howlate.store.files import (
+    THERE,
     check_text,
     looking,
     make_folder,
     measure_again,
+    not_the_cell,
     read_json,
     remedied,
     remove_folder,
@@ -51,29 +53,17 @@ if TYPE_CHECKING:  # what reads results is imported where it is called: the firs
     from howlate.model.bins import CellBins
     from howlate.model.summary import CellSummary
 
-NOT_A_RUN_THERE = rule(
-    "store.not-a-run-there", "{path} exists already, and is no run folder", remedy="choose another --out"
-)
-RUN_THERE = rule(
-    "store.run-there", "{path} exists already", remedy="choose another --out, or go on with that run"
-)
 RUNS_OWN = rule(
     "store.runs-own",
     "{path} is a file of the run in {run}, and would be lost",
     remedy="choose another place with {option}",
 )
-NO_RUN = rule("store.no-run", "{path} does not exist", remedy="name a run folder; `howlate check` makes one")
 MEASURED_ELSEWHERE = rule(
     "store.measured-elsewhere",
     "{path} is {content}, not a run folder",
     remedy="make a run of it: howlate import {path:shell}",
 )
-NOT_A_RUN = rule(
-    "store.not-a-run", "{path} is not a run folder", remedy="name the folder that holds run.json"
-)
-NO_SUMMARY = rule("store.no-summary", "{cell} stands there without its summary.json", remedy="{hint}")
-NO_SUMMARY_YET = rule("store.no-summary-yet", "cell {cell} has no summary.json yet", remedy="{hint}")
-NOT_THE_CELL = rule("store.not-the-cell", "{folder} does not hold this run's cell {cell}", remedy="{hint}")
+NO_SUMMARY = rule("store.no-summary", "{cell} has no summary.json", remedy="{hint}")
 CONTRADICTS = rule("store.contradicts", "{path} contradicts itself: {contradiction}")
 NO_CELL_ID = rule(
     "store.no-cell-id",
@@ -135,9 +125,7 @@ class RunFolder:
         folder = cls(path)
         with storing(path):
             if path.exists() and not folder.is_unwritten():
-                if not (path / RUN).is_file():
-                    raise UsageError(NOT_A_RUN_THERE(path=path))
-                raise UsageError(RUN_THERE(path=path))
+                raise UsageError(THERE(path=path, option="--out"))
             path.mkdir(parents=True, exist_ok=True)
             make_folder(folder.cells_path)
         folder.write_run(run)
@@ -168,12 +156,10 @@ class RunFolder:
         DamagedError if files cannot be found in it."""
         with looking(path):
             if not path.exists():
-                raise UsageError(NO_RUN(path=path))
+                raise UsageError(NO_FILE(path=path))
             of_job = (path / JOB).is_file()
             if (of_job or not (path / RUN).is_file()) and (what := measured_elsewhere(path)):
                 raise UsageError(MEASURED_ELSEWHERE(path=path, content=what))
-            if not path.is_dir():
-                raise UsageError(NOT_A_RUN(path=path))
             if not os.path.lexists(path / RUN):
                 error = DamagedError if (path / "cells").is_dir() else UsageError
                 raise error(NO_RUN_JSON(path=path))
@@ -248,7 +234,7 @@ class RunFolder:
         part, whole = self.part_path(cell_id), self.cell_path(cell_id)
         with storing(whole):
             if not (part / SUMMARY).is_file():
-                raise DamagedError(NO_SUMMARY_YET(cell=cell_id, hint=measure_again(part)))
+                raise DamagedError(NO_SUMMARY(cell=part, hint=measure_again(part)))
             write_checksums(part, self._token)
             rename_folder(part, whole)
         self._note_finished(cell_id)
@@ -467,11 +453,6 @@ def _check_record(value: Mapping[str, Any], file: Path) -> None:
     from howlate.store.recorded import RecordTypes
 
     decoded(RecordTypes, value, str(file))
-
-
-def not_the_cell(folder: Path) -> DamagedError:
-    """The error about what was copied into a run."""
-    return DamagedError(NOT_THE_CELL(folder=folder, cell=folder.name, hint=measure_again(folder)))
 
 
 def _checked(cell_id: str) -> str:

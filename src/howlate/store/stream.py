@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -18,16 +19,18 @@ from typing import Any, BinaryIO, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from howlate.errors import DamagedError
-from howlate.model.decode import Table, json_value
+from howlate.errors import REMEDIED, DamagedError
+from howlate.model.decode import UNREADABLE, Table, json_value, twice
 from howlate.store.files import remedied
 from howlate.store.frames import (
     BATCH,
+    CUT,
     HEADER,
     MAGIC,
     NO_TRAILER,
     TRAILER,
     WHOLE,
+    WRONG_FRAME,
     End,
     Frame,
     Kind,
@@ -37,32 +40,10 @@ from howlate.store.frames import (
 from howlate.system.opening import is_in_run, open_file
 from howlate.words.statement import Statement, rule
 
-UNREADABLE_STREAM = rule(
-    "store.unreadable-stream", "{path} cannot be read: {reason}", remedy="measure this cell again"
-)
 NO_STREAM = rule("stream.no-stream", "the file is no stream of howlate-probe")
-CUT_MAGIC = rule("stream.cut-magic", "the file is cut after {bytes} bytes")
 OTHER_FORMAT = rule(
-    "stream.other-format", "the file has format version {version}, this howlate reads version {known}"
+    "stream.other-format", "the stream has version {version}, and this howlate reads version {known}"
 )
-NO_HEADER = rule("stream.no-header", "there is no whole header: {reason}")
-HEADER_NOT_FIRST = rule("stream.header-not-first", "the stream does not begin with a header")
-NOT_JSON = rule("stream.not-json", "the {frame} is not JSON")
-NO_OBJECT = rule("stream.no-object", "the {frame} is no JSON object")
-OUT_OF_RANGE = rule("stream.out-of-range", "{key} is out of range")
-SECOND_HEADER = rule("stream.second-header", "a second header follows")
-UNKNOWN_KIND = rule("stream.unknown-kind", "a frame is of the unknown kind {kind}")
-UNKNOWN_TABLE = rule("stream.unknown-table", "a batch is of table {table}, which the header does not have")
-SHORT_BATCH = rule("stream.short-batch", "a batch is too short for its totals")
-RESERVED_WORD = rule("stream.reserved-word", "a batch's reserved word is not zero")
-BATCH_LENGTH = rule(
-    "stream.batch-length", "a batch of {rows} rows of the table {table} is {length} bytes long"
-)
-ROWS_MISSING = rule(
-    "stream.rows-missing", "rows are missing in table {table}: {before} + {rows} is not {total}"
-)
-BEHIND_TRAILER = rule("stream.behind-trailer", "something stands behind the trailer")
-NOT_READ_ON = rule("stream.not-read-on", "the file cannot be read on: {reason}")
 
 __all__ = [
     "Batch",
@@ -182,10 +163,8 @@ class StreamReader:
     @classmethod
     def open(cls, path: Path) -> StreamReader:
         """Open the stream in a file; DamagedError if it cannot be opened."""
-        try:
+        with _reading(str(path)):
             file = open_file(path, links=not is_in_run(path))
-        except OSError as error:
-            raise DamagedError(UNREADABLE_STREAM(path=path, reason=error.strerror or error)) from None
         try:
             return cls(file, str(path))
         except BaseException:
@@ -220,7 +199,7 @@ class StreamReader:
                 yield batch
         except OSError as error:
             at = self.end.at if self.end else len(MAGIC)
-            self.end = End(Kind.DAMAGED, at, NOT_READ_ON(reason=error.strerror or error))
+            self.end = End(Kind.DAMAGED, at, UNREADABLE(path=self._name, reason=error.strerror or error))
 
     def _read_header(self) -> Header:
         with remedied(_MEASURE_AGAIN):
@@ -231,20 +210,18 @@ class StreamReader:
 
     def _first_object(self) -> dict[str, Any] | Statement:
         """The JSON object of the first frame, or why there is none."""
-        try:
+        with _reading(self._name):
             magic = self._file.read(len(MAGIC))
             if magic != MAGIC:
                 return _magic_fault(magic)
             self._frames = read_frames(self._file)
             first = next(self._frames)
-        except OSError as error:
-            raise DamagedError(UNREADABLE_STREAM(path=self._name, reason=error.strerror or error)) from None
         if isinstance(first, End):
-            return NO_HEADER(reason=first.statement)
-        return _json_object(first.payload, "header") if first.kind == HEADER else HEADER_NOT_FIRST()
+            return first.statement
+        return _json_object(first, HEADER)
 
     def _take_trailer(self, frame: Frame) -> None:
-        value = _json_object(frame.payload, "trailer")
+        value = _json_object(frame, TRAILER)
         if isinstance(value, Statement):
             self.end = End(Kind.DAMAGED, frame.at, value)
             return
@@ -253,27 +230,25 @@ class StreamReader:
         if isinstance(behind, End) and behind.statement == NO_TRAILER():
             self.end = End(Kind.WHOLE, behind.at, WHOLE())
         else:
-            self.end = End(Kind.DAMAGED, behind.at, BEHIND_TRAILER())
+            self.end = End(Kind.DAMAGED, behind.at, WRONG_FRAME(part="place", given="behind the trailer"))
 
     def _batch(self, frame: Frame, rows_before: int) -> Batch | Statement:
         """The batch, or why it is invalid."""
-        if frame.kind == HEADER:
-            return SECOND_HEADER()
         if frame.kind != BATCH:
-            return UNKNOWN_KIND(kind=frame.kind)
-        table = self.header.table(frame.table)
+            return WRONG_FRAME(part="kind", given=frame.kind)
+        table, length = self.header.table(frame.table), len(frame.payload)
         if table is None:
-            return UNKNOWN_TABLE(table=frame.table)
-        if len(frame.payload) < _BATCH_HEAD.size:
-            return SHORT_BATCH()
+            return WRONG_FRAME(part="table", given=frame.table)
+        if length < _BATCH_HEAD.size:
+            return WRONG_FRAME(part="length", given=length)
         rows, zero, *totals = _BATCH_HEAD.unpack_from(frame.payload)
         if zero != 0:
-            return RESERVED_WORD()
-        if len(frame.payload) != _batch_bytes(table, rows):
-            return BATCH_LENGTH(rows=rows, table=table.name, length=len(frame.payload))
+            return WRONG_FRAME(part="reserved word", given=zero)
+        if length != _batch_bytes(table, rows):
+            return WRONG_FRAME(part="length", given=length)
         account = Totals(*totals)
         if account.rows_total != rows_before + rows:
-            return ROWS_MISSING(table=table.id, before=rows_before, rows=rows, total=account.rows_total)
+            return WRONG_FRAME(part="number of rows", given=account.rows_total)
         return Batch(table, rows, account, _columns(table, rows, frame.payload))
 
 
@@ -330,16 +305,28 @@ def _json_bytes(value: Mapping[str, Any]) -> bytes:
 def _magic_fault(magic: bytes) -> Statement:
     if len(magic) == len(MAGIC) and magic[:-1] == MAGIC[:-1]:
         return OTHER_FORMAT(version=magic[-1], known=MAGIC[-1])
-    return CUT_MAGIC(bytes=len(magic)) if MAGIC.startswith(magic) else NO_STREAM()
+    return CUT(bytes=len(magic), length=len(MAGIC)) if MAGIC.startswith(magic) else NO_STREAM()
 
 
-def _json_object(payload: bytes, frame: str) -> dict[str, Any] | Statement:
-    """The JSON object of a frame, or why there is none."""
+@contextmanager
+def _reading(name: str) -> Iterator[None]:
+    """Turn the system's error inside into a DamagedError."""
     try:
-        value = json_value(payload)
-    except ValueError:
-        return NOT_JSON(frame=frame)
-    return value if isinstance(value, dict) else NO_OBJECT(frame=frame)
+        yield
+    except OSError as error:
+        problem = UNREADABLE(path=name, reason=error.strerror or error)
+        raise DamagedError(REMEDIED(problem=problem, remedy=_MEASURE_AGAIN)) from None
+
+
+def _json_object(frame: Frame, kind: int) -> dict[str, Any] | Statement:
+    """The JSON object of a frame of this kind, or why there is none."""
+    if frame.kind != kind:
+        return WRONG_FRAME(part="kind", given=frame.kind)
+    try:
+        value = json_value(frame.payload)
+    except ValueError as error:
+        return WRONG_FRAME(part="JSON", given=error)
+    return value if isinstance(value, dict) else WRONG_FRAME(part="JSON", given="no object")
 
 
 def is_int(value: Any) -> bool:
@@ -351,47 +338,43 @@ def _decode_header(header: Table) -> Header:
     """The header; DamagedError says what is wrong with it."""
     version = header.values.get("stream")
     if version != VERSION or isinstance(version, bool):
-        raise header.fail(
-            "the stream is of version {version}, this howlate reads version {known}",
-            version=f"{version!r:.40}",
-            known=VERSION,
-        )
+        raise header.fail(OTHER_FORMAT(version=f"{version!r:.40}", known=VERSION))
     test, t0_ns = header.text("test"), header.integer("t0_ns")
     if not test:
-        raise header.fail("the test has no name")
+        raise header.wrong("test", "the name of a test", "")
     if t0_ns not in _INT64:
-        raise header.fail(OUT_OF_RANGE(key="t0_ns"))
+        raise header.wrong("t0_ns", "a number of 64 bits", "")
     for name in ("parameters", "in_force", "facts"):
         header.mapping(name)
     tables = tuple(map(_decode_table, header.tables("tables", required=True)))
-    if len({table.id for table in tables}) != len(tables):
-        raise header.fail("two tables have one number")
+    _unlike(header, "table", [str(table.id) for table in tables])
     return Header(header.values, test, t0_ns, tables)
 
 
 def _decode_table(table: Table) -> StreamTable:
     number, name = table.integer("id"), table.text("name")
     if not 0 <= number < 2**16:
-        raise table.fail(OUT_OF_RANGE(key="id"))
+        raise table.wrong("id", "a number of 16 bits", "")
     if not name:
-        raise table.fail("a table has no name")
-    columns = tuple(_decode_column(column, name) for column in table.tables("columns"))
+        raise table.wrong("name", "the name of a table", "")
+    columns = tuple(map(_decode_column, table.tables("columns")))
     if not columns:
-        raise table.fail("the table {table} has no columns", table=name[:40])
-    if len({column.name for column in columns}) != len(columns):
-        raise table.fail("two columns of the table {table} have one name", table=name[:40])
+        raise table.wrong("columns", "a list of columns", "", "empty")
+    _unlike(table, "column", [column.name for column in columns])
     cpu, thread = (_number(table, key) for key in ("cpu", "thread"))
     return StreamTable(number, name, columns, cpu, thread)
 
 
-def _decode_column(column: Table, table: str) -> StreamColumn:
+def _unlike(table: Table, what: str, names: Sequence[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise table.fail(twice(what, name[:40], ""))
+
+
+def _decode_column(column: Table) -> StreamColumn:
     name, kind = column.text("name"), column.text("type")
     if kind not in TYPES:
-        raise column.fail(
-            "the column {column} of the table {table} is of no known type",
-            column=name[:40],
-            table=table[:40],
-        )
+        raise column.wrong("type", "i64, i32 or u8", "")
     return StreamColumn(name, kind, str(column.values.get("help", "")))
 
 
@@ -401,7 +384,7 @@ def _number(table: Table, key: str) -> int | None:
         return None
     number = table.integer(key)
     if not -1 <= number < 2**31:
-        raise table.fail(OUT_OF_RANGE(key=key))
+        raise table.wrong(key, "a number of 32 bits", "")
     return None if number < 0 else number
 
 

@@ -45,13 +45,12 @@ from howlate.statistics.tail import (
 from howlate.statistics.valid import failures, starved, warnings
 from howlate.store.cell_record import CellFile
 from howlate.store.counted import counters_in
-from howlate.store.duck import arrays, connection, disbelieve, forged, not_a_number, numbers, reading, scan
-from howlate.store.files import measure_again, remedied, write_json
+from howlate.store.duck import arrays, connection, disbelieve, not_a_number, numbers, reading, scan
+from howlate.store.files import measure_again, remedied, unreadable, write_json
 from howlate.store.misses import Answers
 from howlate.store.run_folder import BINS, CPUS, LOADS, MEASURED, SAMPLES, CellFiles, write_summary
 from howlate.store.shape import SQL_TYPE, Shape
 from howlate.store.tables import LIMITS, Extremes, extremes_in, rows_problem
-from howlate.words.statement import rule
 
 KEY_BITS = 15
 """Of the key of a bin in a block: its shift (at most 56), and what that leaves of a value (-256 to 255)."""
@@ -59,10 +58,6 @@ PASS_BYTES = 1 << 22
 """Of a smaller file one pass takes less time than a query for the extremes of each column that its footer has."""
 COMMON_OCTAVES = 4
 """So many powers of two are told by comparisons, which take a third of the time of a logarithm."""
-
-NOTHING_MEASURED = rule(
-    "store.nothing-measured", "{path} has no column that is measured (i64, ending in _ns)"
-)
 
 
 def summarise(
@@ -219,7 +214,7 @@ def _samples(folder: Path, *, fresh: bool = False) -> Iterator[_Samples]:
             if column not in looked and database.execute(query).fetchone():
                 raise not_a_number(folder / SAMPLES, column)
         if not fresh and (problem := rows_problem(database, source, shape.columns, looked)):
-            raise forged(folder / SAMPLES, problem)
+            raise unreadable(folder / SAMPLES, problem)
         flagged = FLAGS in shape.columns and samples.extremes(FLAGS) != (0, 0)
         yield replace(samples, shape=replace(shape, flagged=flagged))
 
@@ -244,7 +239,7 @@ class _Samples:
         if self.shape.has_response and self.extremes(RESPONSE) in ((0, 0), (None, None)):
             names = tuple(name for name in names if name != RESPONSE)
         if not names:
-            raise DamagedError(NOTHING_MEASURED(path=self.folder / SAMPLES))
+            raise unreadable(self.folder / SAMPLES, "it has no column of i64 whose name ends in _ns")
         return names
 
     def counts(self, column: str) -> ValueCounts:

@@ -12,10 +12,6 @@ from howlate.store.files import measure_again, remedied
 from howlate.store.recorded import has_trace
 from howlate.store.run_folder import CELL, TRACE_CASES, TRACE_EVENTS, CellFiles
 from howlate.words.printable import printable
-from howlate.words.statement import rule
-
-NO_EVENT = rule("store.no-event", "an event has the number {number}, and the header names {count}")
-NOT_A_NUMBER = rule("store.not-a-number", '"{key}" is not the number of anything')
 
 _CASES = ("thread", "release", "release_ns", "latency_ns", "from_ns", "to_ns", "state")
 _EVENTS = ("time_ns", "cpu", "event", "flags", "preempt", "pid", "a", "b", "c", "d")
@@ -74,7 +70,7 @@ def _events(folder: Path, kinds: list[str], header: Table) -> tuple[TraceEvent, 
         )
     columns = {name: rows[name].tolist() for name in _EVENTS}
     if beyond := [number for number in columns["event"] if not 0 <= number < len(kinds)]:
-        raise header.fail(NO_EVENT(number=beyond[0], count=len(kinds)))
+        raise header.wrong("trace_events", "the names of all events", "", f"{len(kinds)} of {beyond[0] + 1}")
     columns["event"] = [kinds[number] for number in columns["event"]]
     return tuple(TraceEvent(*row) for row in zip(*(columns[name] for name in _EVENTS), strict=True))
 
@@ -105,7 +101,7 @@ def _numbered(trailer: Table, name: str) -> dict[int, str]:
     found = {}
     for key, value in trailer.mapping(name).items():
         if not key.removeprefix("-").isdecimal():
-            raise trailer.fail(NOT_A_NUMBER(key=key[:40]))
+            raise trailer.wrong(name, "names by number", "", f"by {key[:40]}")
         number = int(key)
         found[number - (1 << 64) if number >= 1 << 63 else number] = printable(str(value))
     return found

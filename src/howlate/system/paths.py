@@ -3,6 +3,7 @@ package, an installed wheel inside it (tools/wheel_contents.py)."""
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 from collections.abc import Callable
@@ -10,28 +11,14 @@ from functools import cache
 from pathlib import Path
 
 from howlate.errors import ExitCode, NotPossibleError, TargetError
-from howlate.words.statement import Rule, rule
+from howlate.words.statement import Statement, rule
 
-NOT_BUILT = rule("place.not-built", "the probe is not built ({path} does not exist)", remedy="{remedy}")
-NOT_IN_WHEEL = rule(
-    "place.not-in-wheel", "the probe is not in this wheel ({path} does not exist)", remedy="{remedy}"
-)
+ABSENT = rule("place.absent", "{path} does not exist", remedy="{remedy}")
+NO_RUN = rule("place.no-run", "there is no {what} below {runs}/", remedy="{hint}")
 NOT_STARTED = rule(
     "place.not-started",
     "{path} could not be started: {reason}",
-    remedy="in a checkout, `howlate check` builds it again; else install howlate again",
-)
-
-NO_CLOCK = rule(
-    "place.no-clock",
-    "the library that keeps the host's clock from guests is not there ({path} does not exist)",
-    remedy="{remedy}",
-)
-
-NO_TRACE = rule(
-    "place.no-trace",
-    "the library that logs what a guest executes is not there ({path} does not exist)",
-    remedy="{remedy}",
+    remedy="make it executable for yourself; in a checkout, `howlate check` builds it again",
 )
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -71,7 +58,6 @@ def _built_own() -> Path:
     return _probe("HOWLATE_PROBE", ROOT / "build" / "probe", "`howlate check` builds it")
 
 
-_CLOCK, _TRACE = "howlate-clock.so", "howlate-trace.so"
 _NOT_IN_WHEEL = "install one that `./dev wheel` built, or call ./howlate in a checkout"
 
 
@@ -143,31 +129,30 @@ def _ready(what: tuple[str, ...], words: str) -> None:
     if INSTALLED or not script.is_file():
         return
     code = subprocess.run([str(script), *what], check=False).returncode
-    if code == ExitCode.NOT_POSSIBLE:
-        raise NotPossibleError("{what} cannot be installed here; the reason stands above", what=words)
     if code != 0:
-        raise TargetError("{what} could not be prepared; the reason stands above", what=words)
+        kind = NotPossibleError if code == ExitCode.NOT_POSSIBLE else TargetError
+        raise kind(Statement.of("{what} could not be prepared; the reason stands above", what=words))
 
 
 def emulator_clock_path() -> Path:
     """The library that the QEMU of a guest in virtual time is given (probe/emulator/clock.cpp), built beside this
     machine's probe."""
-    return _beside_probe(_CLOCK, NO_CLOCK)
+    return _beside_probe("howlate-clock.so")
 
 
 def emulator_trace_path() -> Path:
     """The plugin for the QEMU of a guest whose instructions are logged (probe/emulator/trace.cpp)."""
-    return _beside_probe(_TRACE, NO_TRACE)
+    return _beside_probe("howlate-trace.so")
 
 
-def _beside_probe(name: str, absent: Rule) -> Path:
+def _beside_probe(name: str) -> Path:
     given = os.environ.get("HOWLATE_PROBE")
     own = _packaged(os.uname().machine) if INSTALLED else ROOT / "build" / "probe"
     folders = [*([Path(given).parent] if given else []), own]
     found = next((folder / name for folder in folders if (folder / name).is_file()), None)
     if found is None:
         remedy = _NOT_IN_WHEEL if INSTALLED else "`howlate check` builds it with the probe"
-        raise TargetError(absent(path=own / name, remedy=remedy))
+        raise TargetError(ABSENT(path=own / name, remedy=remedy))
     return found
 
 
@@ -182,26 +167,11 @@ def _probe(variable: str, folder: Path, remedy: str) -> Path:
     try:
         there = path.is_file()
     except OSError as problem:
-        raise TargetError(
-            "{path} cannot be examined: {reason}",
-            remedy="make its folder readable for yourself",
-            path=path,
-            reason=problem.strerror,
-        ) from None
+        raise TargetError(NOT_STARTED(path=path, reason=problem.strerror)) from None
     if not there:
         if given:
-            raise TargetError(
-                "{path}, which the environment names as the probe, does not exist",
-                remedy="unset {variable}, or have it name a probe",
-                path=path,
-                variable=variable,
-            )
-        lacking = NOT_IN_WHEEL if INSTALLED else NOT_BUILT
-        raise TargetError(lacking(path=path, remedy=remedy))
+            remedy = f"unset {variable}, or have it name a probe"
+        raise TargetError(ABSENT(path=path, remedy=remedy))
     if not os.access(path, os.X_OK):
-        raise TargetError(
-            "{path} cannot be executed",
-            remedy="make it executable; in a checkout, `howlate check` builds it again",
-            path=path,
-        )
+        raise TargetError(NOT_STARTED(path=path, reason=os.strerror(errno.EACCES)))
     return path

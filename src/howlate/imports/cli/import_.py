@@ -102,12 +102,11 @@ def command(
 
 def _no(*options: tuple[str, object], what: str) -> None:
     from howlate.errors import UsageError
+    from howlate.model.decode import NOT_WITH
 
     for name, value in options:
         if value:
-            raise UsageError(
-                "{option} is not for {result}", remedy="leave {option} out", option=name, result=what
-            )
+            raise UsageError(NOT_WITH(option=name, other=what))
 
 
 def _settings(importer: Importer, files: Sequence[Path], output: Path | None) -> int:
@@ -147,22 +146,16 @@ def _run(measured: Measured, out: Path | None, *, as_json: bool, brief: bool) ->
 
 def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
     from howlate.errors import UsageError
+    from howlate.model.decode import NOT_A_PAIR, twice
 
     values: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name or not value.strip() or not is_text(text):
-            raise UsageError(
-                '"--{option} {text}" is not NAME=VALUE',
-                remedy="write, for example, --{option} {example}",
-                option=option,
-                text=text,
-                example=EXAMPLES[option],
-            )
+            reason, example = "it has no name or no value", EXAMPLES[option]
+            raise UsageError(NOT_A_PAIR(option=f"--{option}", text=text, reason=reason, example=example))
         if name in values:
-            raise UsageError(
-                "--{option} {name} is given twice", remedy="give each name once", option=option, name=name
-            )
+            raise UsageError(twice(option, name, "give each name once"))
         values[name] = value
     return values
 

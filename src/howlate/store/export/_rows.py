@@ -12,13 +12,14 @@ from tempfile import TemporaryFile
 
 import duckdb
 
-from howlate.errors import DamagedError, StorageError, UsageError
+from howlate.errors import StorageError, UsageError
+from howlate.model.decode import unknown
 from howlate.model.study import spell
 from howlate.model.summary import CellSummary
 from howlate.plan.options import OURS
 from howlate.store.duck import connection, copy_to, reading, scan, writing
 from howlate.store.export._marks import LOADED, VALID, loaded
-from howlate.store.files import OUTPUT, measure_again, storing, written_output
+from howlate.store.files import OUTPUT, storing, unreadable, written_output
 from howlate.store.run_folder import SAMPLES, RunFolder
 from howlate.store.shape import Shape
 from howlate.words.printable import no_formula
@@ -109,13 +110,7 @@ def chosen(run: RunFolder, cells: Sequence[str]) -> list[str]:
     whole = run.whole_cells()
     for cell in cells:
         if cell not in whole:
-            raise UsageError(
-                '{run} has no whole cell "{cell}"',
-                remedy="its whole cells: {whole}",
-                run=run.path,
-                cell=cell[:80],
-                whole=", ".join(whole) or "none",
-            )
+            raise UsageError(unknown("whole cell", cell[:80], whole))
     if not whole:
         raise UsageError(
             "{run} has no whole cell", remedy="go on with `howlate run` and the same --out", run=run.path
@@ -130,13 +125,7 @@ def columns_of(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str) -
     found = [str(row[0]) for row in fetch(database, run, cell, "DESCRIBE SELECT * FROM {}")]
     if missing := [name for name in ("thread",) if name not in found]:
         path = run.cell_path(cell) / SAMPLES
-        raise DamagedError(
-            "{path} has no column {missing:all}",
-            remedy="{hint}",
-            path=path,
-            missing=tuple(missing),
-            hint=measure_again(path.parent),
-        )
+        raise unreadable(path, f"it has no column {' or '.join(missing)}")
     return found
 
 
