@@ -28,6 +28,10 @@ class Picky(FakeTarget):
         ]
 
 
+NO_MODULE = "no module can be loaded. Use the test cyclic"
+PERHAPS = "perhaps nothing is watched"
+
+
 def test_wrong_usage_is_raised_with_its_place() -> None:
     target = Picky(
         cpu=Answer(
@@ -49,15 +53,13 @@ def test_what_is_not_possible_there_is_told_with_the_plan_and_the_rest_goes_on()
                 REMEDIED(problem="no module can be loaded", remedy="use the test cyclic")
             )
         ),
-        none=Answer(warnings=("perhaps nothing is watched",)),
+        none=Answer(warnings=(PERHAPS,)),
     )
     prepared = prepare(Asked(study(), ("order.repetitions=3",)), target)
     cells = prepared.run.plan.cells
-    assert {cell.impossible for cell in cells if cell.labels["load"] == "cpu:50"} == {
-        "no module can be loaded. Use the test cyclic"
-    }
+    assert {cell.impossible for cell in cells if cell.labels["load"] == "cpu:50"} == {NO_MODULE}
     assert {cell.impossible for cell in cells if cell.labels["load"] == "none"} == {""}
-    assert prepared.notes == ("perhaps nothing is watched",)
+    assert prepared.notes == (PERHAPS,)
     assert len(cells) == 6 and [len(commands) for commands in target.asked] == [
         2
     ]  # one call, each point once
@@ -72,7 +74,7 @@ def test_what_every_point_gets_wrong_is_said_of_the_study() -> None:
 def test_kernels_that_did_not_answer_are_not_possible() -> None:
     target = FakeLab(
         ("6.1", "6.1-rt"),
-        answers={"6.1-rt": NotPossibleError(REMEDIED(problem="it does not boot", remedy=""))},
+        answers={"6.1-rt": NotPossibleError(REMEDIED(problem="no boot", remedy=""))},
     )
     cells = prepare(Asked(study(), seeds=2), target).run.plan.cells
-    assert {cell.impossible for cell in cells if cell.machine == "6.1-rt"} == {"it does not boot"}
+    assert {cell.impossible for cell in cells if cell.machine == "6.1-rt"} == {"no boot"}

@@ -29,7 +29,6 @@ from howlate.model.plan import Cell
 from howlate.store.run_folder import RunFolder
 from howlate.system.paths import probe_path
 from howlate.targets import Outcome, Progress
-from howlate.words.say import english
 
 ASKED = Asked(study({"activations": "100", "dither": True}, {"load": ("none",)}), seeds=2)
 CONSOLE = "".join(f"line {n}\n" for n in range(100))
@@ -146,7 +145,8 @@ def test_a_trace_is_refused_before_a_kernel_is_asked() -> None:
 
 def test_what_is_not_known_of_a_parameter_is_a_warning_of_the_run() -> None:
     warnings = prepare(ASKED, FakeLab(facts={NOT_CHECKED: "no.thing=1"})).run.warnings
-    assert any("6.1: whether no.thing=1 is in force is not known" in english(warning) for warning in warnings)
+    (values,) = [each.values for each in warnings if each.rule == "lab.in-force-unknown"]
+    assert "6.1" in values["label"] and values["parameters"] == ("no.thing=1",)
 
 
 def test_the_doctor_says_of_guests_what_is_true_of_them() -> None:

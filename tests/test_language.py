@@ -121,7 +121,7 @@ def test_lang_may_stand_anywhere_but_behind_the_probe(arguments: list[str], aske
 def test_an_unknown_language_is_a_usage_error_and_an_unknown_locale_is_english() -> None:
     done = howlate("--lang", "xx", "studies")
     assert done.returncode == 2
-    assert done.stderr == 'howlate: the language "xx" is not available. Choose one of en, de, ja.\n'
+    assert '"xx"' in done.stderr and done.stderr.endswith(" de, en, ja.\n")
     assert howlate("--help", LANG="xx_YY.UTF-8").stdout == howlate("--help").stdout
 
 
@@ -152,14 +152,14 @@ def test_json_and_what_is_stored_are_the_same_bytes_in_every_language(tmp_path: 
         json.loads(said["ja"].stdout)
 
 
+FAILED = "failed before its end"
+
+
 def test_a_stored_run_is_shown_and_compared_in_the_readers_language(tmp_path: Path) -> None:
     run = run_folder(tmp_path / "run")
     english = howlate("show", run, "--all").stdout
-    assert (
-        "What makes this machine late:\nFound by `howlate doctor` in the state of the machine, not in the samples."
-        in english
-    )
-    assert "failed before its end" in english
+    assert "this machine late:\nFound by `howlate doctor`" in english
+    assert FAILED in english
     for name, word, heading in (
         ("de", "Aufwachlatenz", "Was diese Maschine verzögert:"),
         ("ja", "起床レイテンシ", "このマシンを遅らせる要因:"),
@@ -167,7 +167,7 @@ def test_a_stored_run_is_shown_and_compared_in_the_readers_language(tmp_path: Pa
         shown = howlate("--lang", name, "show", run, "--all")
         assert word in shown.stdout, shown.stderr
         assert heading in shown.stdout
-        assert "the measuring thread failed before its end" in shown.stdout  # a text alone stays as it is
+        assert f"measuring thread {FAILED}" in shown.stdout  # a text alone stays as it is
         assert sorted(re.findall(r"\d+\.\d", shown.stdout)) == sorted(
             re.findall(r"\d+\.\d", english)
         )  # numbers stay

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -139,7 +140,7 @@ def test_what_is_broken_is_named_once_and_stops_nothing(place: Path, file: str) 
     after = howlate(place, *words.split())
     assert after.returncode == 0, after.stderr
     (line,) = [line for line in after.stderr.splitlines() if "late-extras" in line]
-    assert line.startswith("howlate: the package late-extras adds to howlate, and cannot be used: ")
+    assert line.startswith("howlate: ") and "package late-extras" in line
     assert said in line and line.endswith("-m pip uninstall late-extras.")
     if words != "--help":
         assert after.stdout == before.stdout
@@ -155,7 +156,7 @@ def test_an_entry_point_that_leads_to_no_package_is_named(place: Path, module: s
     done = howlate(place, "show", "run")
     assert done.returncode == 0 and "12" in done.stdout
     (line,) = [line for line in done.stderr.splitlines() if "late-extras" in line]
-    assert 'there is no package "late_extras"' in line
+    assert 'no package "late_extras"' in line
 
 
 ENTRIES = {
@@ -190,7 +191,7 @@ def test_malformed_entry_points_are_named_and_stop_neither_howlate_nor_another_p
         lines = dict(zip(ENTRIES, sorted(done.stderr.splitlines(), key=package_number), strict=True))
         for number, line in enumerate(lines.values()):
             name = f"late-extras-{number}"
-            assert line.startswith(f"howlate: the package {name} adds to howlate, and cannot be used: ")
+            assert line.startswith("howlate: ") and f"package {name} " in line
             assert line.isprintable() and line.endswith(f"-m pip uninstall {name}.")
 
 
@@ -220,7 +221,7 @@ def test_a_program_is_warned_once_and_what_fails_is_executed_once(place: Path, e
         text=True,
     )
     assert done.returncode == 0 and done.stdout == "[1, 1]\n", done.stderr
-    assert done.stderr.count("RoomWarning: the package late-extras") == 1
+    assert len(re.findall(r"RoomWarning: .*late-extras", done.stderr)) == 1
     assert (place / "executed").read_text() == "x"
 
 

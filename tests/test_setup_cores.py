@@ -96,7 +96,7 @@ def test_a_package_that_cannot_be_used_is_named_where_a_probe_is_built(clone: Cl
         clone.stand_in(name, "printf installed")
     done = clone.run("./dev", "probe", "--with-rooms")
     named, *_, last = done.stderr.splitlines()
-    assert named.startswith("howlate: the package late-extras adds to howlate, and cannot be used: ")
+    assert named.startswith("howlate: ") and "package late-extras" in named
     configured = [call for call in clone.calls() if call.startswith("cmake -S")]
     if sound:
         assert f"-DHOWLATE_ROOMS={site}/other_extras" in configured[0]
@@ -104,16 +104,19 @@ def test_a_package_that_cannot_be_used_is_named_where_a_probe_is_built(clone: Cl
         assert (done.returncode, configured, last) == (3, [], f"howlate: left out: {NO_ROOMS}")
 
 
+NO_CLICK = "No module named click"
+
+
 def test_what_keeps_the_packages_from_being_listed_is_told(clone: Clone) -> None:
     python = clone.root / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
-    python.write_text("#!/bin/sh\necho 'No module named click' >&2\nexit 1\n")
+    python.write_text("#!/bin/sh\necho '" + NO_CLICK + "' >&2\nexit 1\n")
     python.chmod(0o755)
     clone.stand_in("dpkg-query", "printf installed")
     done = clone.run("./dev", "probe", "--with-rooms")
     assert done.returncode == 4
     first, last = done.stderr.splitlines()
-    assert first == "No module named click" and last.endswith("could not be listed; the reason stands above")
+    assert first == NO_CLICK and last.endswith("reason stands above")
 
 
 def test_an_unknown_option_of_the_probe_is_refused_before_anything_is_built(clone: Clone) -> None:

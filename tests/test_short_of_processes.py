@@ -75,7 +75,7 @@ def test_a_run_is_read_or_it_is_said_why_not(limited: Limited, most: int) -> Non
         assert (done := limited(most, (*INSTALLED, *words))).returncode == 0, done.stderr
         done = limited(most, (*LAUNCHED, *words))
         if most < 4:
-            assert done.returncode == 3 and done.stderr.startswith("howlate: pids.max of the cgroup leaves")
+            assert done.returncode == 3 and done.stderr.startswith("howlate: pids.max ")
             assert done.stderr.count("\n") == 1
         else:
             assert (done.returncode, "fork" in done.stderr) == (0, False), done.stderr
@@ -100,9 +100,7 @@ def test_few_open_files_are_a_sentence_too(tmp_path: Path, files: int) -> None:
     )
     assert done.returncode in (3, 4), done
     assert "unbound" not in done.stderr
-    assert (
-        f"no more than {files} files may be open" in done.stderr or "Raise what limits it" in done.stderr
-    ), done
+    assert f" {files} files" in done.stderr or "Raise what limits" in done.stderr, done
 
 
 @pytest.mark.parametrize("words", [["--vers"], ["verdict"]])

@@ -36,10 +36,7 @@ def ran(folder: Path, budget_min: str = "") -> subprocess.CompletedProcess[str]:
 def test_the_most_expensive_tests_are_told_and_beyond_the_budget_it_fails(tmp_path: Path) -> None:
     """A test that burns a CPU while another test may have the second one counts half; one that waits alone, whole."""
     done = ran(suite(tmp_path, TESTS), "0.01")
-    assert (done.returncode, done.stderr) == (
-        1,
-        "that is beyond the budget of 0.01 min (HOWLATE_BUDGET_MIN)\n",
-    )
+    assert done.returncode == 1 and done.stderr.endswith("0.01 min (HOWLATE_BUDGET_MIN)\n")
     lines = done.stdout.splitlines()
     at = lines.index("the 3 most expensive tests")
     assert [line.split()[-1].partition("::")[2] for line in lines[at + 2 : at + 5]] == [
@@ -73,7 +70,7 @@ def test_of_marks_with_or_each_test_is_in_one_part(monkeypatch: pytest.MonkeyPat
 def test_a_budget_that_is_none_is_refused_before_anything_runs(tmp_path: Path, budget: str) -> None:
     done = ran(tmp_path, budget)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f'HOWLATE_BUDGET_MIN is "{budget}"; set it to a number of minutes, or unset it\n'
+    assert done.stderr.startswith(f'HOWLATE_BUDGET_MIN is "{budget}"')
 
 
 def test_the_whole_is_half_of_the_shared_cpu_time_and_the_clock_of_the_rest() -> None:

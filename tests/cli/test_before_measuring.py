@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from pathlib import Path
 
@@ -70,14 +71,11 @@ def test_a_machine_that_stays_busy_is_measured_and_the_run_says_so(
     monkeypatch.setattr(quiet, "ThisMachine", BusyMachine)
     code, _, err = howlate("run", "mine.toml", "--out", "r")
     assert code == 0
-    assert "waiting until the machine is quiet" in err
     assert "sh[4711] 100 %" in err
-    warnings = json.loads(Path("r/run.json").read_text())["warnings"]
-    assert (
-        "the machine was not quiet when the run began: after 3 s of waiting others used 200 % of a CPU"
-        in warnings[-1]
-    )
-    assert "the machine was not quiet" in howlate("show", "--all", "r")[1]
+    warning = json.loads(Path("r/run.json").read_text())["statements"][-1]
+    assert (warning["rule"], warning["values"]["limit_s"]) == ("quiet.not-quiet", 3)
+    assert warning["values"]["busy"].startswith("200 %")
+    assert warning["text"] in " ".join(howlate("show", "--all", "r")[1].split())
 
 
 @pytest.mark.parametrize("option", [("--no-wait",), ("--set", "duration=1s", "--no-wait")])
@@ -96,7 +94,7 @@ def test_a_run_that_stands_already_says_that_nothing_was_measured(howlate: Howla
     assert howlate("run", "mine.toml", "--out", "r")[0] == 0
     code, out, err = howlate("run", "mine.toml", "--out", "r")
     assert code == 0
-    assert "nothing was measured: all 2 cells of r are complete" in err
+    assert "all 2 cells" in err
     assert "none" in out
 
 
@@ -107,7 +105,7 @@ def test_another_plan_is_refused_with_what_differs(howlate: Howlate) -> None:
     assert "holds another plan (study mine): activations 100, now 200" in err
     code, _out, err = howlate("run", "mine.toml", "--set", "order.repetitions=3", "--out", "r")
     assert code == 2
-    assert "1 seeds or repetitions of a point, now 3" in err
+    assert re.search(r"holds another plan.*\b1 .*, now 3", err)
 
 
 def test_where_nothing_is_possible_nothing_is_written(
@@ -132,7 +130,7 @@ def test_where_nothing_is_possible_nothing_is_written(
 def test_what_is_no_run_folder_is_wrong_usage(howlate: Howlate, name: str) -> None:
     code, _out, err = howlate("show", name)
     assert code == 2
-    assert "name the folder that holds run.json" in err.lower()
+    assert "run.json" in err
 
 
 def test_a_run_folder_that_lost_its_run_json_is_damaged(howlate: Howlate) -> None:

@@ -223,7 +223,7 @@ def test_a_dry_run_shows_the_plan_and_writes_nothing(howlate: Run) -> None:
 def test_failed_cells_are_told_and_repeated_by_the_same_command(howlate: Run) -> None:
     said = howlate("run", "mine.toml", "--out", "r", stand_in="broken")
     assert said.code == 4
-    assert "failed: the probe ended with exit code 4" in said.out
+    assert "exit code 4" in said.out
     assert said.out.split()[-1] == "r"
     assert howlate("run", "mine.toml", "--out", "r").code == 0
     assert howlate("run", "mine.toml", "--resume").code == 2  # r is not below runs/
@@ -233,7 +233,7 @@ def test_where_nothing_is_possible_the_code_is_three(howlate: Run) -> None:
     said = howlate("run", "mine.toml", "--out", "r", stand_in="no-fifo")
     assert said.code == 3
     assert "Grant CAP_SYS_NICE" in said.out
-    assert "What makes this machine late" not in said.out
+    assert "machine late" not in said.out
 
 
 def test_scale_and_changes_are_told(howlate: Run) -> None:
@@ -335,7 +335,7 @@ def test_a_report_is_drawn_on_the_axes_that_are_asked_for(howlate: Run) -> None:
     assert "100 beyond 1\u202fns" in Path("r.html").read_text()
     refused = howlate("report", "r", "--axes", "published", "-o", "p.html")
     assert refused.code == 2 and not Path("p.html").exists()
-    assert "this study has no published figures" in refused.err and is_a_sentence(refused.err)
+    assert "published" in refused.err and is_a_sentence(refused.err)
 
 
 def test_a_fault_of_our_own_is_a_sentence_and_a_file(
@@ -348,7 +348,7 @@ def test_a_fault_of_our_own_is_a_sentence_and_a_file(
     said = howlate("run", "mine.toml")
     assert said.code == 4
     assert is_a_sentence(said.err)
-    assert "RuntimeError: of our own" in said.err
+    assert "RuntimeError" in said.err
     (file,) = tmp_path.glob("howlate-fault-*.txt")
     assert str(file) in said.err
     assert "Traceback" in file.read_text()

@@ -66,7 +66,7 @@ def test_a_lab_run_ends_with_its_folder_and_goes_on(
     assert said.out.split()[-1] == "r"
     assert len(said.out.splitlines()) <= 23 and VIRTUAL_TIME[:60] in said.out
     every = howlate("show", "r", "--all").out
-    assert "spread over 2 seeds" in every and "What makes these kernels late" in every
+    assert "2 seeds" in every and "kernels late" in every
     assert VIRTUAL_TIME in " ".join(every.split())
     assert opened["names"] == "6.1,6.1-rt"
     assert (opened["clock"], opened["jobs"], opened["cached"]) == ("virtual", 0, True)
@@ -147,7 +147,7 @@ def test_a_lab_run_goes_on_only_in_the_same_guests(howlate: Run, opened: dict[st
         opened["lab"] = FakeLab(facts=changed)
         said = howlate(*RUN, "--out", "r")
         assert said.code == 2
-        assert "measured in another guest of 6.1" in said.err and why in said.err
+        assert "another guest of 6.1" in said.err and why in said.err
         assert opened["lab"].measured == []
     opened["lab"] = FakeLab()
     assert howlate(*RUN, "--out", "r").code == 0
@@ -167,15 +167,14 @@ def test_no_seed_is_refused_and_a_changed_one_is_not_lost_without_a_word(
     for command in (("lab", "run", "mine.toml", "--kernels=6.1"), ("run", "mine.toml", "--target=lab:6.1")):
         said = howlate(*command, "--seeds", "0")
         assert said.code == 2 and "--seeds" in said.err
-    told = []
+    told, rules = [], []
     for name, changes in (("r", ("--set", "seed=7")), ("other", ())):
         howlate(*RUN, "--out", name, *changes)
         told.append(" ".join(howlate("show", name, "--all").out.split()))
-    assert (
-        "a changed seed changes nothing in virtual time: each point is measured with the seeds 1 to 2"
-        in told[0]
-    )
-    assert "changed seed" not in told[1]
+        rules.append({note.rule: note for note in RunFolder.open(Path(name)).read_run().warnings})
+    note = rules[0]["run.seed-changes-nothing"]
+    assert note.values["seeds"] == 2 and english(note) in told[0]
+    assert "run.seed-changes-nothing" not in rules[1]
 
 
 def test_json_of_a_lab_run_has_cells_and_groups(howlate: Run, opened: dict[str, Any]) -> None:
@@ -208,9 +207,9 @@ def test_a_kernel_that_does_not_know_its_parameter_is_told_and_the_others_go_on(
     said = howlate(*RUN, "--out", "r")
     assert said.code == 4
     assert len(RunFolder.open(Path("r")).whole_cells()) == 4
-    assert "failed: the kernel of 6.1 does not know the parameter nosuch. Leave it out" in said.err
+    assert f"failed: {unknown.message}. Leave it out" in said.err
     assert "does not know" in said.out
-    assert "the same in 3 more cells of this kernel" in " ".join(howlate("show", "r", "--all").out.split())
+    assert "3 more cells" in " ".join(howlate("show", "r", "--all").out.split())
 
 
 def test_what_fails_is_told_with_the_last_lines_of_the_console(
@@ -229,7 +228,7 @@ def test_a_kernel_that_does_not_boot_is_told_once(howlate: Run, opened: dict[str
     said = howlate(*RUN, "--out", "r")
     assert said.code == 4
     assert said.out.count("6.1 did not boot") == 1
-    assert "the same in 3 more cells of this kernel" in howlate("show", "r", "--all").out
+    assert "3 more cells" in howlate("show", "r", "--all").out
 
 
 def test_kernels_and_seeds_have_to_be_named_rightly(howlate: Run, opened: dict[str, Any]) -> None:
@@ -253,7 +252,7 @@ def test_a_study_of_kernels_is_refused_on_this_machine(howlate: Run) -> None:
     Path("mine.toml").write_text("\n".join((*STUDY.splitlines(), 'kernel = ["6.1", "6.1-rt"]')))
     said = howlate("run", "mine.toml")
     assert said.code == 2
-    assert "compares kernels (6.1, 6.1-rt)" in said.err and "howlate lab run mine" in said.err
+    assert "(6.1, 6.1-rt)" in said.err and "lab run mine`" in said.err
 
 
 def test_an_interrupt_says_how_to_go_on_with_kernels_and_seeds(
@@ -263,7 +262,7 @@ def test_an_interrupt_says_how_to_go_on_with_kernels_and_seeds(
     opened["lab"] = FakeLab(behaviours={"6.1": ["hang", "interrupt"]})
     said = howlate(*RUN, "--out", "r")
     assert said.code == 5
-    assert "howlate lab run mine.toml --out r" in said.err
+    assert "mine.toml --out r" in said.err
     assert "--seeds=2 --kernels=6.1,6.1-rt" in said.err
     assert "--target" not in said.err
 
@@ -344,11 +343,11 @@ def test_prove_opens_the_lab_with_kernels_and_modules_of_ones_own(
     howlate: Run, opened: dict[str, Any]
 ) -> None:
     opened["lab"] = FakeLab(
-        ("mine",), answers={"mine": TargetError(REMEDIED(problem="it does not boot", remedy=""))}
+        ("mine",), answers={"mine": TargetError(REMEDIED(problem="mine is stuck", remedy=""))}
     )
     built = ("--own-kernel", "mine=bzImage", "--module", ".")
     done = howlate("lab", "prove", *built, "--load", "none")
-    assert done.code == 4 and "it does not boot" in done.err
+    assert done.code == 4 and "mine is stuck" in done.err
     assert (opened["names"], opened["own"], opened["modules"]) == (
         "",
         (Path("mine=bzImage"),),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -117,7 +118,7 @@ def test_every_reader_names_what_was_never_measured(howlate: Run) -> None:
         ("query", "select count(*) from samples", "runs"),
     ):
         done = howlate(*argv)
-        assert (done.code, "quiet of the plan was not measured" in done.err) == (5, True), (argv, done)
+        assert (done.code, "quiet of" in done.err) == (5, True), (argv, done)
 
 
 def test_it_is_named_before_a_refusal_of_the_rest(howlate: Run) -> None:
@@ -168,11 +169,11 @@ def test_a_run_whose_run_json_is_no_file_is_named(howlate: Run, other: str) -> N
     elif other == "link":
         (run / "run.json").symlink_to("../whole/run.json")
     refused = howlate("query", "select count(*) from samples", run)
-    assert (refused.code, "other is left out" in refused.err) == (4, True)
+    assert (refused.code, "other is left" in refused.err) == (4, True)
     assert howlate("query", "select no_such_column", "runs").code == 2
     for place in ("runs", run):
         done = howlate("query", "select count(*) from runs", place)
-        assert (done.code, "other is left out" in done.err) == (4, True), done
+        assert (done.code, "other is left" in done.err) == (4, True), done
     assert howlate("query", "select count(*) from runs", whole).code == 0
 
 
@@ -197,5 +198,5 @@ def test_where_all_cells_are_gone_the_run_is_damaged_and_not_the_question(
     (run / "cells").mkdir()
     for words in (["compare", run, "--by", "load"], ["report", run, "-o", tmp_path / "page.html"]):
         assert main([str(word) for word in words]) == 4
-        assert "The cells late, none were measured, and are gone." in capsys.readouterr().err
+        assert re.search(r"\blate, none\b.* gone\.", capsys.readouterr().err)
     assert "not measured yet" not in (tmp_path / "page.html").read_text()

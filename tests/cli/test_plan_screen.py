@@ -46,5 +46,5 @@ def test_what_cannot_be_measured_is_told_once_with_the_reason(howlate: Run) -> N
     lines = screen(howlate, 80, "--set", "timer=spin,io_uring", "--set", "load=none,cpu:50,cpu:70")
     assert lines[0].startswith("3 of 6 cells")
     assert sum("not possible here" in line for line in lines) == 1
-    assert any(line.startswith("! 3 cells: not possible here: ") for line in lines)
+    assert any(line.startswith("! 3 cells: ") for line in lines)
     assert not Path("runs").exists()

@@ -64,11 +64,8 @@ def test_each_finding_has_its_remedy_whole(name: str, width: int) -> None:
 
 def test_a_machine_without_findings_says_so() -> None:
     quiet = tuple(replace(finding, level="ok") for finding in of("rt-box-tuned"))
-    assert shown(quiet) == [
-        "Nothing was found that makes this machine late.",
-        "",
-        f"Why each matters, and what is in order: {EVERY}",
-    ]
+    first, empty, last = shown(quiet)
+    assert "Nothing" in first and not empty and last.endswith(EVERY)
 
 
 def test_a_guests_finding_names_its_kernels() -> None:

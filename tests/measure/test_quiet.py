@@ -88,10 +88,7 @@ def test_it_waits_no_longer_than_the_limit_and_says_so() -> None:
     warning, said = waited(machine)
     assert machine.slept_s == LIMIT_S
     assert len(said) == LIMIT_S - 1
-    assert warning == (
-        "the machine was not quiet when the run began: after 30 s of waiting others used 99 % of a CPU "
-        "(sh[4711] 99 %)"
-    )
+    assert all(part in warning for part in ("30 s", "99 % of a CPU", "(sh[4711] 99 %)"))
 
 
 @pytest.mark.parametrize(("value", "limit_s"), [(None, 30.0), ("", 30.0), ("5", 5.0), ("0", 0.0)])

@@ -226,11 +226,12 @@ def test_what_was_added_is_known_by_name() -> None:
 
 
 def test_an_older_summary_has_its_texts_verbatim() -> None:
-    older = {**WHOLE.to_json(), "warnings": ["it slept.", "not loaded: the load cpu:50 achieved 0 %."]}
+    texts = ["it slept.", "not loaded: the load cpu:50 achieved 0 %."]
+    older = {**WHOLE.to_json(), "warnings": texts}
     del older["statements"]
     assert CellSummary.from_json(older).warnings == (
-        Statement.verbatim("it slept."),
-        Statement.verbatim("not loaded: the load cpu:50 achieved 0 %.", "load.not-loaded"),
+        Statement.verbatim(texts[0]),
+        Statement.verbatim(texts[1], "load.not-loaded"),
     )
 
 

@@ -117,11 +117,11 @@ def test_a_setting_that_names_one_kernel_becomes_the_axis() -> None:
 def test_what_a_kernel_cannot_is_said_of_its_cells_alone() -> None:
     machines = Machines(
         {"5.10": CAN, "6.1": CAN},
-        {"5.10": "it does not boot here"},
+        {"5.10": "no boot here"},
         2,
     )
     cells = make_plan(DITHERED, CAN, machines=machines).cells
-    assert {c.impossible for c in cells if c.machine == "5.10"} == {"it does not boot here"}
+    assert {c.impossible for c in cells if c.machine == "5.10"} == {"no boot here"}
     assert {c.impossible for c in cells if c.machine == "6.1"} == {""}
     assert cells[0].expected_s == cell_cost_s(cells[0])
 
@@ -141,4 +141,4 @@ def test_a_cell_that_a_guest_cannot_give_back_is_refused_with_the_reason() -> No
     for most, possible in ((0, 2), (63 << 20, 1)):
         cells = make_plan(asked, CAN, machines=Machines({"6.1": CAN}, {}, 1, most)).cells
         assert sum(not cell.impossible for cell in cells) == possible
-    assert "do not fit into a guest's window of 63 MiB" in cells[-1].impossible
+    assert "63 MiB" in cells[-1].impossible

@@ -194,7 +194,7 @@ def test_an_unknown_test_names_the_nearest() -> None:
 
 def test_what_this_machine_lacks_is_told_and_the_others_stay() -> None:
     plan = make_plan(study(axes={"timer": ("io_uring", "spin")}), CAN)
-    assert [c.impossible for c in plan.cells] == ["io_uring: this kernel has no io_uring", ""]
+    assert [c.impossible.partition(":")[0] for c in plan.cells] == ["io_uring", ""]
     assert [c.labels["timer"] for c in still_to_measure(plan, ())] == ["spin"]
     knob = make_plan(study({"knob": ("governor=performance",)}, {}), CAN)
     assert "no cpufreq" in knob.cells[0].impossible
@@ -325,7 +325,7 @@ CORE = {
 def test_a_timer_that_the_probe_was_built_without_is_told_before_anything_runs() -> None:
     """A guest's probe, of which only its list is known."""
     without, other = make_plan(study(axes={"timer": ("cobalt", "spin")}), CAN).cells
-    assert "built without this timer (docs/cores.md" in without.impossible
+    assert "docs/cores.md" in without.impossible
     assert not other.impossible
 
 

@@ -9,7 +9,6 @@ from howlate.model.capabilities import Capabilities
 from howlate.model.guest_cpus import USUAL, GuestCpus
 from howlate.model.plan import Cell
 from howlate.plan.turns import turns_as_gaps
-from howlate.words.say import english
 
 GAPS = {**LIST["tests"][0], "name": "hardware-gap", "params": [param("threshold", "duration", "10us")]}
 CAN = Capabilities.from_json({**LIST, "tests": [GAPS]})
@@ -48,8 +47,8 @@ def test_a_threshold_of_latencies_is_no_such_case() -> None:
 def test_the_warning_is_said_once_and_its_remedy_is_enough() -> None:
     twenty = GuestCpus(2, turn_ns=20_000)
     (warning,) = turns_as_gaps([cell(twenty, "6us", part="interrupted")] * 3, CAN)
-    assert english(warning) == (
-        "interrupted.threshold=6us counts the turns of the guest's other CPUs as gaps, which are up to 20us long; "
-        "--set interrupted.threshold=21us counts only what is longer"
+    assert (warning.rule, warning.values) == (
+        "turns.are-gaps",
+        {"option": "interrupted.threshold", "threshold": "6us", "turns": "20us", "longer": "21us"},
     )
     assert turns_as_gaps([cell(twenty, "21us", part="interrupted")], CAN) == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -51,7 +52,8 @@ def test_what_an_asynchronous_write_says_is_taken_out_of_its_json() -> None:
     inner = r'{"exception_message":"Could not write \"f\": No space left on device","errno":"28"}'
     with pytest.raises(StorageError) as caught, writing(Path("x")):
         raise duckdb.IOException(f"IO Error: Async write failed for range [offset=1]: {inner}")
-    assert caught.value.message == 'x could not be written: Could not write "f": No space left on device'
+    assert caught.value.statement.values["path"] == "x"
+    assert caught.value.statement.values["reason"] == f'Could not write "f": {os.strerror(errno.ENOSPC)}'
 
 
 def test_what_does_not_fit_is_spilled_and_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,4 +32,4 @@ def test_a_neighbour_that_cannot_be_read_or_is_large_costs_no_stream(
     with without_rights(hidden):
         found = streams_in(tmp_path)
     assert found.files == (tmp_path / "a.hls",)
-    assert found.ignored[0].startswith("2 folders are not looked into")
+    assert found.ignored[0].startswith("2 folders ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
 import duckdb
@@ -258,7 +259,7 @@ def test_a_listing_of_what_watched_nothing_claims_no_interrupts(tmp_path: Path) 
     assert Tally.of(run.summaries(), ()).exit_code is ExitCode.INCONCLUSIVE
     assert exporter("tut2017")(run, tmp_path / "out.txt", ()) == 0
     text = (tmp_path / "out.txt").read_text()
-    assert "Nothing was watched: inconclusive." in text and "finished after" not in text
+    assert "inconclusive." in text and "finished after" not in text
 
 
 def test_a_test_without_a_handler_is_refused_the_study_s_columns(tmp_path: Path) -> None:
@@ -354,11 +355,24 @@ def test_the_studys_own_files_say_it_too(tmp_path: Path) -> None:
     exporter("tut2017")(run, tmp_path / "out.txt", ())
     lines = (tmp_path / "out.txt").read_text().splitlines()
     assert lines[2] == "TimerAccuracyTestAbs"
-    assert lines[3].startswith("! not loaded: starved, as the study expects: the load cpu:100 achieved 1.0 %")
+    assert re.match(r"! not loaded: starved.* cpu:100 achieved 1\.0 %", lines[3])
+
+
+LISTING_8 = """SMITest
+Test scheduled for  1800.000s and  1000000 interrupts.
+Test finished after 1800.471s and     1801 interrupts.
+The test was finished because the maximum execution time was reached.
+Average timings:     1.000 interrupts/s =   60.018 interrupts/min
+Average interval:    1.000 s/interrupt  =  999.706 ms/interrupt
+
+Analysing interrupt durations (times in µs):
+1801 datapoints
+"""
+"""As the thesis prints it."""
 
 
 def test_the_search_for_gaps_has_the_head_that_the_thesis_prints(tmp_path: Path) -> None:
-    """Listing 8, digit by digit: 1,801 interrupts in 1,800.471 s are 1.000 a second and one in 999.706 ms."""
+    """Digit by digit: 1,801 interrupts in 1,800.471 s are 1.000 a second and one in 999.706 ms."""
     gaps = points_stream(
         {"gap_ns": [26_000] * 1801},
         test="hardware-gap",
@@ -367,14 +381,4 @@ def test_the_search_for_gaps_has_the_head_that_the_thesis_prints(tmp_path: Path)
     )
     run = a_folder(tmp_path / "run", {"smi": gaps})
     exporter("tut2017")(run, tmp_path / "out.txt", ())
-    assert (tmp_path / "out.txt").read_text().splitlines()[2:11] == [
-        "SMITest",
-        "Test scheduled for  1800.000s and  1000000 interrupts.",
-        "Test finished after 1800.471s and     1801 interrupts.",
-        "The test was finished because the maximum execution time was reached.",
-        "Average timings:     1.000 interrupts/s =   60.018 interrupts/min",
-        "Average interval:    1.000 s/interrupt  =  999.706 ms/interrupt",
-        "",
-        "Analysing interrupt durations (times in µs):",
-        "1801 datapoints",
-    ]
+    assert (tmp_path / "out.txt").read_text().splitlines()[2:11] == LISTING_8.splitlines()

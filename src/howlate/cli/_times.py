@@ -41,7 +41,7 @@ def within_ns(option: str, text: str, least_ns: int, most_ns: int) -> int:
     if not least_ns <= time_ns <= most_ns:
         least, most = format_duration(least_ns), format_duration(most_ns)
         kind = f"between {least} and {most}"
-        raise UsageError(WRONG_OPTION(option=option, kind=kind, given=text, example=most))
+        raise UsageError(WRONG_OPTION(option=option, kind=kind, given=text, example=least))
     return time_ns
 
 

@@ -21,10 +21,10 @@ def _alone(given: list[str]) -> None:
     from howlate.errors import UsageError
     from howlate.model.decode import NOT_WITH
 
-    alone = next((name for name in ("restore", "run") if name in given), None)
-    others = [name for name in given if name != alone and (alone == "restore" or name == "target")]
-    if alone and others:
-        raise UsageError(NOT_WITH(option=f"--{others[0].replace('_', '-')}", other=f"--{alone}"))
+    if "--restore" in given and len(given) > 1:
+        raise UsageError(NOT_WITH(option=next(o for o in given if o != "--restore"), other="--restore"))
+    if {"--run", "--target"} <= set(given):
+        raise UsageError(NOT_WITH(option="--target", other="--run"))
 
 
 @click.command(epilog="Example: howlate doctor --run runs/20260102T030405-check --json")
@@ -55,9 +55,9 @@ def command(
 ) -> int:
     """Examine this machine: what howlate found, why it matters for lateness, how to change it."""
     given = [
-        name
-        for name in ("restore", "run", "target", "everything", "as_json")
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        param.opts[0]
+        for param in context.command.params
+        if context.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE
     ]
     _alone(given)
     if restore:

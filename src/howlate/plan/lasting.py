@@ -10,10 +10,6 @@ from howlate.model.plan import Cell
 from howlate.model.study import PART
 from howlate.words.statement import Statement, rule
 
-CELLS = rule("lasting.cells", "the cells")
-CELLS_OF = rule("lasting.cells-of", "the cells of the part {part}")
-CELLS_AT = rule("lasting.cells-at", "the cells at {periods:all}")
-CELLS_OF_AT = rule("lasting.cells-of-at", "the cells of the part {part} at {periods:all}")
 TOO_SHORT = rule(
     "lasting.too-short",
     "{cells} last {length}: {load} makes {many} {deeds} in that time, {wanted} at least make a load",
@@ -49,10 +45,10 @@ def _too_short(part: str, deeds: FewDeeds, seconds: float, periods: set[str]) ->
     return TOO_SHORT(**values)
 
 
-def _cells(part: str, periods: Sequence[str]) -> Statement:
-    if part:
-        return CELLS_OF_AT(part=part, periods=periods) if periods else CELLS_OF(part=part)
-    return CELLS_AT(periods=periods) if periods else CELLS()
+def _cells(part: str, periods: Sequence[str]) -> str:
+    of = f" of the part {part}" if part else ""
+    at = f" at {', '.join(periods)}" if periods else ""
+    return f"the cells{of}{at}"
 
 
 def _lasting(seconds: float) -> str:
