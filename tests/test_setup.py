@@ -366,7 +366,7 @@ def test_what_is_missing_is_named_when_a_command_comes_to_it(
         (clone.bin / name).symlink_to(shutil.which(name) or name)
     monkeypatch.setenv("PATH", str(clone.bin))
     monkeypatch.setenv("HOWLATE_INSTALL", "no")
-    with pytest.raises(NotPossibleError, match="the reason stands above"):
+    with pytest.raises(NotPossibleError, match="the reason above"):
         asked()
     assert packages in capfd.readouterr().err
 

@@ -32,7 +32,7 @@ load_option = click.option(
     multiple=True,
     callback=_each_load,
     metavar="LOAD[,LOAD...]",
-    help="Measure beside these loads, one after the other, such as none,cpu:50,disk; may be repeated.",
+    help="Measure under these loads, one after the other, such as none,cpu:50,disk; may be repeated.",
 )
 cell_duration_option = click.option("--cell-duration", metavar="TIME", help="How long to measure each cell.")
 deadline_option = click.option("--deadline", metavar="TIME", help="Judge this deadline, such as 200us.")
@@ -135,4 +135,4 @@ _CPUS = click.option(
 job_options = together("job", Job, [*_OPTIONS, _CPUS])
 """--period, --policy, --priority, --load, --deadline, --warm-up, --duration, --cell-duration, --cpus, as `job`."""
 guest_job_options = together("job", Job, _OPTIONS)
-"""The same of guests, which have no CPUs beside the measuring ones."""
+"""The same of guests, all of whose CPUs measure."""

@@ -80,8 +80,8 @@ def measure(
 ) -> int:
     """Measure as asked and return an exit code. `wait`: wait until this machine is quiet, if it is the one that
     measures. `rounds`: the options that let it be measured in rounds. `ends_early`: the run ends with the first cell
-    that its threshold ends. `line`: tells how far it is. The verdict on the deadlines that were
-    asked for decides the exit code."""
+    that its threshold ends. `line`: tells how far it is. The verdict on the requested
+    deadlines decides the exit code."""
     from howlate.measure.prepare import prepare
     from howlate.measure.quiet import ThisMachine, limit_of
     from howlate.measure.session import begin, ended_early, newest_unfinished

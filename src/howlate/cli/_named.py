@@ -90,8 +90,7 @@ def _graver(codes: Iterable[ExitCode]) -> ExitCode:
 
 @contextmanager
 def damaged_where(code: ExitCode, only: Rule | None = None) -> Iterator[None]:
-    """What is refused (by this rule) for want of something is no wrong usage where something that was measured is
-    gone."""
+    """Turn a UsageError (of this rule) into damage where something that was measured is gone."""
     from howlate.errors import DamagedError, ExitCode, UsageError
 
     try:

@@ -15,7 +15,7 @@ from howlate.words.printable import printable
 from howlate.words.say import text_of
 
 HEAD = 4096
-"""Of run.json, whose first members say when it was started."""
+"""The beginning of run.json, whose first members say when it was started."""
 _STARTED = re.compile(rb'"started": "(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"')
 _VIRTUAL = b'"clock": "virtual"'
 
@@ -90,7 +90,7 @@ def _or_newest(context: click.Context, argument: click.Parameter, value: Any) ->
 
 
 def run_or_newest(_context: click.Context, _option: click.Parameter, value: str | None) -> Path | None:
-    """Of an option that may stand without RUN."""
+    """The callback of an option that may stand without RUN."""
     if value == "":
         _tell(run := newest_run())
         return run

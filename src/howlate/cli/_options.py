@@ -62,7 +62,7 @@ class OutputPath(click.Path):
 histogram_option = click.option(
     "--histogram",
     is_flag=True,
-    help="Show all tables, and how often which latency was measured, with bars.",
+    help="Show all tables, and a histogram of the latencies, with bars.",
 )
 
 
@@ -106,7 +106,7 @@ class RunOptions:
     def asked(
         self, study: str, command: str, job: Job, own: tuple[str, ...] = (), long_ns: int | None = None
     ) -> Asked:
-        """The study with these changes, and the task that is asked for. `own`: the command's own options, for the
+        """The study with these changes, and the requested task. `own`: the command's own options, for the
         sentence that says how to continue; `long_ns`: see `Job.changes`."""
         from howlate.measure.prepare import Asked, settings_in_force
         from howlate.studies import find_study

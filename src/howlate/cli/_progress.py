@@ -62,7 +62,7 @@ def described(failure: Failure, axes: tuple[str, ...]) -> str:
 
 
 def cpu_rows(cpus: Sequence[CpuProgress], width: int, most: int) -> list[str]:
-    """A table of CPUs with their activations and largest latencies, at most so many lines of less than this width:
+    """A table of CPUs with their activations and largest latencies, with limits of lines and width:
     where there are more CPUs those with the largest latencies, and how many are left out. Nothing where one CPU
     measures."""
     if len(cpus) < 2 or most < 4 or width <= len(CPU_HEADING):
@@ -115,7 +115,7 @@ class ProgressLine:
         self._live = obeys_escapes(self._stream)
         self._drawn = float("-inf")
         self._below = 0
-        """Rows that stand below the live line."""
+        """Rows below the live line."""
         self._running: dict[str, tuple[int, str]] = {}
         """Number and name of the cells that are being measured, by id."""
         self._shares: dict[str, float] = {}

@@ -37,7 +37,7 @@ def command(
     until: RoundsOptions | None = None,
 ) -> int:
     """How late can this Linux be? Measure the wake-up latency of a periodic task, for about a minute without load
-    and under four loads unless the options say otherwise, then show on one screen what was seen, why it was late,
+    and under four loads unless the options say otherwise, then show on one screen how late it was and why,
     what to try, and where the rest is.
 
     The task is that of the study `check`; --set changes what has no option of its own."""

@@ -102,8 +102,8 @@ def _show(
 
 
 def _verify(folder: RunFolder) -> int:
-    """Compare every byte of every whole cell with the checksums from when it was finished, compute its figures from
-    the samples once more, and find missing cells."""
+    """Compare every byte of every whole cell with its checksums, compute its figures from the samples again, and find
+    missing cells."""
     from howlate.cli._named import tell_cells_missing
     from howlate.errors import ExitCode
     from howlate.store.checksums import CHECKSUMS

@@ -10,8 +10,7 @@ from howlate.settings._check import VALUE, Judgement, late, ok, real_time, unkno
 TITLE = "Timer slack"
 WHY = (
     "The kernel may end a sleep of an ordinary task this much later, to wake it together with others. "
-    "Real-time policies "
-    "have none."
+    "Real-time policies are exempt."
 )
 WEIGHT = 70
 CAUSES = (Cause.TIMER_SLACK,)

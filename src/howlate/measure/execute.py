@@ -184,7 +184,7 @@ def execute(
 
 
 def pace_of(cells: Iterable[Cell], target: Target) -> Pace:
-    """Of cells that the target measures."""
+    """The pace of cells that the target measures."""
     return Pace({cell.id: (kind_of(cell), target.cost_s(cell)) for cell in cells}, target.parallel)
 
 

@@ -50,7 +50,7 @@ class Pace:
             self._took[name] = took + took_s, expected + expected_s
 
     def finished(self, cell_id: str, took_s: float) -> None:
-        """A cell that was done has become whole, where that is no part of its time."""
+        """A cell that was done has become whole, which does not count to its time."""
         kind = self._unfinished.pop(cell_id)
         for name in (kind, ""):
             self._finishing.setdefault(name, []).append(took_s)

@@ -314,7 +314,7 @@ def _seeds(asked: Asked, target: Target) -> int:
         return 0
     if any(name == "order.repetitions" for name, _ in asked.parsed):
         raise UsageError(
-            "in virtual time a repetition would be the same to the last digit",
+            "in virtual time a repetition would be identical",
             remedy="write --seeds N instead",
         )
     return asked.seeds or asked.settings.count("seeds") or SEEDS

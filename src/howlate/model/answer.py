@@ -58,7 +58,7 @@ class Answer:
     """None of an older probe."""
 
     def length_in_guest(self, slower: float) -> Length:
-        """How long it takes in virtual time, where the CPU is so many times slower than 1,000 MIPS."""
+        """How long it takes in virtual time on a CPU that is slower than 1,000 MIPS by this factor."""
         if self.turn is None or not self.length.rows:
             return self.length
         turn_s = (self.turn.waits_ns + self.turn.executes_ns * slower) / 1e9

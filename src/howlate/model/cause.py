@@ -180,7 +180,7 @@ class ExplainedCase:
     parts: tuple[CausePart, ...]
     """They follow each other without a gap, and add up to the latency."""
     steal_permille: int | None = None
-    """Of its CPU in that second; None if nobody knows."""
+    """The steal of its CPU in that second; None if unknown."""
     replayed: Lateness | None = None
     """Where the sample was played again; it has the same parts."""
 

@@ -86,7 +86,7 @@ class Facts:
         return value if isinstance(value, dict) else None
 
     def cpus(self, key: str) -> frozenset[int] | None:
-        """A list of CPUs in the kernel's spelling ("0-3,5"; "" and "(null)" are no CPU)."""
+        """A list of CPUs in the kernel's spelling ("0-3,5"; "" and "(null)" are the empty set)."""
         text = self.text(key)
         return None if text is None else parse_cpus(text)
 
@@ -127,7 +127,7 @@ def is_guest(facts: Facts) -> bool:
 
 
 def guest_if_known(facts: Facts) -> bool | None:
-    """The same; None where the facts say nothing of it."""
+    """The same; None where the facts do not tell."""
     if is_guest(facts):
         return True
     told = (facts.text("machine.hypervisor"), facts.text("cpu.flags"), facts.flag("cpu.hypervisor"))

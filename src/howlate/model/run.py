@@ -60,7 +60,7 @@ class Run:
     """The doctor's findings from these facts, as JSON (model/finding.py). If the target has several machines,
     a finding about some of them names these under "machines"."""
     knobs: Mapping[str, Any] = field(default_factory=dict)
-    """Knobs that the study asked for; each cell records what was applied and read back."""
+    """The study's knobs; each cell records what was applied and read back."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Versions of howlate and probe."""
     changes: Mapping[str, str] = field(default_factory=dict)

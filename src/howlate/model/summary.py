@@ -1,7 +1,7 @@
 """The results of one measured cell: `summary.json`, the entries of `show --json` (docs/architecture.md,
 Contracts).
 
-Decoding and encoding live beside the types: `CellSummary.from_json(value)` and `to_json()`, exact inverses.
+The types decode and encode themselves: `CellSummary.from_json(value)` and `to_json()`, exact inverses.
 The schema grows by additions: keys that a newer howlate added are ignored, and keys that the first summaries
 did not have may be missing. A value of another type is refused.
 """
@@ -143,7 +143,7 @@ class LoadSummary:
     target: Real | None = None
     """None if the load asks for as much as the machine gives."""
     reference: Real | None = None
-    """What it did with nothing measured beside it; None if that was not measured."""
+    """What it did while nothing was measured; None if that was not measured."""
     achieved: Real | None = None
     share: Real | None = None
     """Achieved, relative to what it is held against: the smaller of target and reference."""
@@ -196,8 +196,8 @@ class DeadlineSummary:
     unserved: Count = 0
     """Overruns: releases that no activation answered."""
     clusters: Count | None = None
-    """Of misses with fewer than ten kept releases between them. None where none missed, one in a hundred did, or an
-    older howlate did not look."""
+    """Clusters of misses with fewer than ten kept releases between them. None where none missed, one in a hundred
+    did, or an older howlate did not look."""
     skipped: Count = 0
     """Releases that the late policy skipped and that count as answered, because the deadline is above the period:
     when the activation that skipped them began. The late ones among them are in `late`."""
@@ -210,7 +210,7 @@ class DeadlineSummary:
     largest: Count | None = None
     """The misses of the largest cluster."""
     by_stretch: tuple[Count, ...] = ()
-    """How many clusters began in each of 50 stretches of time, if any did."""
+    """How many clusters began in each fiftieth of the cell, if any did."""
 
     @property
     def misses(self) -> int:
@@ -232,7 +232,7 @@ class DeadlineSummary:
 
 @dataclass(frozen=True)
 class JudgedColumn:
-    """What a verdict needs of one column beside its statistics."""
+    """What a verdict needs of one column in addition to its statistics."""
 
     deadline: DeadlineSummary | None = None
     """None if no deadline was stated."""
@@ -267,7 +267,7 @@ class CellSummary:
     warnings: tuple[Statement, ...] = ()
     """If `valid` is false, the failed checks come first: `failed`."""
     deadline: DeadlineSummary | None = None
-    """Of the column `latest`. None if no deadline was stated."""
+    """The misses of the column `latest`. None if no deadline was stated."""
     starved: bool = False
     """A load was not there, as the study expects: no conclusion calls the cell "under load"."""
     repetition: Count = 1
@@ -277,8 +277,8 @@ class CellSummary:
     known: Knowledge = EVERYTHING
     """What is known of the samples besides their values."""
     tail: TailSummary | None = None
-    """Of the only column that is judged; of several an older howlate kept the first one's. None where it did not
-    look, or the samples are too few."""
+    """The tail of the only column that is judged; of several an older howlate kept the first one's. None where it
+    did not look, or the samples are too few."""
     answers: tuple[str, ...] | None = None
     """The columns that answer "how late", as the test or format declares them. None of an older howlate, which did
     not say it."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 OVERWRITTEN, LOSSY, NOTHING_KEPT = 1, 2, 4
-"""Bits of a case's state: its beginning had been overwritten; the kernel lost events in it; nothing was kept."""
+"""Bits of a case's state: its beginning was overwritten; the kernel lost events in it; all its events are gone."""
 UNKNOWN_PRIO = 1 << 30
 IDLE_PID = 0
 RT_PRIOS, STATIC_PRIOS = 100, 120
@@ -130,7 +130,7 @@ class CellTrace:
     events_missed: int = 0
     """Of the whole run, on all CPUs: the same BPF program was running."""
     worst: int | None = None
-    """So many of the worst samples of each thread are kept; None if nobody knows."""
+    """The number of worst samples of each thread that are kept; None if unknown."""
     above_ns: int | None = None
     """Samples above this are kept too; None: none for that."""
 

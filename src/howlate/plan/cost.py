@@ -159,8 +159,8 @@ def start_virtual_limit_s(cell: Cell) -> float:
 
 
 def _between_s(cell: Cell) -> float:
-    """Virtual seconds between two results, where that is known to be long: one that starves has
-    none to the cell's end."""
+    """Virtual seconds between two results, where that is known to be long: a starved one makes
+    no result before the end of the cell."""
     starves = cell.starvation_expected or any(map(_REAL_TIME.search, _loads(cell)))
     words = [cell.labels.get("period", ""), *(spell(cell.parameters.get(name, "")) for name in _BETWEEN)]
     found = [cell.length.measuring_s if starves else 0.0]

@@ -14,7 +14,7 @@ from howlate.model.units import parse_count, parse_duration_ns
 OURS = frozenset({"stream", "json", "quiet", "progress", "end-with-parent", "parent"})
 """Options that howlate itself passes to the probe."""
 OURS_OF_LOADS = frozenset({"duration", "json", "quiet", "report-fd", "slots-fd", "end-with-parent", "parent"})
-"""Options of a load that runs alone; beside a test the probe sets them itself."""
+"""Options of a load that runs alone; during a test the probe sets them itself."""
 
 
 def find_test(name: str, capabilities: Capabilities) -> TestKind:

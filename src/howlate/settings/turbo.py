@@ -27,7 +27,7 @@ SETTING = MachineSetting(
     in_force=as_text(FACT),
     tries=always("off", "on"),
     for_good={"0": _KEPT.format(1, 0), "1": _KEPT.format(0, 1)},
-    lacks={"causes": "it makes the same work take longer or shorter, and is no part of a latency"},
+    lacks={"causes": "it makes the same work take longer or shorter, and does not delay a wake-up"},
 )
 
 

@@ -1,5 +1,4 @@
-"""The state of a cell's files when the cell was finished, `checksums.json` beside them, and the differences
-since.
+"""The state of a cell's files when the cell was finished, in its `checksums.json`, and the differences since.
 
 The file has the BLAKE2b of every file. The samples can be gigabytes, and `show` must stay quick: it checks
 their size and the digest of their end (Parquet's footer, which says where each column's pages are, how long

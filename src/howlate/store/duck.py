@@ -103,7 +103,7 @@ def as_named(path: Path) -> str:
 
 
 def copy_to(out: Path, query: str, form: str) -> str:
-    """SQL that writes the rows of a query into this file itself, not into one beside it."""
+    """SQL that writes the rows of a query into this file itself, not into a temporary one."""
     return f"COPY ({query}) TO {quoted(out)} {form.removesuffix(')')}, USE_TMP_FILE false)"
 
 

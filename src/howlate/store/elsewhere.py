@@ -24,7 +24,7 @@ JOB = "cells.job"
 MOST_ENTRIES = 10_000
 """A folder with more files than this is not a folder of measurements."""
 _OF_LINES = frozenset({"facts.json", "status", "stdout", "stderr", "kernel.log"})
-"""Files that may be beside streams."""
+"""Files that may be among streams."""
 _NAMED = 3
 _ARCHIVES = (
     (0, b"\x1f\x8b"),
@@ -134,12 +134,12 @@ LINK, FOLDER, FILE = "link", "folder", "file"
 _ONE = {
     LINK: "{names} is a symbolic link, which is not followed",
     FOLDER: "{names} is not looked into: it is no folder of a job's results",
-    FILE: "{names} is no stream of the probe and is left out",
+    FILE: "{names} is not a stream of the probe and is left out",
 }
 _MANY = {
     LINK: "{count} symbolic links are not followed: {names}",
     FOLDER: "{count} folders are not looked into, for they hold no results of a job: {names}",
-    FILE: "{count} files are no streams of the probe and are left out: {names}",
+    FILE: "{count} files are not streams of the probe and are left out: {names}",
 }
 
 

@@ -70,7 +70,7 @@ def unreadable(path: Path, reason: object, remedy: Statement | str = "") -> Dama
 @contextmanager
 def written_beside(path: Path, option: str = OUT, *, synced: bool = True) -> Iterator[Path]:
     """Give a file to write to, which replaces `path` at the end, or is removed after an error. It has a random name
-    beside `path` and is reached by its descriptor, so that nobody can put a link in its place. `option`: see
+    in the same folder and is reached by its descriptor, so that nobody can put a link in its place. `option`: see
     `storage_error`."""
     name = f".{path.name[:100]}.{secrets.token_hex(8)}.new"
     with storing(path, option), opened_folder(path.parent) as folder:
@@ -107,8 +107,8 @@ def _by_descriptor(descriptor: int) -> Path:
 
 @contextmanager
 def written_output(path: Path, option: str = OUTPUT) -> Iterator[Path]:
-    """Give a file to write to, for an output that the user named: links are followed, and what is no regular file
-    (a pipe, a device, /dev/stdout) is written to at the end."""
+    """Give a file to write to, for an output that the user named: links are followed, and a pipe, a
+    device or /dev/stdout is written to at the end."""
     with storing(path, option):
         descriptor = _own_descriptor(path)
         special = descriptor is not None or (path.exists() and not path.is_file())
@@ -156,7 +156,7 @@ def remove_folder(path: Path) -> None:
 
 
 def rename_folder(path: Path, to: Path) -> None:
-    """A folder of a run to another name beside it, for good."""
+    """Rename a folder of a run, and write that to the disk."""
     with opened_folder(path) as folder:
         os.fsync(folder)
     with opened_folder(path.parent) as above:
@@ -250,7 +250,7 @@ def write_json(path: Path, value: Mapping[str, Any], indent: int | None = 1) -> 
 
 @contextmanager
 def remedied(remedy: Statement | str) -> Iterator[None]:
-    """Give this remedy to a DamagedError inside that has none."""
+    """Give this remedy to a DamagedError inside that lacks one."""
     try:
         yield
     except DamagedError as error:

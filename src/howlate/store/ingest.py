@@ -40,7 +40,7 @@ _OF_ACTIVATIONS = {
     "response_ns": "i64",
     "flags": "u8",
 }
-"""Columns that samples of activations always have, and samples of a stream that has none at all."""
+"""Columns that samples of activations always have, and samples of a stream that lacks them."""
 
 
 def ingest(stream: Path | Recording, folder: Path) -> End:

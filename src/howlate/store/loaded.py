@@ -32,7 +32,7 @@ def load_run(
     is_strict: bool = True,
     last: int | None = None,
 ) -> RunContent:
-    """A run folder as a value, of its whole cells the `last` ones alone if so many are asked for.
+    """A run folder as a value, with the `last` of its whole cells alone if `last` is given.
     Without `bins`, only what tables need: no bins, frequencies or traces; without
     `kernels`, no configurations; then `intervals` makes those of the quantiles of points that are not repeated, if
     there ever was a bins.json. Samples are read only if that is wanted and is missing or damaged. Where bins or a

@@ -88,7 +88,7 @@ FINISHED = "finished.txt"
 KERNELS = "kernels"
 """The folder of the kernels' configurations, for runs in the lab."""
 OWN = (RUN, FINISHED, LOCK, "cells", KERNELS)
-"""What howlate itself keeps in a run folder, beside pages and pictures."""
+"""What howlate itself keeps in a run folder, apart from pages and pictures."""
 RESTORE = "restore it from a copy, or measure again into another folder"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:,=@%+-]{0,199}")
 
@@ -178,7 +178,7 @@ class RunFolder:
         return self.path / "cells"
 
     def cell_path(self, cell_id: str) -> Path:
-        """The path of a whole cell; UsageError for an id that is no name of a folder."""
+        """The path of a whole cell; UsageError for an id that cannot name a folder."""
         return self.cells_path / _checked(cell_id)
 
     def part_path(self, cell_id: str) -> Path:
@@ -256,7 +256,7 @@ class RunFolder:
         return frozenset([*self._noted(), *left])
 
     def fail_cell(self, cell_id: str, error: Mapping[str, Any]) -> None:
-        """Write error.json beside the remains of a failed cell (above all its stream); the next run repeats
+        """Write error.json to the remains of a failed cell (above all its stream); the next run repeats
         the cell."""
         part = self.part_path(cell_id)
         with storing(part):

@@ -40,7 +40,7 @@ from howlate.store.frames import (
 from howlate.system.opening import is_in_run, open_file
 from howlate.words.statement import Statement, rule
 
-NO_STREAM = rule("stream.no-stream", "the file is no stream of howlate-probe")
+NO_STREAM = rule("stream.no-stream", "the file is not a stream of howlate-probe")
 OTHER_FORMAT = rule(
     "stream.other-format", "the stream has version {version}, and this howlate reads version {known}"
 )

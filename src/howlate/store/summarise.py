@@ -55,9 +55,9 @@ from howlate.store.tables import LIMITS, Extremes, extremes_in, rows_problem
 KEY_BITS = 15
 """Of the key of a bin in a block: its shift (at most 56), and what that leaves of a value (-256 to 255)."""
 PASS_BYTES = 1 << 22
-"""Of a smaller file one pass takes less time than a query for the extremes of each column that its footer has."""
+"""One pass of a smaller file takes less time than a query for the extremes of each column that its footer has."""
 COMMON_OCTAVES = 4
-"""So many powers of two are told by comparisons, which take a third of the time of a logarithm."""
+"""The powers of two that are told apart by comparisons, which take a third of the time of a logarithm."""
 
 
 def summarise(
@@ -366,7 +366,7 @@ class _Samples:
         return time_blocks(BlockBins(groups["b"], groups["largest"], groups["n"]), width)
 
     def scatter(self, column: str, counts: ValueCounts) -> Scatter | None:
-        """The column against its index; None if the samples have none."""
+        """The column against its index; None if the samples lack one."""
         index = self.shape.index
         last = None if index is None else self.extremes(index)[1]
         where = grid(counts, 0 if last is None else last + 1)

@@ -19,7 +19,8 @@ FOOTER_BYTES_MAX = 32 << 20
 GROUP_ROWS_MAX = 1 << 18
 """In a row group, twice as many as DuckDB writes: it holds some of them in memory at once."""
 ROWS_FREE, ROWS_PER_BYTE = 2_000_000, 16
-"""Measured times do not compress to nothing: beyond so many rows, a file has no more than this for each byte."""
+"""Measured times do not compress to nothing: a file with more rows than the first number has at most the
+second for each byte."""
 CHUNK_BYTES_MAX = 16 * GROUP_ROWS_MAX
 """Of one column in a row group, unpacked: twice its values, as if each were a number of 64 bits."""
 THREADS_MAX, CPUS_MAX, RELEASES_MAX, TIME_NS_MAX = 1 << 31, 1 << 20, 1 << 53, 1 << 62
@@ -37,7 +38,7 @@ _CHUNKS = (
 
 def footer_problem(database: duckdb.DuckDBPyConnection, path: Path) -> str:
     """What howlate's writer never makes, as the end of a sentence; "" if the footer is in order. DuckDB's errors
-    where it is no Parquet file, OSError where it is no regular one."""
+    where it is not a Parquet file, OSError where it is not a regular one."""
     with open_file(path) as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - _TAIL))

@@ -1,4 +1,4 @@
-"""Paths of the probe, the runs, and other files that come with howlate. A checkout has them beside the
+"""Paths of the probe, the runs, and other files that come with howlate. A checkout has them outside the
 package, an installed wheel inside it (tools/wheel_contents.py)."""
 
 from __future__ import annotations
@@ -131,11 +131,11 @@ def _ready(what: tuple[str, ...], words: str) -> None:
     code = subprocess.run([str(script), *what], check=False).returncode
     if code != 0:
         kind = NotPossibleError if code == ExitCode.NOT_POSSIBLE else TargetError
-        raise kind(Statement.of("{what} could not be prepared; the reason stands above", what=words))
+        raise kind(Statement.of("{what} could not be prepared, for the reason above", what=words))
 
 
 def emulator_clock_path() -> Path:
-    """The library that the QEMU of a guest in virtual time is given (probe/emulator/clock.cpp), built beside this
+    """The library that the QEMU of a guest in virtual time is given (probe/emulator/clock.cpp), built with this
     machine's probe."""
     return _beside_probe("howlate-clock.so")
 

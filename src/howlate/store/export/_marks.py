@@ -10,7 +10,7 @@ VALID, LOADED = "valid", "loaded"
 
 
 def loaded(summary: CellSummary) -> bool | None:
-    """Whether every load that the cell asked for was there, also where the study expects that one starves; None where
+    """Whether every load of the cell was there, also where the study expects that one starves; None where
     the probe did not live to say it."""
     if summary.stop_reason == "killed" and not summary.loads:
         return None

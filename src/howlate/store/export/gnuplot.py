@@ -201,7 +201,7 @@ def script(stem: str, columns: Sequence[str], blocks: Sequence[DataBlock]) -> st
     """gnuplot's commands: a picture a column."""
     lines = [
         "# Written by howlate; draw it with: gnuplot " + stem + ".gp",
-        "# The data are taken from beside this script, wherever that is, and the pictures are put there.",
+        "# The data are read from the folder of this script, wherever that is, and the pictures are put there.",
         "folder(s) = strlen(s) == 0 || s[strlen(s):] eq '/' ? s : folder(s[1:strlen(s) - 1])",
         "here = folder(ARG0)",
         f"data = here.{_quoted(stem + '.dat')}",
@@ -259,6 +259,4 @@ def _quoted(text: str) -> str:
     return "'" + "".join(c for c in text if c.isprintable()).replace("'", "''") + "'"
 
 
-FORMAT = Format(
-    "gnuplot", ".gp", "a script and, beside it, its data: gnuplot draws each column", write, one_text=False
-)
+FORMAT = Format("gnuplot", ".gp", "a script with its data: gnuplot draws each column", write, one_text=False)
