@@ -12,7 +12,7 @@ from fakes import FakeLab, FakeTarget, ProbeLab, study
 from heard import Heard
 from howlate.errors import REMEDIED, ExitCode, NotPossibleError, TargetError, UsageError
 from howlate.measure.execute import Tally, execute
-from howlate.measure.prepare import Asked, kernels_asked, prepare
+from howlate.measure.prepare import Asked, prepare, requested_kernels
 from howlate.measure.session import Session, begin
 from howlate.model.run import Run
 from howlate.model.study import Order
@@ -162,9 +162,9 @@ def test_seeds_are_for_virtual_time_alone() -> None:
 
 def test_kernels_of_the_study_need_the_lab() -> None:
     asked = Asked(study(axes={"kernel": ("6.1", "6.1-rt")}))
-    assert kernels_asked(asked) == ("6.1", "6.1-rt")
-    assert kernels_asked(replace(asked, changes=("kernel=7.2",))) == ("7.2",)
-    assert kernels_asked(Asked(STUDY, ("kernel=7.2",))) == ("7.2",)
+    assert requested_kernels(asked) == ("6.1", "6.1-rt")
+    assert requested_kernels(replace(asked, changes=("kernel=7.2",))) == ("7.2",)
+    assert requested_kernels(Asked(STUDY, ("kernel=7.2",))) == ("7.2",)
     with pytest.raises(UsageError, match="compares kernels") as caught:
         prepare(asked, FakeTarget())
     assert caught.value.remedy.startswith("`howlate lab ")

@@ -52,7 +52,7 @@ def test_a_row_for_each_load_with_its_largest_and_its_misses(width: int) -> None
         strips.begins(one, load)
         for _ in range(2):
             strips.progress(one, load, of_cpus(FEW, FEW))
-    axis, *rows = plain(strips.drawn(width, 20, letters=False))
+    axis, *rows = plain(strips.lines(width, 20, letters=False))
     assert [row.split()[0] for row in rows] == ["none", "disk"]
     assert all(row.endswith("1.20 ms      12") for row in rows), rows
     assert all("│" in row and "X" in row for row in rows)
@@ -64,10 +64,10 @@ def test_a_row_for_each_cpu() -> None:
     strips = LiveStrips(by_cpu=True)
     strips.begins(cell("none"), "none")
     strips.progress(cell("none"), "none", of_cpus(FEW, FEW, FEW))
-    assert [row[:5] for row in plain(strips.drawn(80, 20, letters=True))[1:]] == ["CPU 0", "CPU 1", "CPU 2"]
-    assert len(strips.drawn(80, 3, letters=True)) == 3
-    assert not strips.drawn(80, 1, letters=True)
-    assert not strips.drawn(30, 20, letters=True)
+    assert [row[:5] for row in plain(strips.lines(80, 20, letters=True))[1:]] == ["CPU 0", "CPU 1", "CPU 2"]
+    assert len(strips.lines(80, 3, letters=True)) == 3
+    assert not strips.lines(80, 1, letters=True)
+    assert not strips.lines(30, 20, letters=True)
 
 
 @pytest.mark.parametrize("by_cpu", [True, False])
@@ -78,12 +78,12 @@ def test_where_there_are_too_many_rows_the_largest_stay_in_their_order(*, by_cpu
         cpu = CpuProgress(number, 9, 5_000_000 if number in (3, 1) else 1_200_000, FEW)
         strips.begins(cell(f"load{number}"), f"load{number}")
         strips.progress(cell(f"load{number}"), f"load{number}", Progress(9, 1.0, 1_200_000, cpus=(cpu,)))
-    _, *rows, more = plain(strips.drawn(80, 5, letters=True))
+    _, *rows, more = plain(strips.lines(80, 5, letters=True))
     words = [" ".join(row.split()[: 2 if by_cpu else 1]) for row in rows]
     assert words == (["CPU 0", "CPU 1", "CPU 3"] if by_cpu else ["load1", "load3", "load63"])
     assert more == "61 more"
-    assert len(strips.drawn(80, 65, letters=True)) == 65
-    assert "more" not in strips.drawn(80, 65, letters=True)[-1]
+    assert len(strips.lines(80, 65, letters=True)) == 65
+    assert "more" not in strips.lines(80, 65, letters=True)[-1]
 
 
 def test_a_cpu_without_a_sample_has_no_largest_and_leaves_the_axis_alone() -> None:
@@ -91,9 +91,9 @@ def test_a_cpu_without_a_sample_has_no_largest_and_leaves_the_axis_alone() -> No
     strips.begins(cell("none"), "none")
     seen, unseen = CpuProgress(0, 9, 1_200_000, FEW), CpuProgress(1, 0, 0)
     strips.progress(cell("none"), "none", Progress(9, 1.0, 1_200_000, cpus=(seen,)))
-    axis = strips.drawn(80, 20, letters=True)[0]
+    axis = strips.lines(80, 20, letters=True)[0]
     strips.progress(cell("none"), "none", Progress(9, 1.0, 1_200_000, cpus=(seen, unseen)))
-    both = plain(strips.drawn(80, 20, letters=True))
+    both = plain(strips.lines(80, 20, letters=True))
     assert both[0].split() == ["CPU", *plain([axis])[0].split()]
     assert both[2].startswith("CPU 1") and both[2].split()[-1] == "-" and "X" not in both[2]
 

@@ -18,7 +18,7 @@ from howlate.errors import UsageError
 from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Plan
 from howlate.model.study import Order, Study, Value, read_study
-from howlate.plan import same_plan, still_to_measure
+from howlate.plan import is_same_plan, still_to_measure
 from howlate.studies import studies
 from sentences import values_of
 
@@ -51,7 +51,7 @@ def test_ids_are_unique_and_know_nothing_of_the_place(
     )
     mixed = {name: tuple(shuffler.sample(values, len(values))) for name, values in axes.items()}
     other = make_plan(study(axes=mixed, order=replace(order, kind="random", seed=order.seed + 1)), CAN)
-    assert same_plan(plan, other)
+    assert is_same_plan(plan, other)
     one = {name: values[:1] for name, values in axes.items()}
     assert {c.id for c in make_plan(study(axes=one, order=order), CAN).cells} <= ids
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from howlate.model.in_force import WITHOUT_SLACK
 from howlate.model.units import UNITS_OF_TIME, parse_duration_ns
-from howlate.plan.asked_for import CHOSEN_UNTOLD
+from howlate.plan.asked_for import UNRECORDED_CHOICES
 from howlate.plan.cost import LOADS_S, SHARES
 from howlate.prove.searched import LEAD_NS
 
@@ -61,7 +61,7 @@ def test_ways_to_sleep_without_slack_are_the_probe_s(listed: dict[str, Any]) -> 
 
 def test_options_that_the_probe_once_chose_without_a_word_are_its_own(listed: dict[str, Any]) -> None:
     every = [*listed["common"], *(param for test in listed["tests"] for param in test["params"])]
-    assert {param["name"] for param in every} >= set(CHOSEN_UNTOLD)
+    assert {param["name"] for param in every} >= set(UNRECORDED_CHOICES)
 
 
 def test_a_guest_stops_where_the_window_of_a_proof_may_begin() -> None:

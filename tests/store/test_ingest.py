@@ -364,7 +364,7 @@ def test_names_that_could_be_sql_are_refused(tmp_path: Path) -> None:
     out = io.BytesIO()
     StreamWriter(out, header(tables=tables))
     (tmp_path / "stream").write_bytes(out.getvalue())
-    with pytest.raises(DamagedError, match="of the name"):
+    with pytest.raises(DamagedError, match="table or column"):
         ingest(tmp_path / "stream", tmp_path)
 
 

@@ -187,7 +187,7 @@ def test_an_unknown_target_names_the_nearest() -> None:
 
 
 def test_local_takes_no_argument() -> None:
-    with pytest.raises(UsageError, match="takes no argument"):
+    with pytest.raises(UsageError, match="--target must be local"):
         open_target("local:here")
 
 

@@ -128,18 +128,18 @@ def measure(
         except KeyboardInterrupt as interrupt:
             again = _again(session, asked, until.sets if until is not None else ())
             return tell_interrupted(session, interrupt, again)
-    content = tell(session, tally, options)
+    content = write_results(session, tally, options)
     return exit_code_of(tally.exit_code, content)
 
 
 def opened_target(asked: Asked, target: str | None) -> Target:
     """The target that --target names, else the settings."""
     from howlate.cli._say import say
-    from howlate.measure.prepare import kernels_asked
+    from howlate.measure.prepare import requested_kernels
     from howlate.targets import LabOptions, open_target
 
     lab = LabOptions(cpus=asked.study.cpus or None)
-    return open_target(target or asked.settings.target(), kernels_asked(asked), say, lab)
+    return open_target(target or asked.settings.target(), requested_kernels(asked), say, lab)
 
 
 def exit_code_of(measured: ExitCode, content: RunContent) -> ExitCode:
@@ -229,7 +229,7 @@ def _again(session: Session, asked: Asked, set_by_howlate: Sequence[str]) -> str
     return f"{called()} {shell_line(words)}"
 
 
-def tell(session: Session, tally: Tally, options: RunOptions) -> RunContent:
+def write_results(session: Session, tally: Tally, options: RunOptions) -> RunContent:
     """Write the page, print the first screen last, and return the run."""
     from howlate.statistics.threshold import threshold_statements
     from howlate.store.loaded import load_run

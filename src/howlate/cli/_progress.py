@@ -18,7 +18,7 @@ from howlate.measure.execute import Failure
 from howlate.measure.quiet import Busy
 from howlate.model.plan import Cell
 from howlate.model.study import spell
-from howlate.system.outputs import drawn, obeys_escapes
+from howlate.system.outputs import draw, obeys_escapes
 from howlate.targets import CpuProgress, Progress
 from howlate.words.language import as_called
 from howlate.words.printable import printable
@@ -94,14 +94,14 @@ class WaitingLine:
         text = f"waiting until the machine is quiet ({clock(left_s)} at most): others use {busy.words}"
         room = shutil.get_terminal_size().columns - 1
         with contextlib.suppress(OSError):
-            drawn(self._stream, f"\r{text[:room]}\x1b[K" if self._live else f"{text}\n")
+            draw(self._stream, f"\r{text[:room]}\x1b[K" if self._live else f"{text}\n")
             self._stream.flush()
 
     def close(self) -> None:
         """Remove the live line."""
         if self._live and self._said:
             with contextlib.suppress(OSError):
-                drawn(self._stream, "\r\x1b[K")
+                draw(self._stream, "\r\x1b[K")
                 self._stream.flush()
 
 
@@ -210,7 +210,7 @@ class ProgressLine:
                 text += f"  {part}"
         rows = []
         if self._strips is not None:
-            rows = self._strips.drawn(size.columns, size.lines - 2, letters=self._letters)
+            rows = self._strips.lines(size.columns, size.lines - 2, letters=self._letters)
             rows += self._under[: max(0, size.lines - 2 - len(rows))]
         if not rows or not self._strips or not self._strips.by_cpu:
             rows += cpu_rows(cpus, size.columns, size.lines - 2 - len(rows))
@@ -233,7 +233,7 @@ class ProgressLine:
 
     def _write(self, text: str) -> None:
         with contextlib.suppress(OSError):  # a closed terminal does not end a measurement
-            drawn(self._stream, text)
+            draw(self._stream, text)
             self._stream.flush()
 
 

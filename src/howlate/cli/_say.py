@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from howlate.system.outputs import drawn, obeys_escapes
+from howlate.system.outputs import draw, obeys_escapes
 from howlate.words.language import as_called
 from howlate.words.printable import without_controls
 from howlate.words.quantities import clock
@@ -64,7 +64,7 @@ class Steps:
     @staticmethod
     def _draw(text: str) -> None:
         with suppress(OSError):  # a closed terminal ends no step
-            drawn(sys.stderr, text)
+            draw(sys.stderr, text)
             sys.stderr.flush()
 
 

@@ -107,7 +107,7 @@ class LiveStrips:
                 row.counts += row.running
                 row.running.clear()
 
-    def drawn(self, width: int, most: int, *, letters: bool) -> list[str]:
+    def lines(self, width: int, most: int, *, letters: bool) -> list[str]:
         """At most `most` lines, narrower than `width`. Where there are more rows, those with the largest
         latencies, the point that is being measured, and how many are left out."""
         left_out = len(self.rows) - (most - 2) if len(self.rows) >= most else 0

@@ -23,6 +23,7 @@ from howlate.measure.machines import (
 )
 from howlate.model.answer import Answer, Command
 from howlate.model.capabilities import Capabilities
+from howlate.model.decode import NOT_WITH
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim, Finding
 from howlate.model.guest_cpus import GuestCpus
@@ -126,7 +127,7 @@ def settings_in_force() -> Settings:
     return read_settings(places(SHARE, os.environ, Path()))
 
 
-def kernels_asked(asked: Asked) -> tuple[str, ...]:
+def requested_kernels(asked: Asked) -> tuple[str, ...]:
     """The kernels that the study names after its changes: the lab's machines if the target names none."""
     changed = [values for name, values in asked.parsed if name == KERNEL]
     return tuple(map(spell, changed[-1])) if changed else kernels_of(asked.study) or asked.study.kernels
@@ -342,9 +343,7 @@ def _scale(
     if not parts_by_change:
         return after, (SCALE_CHANGES_NOTHING(),)
     if list(parts_by_change) == [""] and not set_by_hand:
-        raise UsageError(
-            "{study} has no count that --scale could multiply", remedy="leave --scale out", study=study.id
-        )
+        raise UsageError(NOT_WITH(option="--scale", other="a study without counts"))
     rows = [
         f"{', '.join(parts)}: {words}" if any(parts) else words
         for words, parts in parts_by_change.items()

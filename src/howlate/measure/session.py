@@ -17,7 +17,7 @@ from howlate.measure.execute import Failure, Tally
 from howlate.measure.prepare import Prepared
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import Run
-from howlate.plan import differences, has_all_of, same_plan, same_points, still_to_measure
+from howlate.plan import differences, has_all_of, has_same_points, is_same_plan, still_to_measure
 from howlate.store.files import check_text, measure_again, storing
 from howlate.store.lock import locked
 from howlate.store.run_folder import KERNELS, RUN, SUMMARY, RunFolder, file_name
@@ -104,7 +104,7 @@ SamePlan = Callable[[Plan, Plan], bool]
 
 
 def _same(*, more_rounds: bool, more_points: bool) -> SamePlan:
-    return _either_has_all if more_points else same_points if more_rounds else same_plan
+    return _either_has_all if more_points else has_same_points if more_rounds else is_same_plan
 
 
 def _either_has_all(before: Plan, now: Plan) -> bool:
@@ -130,7 +130,7 @@ def _new_name(run_id: str) -> Path:
     return path
 
 
-def check_goes_on(before: Run, now: Run, path: Path, same: SamePlan = same_plan) -> None:
+def check_goes_on(before: Run, now: Run, path: Path, same: SamePlan = is_same_plan) -> None:
     """UsageError if the request is another plan than that of the run folder at `path`, or is for another
     machine."""
     pairs = (

@@ -16,7 +16,7 @@ Command = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class FewDeeds:
+class FewActions:
     """A load that does too little within a cell for the cell to count as loaded."""
 
     load: str
@@ -53,7 +53,7 @@ class Answer:
     refusal: HowlateError | None = None
     """UsageError or NotPossibleError, in the probe's own words; None if the measurement would begin."""
     warnings: tuple[str, ...] = ()
-    few_deeds: tuple[FewDeeds, ...] = ()
+    few_deeds: tuple[FewActions, ...] = ()
     turn: Turn | None = None
     """None of an older probe."""
 
@@ -131,8 +131,8 @@ def _refusal(table: Table) -> HowlateError | None:
     )
 
 
-def _few_deeds(table: Table) -> FewDeeds:
-    return FewDeeds(
+def _few_deeds(table: Table) -> FewActions:
+    return FewActions(
         table.text("load"),
         table.text("name"),
         table.integer("many"),

@@ -12,7 +12,7 @@ from howlate.plan.changes import (
 )
 from howlate.plan.machines import SEEDS, kernels_of, on_machines, seeded
 from howlate.plan.matrix import MOST_CELLS, Draft, Machines, Planned, draft_plan, make_plan
-from howlate.plan.resume import differences, has_all_of, same_plan, same_points, still_to_measure
+from howlate.plan.resume import differences, has_all_of, has_same_points, is_same_plan, still_to_measure
 
 __all__ = [
     "KERNEL",
@@ -25,13 +25,13 @@ __all__ = [
     "differences",
     "draft_plan",
     "has_all_of",
+    "has_same_points",
     "is_length_set",
+    "is_same_plan",
     "kernels_of",
     "make_plan",
     "on_machines",
     "parse_change",
-    "same_plan",
-    "same_points",
     "scale_study",
     "scaled_words",
     "seeded",

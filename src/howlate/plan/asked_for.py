@@ -13,7 +13,7 @@ from howlate.model.units import parse_cpus, parse_duration_ns
 from howlate.plan.options import OURS, load_specs
 
 ANY = None
-CHOSEN_UNTOLD: Mapping[str, tuple[str, ...] | None] = {
+UNRECORDED_CHOICES: Mapping[str, tuple[str, ...] | None] = {
     "cpus": ANY,
     "seed": ANY,
     "policy": ("other", "rr:80"),
@@ -28,7 +28,7 @@ _SEVERAL = ("load", "knob")
 _UNPINNED = "unpinned"
 
 
-def other_than_asked(cell: Cell, header: Mapping[str, Any], defaults: Mapping[str, str]) -> str:
+def deviation(cell: Cell, header: Mapping[str, Any], defaults: Mapping[str, str]) -> str:
     """How the measurement differs from what the cell asks for: "period 2ms instead of 1ms"; "" if it does
     not. `header`: the stream's. `defaults`: the known defaults of the test's options."""
     test, parameters, given = header.get("test"), header.get("parameters"), header.get("given")
@@ -94,8 +94,8 @@ def _is_default(name: str, value: Value, defaults: Mapping[str, str], *, told: b
     known to have been given."""
     if name in _SEVERAL or isinstance(value, bool):
         return value in (False, ())
-    if not told and name in CHOSEN_UNTOLD:
-        chosen = CHOSEN_UNTOLD[name]
+    if not told and name in UNRECORDED_CHOICES:
+        chosen = UNRECORDED_CHOICES[name]
         if chosen is ANY or value in chosen:
             return True
     return name not in defaults or _equal(name, defaults[name], value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from howlate.model.answer import FewDeeds
+from howlate.model.answer import FewActions
 from howlate.model.plan import Cell
 from howlate.model.study import PART
 from howlate.words.statement import Statement, rule
@@ -21,9 +21,9 @@ TOO_SHORT_SUPPOSED = rule(
 )
 
 
-def too_short(cells: Iterable[tuple[Cell, Sequence[FewDeeds]]]) -> tuple[Statement, ...]:
+def too_short(cells: Iterable[tuple[Cell, Sequence[FewActions]]]) -> tuple[Statement, ...]:
     """A statement for each load and length of cells that leaves no room for the load's work."""
-    periods: dict[tuple[str, FewDeeds, float], set[str]] = {}
+    periods: dict[tuple[str, FewActions, float], set[str]] = {}
     for cell, few in cells:
         for deeds in few if not cell.impossible else ():
             key = (cell.labels.get(PART, ""), deeds, cell.length.measuring_s)
@@ -31,7 +31,7 @@ def too_short(cells: Iterable[tuple[Cell, Sequence[FewDeeds]]]) -> tuple[Stateme
     return tuple(_too_short(*key, at) for key, at in periods.items())
 
 
-def _too_short(part: str, deeds: FewDeeds, seconds: float, periods: set[str]) -> Statement:
+def _too_short(part: str, deeds: FewActions, seconds: float, periods: set[str]) -> Statement:
     values = {
         "cells": _cells(part, sorted(periods) if all(periods) else []),
         "length": _lasting(seconds),

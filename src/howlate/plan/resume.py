@@ -45,12 +45,12 @@ def _changed(name: str, before: Sequence[str], now: Sequence[str]) -> list[str]:
     return [] if set(before) == set(now) else [f"{name} {was}, now {is_now}"]
 
 
-def same_plan(one: Plan, other: Plan) -> bool:
+def is_same_plan(one: Plan, other: Plan) -> bool:
     """Whether two plans measure the same cells; the order may differ."""
     return sorted(c.id for c in one.cells) == sorted(c.id for c in other.cells)
 
 
-def same_points(one: Plan, other: Plan) -> bool:
+def has_same_points(one: Plan, other: Plan) -> bool:
     """Whether two plans measure the same points, however many rounds of them."""
     first, second = (sorted(c.id for c in plan.cells if c.repetition == 1) for plan in (one, other))
     return first == second

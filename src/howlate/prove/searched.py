@@ -10,7 +10,7 @@ from howlate.errors import UsageError, exclusive
 from howlate.lab.problems import no_kernels
 from howlate.lab.targets.lab import LabTarget
 from howlate.measure.machines import NOT_CHECKED
-from howlate.measure.prepare import Asked, kernels_asked
+from howlate.measure.prepare import Asked, requested_kernels
 from howlate.model.facts import Facts
 from howlate.prove.flow import Prober, Report, loads_of, prove
 from howlate.prove.landscape import Goal, ReleaseWindow
@@ -43,7 +43,7 @@ def requested_landscapes(
             raise UsageError(exclusive("STUDY", "--load"))
         asked = Asked(find_study(study))
         loads = loads_of(asked.study)
-        kernels = kernels or ("" if has_own else ",".join(kernels_asked(asked)))
+        kernels = kernels or ("" if has_own else ",".join(requested_kernels(asked)))
     if not kernels and not has_own:
         raise no_kernels()
     return LandscapesAsked(kernels, tuple(dict.fromkeys(loads)) or ("none",))

@@ -30,4 +30,4 @@ def for_good(name: str, value: str, facts: Facts, aim: Aim) -> str:
     hold the value while something runs."""
     setting = settings().get(name)
     hold = f"howlate probe hold --knob {name}={value} in a service, which holds it for as long as it runs"
-    return f"{name}={value}: {(setting.kept(value, facts, aim) if setting else '') or hold}."
+    return f"{name}={value}: {(setting.permanent_form(value, facts, aim) if setting else '') or hold}."

@@ -57,7 +57,7 @@ class MachineSetting:
         own_check = Check.of(module, check, setting.causes) if hasattr(module, "TITLE") else None
         return replace(setting, name=name, check=check, own_check=own_check)
 
-    def kept(self, value: str, facts: Facts, aim: Aim) -> str:
+    def permanent_form(self, value: str, facts: Facts, aim: Aim) -> str:
         """What to write where so that the value stays; "" if nothing keeps it."""
         number = {"on": "1", "off": "0"}.get(value, value)
         template = next((self.for_good[key] for key in (value, number, "") if key in self.for_good), "")

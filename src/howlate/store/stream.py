@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from howlate.errors import REMEDIED, DamagedError
-from howlate.model.decode import UNREADABLE, Table, json_value, twice
+from howlate.model.decode import IN_FILE, UNREADABLE, Table, json_value, twice
 from howlate.store.files import remedied
 from howlate.store.frames import (
     BATCH,
@@ -205,7 +205,7 @@ class StreamReader:
         with remedied(_MEASURE_AGAIN):
             value = self._first_object()
             if isinstance(value, Statement):
-                raise DamagedError("{path}: {fault}", path=self._name, fault=value)
+                raise DamagedError(IN_FILE(file=self._name, problem=value))
             return _decode_header(Table(value, self._name, "header", DamagedError))
 
     def _first_object(self) -> dict[str, Any] | Statement:

@@ -67,7 +67,7 @@ class Escaping(io.TextIOWrapper):
         return super().write(text)
 
 
-def drawn(stream: TextIO, text: str) -> None:
+def draw(stream: TextIO, text: str) -> None:
     """Write what howlate draws itself."""
     (stream.own if isinstance(stream, Escaping) else stream.write)(text)
 

@@ -18,7 +18,7 @@ from typing import IO, Any
 from howlate.errors import REMEDIED, HowlateError, TargetError, UsageError
 from howlate.model.answer import Answer, Command, answers_of
 from howlate.model.capabilities import Capabilities
-from howlate.model.decode import parse_json
+from howlate.model.decode import WRONG_OPTION, parse_json
 from howlate.model.facts import unpacked
 from howlate.model.plan import Cell
 from howlate.plan.options import arguments
@@ -56,11 +56,8 @@ STOP_S = 30.0
 def open_target(argument: str, *_: object) -> LocalTarget:
     """`local`; there is only one, so it takes no argument."""
     if argument:
-        raise UsageError(
-            'the target local takes no argument ("{argument}")',
-            remedy="write --target local",
-            argument=argument,
-        )
+        given = f"local:{argument}"
+        raise UsageError(WRONG_OPTION(option="--target", kind="local", given=given, example="local"))
     return LocalTarget(probe_path())
 
 

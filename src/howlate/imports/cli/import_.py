@@ -130,13 +130,13 @@ def _settings(importer: Importer, files: Sequence[Path], output: Path | None) ->
 
 
 def _run(measured: Measured, out: Path | None, *, as_json: bool, brief: bool) -> int:
-    from howlate.cli._measure import exit_code_of, tell
+    from howlate.cli._measure import exit_code_of, write_results
     from howlate.errors import ExitCode
     from howlate.imports.flow import as_run
 
     session, tally = as_run(measured, out)
     _notes(measured.notes)
-    content = tell(session, tally, RunOptions(as_json=as_json, brief=brief))
+    content = write_results(session, tally, RunOptions(as_json=as_json, brief=brief))
     if measured.damaged:
         return ExitCode.BROKEN
     missing = {failure.exit_code for failure in tally.failures} - {ExitCode.NOT_POSSIBLE}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from howlate.errors import DamagedError, ExitCode
 from howlate.model.plan import Cell
-from howlate.plan.asked_for import identity, other_than_asked
+from howlate.plan.asked_for import deviation, identity
 from howlate.store.frames import End, Kind
 from howlate.store.job_folder import StoredLine
 from howlate.store.stream import Header, StreamReader
@@ -95,7 +95,7 @@ class JobResults:
     def _doubt(self, cell: Cell, stream: Read) -> str:
         """Why a stream is not this cell's; "" where it is."""
         header = stream.header.raw
-        other = other_than_asked(cell, header, self.defaults.get(cell.test, {}))
+        other = deviation(cell, header, self.defaults.get(cell.test, {}))
         if other:
             return f"{stream.path} is of another cell: {other}"
         owner = self._owners.setdefault(identity(header), cell.id)

@@ -132,9 +132,9 @@ def command(
 def _kernels(request: Asked, kernels: str, own: tuple[Path, ...]) -> str:
     """The kernels that are named, else the study's; none if the user gave kernels of their own."""
     from howlate.lab.problems import no_kernels
-    from howlate.measure.prepare import kernels_asked
+    from howlate.measure.prepare import requested_kernels
 
-    labels = kernels or ("" if own else ",".join(kernels_asked(request)))
+    labels = kernels or ("" if own else ",".join(requested_kernels(request)))
     if not labels and not own:
         raise no_kernels()
     return labels
