@@ -68,7 +68,10 @@ def test_it_goes_on_where_it_ended(howlate: Run, waited: list[float]) -> None:
         (("--rounds", "3"), "belong together"),
         (("--every", "5min"), "belong together"),
         (("--rounds", "3", "--every", "0"), "must be above 0"),
-        (("--rounds", "3", "--every", "1s", "--until-decided", "--miss-rate", "0.1"), "without a pause"),
+        (
+            ("--rounds", "3", "--every", "1s", "--until-decided", "--miss-rate", "0.1"),
+            "without --until-decided",
+        ),
     ],
 )
 def test_what_cannot_be_meant_is_refused(
