@@ -20,9 +20,10 @@ from howlate import rooms
 from howlate.cli._measure import material_of
 from howlate.document.document import Folded, Texts
 from howlate.document.first_screen.brief import brief_of
-from howlate.document.first_screen.lines import COLUMNS, LINES, Line
+from howlate.document.first_screen.lines import COLUMNS, LINES, Line, joined
 from howlate.document.first_screen.notes import notes
 from howlate.document.first_screen.on_page import head, title
+from howlate.document.first_screen.on_screen import ScreenNote
 from howlate.document.first_screen.rows import ScreenRows, screen_rows
 from howlate.document.first_screen.screen import Parts, screen
 from howlate.document.first_screen.strips import LEAST_STRIP, DrawnRows
@@ -610,3 +611,21 @@ def test_the_page_folds_no_sentence_that_a_chip_has_in_its_heading() -> None:
 def test_the_caution_about_virtual_time_stands_there_once_and_whole(width: int) -> None:
     shown = " ".join(" ".join(texts(screen(made("lab"), width))).split())
     assert shown.count(say_english(VIRTUAL_TIME())) == shown.count("virtual time: instructions") == 1
+
+
+@pytest.mark.parametrize("width", [80, 60, 40])
+def test_short_notes_share_a_line_and_no_note_is_lost(width: int) -> None:
+    notes = ["not valid: cpu:100 (not loaded)", "virtual machine (steal 0 %)", "x" * 30, "y" * 70]
+    lines = joined(notes, width)
+    assert "; ".join(lines) == "; ".join(notes)
+    assert all(cell_len(line) <= width or line in notes for line in lines)
+    together = pairwise(lines)
+    assert all(cell_len(f"{one}; {next_one.partition('; ')[0]}") > width for one, next_one in together)
+
+
+@pytest.mark.parametrize(("of_rooms", "shown"), [(0, 1), (2, 3), (3, 4), (4, 3), (9, 3)])
+def test_the_only_note_that_would_be_left_out_stands_there(of_rooms: int, shown: int) -> None:
+    """The run has one of its own: that it was measured on a virtual machine."""
+    told = notes(of(made_run([])), [], [ScreenNote(rank, f"note {rank}") for rank in range(of_rooms)])
+    assert len(told) == shown
+    assert [note.rank for note in told] == sorted(note.rank for note in told)

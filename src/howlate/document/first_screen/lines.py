@@ -145,13 +145,25 @@ def advice_lines(advice: Sequence[ScreenAdvice], width: int) -> Iterator[Line]:
 
 
 def note_lines(notes: Sequence[str], width: int) -> Iterator[Line]:
-    """What must be known before a number is used, each on lines of its own."""
+    """What must be known before a number is used; short ones share a line."""
     word = _("Trust")
     first = f"{word}: "
     room = width - cell_len(first)
-    told = [lines_of(plain(note), room, MOST_OF_NOTE) for note in notes]
+    together = joined(notes, room)
+    told = [lines_of(plain(note), room, MOST_OF_NOTE) for note in together]
     if sum(map(len, told)) > MOST_OF_NOTES:
-        told = [lines_of(plain(note), room, 1 if width == COLUMNS else 2) for note in notes]
+        told = [lines_of(plain(note), room, 1 if width == COLUMNS else 2) for note in together]
     for line in (line for lines in told for line in lines):
         yield ((first + line, ""),)
         first = " " * cell_len(first)
+
+
+def joined(notes: Sequence[str], width: int) -> list[str]:
+    """Notes in their order, with neighbours on one line where both fit."""
+    lines: list[str] = []
+    for note in notes:
+        if lines and cell_len(both := f"{lines[-1]}; {note}") <= width:
+            lines[-1] = both
+        else:
+            lines.append(note)
+    return lines

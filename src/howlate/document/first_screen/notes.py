@@ -41,10 +41,12 @@ RULE_OF_THREE = 3
 def notes(
     material: ReportInput, rows: Sequence[ScreenRow], of_rooms: Sequence[ScreenNote]
 ) -> tuple[ScreenNote, ...]:
+    """At most `MOST`, ranked; one more where only that one would be left out."""
     found = sorted([*_notes(material, rows), *of_rooms], key=lambda note: note.rank)
     last = [note for note in found if note.rank == LENGTH]
     first = [note for note in found if note.rank != LENGTH]
-    return (*first[: MOST - len(last)], *last)
+    room = MOST - len(last)
+    return (*(first if len(first) == room + 1 else first[:room]), *last)
 
 
 def others(material: ReportInput, shown: Sequence[ScreenNote]) -> int:
