@@ -204,24 +204,32 @@ def test_a_terminal_that_is_not_in_utf8_gets_letters(runs: Path) -> None:
         terminal.close()
 
 
-@pytest.mark.parametrize("key", [b"q", b"\x03"], ids=["q", "ctrl-c"])
-def test_top_fills_a_row_for_each_cpu_and_keeps_a_whole_run(tmp_path: Path, key: bytes) -> None:
+@pytest.mark.parametrize(
+    ("key", "rounds", "round_s"),
+    [(b"q", 3, 1), (b"\x03", 3, 1), pytest.param(b"q", 6, 10, marks=[pytest.mark.long, pytest.mark.slow])],
+    ids=["q", "ctrl-c", "a minute"],
+)
+def test_top_fills_a_row_for_each_cpu_and_keeps_a_whole_run(
+    tmp_path: Path, key: bytes, rounds: int, round_s: int
+) -> None:
+    """It is ended while there are rounds left."""
     terminal = Terminal(tmp_path, HOWLATE_PROBE=str(probe_path()))
+    most = 10
     try:
         cpus = sorted(os.sched_getaffinity(0))
         rows = r"\n".join(rf"CPU {cpu} +.*X.* (us|ms|s) *" for cpu in cpus[:18])
-        top = (
-            f"{sys.executable} -m howlate top --no-wait --cell-duration 1s --period 500us -D 10s --out run\n"
-        )
+        length = f"--cell-duration {round_s}s -D {most * round_s}s"
+        top = f"{sys.executable} -m howlate top --no-wait {length} --period 500us --out run\n"
         terminal.until(rows, top)
-        terminal.until(rf"3 of 10 (.*\n)+?{rows}")
+        for number in range(2, rounds + 1):
+            terminal.until(rf"[{number}-9] of {most} (.*\n)+?{rows}")
         screen = terminal.ends(key)
     finally:
         terminal.close()
     assert any(row.startswith("max ") for row in screen), screen
     content = load_run(tmp_path / "run")
     assert [cell.id for cell in content.run.plan.cells] == [cell.id for cell in content.summaries]
-    assert 3 <= len(content.summaries) < 10
+    assert rounds <= len(content.summaries) < most
     assert content.summaries[-1].stop_reason in ("stopped", "duration")
     assert not content.failed
     assert not content.gone
