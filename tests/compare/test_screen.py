@@ -131,6 +131,13 @@ def test_of_more_rows_than_have_room_the_largest_stay(sides: int, loads: int, wi
     assert all(cell_len(line) <= width for line in lines)
 
 
+def test_rows_without_a_valid_cell_on_a_side_are_named() -> None:
+    loads = {at(load="none"): [Made()], at(load="disk"): [Made(valid=False)]}
+    found = compare([real_run(loads), real_run({place: [Made()] for place in loads}, RT, "run-b")])
+    (named,) = [line for line in shown(found) if "not valid" in line]
+    assert "disk" in named and "none" not in named
+
+
 def test_one_run_each_shows_no_change() -> None:
     """Not interleaved: what differs may be the day."""
     found = compare(

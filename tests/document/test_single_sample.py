@@ -13,6 +13,7 @@ from howlate.document import html
 from howlate.model.loaded import RunContent
 from howlate.model.others import Others, OtherTask
 from howlate.model.summary import CellSummary
+from howlate.sides.join_warnings import NEVER_ALONE, NOT_ALONE
 from howlate.words.say import english
 from howlate.words.statement import Statement
 from made_runs import five_cells, made_run
@@ -74,3 +75,11 @@ def test_compare_says_which_side_was_not_alone() -> None:
     told = [text for text in map(english, found.joined.warnings) if "was not alone" in text]
     assert len(told) == 1
     assert "load none" in told[0]
+
+
+def test_compare_names_no_rows_where_every_row_of_a_side_was_not_alone() -> None:
+    cells = [(replace(summary, others=OTHERS), bins) for summary, bins in five_cells(1_000)]
+    everywhere = made_run(cells, "20261121T114000-check")
+    told = compare([made_run(five_cells(1_000)), everywhere]).joined.warnings
+    assert NEVER_ALONE(side="20261121T114000-check") in told
+    assert NOT_ALONE.id not in {warning.rule for warning in told}

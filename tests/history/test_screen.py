@@ -140,3 +140,11 @@ def test_where_nothing_changed_that_is_the_answer(kind: str) -> None:
     few = english(MADE[kind].statements[0][0])
     assert MADE[kind].statements[0][0].rule in ("history.no-change", "history.too-few")
     assert few.startswith(first[:60])
+
+
+def test_rows_of_one_name_are_explained() -> None:
+    """Two configurations whose labels are equal, and two whose labels tell them apart."""
+    note = "settings that their names leave out"
+    alike = [run(n, replace(cell(90), id=f"none-{n % 2:010x}-1")) for n in range(4)]
+    assert any(note in line for line in shown(history(daily(alike))))
+    assert not any(note in line for line in shown(loads(4)))

@@ -12,6 +12,7 @@ from howlate.compare.equal import EQUAL, equal_sides
 from howlate.errors import UsageError
 from howlate.model.plan import Plan
 from howlate.model.preemption import preemption_of
+from howlate.model.run import VIRTUAL
 from howlate.sides.join import join
 from howlate.sides.join_warnings import (
     IN_FORCE_DIFFERS,
@@ -130,6 +131,15 @@ def test_what_was_not_alike_is_named() -> None:
     processors = values("An ordinary processor", "Another processor")
     assert machines == MACHINES(what=Caption("CPU"), values=processors)
     assert scales == MADE_WITH(what=Caption("scales (--scale)"), values=("1", "0.5"))
+
+
+def test_a_deadline_is_no_setting_that_differs_but_in_virtual_time() -> None:
+    """A deadline only says which latencies are counted; in virtual time the count takes instructions."""
+    plain, judged = real_run(ONE), real_run(ONE, RT, "run-b", settings={"deadline": "300us"})
+    assert SETTING.id not in {warning.rule for warning in join([plain, judged]).warnings}
+    virtual = [replace(content, run=replace(content.run, clock=VIRTUAL)) for content in (plain, judged)]
+    (named,) = [warning for warning in join(virtual).warnings if warning.rule == SETTING.id]
+    assert named.values["name"] == "deadline"
 
 
 def test_a_policy_that_was_not_granted_is_named() -> None:

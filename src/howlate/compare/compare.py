@@ -258,7 +258,8 @@ def refusal(joined: Joined, place: MatrixPlace, first: int, second: int) -> Stat
     """Why the repetitions of two sides are not pairs; None if they are."""
     first_member, second_member = place.members[first], place.members[second]
     asked, also = parameters_of(first_member), parameters_of(second_member)
-    unlike = {n for n in {*asked, *also} if asked.get(n) != also.get(n)} - {joined.by, *place.labels}
+    unlike = {n for n in {*asked, *also} if asked.get(n) != also.get(n)}
+    unlike -= {joined.by, *place.labels, *joined.changes_nothing}
     if unlike and joined.by != PART:  # in what parts differ is what is compared
         return NOT_ALIKE(settings=tuple(sorted(unlike)))
     if joined.virtual:

@@ -30,6 +30,7 @@ from howlate.document.first_screen.table import ScreenColumn, ScreenTable
 from howlate.document.sheet import NOTHING
 from howlate.model.summary import MISSES
 from howlate.sides.join_warnings import MACHINES, SETTING
+from howlate.sides.joined import Joined, labels_that_vary
 from howlate.sides.paired import RatioInterval
 from howlate.sides.sides import DIRECTIONS, LEVEL, RUN, Decision, SideRow
 from howlate.statistics.labels import axes_that_vary, row_names
@@ -297,10 +298,20 @@ def _names(blocks: Sequence[Block]) -> list[str]:
     return list(map(printable, row_names(told))) if len(blocks) > 1 else ["" for _block in blocks]
 
 
+def _not_valid(joined: Joined) -> Iterator[str]:
+    """The rows that a side has no valid cell of."""
+    names = labels_that_vary(joined.places)
+    for place in joined.matched:
+        if any(not member.group.counted and not member.group.starved for member in place.members.values()):
+            yield ", ".join(place.labels[name] for name in names if name in place.labels) or place.test
+
+
 def _notes(found: Comparison) -> Iterator[Text]:
     """The first warning of each kind."""
     if caution := every_caution(found):
         yield caution
+    if rows := tuple(_not_valid(found.joined)):
+        yield Caption("not valid on a side: {rows}", rows=Listed(rows))
     kinds: dict[tuple[str, str], Statement] = {}
     for warning in (*found.joined.warnings, *doubtful(found)):
         what = warning.values.get("what", warning.values.get("name"))

@@ -199,7 +199,10 @@ def _spark(values: Sequence[float], width: int, signs: str) -> str:
 
 
 def _notes(history: History) -> Iterator[Text]:
-    """How often the bound of a run held in the next."""
+    """What differs between rows of one name, and how often the bound of a run held in the next."""
+    rows = [(each.machine, each.test, each.column, *sorted(each.labels.items())) for each in history.series]
+    if len({*rows}) < len(rows):
+        yield Caption("numbered rows differ in settings that their names leave out")
     rates = [rate for series in history.series if (rate := hit_rate(series)).applied]
     applied, held = sum(rate.applied for rate in rates), sum(rate.held for rate in rates)
     if applied:

@@ -47,6 +47,7 @@ NOT_ALONE = rule(
     "{side} was not alone ({places:items}): other tasks used its CPUs while it was measured, and a difference may "
     "be their doing",
 )
+NEVER_ALONE = rule("join.never-alone", "other tasks ran during {side}: a difference may be theirs")
 MACHINES = rule(
     "join.machine",
     "these are different machines, {what}: {values:items}; what differs between them is not the kernel's alone",
@@ -142,7 +143,7 @@ def _settings(joined: Joined) -> list[Statement]:
     compared = {name for place in joined.places for name in place.labels}
     statements = []
     for name in names:
-        if name not in compared:
+        if name not in compared | joined.changes_nothing:
             values = {at: parameters.get(name, "") for at, parameters in asked.items() if parameters}
             statements += [SETTING(name=name, **differs) for differs in _differing(joined, values)]
     return statements
@@ -181,7 +182,9 @@ def _not_alone(joined: Joined) -> list[Statement]:
             if not member.group.alone:
                 places_by_side.setdefault(side, []).append(described(place, names))
     return [
-        NOT_ALONE(side=joined.sides[side].name, places=tuple(places))
+        NEVER_ALONE(side=joined.sides[side].name)
+        if 1 < len(places) == sum(side in place.members for place in joined.places)
+        else NOT_ALONE(side=joined.sides[side].name, places=tuple(places))
         for side, places in places_by_side.items()
     ]
 

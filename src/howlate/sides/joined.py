@@ -74,6 +74,12 @@ class Joined:
     def virtual(self) -> bool:
         return self.runs[0].virtual
 
+    @property
+    def changes_nothing(self) -> frozenset[str]:
+        """Parameters that change nothing of what is measured: a deadline only says which latencies are counted. In
+        virtual time that count takes instructions."""
+        return frozenset(() if self.virtual else ("deadline",))
+
     @cached_property
     def modes(self) -> tuple[Mapping[str, str], ...]:
         """Each mode of the places once; every table asks for them."""
