@@ -1,4 +1,5 @@
-"""Makes docs/pictures/first-screen.svg, the README's picture: what `howlate check` ends with.
+"""Makes docs/pictures/first-screen.svg, the README's picture: what `howlate check` ends with; and first-page.png, the
+first screen of its page, with Chromium.
 
     .venv/bin/python tools/make_screen_picture.py [RUN]
 
@@ -23,6 +24,9 @@ from howlate.words.language import choose
 
 ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "docs" / "pictures" / "first-screen.svg"
+PAGE = PICTURE.with_name("first-page.png")
+BROWSER = ("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
+WINDOW = ("--force-device-scale-factor=0.75", "--window-size=1280,1000")
 TASK = ("--period", "500us", "--policy", "fifo:90", "--load", "none,disk,hackbench", "--deadline", "300us")
 MEASURED = ("check", *TASK, "--duration", "12s")
 COLUMN, ROW, SIZE, BORDER = 8, 18, 13, 12
@@ -71,7 +75,9 @@ def main() -> None:
     choose([], {"HOWLATE_COMMAND": "./howlate"})
     material = material_of([load_run(run, kernels=False)], None, Path("runs") / run.name)
     PICTURE.write_text(picture(screen(material)), encoding="utf-8")
-    print(PICTURE)
+    report = (run / "report.html").resolve().as_uri()
+    subprocess.run([*BROWSER, *WINDOW, f"--screenshot={PAGE}", report], check=True)
+    print(PICTURE, PAGE)
 
 
 if __name__ == "__main__":

@@ -13,15 +13,26 @@ import pytest
 
 import made_inventory
 from browsing import NEEDS_BROWSER, axe, printed_pages, size, started, visit, words
+from history.test_screen import MADE as HISTORIES
+from howlate import __main__ as entry
 from howlate.document import html
+from howlate.document.html import page as html_page
+from howlate.history.document import document as history_document
 from howlate.model.loaded import RunContent
 from howlate.model.summary import DeadlineSummary
+from howlate.prove.document import page as proofs_page
 from howlate.store.loaded import load_run
+from made_cells import made_cell
+from made_points import KERNELS, made_points, virtual_run
 from made_runs import five_cells, made_run
 from made_trace import late_samples
+from prove.test_document import PROOFS
 
 pytestmark = NEEDS_BROWSER
-STORED = ("passed", "failed", "doubtful", "partly", "traced", "histogram", "imported", "real-time", "timers")
+STORED = (
+    *("passed", "failed", "doubtful", "partly", "traced", "histogram", "imported", "ordinary", "real-time"),
+    *("timers", "lab"),
+)
 HIGHEST, MOST_WORDS, MOST_PRINTED, LARGEST = 6_000, 1_500, 4, 600_000
 SCREEN, PHONE = (1280, 1000), (390, 2 * 844)
 BOTTOM = "return document.querySelector('.chips').getBoundingClientRect().bottom + scrollY"
@@ -29,6 +40,12 @@ WIDE = (
     "return [document.documentElement, ...document.querySelectorAll('.scroll')]"
     ".filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth).map(e => e.className || e.tagName)"
 )
+
+
+def rows(count: int) -> RunContent:
+    summary, bins, *_ = made_cell("none", 1, 500)
+    labels = [{**summary.labels, "load": f"cpu:{n}"} for n in range(count)]
+    return made_run([(replace(summary, id=f"c{n}-1", labels=own), bins) for n, own in enumerate(labels)])
 
 
 def check(deadline_ns: int = 0, cpus: str = "1", *, traced: bool = True) -> RunContent:
@@ -51,7 +68,34 @@ MADE: Mapping[str, Callable[[], RunContent]] = {
     "without a deadline": check,
     "without events": partial(check, 200_000, traced=False),
     "eight CPUs": partial(check, 50_000, "0,1,2,3,4,5,6,7"),
+    "forty rows": lambda: rows(40),
+    "three kernels in the lab": lambda: virtual_run(made_points(KERNELS, ("none", "hackbench"), 3)),
 }
+
+
+def of_history(kind: str) -> str:
+    return html_page(history_document(HISTORIES[kind]))
+
+
+def of_several(stored: Path, *names: str, by: str = "") -> str:
+    return html.render([load_run(stored / name) for name in names], by=by)
+
+
+def of_late_samples(stored: Path) -> str:
+    page = stored / "late.html"
+    assert entry.main(["why", str(stored / "traced"), "-o", str(page)]) == 0
+    return page.read_text(encoding="utf-8")
+
+
+OTHERS: Mapping[str, Callable[[Path], tuple[str, str]]] = {
+    "two runs": lambda stored: (of_several(stored, "ordinary", "real-time"), "FAIL"),
+    "ways to sleep": lambda stored: (of_several(stored, "timers", by="timer"), "MEASURED"),
+    "thirty runs over time": lambda _: (of_history("thirty"), "2 worse, 2 better"),
+    "forty rows over time": lambda _: (of_history("eighty rows"), ""),
+    "late samples": lambda stored: (of_late_samples(stored), "MEASURED"),
+    "proofs": lambda _: (proofs_page(PROOFS, [[], []]), "nothing later found"),
+}
+"""Pages of more than one run, and what they are titled first."""
 
 
 @pytest.fixture(scope="module")
@@ -67,22 +111,42 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.mark.parametrize("kind", [*MADE, *STORED])
-def test_a_page_of_every_kind_keeps_its_limits(browser: Any, stored: Path, tmp_path: Path, kind: str) -> None:
-    content = MADE[kind]() if kind in MADE else load_run(stored / kind)
-    page = tmp_path / "report.html"
-    page.write_text(html.render([content], folder="runs/20260102T030405-check"), encoding="utf-8")
+def keeps_limits(browser: Any, page: Path) -> None:
+    """Its size, and what is seen of it on a screen, on a phone and on paper. The phone's is the last."""
     assert page.stat().st_size < LARGEST
-    for (width, height), dark in ((SCREEN, False), (PHONE, True)):
+    for width, dark in ((SCREEN[0], False), (PHONE[0], True)):
         size(browser, width, dark)
         visit(browser, page)
-        assert browser.execute_script(BOTTOM) <= height
         assert browser.execute_script(WIDE) == []
         assert axe(browser) == []
         if width == SCREEN[0]:
             assert browser.execute_script("return document.documentElement.scrollHeight") <= HIGHEST
             assert words(browser) <= MOST_WORDS
     assert printed_pages(browser) <= MOST_PRINTED
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_a_page_of_several_runs_keeps_the_same_limits(
+    browser: Any, stored: Path, tmp_path: Path, kind: str
+) -> None:
+    text, first = OTHERS[kind](stored)
+    page = tmp_path / "page.html"
+    page.write_text(text, encoding="utf-8")
+    keeps_limits(browser, page)
+    assert browser.title.startswith(first) and browser.title.endswith("– howlate")
+    assert len(browser.find_elements("css selector", "h1 .sign path")) == 1
+
+
+@pytest.mark.parametrize("kind", [*MADE, *STORED])
+def test_a_page_of_every_kind_keeps_its_limits(browser: Any, stored: Path, tmp_path: Path, kind: str) -> None:
+    content = MADE[kind]() if kind in MADE else load_run(stored / kind)
+    page = tmp_path / "report.html"
+    page.write_text(html.render([content], folder="runs/20260102T030405-check"), encoding="utf-8")
+    keeps_limits(browser, page)
+    for width, height in (PHONE, SCREEN):
+        size(browser, width)
+        visit(browser, page)
+        assert browser.execute_script(BOTTOM) <= height
     word = browser.execute_script("return document.querySelector('h1 b').textContent")
     assert word in ("PASS", "FAIL", "INCONCLUSIVE", "MEASURED") and browser.title.startswith(word)
     assert browser.execute_script("return document.querySelectorAll('h1 .sign path').length") == 1

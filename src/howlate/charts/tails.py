@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.charts._figure import Chart, Figure, Key, Panel, Subject
+from howlate.charts._figure import Chart, Figure, Key, Panel, Subject, columns_of
 from howlate.charts._scale import Scale, spread
 from howlate.charts._sides import LINES, Spot, measured, sides_of, spots_of, titles_of
 from howlate.charts._svg import MARKERS
@@ -65,6 +65,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         y_title=Caption("Share of {of} that were larger", of=of),
         panels=tuple(_panel(t, spots, x, y, sides) for t, spots in panels.items() if t in kept),
         keys=tuple(Key(f"c{i + 1} dash{i + 1}", s, list(MARKERS)[i], i) for i, s in enumerate(sides)),
+        columns=columns_of(len(kept), 2),
     )
 
 

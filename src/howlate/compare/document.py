@@ -55,7 +55,9 @@ OPTIONS = rule(
     "{count} options of the kernels that differ and are known to matter for lateness",
     by="count",
 )
-OPEN = 12
+MOST_GROUPS = 3
+"""Values whose conclusions the page shows; it folds the rest away."""
+OPEN = 4
 """Tables that the page shows; it folds the rest away."""
 
 
@@ -78,8 +80,20 @@ def section(found: Comparison, most: int) -> Section:
         Texts("reading", (_reading(found),)),
         *texts("caution", [*filter(None, [every_caution(found)])]),
     ]
+    before: set[str] = set()
+    concluded: list[Item] = []
     for title, said in groups:
-        items += [*texts("heading", [title] if len(groups) > 1 else []), Texts("said", tuple(said))]
+        new = {say(each): each for each in said if say(each) not in before}
+        before.update(new)
+        concluded += [
+            *texts("heading", [title] if len(groups) > 1 else []),
+            Texts("said", tuple(new.values())),
+        ]
+    shown = 2 * MOST_GROUPS if len(groups) > 1 else len(concluded)
+    items += concluded[:shown]
+    if rest := concluded[shown:]:
+        named = text_of(Listed(tuple(title for title, _said in groups[MOST_GROUPS:]), "; "))
+        items.append(Folded(named, tuple(rest)))
     unlike = [sentence_case(say(warning)) for warning in found.joined.warnings]
     items += texts("cautions", unlike, _("What does not match"))
     items += layouts(found)

@@ -31,8 +31,8 @@ from howlate.words.language import N_, _, spoken
 
 LARGEST = 2_000_000
 """Bytes that a page may have."""
-MOST_DRAWN = 200
-"""Even the coarsest pictures of more cells would not fit."""
+MOST_DRAWN = 8
+"""Rows in the charts; the tables have all rows."""
 MOST_LISTED = 1000
 """Rows of the table, likewise."""
 FEWEST = 8

@@ -11,10 +11,11 @@ from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from howlate import __version__
+from howlate.charts._figure import Figure
 from howlate.charts._scale import OWN_AXES, Axes
 from howlate.document import findings, machine, meaning
 from howlate.document.document import ChartItem, Document, Folded, Section, Texts, texts
-from howlate.document.results import EVERYTHING, Fit, StudyPart, WithCases
+from howlate.document.results import EVERYTHING, Fit, StudyPart, WithCases, on_demand
 from howlate.document.sheet import PAGE, TERMINAL, Style
 from howlate.errors import UsageError
 from howlate.model.loaded import CellContent, RunContent
@@ -49,6 +50,8 @@ FEWER_LISTED = rule(
 
 WORST = 5
 """Explained samples of a cell that the page shows."""
+OF_SIDES = "tails"
+"""The chart that draws every row over the sides: where it is, rows need no charts of their own."""
 LEADING = 3
 """Kinds of causes that lead to findings of the doctor, at most."""
 
@@ -237,10 +240,11 @@ def _warnings(material: ReportInput, *, first: bool) -> list[Text]:
 def left_out(material: ReportInput) -> Iterator[Statement]:
     """What the page omits for lack of room."""
     fit, cells = material.fit, len(material.cells)
+    rows = sum(len(part.rows) for part in material.parts)
     if fit.joined > 1:
         yield JOINED(joined=fit.joined)
-    if fit.drawn < cells:
-        yield FEWER_DRAWN(cells=cells, drawn=fit.drawn)
+    if fit.drawn < rows:
+        yield FEWER_DRAWN(cells=rows, drawn=fit.drawn)
     if fit.listed < cells:
         yield FEWER_LISTED(cells=cells, listed=fit.listed)
 
@@ -255,7 +259,7 @@ def thresholds(material: ReportInput) -> list[Text]:
 
 
 def over_sides(material: ReportInput) -> Iterator[Section]:
-    yield Section("over-sides", tuple(material.over_sides))
+    yield Section("over-sides", tuple(on_demand(material.over_sides)))
 
 
 def results(material: ReportInput) -> Iterator[Section]:
@@ -263,6 +267,8 @@ def results(material: ReportInput) -> Iterator[Section]:
     if not material.cells:
         yield Section("results", (Texts("lead", (NO_CELL(),)),))
         return
+    charts = [drawn.figure.name for drawn in material.over_sides if isinstance(drawn.figure, Figure)]
+    has_sides = OF_SIDES in charts
     for part in material.parts:
         if material.style is TERMINAL:
             items, title = (
@@ -272,7 +278,8 @@ def results(material: ReportInput) -> Iterator[Section]:
         else:
             fit = material.fit.share(len(part.cells), len(material.cells)) if part.part else material.fit
             answer = texts("lead", [part.answer] if part.part else [])
-            items, title = (*answer, *part.on_page(fit, material.axes)), part.title
+            briefly = has_sides or part is not material.parts[0]
+            items, title = (*answer, *part.on_page(fit, material.axes, briefly=briefly)), part.title
         yield Section(f"part-{part.part}", items, title if part.part else "", "part" if part.part else "")
 
 

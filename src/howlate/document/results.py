@@ -13,7 +13,7 @@ from howlate.charts.histogram import CHART as HISTOGRAM
 from howlate.document import cautions, disturbances, histogram, tables
 from howlate.document.answer import answer, answer_of_points
 from howlate.document.coarser import coarser
-from howlate.document.document import ChartItem, Folded, Item, texts
+from howlate.document.document import ChartItem, Folded, Item, Texts, texts
 from howlate.document.points import Points
 from howlate.document.text import every_note, virtual_note
 from howlate.model.cause import ExplainedCase
@@ -44,6 +44,10 @@ class Fit:
         return Fit(self.joined, drawn, listed)
 
 
+VERSIONS = "versions"
+"""The chart that is never folded: no chart of sides shows the same."""
+MOST_SEEN = 20
+"""Rows of a table that the page shows before all of them."""
 EVERYTHING = Fit(1, 1 << 30, 1 << 30)
 
 
@@ -139,16 +143,21 @@ class StudyPart:
         notes = [cautions.one_is_none(self.runs[0].run)] if single else []
         yield from texts("notes", [*notes, *cautions.of_rows(part.rows)])
 
-    def on_page(self, fit: Fit, axes: Axes) -> Iterator[Item]:
-        """Charts, then the tables; the charts that are folded, and those of further columns, on demand."""
+    def on_page(self, fit: Fit, axes: Axes, *, briefly: bool = False) -> Iterator[Item]:
+        """Charts, then the tables; the charts that are folded, and those of further columns, on demand. `briefly`:
+        all of it on demand, but the latency against the kernel's version."""
         subjects, rest = self.subjects(fit), []
         for chart in all_charts():
             for drawn in figures(chart, subjects.get(chart.shows) or (), axes, self):
-                if chart.folded or drawn.column:
+                if (briefly and chart.name != VERSIONS) or chart.folded or drawn.column:
                     rest.append(drawn)
                 else:
                     yield drawn
-        yield from self.latest(fit.listed).page_tables()
+        shown = tuple(self.latest(fit.listed).page_tables())
+        if briefly:
+            yield Folded(_("Row by row"), shown)
+        else:
+            yield from shown
         yield from folded_charts(rest)
 
     def histograms(self) -> Iterator[Item]:
@@ -162,7 +171,12 @@ class StudyPart:
         more = disturbances.sheet(self.cells, names, self.part)
         if self.points is None:
             first, *rest = self.tables(None)
+            if (more_rows := len(self.cells) - MOST_SEEN) > 0:
+                rest.insert(0, first)
+                first = self.latest(MOST_SEEN).tables(None)[0]
             yield first
+            if more_rows > 0:
+                yield Texts("note", (_("{count} more rows").format(count=more_rows),))
             yield Folded(_("More tables: quantiles with their intervals, disturbances"), (*rest, more))
             return
         single = (*self.tables(None), more)
@@ -183,6 +197,14 @@ class StudyPart:
         if points is None:
             return tables.of_cells(rows)
         return tables.of_points(points.groups, rows, virtual=virtual)
+
+
+def on_demand(drawn: Sequence[ChartItem]) -> Iterator[Item]:
+    """The charts as they are, then those that are folded."""
+    names = {chart.name for chart in all_charts() if chart.folded}
+    is_folded = [isinstance(each.figure, Figure) and each.figure.name in names for each in drawn]
+    yield from (each for each, folds in zip(drawn, is_folded, strict=True) if not folds)
+    yield from folded_charts([each for each, folds in zip(drawn, is_folded, strict=True) if folds])
 
 
 def folded_charts(drawn: Sequence[ChartItem]) -> Iterator[Folded]:

@@ -19,8 +19,8 @@ from howlate.words.quantities import time_text
 
 WIDTH = 1000.0
 HEIGHT = 150
-MOST_POINTS = 20_000
-"""Values that fit on a page."""
+MOST_POINTS, MOST_PANELS = 20_000, 12
+"""Values and configurations that fit on a page."""
 CLASSES: Mapping[str, str] = {"max": "c-max", "0.999": "c-p999", "0.99": "c-p99", "0.5": "c-median"}
 
 
@@ -33,7 +33,7 @@ def draw(history: History) -> Figure | None:
     points = 0
     for name, courses in by_series.items():
         points += sum(len(course.values) for course in courses)
-        if points <= MOST_POINTS or not drawn:
+        if not drawn or (points <= MOST_POINTS and len(drawn) < MOST_PANELS):
             drawn[name] = courses
     if not drawn:
         return None
@@ -53,6 +53,7 @@ def draw(history: History) -> Figure | None:
                 "line stands where a change was found, with the run from which on it is so."
             ),
             around_zero(y),
+            Caption("{count} more rows", count=left) if (left := len(by_series) - len(drawn)) else "",
         ),
         x_title=Caption("Run, the oldest first"),
         y_title=Caption("Latency"),

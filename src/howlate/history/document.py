@@ -9,7 +9,7 @@ from typing import Any
 
 from howlate import __version__
 from howlate.document import sheet as sheets
-from howlate.document.document import ChartItem, Document, Section, Texts, bar
+from howlate.document.document import ChartItem, Document, Folded, Section, Texts, bar
 from howlate.document.sheet import Row, Sheet
 from howlate.document.units import Unit
 from howlate.history.chart import draw
@@ -22,8 +22,9 @@ from howlate.words.quantities import percent, significant
 from howlate.words.say import english, say, to_json
 from howlate.words.statement import rule
 
-MOST_RUNS = 120
-"""The newest runs that are listed."""
+MOST_RUNS, MOST_COLUMNS, MOST_ROWS = 30, 6, 20
+"""The newest runs that are listed, and the configurations: those whose newest value is the largest. The rows of
+configurations that are seen before all of them."""
 
 LEVEL_HELD = rule(
     "history.level",
@@ -57,7 +58,11 @@ def _sections(history: History, title: str) -> Iterator[Section]:
     title = _("What changed")
     yield Section("changes", (Texts("said", said, title),), title)
     if history.courses:
-        yield Section("courses", (_courses(history),), _("Each configuration"))
+        courses = worst_first(history)
+        rest = courses[MOST_ROWS:]
+        folded = Folded(_("{count} more rows").format(count=len(rest)), (_courses(history, rest, "-more"),))
+        shown = _courses(history, courses[:MOST_ROWS])
+        yield Section("courses", (shown, *([folded] if rest else [])), _("Each configuration"))
     figure = draw(history)
     if figure is not None:
         yield Section("chart", (ChartItem(figure),))
@@ -69,9 +74,8 @@ def _sections(history: History, title: str) -> Iterator[Section]:
     yield Section("foot", (Texts("", (foot,)),), kind="footer")
 
 
-def _courses(history: History) -> Sheet:
+def _courses(history: History, courses: Sequence[Course], more: str = "") -> Sheet:
     """A row for each statistic of each configuration."""
-    courses = history.courses
     unit = _unit([value for course in courses for value in course.values])
     named = _("median of the runs"), _("smallest"), _("largest"), _("newest")
     figures = [[median(c.values), min(c.values), max(c.values), c.values[-1]] for c in courses]
@@ -82,7 +86,7 @@ def _courses(history: History) -> Sheet:
     taus = [None if c.trend is None else c.trend.tau for c in courses]
     ps = [None if c.trend is None else c.trend.p for c in courses]
     return Sheet(
-        key="history-courses",
+        key=f"history-courses{more}",
         title=_("One value a run, in {unit}").format(unit=unit.sign),
         columns=(
             sheets.labels("configuration", _("configuration"), (c.series.name for c in courses)),
@@ -144,7 +148,8 @@ def _newest(history: History) -> Sheet:
     """The newest runs with the first statistic of each configuration."""
     runs = history.runs[-MOST_RUNS:][::-1]
     first = {course.series.name: course for course in reversed(history.courses)}
-    first = {name: first[name] for name in dict.fromkeys(course.series.name for course in history.courses)}
+    latest = sorted(first, key=lambda name: -first[name].values[-1])[:MOST_COLUMNS]
+    first = {name: first[name] for name in latest}
     unit = _unit([value for course in first.values() for value in course.values])
     columns = []
     for name, course in first.items():

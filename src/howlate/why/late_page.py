@@ -54,8 +54,7 @@ def headed(shown: Document, content: RunContent, cells: Sequence[ExplainedCell])
 
 
 def _title(material: ReportInput) -> str:
-    name = _("Why it was late")
-    return f"{name} – {title(material)}"
+    return title(material, _("Why it was late"))
 
 
 def page(content: RunContent, cells: Sequence[ExplainedCell], shown: Document) -> str:

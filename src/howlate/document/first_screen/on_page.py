@@ -61,8 +61,8 @@ def head(material: ReportInput) -> Iterator[Section]:
     yield Section("trust", tuple(_chips(material, answer)), kind="chips")
 
 
-def title(material: ReportInput) -> str:
-    """The window's title: the verdict and the machine."""
+def title(material: ReportInput, subject: str = "") -> str:
+    """The window's title: the verdict, what the page is about, and the machine."""
     answer = material.once(ScreenAnswer.of)
     rows = answer.rows
     what = asked_text(rows.deadline_ns) if rows.deadline_ns else "" if answer.outcome else answer.word
@@ -70,7 +70,7 @@ def title(material: ReportInput) -> str:
     kernel = machine.facts_of(run.facts).text("kernel.release")
     where = (f"Linux {kernel}" if kernel else "") if run.target == "local" else run.target
     return " – ".join(
-        filter(None, (" ".join(filter(None, (answer.outcome or MEASURED, what))), where, "howlate"))
+        filter(None, (" ".join(filter(None, (answer.outcome or MEASURED, what))), subject, where, "howlate"))
     )
 
 
