@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import select
 import shutil
 import subprocess
 import sys
@@ -496,3 +498,30 @@ def test_the_doctor_and_the_probe_grant_the_same_rights_to_the_same_file() -> No
 
 def test_no_file_of_a_session_is_granted_rights() -> None:
     assert granting(Facts({"caller.program": "/dev/shm/howlate.a1b2/howlate-probe"})) == ""
+
+
+@pytest.mark.parametrize(("term", "draws"), [("xterm", True), ("dumb", False)])
+def test_a_build_shows_how_many_files_are_built_and_keeps_every_line(
+    tmp_path: Path, term: str, draws: bool
+) -> None:
+    """The first line comes in two parts, and the last one without its end."""
+    built = "printf '[1/4] Buil'; sleep 1.2; printf 'ding a\\n[2/4] Building b\\n'; printf 'error: c'"
+    script = f"root={places.ROOT}; . {places.ROOT}/tools/setup.sh; {{ {built}; }} | log_build log"
+    ours, theirs = os.openpty()
+    done = subprocess.run(
+        ["bash", "-u", "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "TERM": term},
+        stderr=theirs,
+        check=False,
+    )
+    shown = os.read(ours, 65536).decode() if select.select([ours], [], [], 0)[0] else ""
+    os.close(theirs)
+    os.close(ours)
+    assert done.returncode == 0
+    assert (tmp_path / "log").read_text() == "[1/4] Building a\n[2/4] Building b\nerror: c"
+    drawn = [text.strip() for text in re.findall(r"\r([^\r\x1b]*)\x1b\[K", shown)]
+    assert bool(drawn) is draws
+    if draws:
+        files = [text.partition("  ")[0] for text in drawn if "files" in text]
+        assert files == ["1 of 4 files", "2 of 4 files"] and drawn[-1] == ""

@@ -292,6 +292,34 @@ is_from_elsewhere() { # folder
   ! { grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root/probe" "$kept" && grep -qxF "CMAKE_CACHEFILE_DIR:INTERNAL=$(cd "$1" && pwd -P)" "$kept"; }
 }
 
+# log_build FILE: writes what a build prints into FILE, and on a terminal how many files are built, once a second at least
+log_build() {
+  local line='' part='' built=0 of=0 since=$SECONDS drawn='' left
+  : >"$1"
+  while :; do
+    if IFS= read -r -t 1 part; then
+      line+=$part
+      printf '%s\n' "$line" >>"$1"
+      if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then built=${BASH_REMATCH[1]} of=${BASH_REMATCH[2]}; fi
+      line=''
+    elif [ $? -gt 128 ]; then
+      line+=$part # no whole line within the second
+    else
+      printf '%s' "$line$part" >>"$1"
+      break
+    fi
+    if [ -t 2 ] && [ "${TERM:-dumb}" != dumb ]; then
+      drawn="looking at the compiler, $((SECONDS - since)) s"
+      if [ "$built" -gt 0 ]; then
+        left=$(((SECONDS - since) * (of - built) / built))
+        printf -v drawn '%s of %s files  time left %d:%02d' "$built" "$of" $((left / 60)) $((left % 60))
+      fi
+      printf '\r  %s\033[K' "$drawn" >&2
+    fi
+  done
+  [ -z "$drawn" ] || printf '\r\033[K' >&2
+}
+
 # build_probe DIRECTORY TARGET [cmake option ...]; with $werror=ON warnings are errors
 build_probe() {
   local directory=$1 target=$2
@@ -302,8 +330,9 @@ build_probe() {
   # CMake takes flags from the environment once, when it first looks at a folder.
   if flags_differ "$directory"; then rm -rf "$directory/CMakeCache.txt" "$directory/CMakeFiles"; fi
   [ -z "${CXX:-}${CXXFLAGS:-}${LDFLAGS:-}" ] || printf '%s\n' "${CXX:-}/${CXXFLAGS:-}/${LDFLAGS:-}" >"$directory/.flags"
-  { cmake -S "$root/probe" -B "$directory" -G Ninja -DHOWLATE_WERROR="${werror:-OFF}" "$@" && cmake --build "$directory" --target "$target"; } \
-    >"$log" 2>&1 || {
+  { cmake -S "$root/probe" -B "$directory" -G Ninja -DHOWLATE_WERROR="${werror:-OFF}" "$@" &&
+    NINJA_STATUS='[%f/%t] ' cmake --build "$directory" --target "$target"; } 2>&1 | log_build "$log"
+  [ "${PIPESTATUS[0]}" = 0 ] || {
     rm -rf "$directory/CMakeCache.txt" "$directory/.flags" # the next try shall not keep what may have been the fault
     grep -E 'error|Error' "$log" | head -n 10 >&2
     die $EXIT_BROKEN "the probe could not be built; the compiler's output is in $log. GCC 12 and 14 are known to build it: choose one with" \
