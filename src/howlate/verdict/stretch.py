@@ -30,11 +30,11 @@ SEEN = rule("verdict.seen", "the deadline was missed already, so no bound below 
 
 
 def horizon_of(evidence: Evidence, asked: Question) -> float:
-    """The stated one, else what the time that was measured can bound: T (1 - c) / c, at 95 % a nineteenth; of
-    rounds far apart the next one."""
+    """The horizon in question; by default one repetition where repetitions are the blocks, else T (1 - c) / c, at 95 % a
+    nineteenth of the measured time."""
     if asked.horizon_s is not None:
         return asked.horizon_s
-    if evidence.apart:
+    if _blocks_of(evidence, asked) != "time":
         return evidence.seconds / evidence.repetitions
     return evidence.seconds * (1 - asked.confidence) / asked.confidence
 
@@ -83,24 +83,30 @@ def _needs_s(evidence: Evidence, asked: Question, blocks: str, horizon_s: float)
     times = asked.confidence / (1 - asked.confidence)
     if blocks == "time":
         return horizon_s * times - evidence.seconds
-    run_s = evidence.seconds / evidence.repetitions
-    ahead = max(1, math.ceil(horizon_s / run_s - 1e-9)) if asked.horizon_s is not None else 1
-    return (math.ceil(ahead * times - 1e-9) - evidence.repetitions) * run_s
+    missing = math.ceil(_ahead(evidence, asked) * times - 1e-9) - evidence.repetitions
+    return missing * evidence.seconds / evidence.repetitions
 
 
 def _confidence(evidence: Evidence, asked: Question, horizon_s: float) -> tuple[str, float]:
-    """What is exchangeable, and with what confidence its past bounds the horizon."""
+    """The exchangeable blocks, and the confidence with which the past ones bound the horizon."""
     if horizon_s <= 0 or evidence.seconds <= 0:
         return "time", 1.0 if evidence.seconds > 0 else 0.0
-    boots, runs = (_over(number, evidence, horizon_s) for number in (evidence.boots, evidence.repetitions))
-    if evidence.boots > 1 and boots >= asked.confidence - 1e-9:
-        return "boots", boots
-    if evidence.apart or runs_differ(evidence):
-        return "runs", runs
-    return "time", evidence.seconds / (evidence.seconds + horizon_s)
+    blocks = _blocks_of(evidence, asked)
+    if blocks == "time":
+        return blocks, evidence.seconds / (evidence.seconds + horizon_s)
+    return blocks, confidence_ahead(evidence.repetitions, _ahead(evidence, asked))
 
 
-def _over(past_blocks: int, evidence: Evidence, horizon_s: float) -> float:
-    """With what confidence equally long blocks bound the horizon."""
-    ahead = math.ceil(horizon_s / (evidence.seconds / past_blocks) - 1e-9)
-    return confidence_ahead(past_blocks, max(1, ahead))
+def _blocks_of(evidence: Evidence, asked: Question) -> str:
+    """Boots where there are enough of them, runs where they differ or are far apart, else "time"."""
+    of_repetitions = confidence_ahead(evidence.repetitions, _ahead(evidence, asked))
+    if evidence.boots > 1 and of_repetitions >= asked.confidence - 1e-9:
+        return "boots"
+    return "runs" if evidence.apart or runs_differ(evidence) else "time"
+
+
+def _ahead(evidence: Evidence, asked: Question) -> int:
+    """How many repetitions the horizon fills, at least one."""
+    if asked.horizon_s is None or evidence.seconds <= 0:
+        return 1
+    return max(1, math.ceil(asked.horizon_s * evidence.repetitions / evidence.seconds - 1e-9))
