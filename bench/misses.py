@@ -52,6 +52,7 @@ PARTS = (
         ("--only", "machine"),
         deterministic=True,
     ),
+    Part("misses, few of them", SHOWS, ("--only", "few misses", "--repetitions", "200"), deterministic=True),
     Part(
         "misses, until decided",
         SHOWS,
@@ -61,6 +62,8 @@ PARTS = (
 )
 EXPECTED = 100
 """Misses at the tolerated rate."""
+FEW_EXPECTED = (15, 30)
+"""Misses at a tolerated rate of ROUNDS_RATE of which a quiet run may see a few, or none."""
 RATE = 1e-4
 ROUND, ROUNDS_RATE, LOOKS, LONGEST = 10_000, 1e-3, 20, 80
 """--until-decided: releases of a round, the tolerated rate, looks; the most rounds of a machine far from the rate."""
@@ -128,6 +131,24 @@ def one_look(name: str, process: Process, repetitions: int, random: np.random.Ge
         *share(f"{label}: false FAIL", outcomes[Ruling.FAIL], repetitions, is_held=is_held),
         Figure(f"{label}: withheld", round(100 * withheld / repetitions, 1), "%", at_most=most),
     ]
+
+
+def few_misses(name: str, process: Process, repetitions: int, random: np.random.Generator) -> list[Figure]:
+    """At the tolerated rate, where few are expected: how often a run passes that saw some, and one that saw none. With
+    so few groups nobody knows their size, so the sentence says "if misses come singly", or at most so many together:
+    what does not is published as it is."""
+    figures = []
+    for expected in FEW_EXPECTED:
+        n = round(expected / ROUNDS_RATE)
+        found = [once(process, random, n, ROUNDS_RATE, ROUNDS_RATE) for _ in range(repetitions)]
+        passed = [each.rate.misses > 0 for each in found if each.outcome is Ruling.PASS]
+        label = f"few misses, {expected} expected, {name}: false PASS"
+        figures += share(
+            f"{label} of runs with misses", sum(passed), repetitions, is_held=process.kind == "single"
+        )
+        none = 100 * (len(passed) - sum(passed)) / repetitions
+        figures.append(Figure(f"{label} of runs without", round(none, 1), "%"))
+    return figures
 
 
 def of_several(kind: str, name: str, repetitions: int, random: np.random.Generator) -> list[Figure]:
@@ -259,6 +280,9 @@ def measures(repetitions: int) -> list[tuple[str, Measure]]:
     for kind in (ALIKE, ONE_BAD, REPEATED, ROWS):
         for name in ("single", "stalls of 4", "bursts of 10 in 1,000 releases"):
             add(f"one look, {kind}, {name}", of_several, kind, name)
+    for name, process in PROCESSES.items():
+        if process.kind != "changing":
+            add(f"few misses, {name}", few_misses, name, process)
     return found
 
 
