@@ -134,9 +134,9 @@ def one_look(name: str, process: Process, repetitions: int, random: np.random.Ge
 
 
 def few_misses(name: str, process: Process, repetitions: int, random: np.random.Generator) -> list[Figure]:
-    """At the tolerated rate, where few are expected: how often a run passes that saw some, and one that saw none. With
-    so few groups nobody knows their size, so the sentence says "if misses come singly", or at most so many together:
-    what does not is published as it is."""
+    """At the tolerated rate, where few are expected: how often a run passes that saw some, and one that saw none.
+    With so few groups nobody knows their size, so the sentence says "if misses come singly", or at most so many
+    together: what does not is published as it is."""
     figures = []
     for expected in FEW_EXPECTED:
         n = round(expected / ROUNDS_RATE)

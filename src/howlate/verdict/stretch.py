@@ -30,8 +30,8 @@ SEEN = rule("verdict.seen", "the deadline was missed already, so no bound below 
 
 
 def horizon_of(evidence: Evidence, asked: Question) -> float:
-    """The horizon in question; by default one repetition where repetitions are the blocks, else T (1 - c) / c, at 95 % a
-    nineteenth of the measured time."""
+    """The horizon in question; by default one repetition where repetitions are the blocks, else T (1 - c) / c, at
+    95 % a nineteenth of the measured time."""
     if asked.horizon_s is not None:
         return asked.horizon_s
     if _blocks_of(evidence, asked) != "time":
