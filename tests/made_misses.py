@@ -12,10 +12,10 @@ import numpy as np
 
 from howlate.model.bins import TimeBlocks
 from howlate.model.summary import DeadlineSummary, OfCpu
-from howlate.model.tail import TailSummary
+from howlate.model.tail import BLOCKS, TailSummary
 from howlate.statistics.deadline import together, with_clusters
 from howlate.statistics.describe import Int64s
-from howlate.statistics.tail import BLOCKS, clusters_of_misses, summary_of_tail, theta_by_cpu
+from howlate.statistics.tail import clusters_of_misses, summary_of_tail, theta_by_cpu
 from howlate.verdict.evidence import Evidence
 
 Random = np.random.Generator

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from howlate.document.cautions import of_figures, of_rows
 from howlate.model.summary import CellSummary
-from howlate.model.tail import TailSummary
+from howlate.model.tail import BLOCKS, TailSummary
 from howlate.statistics.starts import starts
-from howlate.statistics.tail import BLOCKS
 from howlate.verdict.promise_facts import facts
 from howlate.verdict.ruling import Question
 from howlate.verdict.verdict import verdict

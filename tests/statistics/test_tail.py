@@ -7,10 +7,10 @@ import pytest
 import scipy.stats
 
 from howlate.model.bins import TimeBlocks
+from howlate.model.tail import BLOCKS
 from howlate.statistics.describe import ValueCounts
 from howlate.statistics.diagnose import declustered, dispersion, same_distribution
 from howlate.statistics.tail import (
-    BLOCKS,
     clusters_by_thread,
     clusters_of_misses,
     summary_of_tail,

@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from howlate.model.summary import DeadlineSummary, OfCpu
+from howlate.model.tail import BLOCKS
 from howlate.statistics.bounds import rate_upper
 from howlate.statistics.deadline import together, with_clusters
 from howlate.statistics.describe import Int64s
-from howlate.statistics.tail import BLOCKS, clusters_of_misses
+from howlate.statistics.tail import clusters_of_misses
 from howlate.statistics.valid import DROPPED
 from howlate.verdict.evidence import Evidence
 from howlate.verdict.on_screen import promised

@@ -20,7 +20,7 @@ from howlate.model.knowledge import EVERYTHING, Knowledge
 from howlate.model.others import Others
 from howlate.model.plan import point_of
 from howlate.model.ranges import Count, CpuKey, Int64, Real, ShareKey
-from howlate.model.tail import TailSummary
+from howlate.model.tail import TailSummary, must_be_by_block
 from howlate.model.units import period_ns_of
 from howlate.words.printable import printable
 from howlate.words.say import english, to_json
@@ -175,6 +175,9 @@ class OfCpu:
     by_stretch: tuple[Count, ...] = ()
     """As of a DeadlineSummary."""
 
+    def __post_init__(self) -> None:
+        must_be_by_block(self.by_stretch)
+
     @property
     def misses(self) -> int:
         return self.late + self.unserved
@@ -211,6 +214,9 @@ class DeadlineSummary:
     """The misses of the largest cluster."""
     by_stretch: tuple[Count, ...] = ()
     """How many clusters began in each fiftieth of the cell, if any did."""
+
+    def __post_init__(self) -> None:
+        must_be_by_block(self.by_stretch)
 
     @property
     def misses(self) -> int:

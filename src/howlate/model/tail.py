@@ -3,10 +3,14 @@ again. All that is decided from them is decided later (statistics/diagnose.py)."
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from howlate.model.ranges import Count, CpuKey, Int64, Share
+
+BLOCKS = 50
+"""Intervals of equal time into which a cell is divided."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,17 @@ class TailSummary:
     theta_by_cpu: dict[CpuKey, Share] = field(default_factory=dict)
     """Where several CPUs measured: of each one's own exceedances, if it has two of them."""
 
+    def __post_init__(self) -> None:
+        must_be_by_block(self.clusters)
+        if len(self.block_max_ns) > BLOCKS:
+            raise ValueError(f"there are more than {BLOCKS} maxima")
+
     def to_json(self) -> dict[str, Any]:
         known = {name: value for name, value in asdict(self).items() if value or name != "theta_by_cpu"}
         return {**known, "clusters": list(self.clusters), "block_max_ns": list(self.block_max_ns)}
+
+
+def must_be_by_block(counts: Sized) -> None:
+    """ValueError unless there is one for each of BLOCKS, or none."""
+    if len(counts) not in (0, BLOCKS):
+        raise ValueError(f"there are {len(counts)} counts, not {BLOCKS}")

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from statistics import NormalDist
 
 _TINY = 1e-300
 _PRECISE = 1e-15
 _MOST_TERMS = 1_000_000
+MANY_DEGREES = 1e9
+"""From here on the series loses its digits."""
 
 
 def beta_cdf(x: float, a: float, b: float) -> float:
@@ -55,7 +58,11 @@ def chi2_sf(x: float, degrees: float) -> float:
 
 
 def chi2_quantile(share: float, degrees: float) -> float:
-    """The x that chi-squared does not exceed with the probability `share`."""
+    """The x that chi-squared does not exceed with the probability `share`; above MANY_DEGREES by the cube root,
+    which is normal (E. B. Wilson, M. M. Hilferty 1931)."""
+    if degrees > MANY_DEGREES:
+        variance = 2 / (9 * degrees)
+        return degrees * (1 - variance + NormalDist().inv_cdf(share) * math.sqrt(variance)) ** 3
     most = 2 * degrees + 60 * math.sqrt(degrees) + 200
     return _root(lambda x: 1 - share - chi2_sf(x, degrees), 0.0, most)
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from howlate.model.summary import CellSummary
-from howlate.model.tail import TailSummary
+from howlate.model.tail import BLOCKS, TailSummary
 from howlate.model.units import period_ns_of
-from howlate.statistics.tail import BLOCKS
 from howlate.words.statement import Statement, rule
 
 FIRST = 2

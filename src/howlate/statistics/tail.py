@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 
 from howlate.model.bins import TimeBlocks
-from howlate.model.tail import TailSummary
+from howlate.model.tail import BLOCKS, TailSummary
 from howlate.statistics.describe import Int64s, ValueCounts, at_rank, exceedances
 from howlate.statistics.diagnose import declustered, extremal_index
 
-BLOCKS = 50
-"""Of equal time, that counts and maxima are made of."""
 FEWEST = 50
 """Samples that a tail should have; a threshold below p99.9 leaves as many."""
 SHARE = 1_000

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from howlate.model.summary import DeadlineSummary, OfCpu
+from howlate.model.tail import BLOCKS
 from howlate.statistics.change_points import change_points
 from howlate.statistics.describe import Int64s
 from howlate.statistics.diagnose import Dispersion, clustering, dispersion, kendall_trend, same_distribution
-from howlate.statistics.tail import BLOCKS
 from howlate.verdict.evidence import Evidence
 from howlate.words.statement import Rule, Statement, rule
 

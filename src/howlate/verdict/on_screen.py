@@ -58,7 +58,7 @@ def promised(verdicts: Sequence[Verdict]) -> list[Text]:
     found: list[Text] = []
     if asked.miss_rate:
         found.append(rate_line(max(verdicts, key=lambda verdict: verdict.rate.upper or 0.0)))
-    horizons = [seconds for verdict in verdicts if (seconds := verdict.bounded_s) is not None]
+    horizons = [v.bounded_s for v in verdicts if v.bounded_s is not None]
     level, bounds = level_text(asked.confidence), []
     if len(horizons) == len(verdicts):
         largest = time_text(max(v.evidence.bound_ns for v in verdicts), space=" ", rounds=math.ceil)
