@@ -68,13 +68,19 @@ class Kind:
     """Runs without a change."""
 
     made: Callable[[np.random.Generator], Reals]
-    """A row of values for each statistic, in ns."""
+    """A row of values for each statistic, in ns; of more than two for each series."""
     boots: Callable[[np.random.Generator], Sequence[str]] = lambda _random: ()
     is_promised: bool = True
 
 
 def _lognormal(rows: int) -> Callable[[np.random.Generator], Reals]:
     return lambda random: 1e5 * np.exp(random.normal(0, SPREAD, (rows, COUNT)))
+
+
+def _five_alike(random: np.random.Generator) -> Reals:
+    """Rows of a run that move together: most of what differs from run to run is the run's."""
+    values: Reals = _lognormal(1)(random) ** 0.8 * _lognormal(5)(random) ** 0.2
+    return values
 
 
 def _of_boots(length: int, between: float) -> Kind:
@@ -150,37 +156,48 @@ RUNS_WITHOUT_A_CHANGE: Mapping[str, Kind] = {
         lambda random: _lognormal(1)(random) * np.exp(np.cumsum(random.normal(0, 0.02, COUNT))),
         is_promised=False,
     ),
+    "five series": Kind(_lognormal(5)),
+    "five series that move together": Kind(_five_alike),
 }
 
 
-def known_run(number: int, figures: Mapping[str, float], facts: Mapping[str, Any]) -> KnownRun:
-    """A run of one cell with these figures."""
+def known_run(number: int, rows: Sequence[Mapping[str, float]], facts: Mapping[str, Any]) -> KnownRun:
+    """A run whose cells have these figures."""
     name = f"run-{number:03}"
-    cell = KnownCell(
-        id="none-0123456789-1", test="cyclic", labels={"load": "none"}, repetition=1, valid=True,
-        stop_reason="activations", releases=12_000, recorded=12_000, overruns=0, dropped=0,
-        columns={"latency_ns": KnownColumn(12_000, dict(figures))},
+    cells = tuple(
+        KnownCell(
+            id=f"cpu-{load}-0123456789-1", test="cyclic", labels={"load": f"cpu:{load}"}, repetition=1, valid=True,
+            stop_reason="activations", releases=12_000, recorded=12_000, overruns=0, dropped=0,
+            columns={"latency_ns": KnownColumn(12_000, dict(figures))},
+        )
+        for load, figures in enumerate(rows)
     )  # fmt: skip
     started = f"2026-{1 + number // 28:02}-{1 + number % 28:02}T00:00:00Z"
     return KnownRun(
         folder=f"runs/{name}", id=name, started=started, study="check", target="local", clock="real", scale=1.0,
-        versions={"howlate": "0.1.0"}, machines={"": {"cpu.model": "A CPU", **facts}}, cells=(cell,),
+        versions={"howlate": "0.1.0"}, machines={"": {"cpu.model": "A CPU", **facts}}, cells=cells,
     )  # fmt: skip
 
 
 def found_in(
     rows: Reals, statistics: Sequence[str] = ("max", "0.999"), boots: Sequence[str] = (), **asked: Any
 ) -> History:
-    """What `history` says of runs with these values, a row for each statistic."""
+    """What `history` says of runs with these values, a row for each statistic; if there are more rows, for each
+    series."""
+    names = statistics[: len(rows)] if len(rows) <= len(statistics) else statistics[:1]
+    of_series = np.array_split(rows, len(rows) // len(names))
     runs = [
         known_run(
             place,
-            {name: float(row[place]) for name, row in zip(statistics, rows, strict=False)},
+            [
+                {name: float(row[place]) for name, row in zip(names, series, strict=True)}
+                for series in of_series
+            ],
             {BOOT: boots[place]} if boots else {},
         )
         for place in range(rows.shape[1])
     ]
-    return history(runs, statistics[: len(rows)], **asked)
+    return history(runs, names, **asked)
 
 
 def history_of(rows: Reals, statistics: Sequence[str], boots: Sequence[str] = ()) -> tuple[Course, ...]:

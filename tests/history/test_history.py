@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from howlate.history.courses import Course, Series, facts_changed
+from howlate.history.document import to_json_value
 from howlate.history.history import history, hit_rate
 from howlate.history.known_runs import KnownCell, KnownColumn, KnownRun
-from howlate.history.level_shifts import FEWEST
+from howlate.history.level_shifts import FEWEST, LEVEL, shifts
+from howlate.history.screen import brief_of
 from howlate.words.caption import Caption
 from made_noise import found_in, history_of
 
@@ -173,9 +175,12 @@ def test_a_slow_rise_without_a_level_is_a_trend_or_a_change() -> None:
     assert made.is_worse
 
 
-def test_the_level_is_shared_by_all_that_is_searched() -> None:
+def test_series_of_equal_runs_have_one_level_and_others_share_it() -> None:
     both = [run(i, cell(x), cell(x, "cpu:50")) for i, x in enumerate(steady(10))]
     made = history(both)
+    assert (made.tested, made.level) == (2, pytest.approx(0.05))
+    longer = [run(i, cell(x), *([cell(x, "cpu:50")] if i else [])) for i, x in enumerate(steady(14))]
+    made = history(longer)
     assert (made.tested, made.level) == (2, 0.05 / 2)
 
 
@@ -235,6 +240,91 @@ def test_below_the_margin_nothing_is_called_a_change(factor: float) -> None:
             (change,) = made.changes
             assert change.size.value == pytest.approx(factor, rel=0.01)
             assert (change.at, change.first, change.last) == (20, 20, 20)
+
+
+CHECK = ("none", "cpu:100", "disk", "memory-alloc:100", "hackbench")
+
+
+def test_six_runs_and_four_are_told_in_all_rows_of_a_check() -> None:
+    """Rows that move together are one search: five times the orders of one would show nothing."""
+    made = history([run(i, *(cell(us * 1000, load) for load in CHECK)) for i, us in enumerate(NIGHTLY)])
+    assert made.tested == 5 and made.is_worse
+    for each in made.courses:
+        (change,) = each.changes
+        assert (change.at, change.p) == (6, pytest.approx(1 / 210))
+
+
+def each_without_one(count: int) -> list[KnownRun]:
+    """Each row of a check lacks a run of its own, so that none has the runs of another; after six of them all are
+    later."""
+    random = np.random.default_rng(6)
+    values = [*random.integers(48, 69, 7), *random.integers(180, 192, count - 6)]
+    return [
+        run(i, *(cell(int(us) * 1000, load) for n, load in enumerate(CHECK) if n != i))
+        for i, us in enumerate(values)
+    ]
+
+
+def test_what_so_few_runs_cannot_show_is_said_and_shown_once_they_are_enough() -> None:
+    ten, later = (history(each_without_one(runs)) for runs in (10, 40))
+    (told,) = ten.statements
+    assert [each.rule for each in told] == ["history.cannot-yet"]
+    needed = told[0].values["needed"]
+    assert (told[0].values["runs"], told[0].values["series"], ten.tested) == (10, 5, 0)
+    assert not ten.is_clear and history(each_without_one(needed)).tested == 5
+    assert later.is_worse
+    assert [[each.at for each in made.changes] for made in later.courses] == [[6]] * 10
+
+
+@pytest.mark.parametrize(("before", "within"), [(6, 8), (8, 8), (10, 4)])
+def test_an_early_shift_is_found_at_a_fifth_of_the_level_once_enough_runs_follow(
+    before: int, within: int
+) -> None:
+    """After six runs four are too few; they were the only ones that were compared with fewer than eight before."""
+    random = np.random.default_rng(before)
+    values = random.normal(0, 0.13, (1, before + 24))
+    values[0, before:] += np.log(3)
+    (shift,) = shifts(values, LEVEL / 5, np.log(1.1))
+    assert (shift.at, shift.seen_at) == (before, before + within)
+
+
+@pytest.mark.parametrize("boots", [(30, 30), (12,) * 9, (6, 4)])
+def test_too_few_boots_to_tell_a_change_from_a_reboot_are_told_with_both_levels(boots: Sequence[int]) -> None:
+    """Nothing is searched then: of six runs and four, of five boots and four, of thirty runs before an update."""
+    random, half = np.random.default_rng(1), (len(boots) + 1) // 2
+    known, values = [], []
+    for boot, length in enumerate(boots):
+        for _ in range(length):
+            values.append(int(random.integers(48, 68) if boot < half else random.integers(900, 1100)) * 1000)
+            facts = {**FACTS, "kernel.boot_id": str(boot), "kernel.release": "6.1" if boot < half else "6.12"}
+            known.append(run(len(known), cell(values[-1]), facts=facts))
+    made, before = history(known, ["max"]), sum(boots[:half])
+    ((told,),) = made.statements
+    assert told.rule == "history.few-boots"
+    assert {name: told.values[name] for name in ("run", "before", "after", "boots")} == {
+        "run": f"run-{before:03}", "before": before, "after": len(known) - before, "boots": len(boots),
+    }  # fmt: skip
+    assert told.values["before_ns"] == np.median(values[:before])
+    assert told.values["after_ns"] == np.median(values[before:]) and len(boots) < told.values["needed"] <= 10
+    assert (made.tested, made.is_worse, made.is_clear) == (0, False, False)
+    (value,) = to_json_value(made)["series"][0]["courses"]
+    assert value["tested"] is False
+    assert value["few_boots"] == {
+        "boots": len(boots), "needed": 10, "run": f"run-{before:03}", "started": known[before].started,
+        "before_ns": told.values["before_ns"], "after_ns": told.values["after_ns"],
+    }  # fmt: skip
+    assert brief_of(made).startswith("INCONCLUSIVE ")
+
+
+def test_boots_alike_are_too_few_as_well_and_a_step_inside_one_is_told() -> None:
+    boots = [f"boot-{place // 20}" for place in range(60)]
+    values = 1e5 * np.exp(np.random.default_rng(2).normal(0, 0.02, (1, 60)))
+    same = found_in(values, ("max",), boots)
+    assert [[each.rule for each in told] for told in same.statements] == [["history.few-boots-alike"]]
+    assert (same.tested, same.is_worse) == (0, False)
+    values[0, 54:] *= 2
+    stepped = found_in(values, ("max",), boots)
+    assert [change.at for change in stepped.courses[0].changes] == [54] and stepped.is_worse
 
 
 def test_runs_of_one_boot_are_one_group() -> None:

@@ -18,6 +18,7 @@ from howlate.history.level_shifts import (
     UP,
     correlation_of,
     difference,
+    fewest_of,
     interval_of,
     limit_of,
     place_of,
@@ -98,6 +99,21 @@ def test_the_first_looks_spend_no_more_than_their_share(level: float, direction:
         ]  # fmt: skip
         assert sum(few) <= level * 0.65
     assert limit_of(FEWEST, NEWEST[0], UP, LEVEL) == pytest.approx(1 / 210)
+
+
+def test_the_fewest_values_are_those_whose_smallest_p_the_level_has_room_for() -> None:
+    assert [fewest_of(level) for level in (LEVEL, LEVEL / 2, LEVEL / 5)] == [10, 10, 13]
+    values = np.random.default_rng(11).normal(0, 0.1, (1, 13))
+    values[0, 9:] += 2
+    assert shifts(values[:, 1:], LEVEL / 5) == [] and len(shifts(values, LEVEL / 5)) == 1
+
+
+def test_a_shift_of_one_row_hides_none_of_another() -> None:
+    """Each row is followed on from its own shift."""
+    values = np.random.default_rng(12).normal(0, SPREAD, (2, 60))
+    values[0, 30:] += 1
+    values[1, 34:] += 1
+    assert sorted((each.series, each.at) for each in shifts(values, margin=MARGIN)) == [(0, 30), (1, 34)]
 
 
 @pytest.mark.parametrize("r", [0.0, 0.3, 0.5])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from statistics import NormalDist, median
 from typing import Any
@@ -21,6 +21,7 @@ from howlate.history.level_shifts import (
     Shift,
     correlation_of,
     difference,
+    fewest_of,
     interval_of,
     places_of,
     refined,
@@ -130,6 +131,19 @@ class Change:
 
 
 @dataclass(frozen=True)
+class FewBoots:
+    """Boots that are too few to tell a change from a reboot, and the reboot that divides the values best."""
+
+    boots: int
+    needed: int
+    at: int
+    before_ns: float
+    after_ns: float
+    has_moved: bool
+    """Whether the levels differ by the margin or more."""
+
+
+@dataclass(frozen=True)
 class Course:
     """One statistic of a series, over the runs that state it."""
 
@@ -141,6 +155,10 @@ class Course:
     changes: tuple[Change, ...]
     has_trend: bool = False
     """Whether the trend is stated."""
+    is_tested: bool = False
+    """Whether its runs can show a change."""
+    few_boots: FewBoots | None = None
+    """If they cannot because of the reboots between them."""
 
     @property
     def is_worse(self) -> bool:
@@ -151,32 +169,75 @@ class Course:
 
 
 @dataclass(frozen=True)
-class SeriesSearch:
-    """The statistics of a series that are stated by the same runs: these are searched together."""
+class RunValues:
+    """One statistic of a series, over the runs that state it."""
 
     series: Series
-    statistics: tuple[str, ...]
+    statistic: str
     runs: tuple[PastRun, ...]
 
     @property
-    def is_tested(self) -> bool:
-        return len(self.runs) >= FEWEST and not self.series.virtual
+    def values(self) -> list[float]:
+        return [past.figures[self.statistic] for past in self.runs]
+
+
+@dataclass(frozen=True)
+class JointSearch:
+    """All values that are stated by the same runs: these are searched together, so they share one level."""
+
+    rows: tuple[RunValues, ...]
+
+    @property
+    def series(self) -> int:
+        return len({id(row.series) for row in self.rows})
+
+    @property
+    def is_virtual(self) -> bool:
+        return self.rows[0].series.virtual
+
+    @property
+    def runs(self) -> tuple[PastRun, ...]:
+        return self.rows[0].runs
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it has a share of the level."""
+        return len(self.runs) >= FEWEST and not self.is_virtual
+
+    def missing_boots(self, level: float) -> int:
+        """How many boots it takes to tell a change from a reboot, where runs share fewer boots; else 0."""
+        boots, needed = len(_boots(self.runs)), fewest_of(level / 2)
+        return needed if self.is_long and 1 < boots < min(needed, len(self.runs)) else 0
+
+    def missing_runs(self, level: float) -> int:
+        """How many runs it takes to show a change, where these are fewer; else 0."""
+        needed = fewest_of(level)
+        return needed if self.is_long and len(self.runs) < needed and not self.missing_boots(level) else 0
+
+    def is_tested(self, level: float) -> bool:
+        return self.is_long and not self.missing_boots(level) and not self.missing_runs(level)
 
     def courses(self, level: float, margin: float) -> list[Course]:
-        values = [[past.figures[name] for past in self.runs] for name in self.statistics]
-        found = self._found(np.array([_scaled(each)[0] for each in values]), level, margin)
+        """Kendall's test is of one series, so its level is divided by their number."""
+        scaled = np.array([_scaled(row.values)[0] for row in self.rows])
+        found = self._found(scaled, level, margin)
+        needed, of_each = self.missing_boots(level), level / max(1, self.series)
         return [
-            _course(
-                self.series, name, self.runs, values[row], [f for f in found if f.series == row], margin,
-                has_trend=self.is_tested and _has_trend(values[row], level, margin),
+            replace(
+                _course(
+                    row.series, row.statistic, row.runs, row.values, [f for f in found if f.series == place],
+                    margin, has_trend=self.is_tested(level) and _has_trend(row.values, of_each, margin),
+                ),
+                is_tested=self.is_tested(level),
+                few_boots=few_boots_of(row, scaled[place], needed, margin) if needed else None,
             )
-            for row, name in enumerate(self.statistics)
+            for place, row in enumerate(self.rows)
         ]  # fmt: skip
 
     def _found(self, rows: Reals, level: float, margin: float) -> list[Shift]:
         """In real time. Runs of one boot are one group: whether boots differ is looked for among the boots, and
         whether runs of one boot do among these."""
-        if self.series.virtual:  # exact: equal runs give equal values
+        if self.is_virtual:  # exact: equal runs give equal values
             return [
                 Shift(row, at, at, 0.0)
                 for row, values in enumerate(rows)
@@ -197,21 +258,34 @@ class SeriesSearch:
         return found
 
 
+def few_boots_of(row: RunValues, scaled: Reals, needed: int, margin: float) -> FewBoots:
+    """The reboot at which the levels before and after differ most for their lengths."""
+    boots = _boots(row.runs)
+    medians = np.array([np.median(scaled[a:b]) for a, b in boots])
+    first = np.arange(1, len(medians))
+    apart = np.cumsum(medians)[:-1] - first * medians.mean()
+    boot = int(first[np.argmax(np.abs(apart) / np.sqrt(first * (len(medians) - first)))])
+    at = boots[boot][0]
+    step = abs(float(np.median(scaled[at:]) - np.median(scaled[:at])))
+    return FewBoots(
+        len(boots), needed, at, median(row.values[:at]), median(row.values[at:]), step >= math.log1p(margin)
+    )
+
+
 def stating(series: Series, statistic: str) -> list[PastRun]:
     """The runs that state it."""
     return [past for past in series.runs if statistic in past.figures]
 
 
-def searches(series: Series, statistics: Sequence[str]) -> list[SeriesSearch]:
-    stating: dict[tuple[int, ...], list[str]] = {}
-    for statistic in statistics:
-        at = tuple(place for place, past in enumerate(series.runs) if statistic in past.figures)
-        if at:
-            stating.setdefault(at, []).append(statistic)
-    return [
-        SeriesSearch(series, tuple(names), tuple(series.runs[place] for place in at))
-        for at, names in stating.items()
-    ]
+def searches(series: Sequence[Series], statistics: Sequence[str]) -> list[JointSearch]:
+    together: dict[tuple[Any, ...], list[RunValues]] = {}
+    for each in series:
+        for statistic in statistics:
+            runs = tuple(stating(each, statistic))
+            if runs:
+                same = tuple((past.run.folder, past.facts.get(BOOT)) for past in runs)
+                together.setdefault((each.virtual, same), []).append(RunValues(each, statistic, runs))
+    return [JointSearch(tuple(rows)) for rows in together.values()]
 
 
 def _boots(runs: Sequence[PastRun]) -> list[tuple[int, int]]:

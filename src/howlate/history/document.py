@@ -13,7 +13,7 @@ from howlate.document.document import ChartItem, Document, Folded, Section, Text
 from howlate.document.sheet import Row, Sheet
 from howlate.document.units import Unit
 from howlate.history.chart import draw
-from howlate.history.courses import Course, PastRun
+from howlate.history.courses import Course, FewBoots, PastRun
 from howlate.history.history import CONFIDENCE, History, HitRate, heading_of, hit_rate
 from howlate.history.level_shifts import LEVEL, RUNS
 from howlate.history.screen import headline, worst_first
@@ -238,4 +238,17 @@ def _course_json(course: Course) -> dict[str, Any]:
         for change in course.changes
     ]
     told = {"worse": course.is_worse, "trend": trend, "trend_stated": course.has_trend, "changes": changes}
-    return {"statistic": course.statistic, **told}
+    few = None if course.few_boots is None else _few_boots_json(course, course.few_boots)
+    return {"statistic": course.statistic, "tested": course.is_tested, **told, "few_boots": few}
+
+
+def _few_boots_json(course: Course, few: FewBoots) -> dict[str, Any]:
+    run = course.runs[few.at].run
+    return {
+        "boots": few.boots,
+        "needed": few.needed,
+        "run": run.id,
+        "started": run.started,
+        "before_ns": few.before_ns,
+        "after_ns": few.after_ns,
+    }

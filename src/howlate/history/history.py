@@ -38,6 +38,17 @@ NO_CHANGE = rule(
     "history.no-change",
     "No change of more than {margin:percent} was found; {tested} series of values were searched.",
 )
+CANNOT_YET = rule(
+    "history.cannot-yet", "{runs} runs a series cannot show a change in {series} series; {needed} can."
+)
+FEW_BOOTS = rule(
+    "history.few-boots",
+    "{series}: {statistic} is {after_ns:time} in the {after} runs since run {run} of {date}, {before_ns:time} in the "
+    "{before} before (medians), but {boots} boots are too few to tell a change from a reboot; {needed} can.",
+)
+FEW_BOOTS_ALIKE = rule(
+    "history.few-boots-alike", "{boots} boots are too few to tell a change from a reboot; {needed} can."
+)
 TOO_FEW = rule(
     "history.too-few", "No configuration has {fewest} valid runs, so none was searched for a change."
 )
@@ -69,7 +80,8 @@ class History:
     tested: int
     """Courses that were searched for a change."""
     level: float
-    """Of each search: LEVEL, divided by their number."""
+    """Of the search that has least: LEVEL is shared by the number of series among those that are stated by the same
+    runs."""
     margin: float = MARGIN
     statements: tuple[tuple[Statement, ...], ...] = field(default=())
     """What is said first; each is a sentence with those that belong to it."""
@@ -77,6 +89,12 @@ class History:
     @property
     def is_worse(self) -> bool:
         return any(course.is_worse for course in self.courses)
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether something was searched, and no level moved with a reboot alone."""
+        moved = any(course.few_boots is not None and course.few_boots.has_moved for course in self.courses)
+        return self.tested > 0 and not moved
 
 
 def history(
@@ -90,15 +108,24 @@ def history(
     smaller change of a level is not reported."""
     known = tuple(runs)
     series = _named(_series(known, machine.lower(), labels or {}))
-    searched = [search for each in series for search in searches(each, statistics)]
-    tested = sum(search.is_tested for search in searched)
-    level = LEVEL / max(1, tested)
-    courses = tuple(course for search in searched for course in search.courses(level, margin))
+    searched = searches(series, statistics)
+    share = LEVEL / max(1, sum(search.series for search in searched if search.is_long))
+    levels = [share * search.series if search.is_long else LEVEL for search in searched]
+    pairs = list(zip(searched, levels, strict=True))
+    tested = sum(search.series for search, level in pairs if search.is_tested(level))
+    courses = tuple(course for search, level in pairs for course in search.courses(level, margin))
     in_order = tuple(
         sorted(courses, key=lambda course: (series.index(course.series), _rank(course, statistics)))
     )
-    told = tuple(_statements(in_order, tested, margin))
-    return History(known, series, in_order, tested, level, margin, told)
+    cannot = [
+        CANNOT_YET(
+            runs=len(search.runs), series=sum(each.is_long * each.series for each in searched), needed=needed
+        )
+        for search, level in pairs
+        if (needed := search.missing_runs(level))
+    ]
+    told = tuple(_statements(in_order, tested, margin, cannot[:1]))
+    return History(known, series, in_order, tested, min(levels, default=LEVEL), margin, told)
 
 
 def _rank(course: Course, statistics: Sequence[str]) -> int:
@@ -176,8 +203,11 @@ def _named(series: Sequence[Series]) -> tuple[Series, ...]:
     )
 
 
-def _statements(courses: Sequence[Course], tested: int, margin: float) -> Iterable[tuple[Statement, ...]]:
-    """Changes and trends, the newest changes first."""
+def _statements(
+    courses: Sequence[Course], tested: int, margin: float, cannot: Sequence[Statement]
+) -> Iterable[tuple[Statement, ...]]:
+    """Changes and trends, the newest changes first, and what may be one or a reboot. `cannot`: what so few runs
+    cannot show."""
     said = [
         (course.runs[change.at].run.started, _of_change(course, change))
         for course in courses
@@ -186,8 +216,36 @@ def _statements(courses: Sequence[Course], tested: int, margin: float) -> Iterab
     yield from (statements for _, statements in sorted(said, key=lambda pair: pair[0], reverse=True))
     trends = [trend_statement(course) for course in courses if course.has_trend and course.trend is not None]
     yield from ((trend,) for trend in trends)
-    if not said and not trends:
-        yield (NO_CHANGE(tested=tested, margin=margin),) if tested else (TOO_FEW(fewest=FEWEST),)
+    few = [course for course in courses if course.few_boots is not None]
+    moved = [_of_few_boots(course) for course in few if course.few_boots and course.few_boots.has_moved]
+    yield from ((each,) for each in moved)
+    if said or trends or moved:
+        return
+    alike = [
+        FEW_BOOTS_ALIKE(boots=each.few_boots.boots, needed=each.few_boots.needed)
+        for each in few[:1]
+        if each.few_boots
+    ]
+    none = [NO_CHANGE(tested=tested, margin=margin)] if tested else []
+    yield (*none, *cannot, *alike) or (TOO_FEW(fewest=FEWEST),)
+
+
+def _of_few_boots(course: Course) -> Statement:
+    few = course.few_boots
+    assert few is not None
+    run = course.runs[few.at].run
+    return FEW_BOOTS(
+        series=course.series.name,
+        statistic=heading_of(course.statistic),
+        run=run.id,
+        date=run.started.partition("T")[0],
+        before=few.at,
+        after=len(course.runs) - few.at,
+        before_ns=few.before_ns,
+        after_ns=few.after_ns,
+        boots=few.boots,
+        needed=few.needed,
+    )
 
 
 def _of_change(course: Course, change: Change) -> tuple[Statement, ...]:

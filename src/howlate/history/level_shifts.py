@@ -70,15 +70,33 @@ class Shift:
 
 def shifts(series: Reals, level: float = LEVEL, margin: float = 0.0) -> list[Shift]:
     """The shifts of several series of equally many values (a row each), as somebody finds them who looks after each
-    value. `margin`: the least difference of the levels that counts."""
+    value. `margin`: the least difference of the levels that counts. Rows are searched together, those that shifted
+    from there on by themselves, with their share of the level."""
     found: list[Shift] = []
-    start, count = 0, series.shape[1]
+    rows, count = series.shape
+    starts = np.zeros(rows, np.intp)
     for end in range(FEWEST, count + 1):
-        seen = _seen(series[:, start:end], level, margin)
-        if seen:
-            found += [Shift(row, start + at, end, p) for row, at, p in seen]
-            start += min(seen, key=lambda each: each[2])[1]
+        for start in np.unique(starts):
+            alike = np.flatnonzero(starts == start)
+            seen = _seen(series[alike, start:end], level * len(alike) / rows, margin)
+            found += [Shift(int(alike[row]), int(start) + at, end, p) for row, at, p in seen]
+            if seen:
+                starts[alike[[row for row, _, _ in seen]]] += min(seen, key=lambda each: each[2])[1]
     return found
+
+
+@lru_cache(maxsize=256)
+def fewest_of(level: float) -> int:
+    """The fewest values that can show a shift at this level."""
+    count = FEWEST
+    while not any(
+        limit_of(count, newest, direction, level)
+        for newest in NEWEST
+        for direction in (UP, DOWN)
+        if count - newest >= BEFORE[0]
+    ):
+        count += 1
+    return count
 
 
 def _seen(series: Reals, level: float, margin: float) -> list[tuple[int, int, float]]:
@@ -86,7 +104,7 @@ def _seen(series: Reals, level: float, margin: float) -> list[tuple[int, int, fl
     count = series.shape[1]
     for newest in NEWEST:
         before = min(BEFORE[1], count - newest)
-        if before < max(BEFORE[0], newest if newest > NEWEST[0] else 0):
+        if before < BEFORE[0]:
             break
         scores = _scores(series[:, count - newest - before :])
         if not _beyond(scores, newest).any():
@@ -155,7 +173,7 @@ def _told(scores: Reals, newest: int, limit: float) -> list[int]:
     """The shifts that are larger, and clear also where neighbours are alike."""
     larger = scores[:, -newest:].mean(axis=1) > scores.mean(axis=1)
     rows = np.flatnonzero(_beyond(scores, newest) & larger)
-    return [int(row) for row in rows if _is_clear(scores[row], newest, limit)]
+    return [int(row) for row in rows if _is_clear(scores[row], newest, limit / len(scores))]
 
 
 def _p_values(scores: Reals, newest: int, rows: list[int], limit: float) -> dict[int, float]:

@@ -64,7 +64,7 @@ def screen(
 def brief_of(history: History) -> str:
     """Of the newest run of the first row: FAIL where a value is worse than it was."""
     first = next(iter(worst_first(history)), None)
-    outcome = "FAIL" if history.is_worse else "PASS" if history.tested else "INCONCLUSIVE"
+    outcome = "FAIL" if history.is_worse else "PASS" if history.is_clear else "INCONCLUSIVE"
     if first is None:
         return line(outcome, (None, None), [], NOTHING_NAMED)
     newest = first.runs[-1]
