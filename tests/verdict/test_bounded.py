@@ -18,6 +18,7 @@ from howlate.verdict.ruling import Question, Ruling, Verdict
 from howlate.verdict.verdict import verdict
 from howlate.verdict.verdict_json import verdict_json
 from howlate.words.caption import Caption
+from howlate.words.quantities import rate_bound
 from howlate.words.say import Text
 from made_evidence import made_evidence, quiet
 from statement_parts import parts
@@ -119,3 +120,20 @@ def test_a_row_that_missed_names_the_largest_beside_its_horizon() -> None:
     of_two = [found, STATED["a quiet row"]]
     told = [each for text in promised(of_two) for each in captions(text)]
     assert [each.values["max"] for each in told if "max" in each.values] == ["210 µs"]
+
+
+def test_events_an_hour_are_those_of_the_row_that_has_most() -> None:
+    """Never a mean or a sum over unlike rows, in whichever order; and none where a row does not state it."""
+    rows = [STATED["a quiet row"], STATED["late, at a tolerated rate"]]
+    few, many = (row.rate.events_per_h for row in rows)
+    assert few is not None and many is not None and many > 10 * few
+    for of_rows in (rows, rows[::-1], [rows[0], rows[0], rows[1]]):
+        assert events_an_hour(of_rows) == [rate_bound(many)]
+    assert events_an_hour(rows[:1]) == [rate_bound(few)]
+    unstated = replace(rows[1], rate=replace(rows[1].rate, events_per_h=None))
+    assert events_an_hour([rows[0], unstated]) == []
+
+
+def events_an_hour(rows: list[Verdict]) -> list[str]:
+    told = [each for text in promised(rows) for each in captions(text)]
+    return [str(each.values["count"]) for each in told if "count" in each.values]
