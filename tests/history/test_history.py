@@ -178,7 +178,7 @@ def test_a_slow_rise_without_a_level_is_a_trend_or_a_change() -> None:
 def test_series_of_equal_runs_have_one_level_and_others_share_it() -> None:
     both = [run(i, cell(x), cell(x, "cpu:50")) for i, x in enumerate(steady(10))]
     made = history(both)
-    assert (made.tested, made.level) == (2, pytest.approx(0.05))
+    assert made.tested == 2 and made.level == pytest.approx(0.05)
     longer = [run(i, cell(x), *([cell(x, "cpu:50")] if i else [])) for i, x in enumerate(steady(14))]
     made = history(longer)
     assert (made.tested, made.level) == (2, 0.05 / 2)
@@ -251,7 +251,7 @@ def test_six_runs_and_four_are_told_in_all_rows_of_a_check() -> None:
     assert made.tested == 5 and made.is_worse
     for each in made.courses:
         (change,) = each.changes
-        assert (change.at, change.p) == (6, pytest.approx(1 / 210))
+        assert change.at == 6 and change.p == pytest.approx(1 / 210)
 
 
 def each_without_one(count: int) -> list[KnownRun]:
@@ -292,7 +292,8 @@ def test_an_early_shift_is_found_at_a_fifth_of_the_level_once_enough_runs_follow
 def test_too_few_boots_to_tell_a_change_from_a_reboot_are_told_with_both_levels(boots: Sequence[int]) -> None:
     """Nothing is searched then: of six runs and four, of five boots and four, of thirty runs before an update."""
     random, half = np.random.default_rng(1), (len(boots) + 1) // 2
-    known, values = [], []
+    known: list[KnownRun] = []
+    values: list[int] = []
     for boot, length in enumerate(boots):
         for _ in range(length):
             values.append(int(random.integers(48, 68) if boot < half else random.integers(900, 1100)) * 1000)
