@@ -19,6 +19,7 @@ from howlate.statistics.describe import Int64s
 from howlate.statistics.tail import clusters_of_misses
 from howlate.statistics.valid import DROPPED
 from howlate.verdict.evidence import Evidence
+from howlate.verdict.forbids import bursts_of_misses
 from howlate.verdict.on_screen import promised
 from howlate.verdict.promise_bounds import assumptions, events_line
 from howlate.verdict.promise_sentence import sentence
@@ -334,3 +335,16 @@ def test_the_worst_of_several_cpus_is_named_however_good_the_others_are(bad: int
     found = verdict(evidence_of([measured]), Question(LATE_NS, miss_rate=rate))
     assert (found.outcome, found.rate.cpu) == (FAIL, str(bad))
     assert found.rate.lower > 3 * rate
+
+
+@pytest.mark.parametrize("cpus", [9, 10, 16, 64])
+def test_a_few_misses_in_a_burst_on_one_of_many_cpus_are_seen(cpus: int) -> None:
+    """Seven of CPU 0 within a second, a dozen spread on each other CPU; p is multiplied by one more than the CPUs."""
+    burst = np.arange(41_000, 42_000, 150)
+    random = np.random.default_rng(5)
+    others = [[np.sort(random.choice(100_000, 12, replace=False))] for _ in range(1, cpus)]
+    (why,) = bursts_of_misses(several_cpus([burst], *others))
+    assert (why.rule, why.values["misses"], why.values["hit"]) == ("verdict.miss-bursts", 7, 1)
+    assert why.values["p"] < 0.01
+    spread = np.linspace(2_000, 97_000, 7).astype(np.int64)
+    assert bursts_of_misses(several_cpus([spread], *others)) == []

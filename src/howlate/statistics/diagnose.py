@@ -76,11 +76,13 @@ def dispersion(counts: npt.ArrayLike) -> Dispersion | None:
     return Dispersion(squares / (len(numbers) - 1), chi2_sf(squares, len(numbers) - 1))
 
 
-def clustering(counts: npt.ArrayLike, expected: npt.ArrayLike | None = None) -> Dispersion | None:
+def clustering(
+    counts: npt.ArrayLike, expected: npt.ArrayLike | None = None, draws: int = DRAWS
+) -> Dispersion | None:
     """The same of events that may be few, counted in intervals that may differ in length (`expected`: in
     proportion to it; one of no time does not count), at two scales: the counts as they are, and five neighbours taken
     together, since what comes and goes slowly hides from short intervals. Below two events an interval the p is
-    simulated (DRAWS draws of as many events, with a fixed seed); twice the smaller of both. None of fewer than two
+    simulated (`draws` draws of as many events, with a fixed seed); twice the smaller of both. None of fewer than two
     events."""
     fine = np.asarray(counts, np.float64)
     weights = np.ones_like(fine) if expected is None else np.asarray(expected, np.float64)
@@ -89,27 +91,34 @@ def clustering(counts: npt.ArrayLike, expected: npt.ArrayLike | None = None) -> 
         return None
     coarse = np.arange(0, len(fine), COARSE)
     both = [(fine, weights), (np.add.reduceat(fine, coarse), np.add.reduceat(weights, coarse))]
-    found = [_against_chance(numbers, share / share.sum()) for numbers, share in both if len(numbers) > 1]
+    found = [
+        _against_chance(numbers, share / share.sum(), draws) for numbers, share in both if len(numbers) > 1
+    ]
     return Dispersion(max(one.index for one in found), min(1.0, len(found) * min(one.p for one in found)))
 
 
-def _against_chance(counts: npt.NDArray[np.float64], shares: npt.NDArray[np.float64]) -> Dispersion:
+def _against_chance(
+    counts: npt.NDArray[np.float64], shares: npt.NDArray[np.float64], draws: int
+) -> Dispersion:
     """sum (c - e)^2 / e, where e are as many events in proportion to the shares."""
     total, free = int(counts.sum()), len(counts) - 1
     squares = float((counts**2 / shares).sum() / total - total)
     if total >= 2 * len(counts):
         return Dispersion(squares / free, chi2_sf(squares, free))
-    drawn = _drawn(total, shares.tobytes())
+    drawn = _drawn(total, shares.tobytes(), draws)
     reached = len(drawn) - int(np.searchsorted(drawn, squares - 1e-9))
     return Dispersion(squares / free, (reached + 1) / (len(drawn) + 1))
 
 
 @lru_cache(maxsize=64)
-def _drawn(total: int, shares: bytes) -> npt.NDArray[np.float64]:
+def _drawn(total: int, shares: bytes, draws: int) -> npt.NDArray[np.float64]:
     """That figure of `total` events that fall by chance, sorted."""
     share, random = np.frombuffer(shares), np.random.default_rng(DRAWS)
-    sums = [float((random.multinomial(total, share) ** 2 / share).sum()) for _ in range(DRAWS)]
-    return np.sort(np.array(sums) / total - total)
+    sums = np.empty(draws)
+    for start in range(0, draws, DRAWS):  # a part at a time: a row of counts for each draw
+        part = sums[start : start + DRAWS]
+        part[:] = random.multinomial(total, share, len(part)).astype(np.float64) ** 2 @ (1 / share)
+    return np.sort(sums / total - total)
 
 
 def same_distribution(groups: Sequence[npt.ArrayLike]) -> float | None:

@@ -11,7 +11,14 @@ from howlate.model.summary import DeadlineSummary, OfCpu
 from howlate.model.tail import BLOCKS
 from howlate.statistics.change_points import change_points
 from howlate.statistics.describe import Int64s
-from howlate.statistics.diagnose import Dispersion, clustering, dispersion, kendall_trend, same_distribution
+from howlate.statistics.diagnose import (
+    DRAWS,
+    Dispersion,
+    clustering,
+    dispersion,
+    kendall_trend,
+    same_distribution,
+)
 from howlate.verdict.evidence import Evidence
 from howlate.words.statement import Rule, Statement, rule
 
@@ -25,6 +32,8 @@ FEWEST_MAXIMA = 20
 """Stretches with a sample, of 50. With fewer, hardly any trend reaches LEVEL; below six none can."""
 LEVEL = 0.01
 """A diagnostic forbids where chance alone gives such a number less often than this, over all repetitions."""
+DRAWS_A_TEST = 400
+"""Draws for the p of the CPU with the fewest chances, by the number of tests: p is multiplied by it."""
 TOO_FEW = rule(
     "verdict.too-few", "there are too few different samples to see whether late ones come together"
 )
@@ -143,13 +152,13 @@ def bursts(evidence: Evidence) -> list[Statement]:
     return [BURSTS(blocks=len(tail.clusters), index=least.index, p=p)] if p < LEVEL else []
 
 
-def dispersion_of_misses(evidence: Evidence, cpu: str = "") -> Dispersion | None:
+def dispersion_of_misses(evidence: Evidence, cpu: str = "", draws: int = DRAWS) -> Dispersion | None:
     """How the clusters of what missed the deadline are spread over time: of all CPUs together, or of one. None of
     fewer than two, or where an older howlate did not look."""
     rounds = _rounds_of(evidence, cpu)
     if evidence.virtual or not rounds or not all(of.by_stretch or not of.misses for of in rounds):
         return None
-    return clustering(_by_stretch(rounds), np.repeat([of.releases for of in rounds], BLOCKS))
+    return clustering(_by_stretch(rounds), np.repeat([of.releases for of in rounds], BLOCKS), draws)
 
 
 def _rounds_of(evidence: Evidence, cpu: str) -> Sequence[DeadlineSummary | OfCpu]:
@@ -172,7 +181,10 @@ def bursts_of_misses(evidence: Evidence) -> list[Statement]:
     spread = [(found, cpu) for cpu in tested if (found := dispersion_of_misses(evidence, cpu)) is not None]
     if not spread:
         return []
-    least, cpu = min(spread, key=lambda pair: pair[0].p)
+    least, cpu = min(spread, key=lambda pair: (pair[0].p, -pair[0].index))
+    draws = DRAWS_A_TEST * len(spread)
+    if least.p < LEVEL and draws > DRAWS:
+        least = dispersion_of_misses(evidence, cpu, draws) or least
     p = min(1.0, least.p * len(spread))
     rounds = _rounds_of(evidence, cpu)
     counts = _by_stretch(rounds)
