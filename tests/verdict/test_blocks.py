@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
+import numpy as np
 import pytest
 
 from howlate.verdict.evidence import Evidence
@@ -63,3 +64,14 @@ def test_the_time_to_go_is_positive_and_decides_it(
             boots=measured.boots if measured.boots == 1 else round(repetitions * longer),
         )
         assert verdict(more, asked).outcome is PASS, (repetitions, found.needed_s)
+
+
+@pytest.mark.parametrize("boots", [1, 19])
+@pytest.mark.parametrize("factor", [1.05, 1.1, 1.3])
+def test_repetitions_that_rise_bound_nothing(factor: float, boots: int) -> None:
+    runs = [(quiet(2_000, seed) * factor**seed).astype(np.int64) for seed in range(19)]
+    found = verdict(made_evidence(1 << 40, *runs, boots=boots), Question(1 << 40))
+    assert found.bounded_s is None and found.stretch.rises
+    mixed = [runs[at] for at in np.random.default_rng(1).permutation(19)]
+    found = verdict(made_evidence(1 << 40, *mixed, boots=boots), Question(1 << 40))
+    assert found.bounded_s == pytest.approx(2.0)

@@ -200,9 +200,14 @@ def rises(evidence: Evidence) -> list[Statement]:
 
 
 def _maxima(evidence: Evidence) -> list[tuple[int, ...]]:
-    """The maxima of the intervals of each repetition; of rounds far apart one for each."""
+    """Of the intervals of each repetition, and where repetitions may be the blocks, the largest value of each of
+    them."""
     every = [tail.block_max_ns for tail in evidence.tails if tail is not None]
-    return [tuple(max(own) for own in every if own)] if evidence.apart else every
+    of_repetitions = tuple(max(own) for own in every if own)
+    if evidence.apart:
+        return [of_repetitions]
+    are_blocks = evidence.boots > 1 or bool(runs_differ(evidence))
+    return [*every, of_repetitions] if are_blocks else every
 
 
 def drifts(evidence: Evidence) -> list[Statement]:
