@@ -134,7 +134,7 @@ def test_the_first_cell_waits_for_no_module_of_results(howlate: Run) -> None:
         (["lab", "run", "mine.toml", "--seeds", "0"], 2, "0 is not in the range 1-10000."),
         (["lab", "fetch", "6.1-RT"], 2, 'Did you mean "6.1-rt"?'),
         (["lab", "fetch", "6.1", "--mirror", "here"], 2, "is not the address of a mirror"),
-        (["lab", "kernels", "--keyring", "absent"], 2, "absent does not exist"),
+        (["lab", "kernels", "--keyring", "absent"], 2, "absent cannot be used: it does not exist"),
     ],
 )
 def test_a_mistake_is_one_sentence_with_a_remedy(howlate: Run, argv: list[str], code: int, part: str) -> None:

@@ -35,7 +35,7 @@ def wrapped(text: str, width: int) -> list[str]:
     if cell_len(tied) == len(tied):
         lines = textwrap.wrap(tied, width, break_on_hyphens=False, break_long_words="`" not in tied)
     else:
-        lines = _wrapped_wide(tied, width, break_long_words="`" not in tied)
+        lines = _wrapped_wide(tied, width)
     return [line.replace(_TIE, " ") for line in lines]
 
 
@@ -47,23 +47,23 @@ def _tied(command: str, width: int) -> str:
     return command.replace(" ", _TIE) if cell_len(command) < width else command
 
 
-def _wrapped_wide(text: str, width: int, *, break_long_words: bool) -> list[str]:
+def _wrapped_wide(text: str, width: int) -> list[str]:
+    """A character that no line begins with takes what stands before it along."""
     lines: list[str] = []
-    line = ""
+    line: list[str] = []
     for piece in _pieces(text):
-        if line and cell_len(line + piece.rstrip()) > width and piece[0] not in NOT_FIRST:
-            lines.append(line.rstrip())
-            line = ""
-        while not line and cell_len(piece.rstrip()) > width and "`" not in text:
-            fits = _fitting(piece, width)
-            lines.append(piece[:fits])
-            piece = piece[fits:]
-        line += piece if line else piece.lstrip()
-        while break_long_words and min(cell_len(piece.rstrip()), cell_len(line.rstrip())) > width:
-            fits = max(1, _fitting(line, width))
-            lines.append(line[:fits])
-            line = line[fits:]
-    return [*lines, line.rstrip()] if line.strip() else lines
+        if line and cell_len("".join(line) + piece.rstrip()) > width:
+            taken_along = [line.pop()] if piece[0] in NOT_FIRST and len(line) > 1 else []
+            if piece[0] not in NOT_FIRST or taken_along:
+                lines.append("".join(line).rstrip())
+                line = taken_along
+        rest = piece if line else piece.lstrip()
+        while not line and "`" not in text and cell_len(rest.rstrip()) > width:
+            fits = max(1, _fitting(rest, width))
+            lines.append(rest[:fits])
+            rest = rest[fits:]
+        line.append(rest)
+    return [*lines, "".join(line).rstrip()] if "".join(line).strip() else lines
 
 
 def folded(label: str, width: int) -> list[str]:

@@ -44,10 +44,10 @@ CANNOT_YET = rule(
 FEW_BOOTS = rule(
     "history.few-boots",
     "{series}: {statistic} is {after_ns:time} in the {after} runs since run {run} of {date}, {before_ns:time} in the "
-    "{before} before (medians), but {boots} boots are too few to tell a change from a reboot; {needed} can.",
+    "{before} before (medians), but of {needed} boots, which tell a change from a reboot, there were {boots}.",
 )
 FEW_BOOTS_ALIKE = rule(
-    "history.few-boots-alike", "{boots} boots are too few to tell a change from a reboot; {needed} can."
+    "history.few-boots-alike", "Of {needed} boots, which tell a change from a reboot, there were {boots}."
 )
 TOO_FEW = rule(
     "history.too-few", "No configuration has {fewest} valid runs, so none was searched for a change."

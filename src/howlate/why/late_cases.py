@@ -35,7 +35,7 @@ REPLAYED = rule(
 STEAL = rule("late.steal", "In that second the hypervisor took {share:percent} of this CPU's time.")
 WORST_IN = rule("late.worst-in", "{cell}, release {release} of thread {thread}")
 EVENTS_MISSING = rule("late.lossy", "The kernel lost events of this case.")
-OPENING = rule("late.opening", "{cases} of {samples:count} samples are explained, at most {most} of a cell.")
+OPENING = rule("late.opening", "Explained samples: {cases} of {samples:count}, at most {most} of a cell.")
 NO_CASES = rule(
     "late.no-cases",
     "{cell}: events were recorded, but no sample of {samples:count} was late enough to keep them ({settings}).",

@@ -43,7 +43,7 @@ HEADINGS: Mapping[str, Text] = {"0.5": Caption("median"), "max": Caption("larges
 NOT_WHOLE = rule("advice.not-whole", "it has no whole cell")
 INCOMPLETE = rule(
     "advice.incomplete",
-    "{count} of {cells} cells are not measured yet (run the same command with --out to continue)",
+    "cells not measured yet: {count} of {cells} (run the same command with --out to continue)",
 )
 CHANGED = rule(
     "advice.changed",
