@@ -25,13 +25,22 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
 from figures import Figure, Measure, Part, asked_of, simulated  # noqa: E402
-from misses import ALIKE, EXPECTED, RATE, rounds_of, wilson  # noqa: E402
+from misses import EXPECTED, RATE, wilson  # noqa: E402
 
 from howlate.verdict import forbids, rate  # noqa: E402
 from howlate.verdict.evidence import Evidence  # noqa: E402
 from howlate.verdict.ruling import Question, Ruling  # noqa: E402
 from howlate.verdict.verdict import verdict  # noqa: E402
-from made_misses import DEADLINE_NS, OTHERS, PROCESSES, Process, Round, evidence_of, misses_of  # noqa: E402
+from made_misses import (  # noqa: E402
+    DEADLINE_NS,
+    OTHERS,
+    PROCESSES,
+    Process,
+    Round,
+    evidence_of,
+    misses_of,
+    of_cpus,
+)
 
 PARTS = (
     Part(
@@ -41,6 +50,8 @@ PARTS = (
         deterministic=True,
     ),
 )
+CPUS = 16
+"""On four the reserve for a turn that was not seen hides what the share of the level is for."""
 EVERY = {**PROCESSES, **OTHERS}
 Made = Callable[[Process, np.random.Generator], Evidence]
 
@@ -52,7 +63,8 @@ def at_once(process: Process, random: np.random.Generator) -> Evidence:
 
 
 def on_cpus(process: Process, random: np.random.Generator) -> Evidence:
-    return evidence_of(rounds_of(ALIKE, process, random, round(EXPECTED / RATE)))
+    n = round(EXPECTED / RATE)
+    return evidence_of([of_cpus(random, [misses_of(process, random, n, RATE) for _ in range(CPUS)], n)])
 
 
 @dataclass(frozen=True)
