@@ -455,7 +455,7 @@ def test_hints_name_howlate_as_it_was_called(clone: Clone) -> None:
         ("check --help", "Example: ./howlate check --period 500us --policy fifo:90 --deadline 300us"),
         ("check --help", "Usage: ./howlate check"),
         ("check --no-such", "`./howlate check --help`"),
-        ("show /none", "`./howlate check` makes one"),
+        ("run", "`./howlate run --help` shows how"),
         ("lab kernels --help", "`./howlate lab fetch`"),
         ("probe cyclic --help", "usage: ./howlate probe cyclic"),
         ("probe --no-such", "./howlate probe --help"),

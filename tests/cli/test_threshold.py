@@ -92,5 +92,5 @@ def test_without_such_a_sample_all_is_measured(
 def test_rounds_and_a_threshold_exclude_each_other(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     words = ["check", "--threshold=1ms", "--rounds=2", "--every=1s", f"--out={tmp_path / 'run'}"]
     assert entry.main(words) == 2
-    assert "Leave out --threshold" in capfd.readouterr().err
+    assert "Leave --threshold out" in capfd.readouterr().err
     assert not (tmp_path / "run").exists()

@@ -99,8 +99,8 @@ def test_an_error_has_its_remedy_where_python_shows_it(tmp_path: Path, run: Load
         "does not exist": lambda: load(tmp_path / "none"),
         f"{__file__} has no run.json": lambda: load(__file__),
         "has no run.json": lambda: load(str(tmp_path)),
-        "--miss-rate must be at least 0": lambda: run.verdict("1ms", miss_rate=2),
-        "has no whole cell nothing": lambda: run.causes("nothing"),
+        "--miss-rate must be from 0 to below 1": lambda: run.verdict("1ms", miss_rate=2),
+        'there is no whole cell "nothing"': lambda: run.causes("nothing"),
     }
     for sentence, call in calls.items():
         with pytest.raises(UsageError, match=sentence) as raised:

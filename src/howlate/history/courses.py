@@ -189,7 +189,8 @@ class JointSearch:
 
     @property
     def series(self) -> int:
-        return len({id(row.series) for row in self.rows})
+        series = [row.series for row in self.rows]
+        return sum(each not in series[:place] for place, each in enumerate(series))
 
     @property
     def is_virtual(self) -> bool:

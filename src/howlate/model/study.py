@@ -272,7 +272,7 @@ def _reference(table: Table) -> str:
     table.only("reference")
     name = table.text("reference", "")
     if name and not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", name):
-        raise table.wrong("reference", "one of `howlate reference list`", '"toshiba-2010"')
+        raise table.wrong("reference", "one of `howlate reference list`", '"its-id"')
     return name
 
 

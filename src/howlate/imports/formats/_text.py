@@ -185,7 +185,7 @@ def typed(kind: type[Decoded], value: object, path: Path, text: str, place: str 
     except DamagedError as problem:
         inner = _place(value, str(problem.statement.values.get("place", "")))
         what = problem.statement.values["problem"]
-        misfit = str(what.values.get("misfit", "")) if isinstance(what, Statement) else ""
+        misfit = what.text if isinstance(what, Statement) else str(what)
         whole = ".".join(part for part in (place, inner) if part)
         raise at_place(path, text, whole, _misfit(misfit)) from None
 

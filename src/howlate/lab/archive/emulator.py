@@ -59,7 +59,7 @@ def with_emulator(machine: Machine, archive: Archive, cache: Path, say: Say) -> 
 
 
 def _no_new_emulator(why: str) -> Statement:
-    reason = f"several CPUs in virtual time need {NEEDED} or newer: {why}"
+    reason = f"several CPUs in virtual time need QEMU {NEEDED} or newer: {why}"
     return UNUSABLE(what="this QEMU", reason=reason, hint="install a newer QEMU, or ask for one CPU")
 
 
