@@ -191,7 +191,7 @@ def test_without_the_room_howlate_has_less_and_works(monkeypatch: pytest.MonkeyP
     assert "check" in studies()
     assert not set(references()) & set(studies())
     assert rooms.hooks("layouts") == []
-    with pytest.raises(UsageError, match="tut-2017"):
+    with pytest.raises(UsageError, match='no published figures of "tut-2017"'):
         find_document("tut-2017")
 
 

@@ -285,6 +285,7 @@ def test_sources_that_apt_cannot_read_are_told_and_end_fresh(tmp_path: Path, sou
     done = fresh(Clone(tmp_path), tmp_path, sources, "check", f"--mirror=file:{tmp_path}/archive")
     assert (done.returncode, done.stdout) == (4, ""), done.stderr
     (line,) = done.stderr.splitlines()
+    assert line.startswith("howlate: apt-get indextargets could not be fetched: ")
     assert line.endswith("`apt-get update` works.")
 
 
