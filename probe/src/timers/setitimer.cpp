@@ -28,7 +28,10 @@ struct timeval to_timeval(std::int64_t duration_us) {
 
 class Setitimer : public SignalSleep {
  public:
-  explicit Setitimer(LoopContext& loop) : SignalSleep(SIGALRM) { check(arm(loop)); }
+  // Armed for the releases from `warm_up_ns` before t0 on.
+  Setitimer(LoopContext& loop, std::int64_t warm_up_ns) : SignalSleep(SIGALRM) {
+    check(arm(loop, warm_up_ns));
+  }
   ~Setitimer() {
     const struct itimerval never = {};
     setitimer(ITIMER_REAL, &never, nullptr);
@@ -49,11 +52,11 @@ class Setitimer : public SignalSleep {
  private:
   // The first expiry is the first release to come, rounded up to a whole microsecond; two clock reads say how
   // far behind the release it can be.
-  int arm(LoopContext& loop) {
+  int arm(LoopContext& loop, std::int64_t warm_up_ns) {
     drain();
     const ScheduleSpec& spec = loop.schedule.spec();
     const std::int64_t before_ns = now();
-    const ScheduleSpec warm = warm_up_schedule(spec, loop.warm_up_ns);
+    const ScheduleSpec warm = warm_up_schedule(spec, warm_up_ns);
     first_ns_ = warm.t0_ns + Schedule(warm).due_by(before_ns) * spec.period_ns;
     const std::int64_t away_us = std::max<std::int64_t>((first_ns_ - before_ns + 999) / 1000, 1);
     const struct itimerval repeated = {to_timeval(spec.period_ns / 1000), to_timeval(away_us)};
@@ -114,15 +117,23 @@ Status available() {
   return not_possible("this kernel gives no interval timer: " + errno_text(errno), "choose another timer");
 }
 
+// The warm-up looks at the clock and has a timer of its own: a signal that is pending when a stall ends would
+// otherwise be taken for the next release, and every sample come a period before its own.
+Status warm_up_apart(LoopContext& loop) {
+  Setitimer sleep(loop, loop.warm_up_ns);
+  warm_up(loop, sleep);
+  return outcome(sleep, "setitimer() or sigwait()");
+}
+
 Status run(LoopContext& loop) {
   if (Status alone = check_other_threads(); !alone) return alone;
   if (loop.late_policy == LatePolicy::as_published) {
-    SetitimerAsPublished sleep(loop);
-    warm_up(loop, sleep);
+    if (Status warmed = warm_up_apart(loop); !warmed) return warmed;
+    SetitimerAsPublished sleep(loop, 0);
     measure<LatePolicy::as_published>(loop, sleep);
     return outcome(sleep, "setitimer() or sigwait()");
   }
-  Setitimer sleep(loop);
+  Setitimer sleep(loop, loop.warm_up_ns);
   measure(loop, sleep);
   return outcome(sleep, "setitimer() or sigwait()");
 }

@@ -203,6 +203,37 @@ TEST_CASE("the warm-up serves the releases before t0 by every way to sleep, and 
   });
 }
 
+// Enough work for `duration_ns` in each of five tries: a stall makes one seem longer.
+std::int64_t work_iterations_of(std::int64_t duration_ns) {
+  std::int64_t iterations = 1000;
+  for (int enough = 0; enough < 5; ++enough) {
+    const std::int64_t begun_ns = monotonic_now_ns();
+    do_work(iterations);
+    if (monotonic_now_ns() - begun_ns >= duration_ns) continue;
+    iterations *= 2;
+    enough = -1;
+  }
+  return iterations;
+}
+
+TEST_CASE("a warm-up whose work takes longer than a period leaves no expiry for the first release") {
+  const std::int64_t iterations = work_iterations_of(1'500'000);
+  for_each_way([&](const Timer& timer, LatePolicy policy) {
+    ScheduleSpec spec = from_now(1'000'000);
+    spec.t0_ns += 20'000'000;
+    Measurement measurement(timer, spec);
+    measurement.loop.late_policy = policy;
+    measurement.loop.warm_up_ns = 20'500'000;
+    measurement.loop.activations_wanted = 10;
+    measurement.loop.work_iterations = iterations;
+    measurement.start();
+    measurement.join();
+    check_account(measurement);
+    CHECK(measurement.loop.warm_up.overruns > 0);
+    CHECK(measurement.loop.activations == 10);
+  });
+}
+
 TEST_CASE("a stop ends a wait of an hour at once, and is no early return") {
   for_each_way([](const Timer& timer, LatePolicy policy) {
     ScheduleSpec spec = from_now(3'600'000'000'000);
