@@ -1,5 +1,5 @@
-"""Every message of howlate: its rules, and the sentences that are written where they arise (`Statement.of`, an error,
-a table's `fail`), as the sources have them."""
+"""Every message of howlate, as the sources have them: those with an id, and those written where they arise
+(`Statement.of`, an error, a table's `fail`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import howlate
 from howlate.errors import HowlateError
-from howlate.words.statement import RULES, Rule
+from howlate.words.statement import MESSAGES, Message
 
 SOURCES = Path(howlate.__file__).parent
 OWN = {"console"}
@@ -23,7 +23,7 @@ LEVELS = frozenset({"late", "note", "ok", "unknown"})
 
 
 def import_all() -> None:
-    """Every module, so that its rules and errors are known."""
+    """Every module, so that its messages and errors are known."""
     for module in pkgutil.walk_packages(howlate.__path__, "howlate."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
@@ -52,18 +52,18 @@ def is_said(call: ast.Call) -> bool:
     return name in errors() or name == "fail" or (name == "of" and owner == "Statement")
 
 
-def said_in(source: str, name: str) -> Iterator[tuple[Rule, frozenset[str]]]:
-    """A rule for each sentence that is written where it arises, and the values that it is given."""
+def said_in(source: str, name: str) -> Iterator[tuple[Message, frozenset[str]]]:
+    """A message for each sentence that is written where it arises, and the values that it is given."""
     for call in ast.walk(ast.parse(source)):
         if isinstance(call, ast.Call) and is_said(call):
             given = {word.arg: word.value for word in call.keywords if word.arg}
             remedy = ast.literal_eval(given.pop("remedy")) if "remedy" in given else ""
             text = ast.literal_eval(call.args[0])
-            rule = Rule(f"{name}:{call.lineno}", text, remedy=remedy, module=name)
-            yield rule, frozenset(given) - (OWN - rule.fields)
+            message = Message(f"{name}:{call.lineno}", text, remedy=remedy, module=name)
+            yield message, frozenset(given) - (OWN - message.fields)
 
 
-def findings_in(source: str, name: str) -> Iterator[tuple[Rule, frozenset[str]]]:
+def findings_in(source: str, name: str) -> Iterator[tuple[Message, frozenset[str]]]:
     """The same for each finding that a check writes where it arises; a plain value ("10 %", "PREEMPT_RT") is no
     sentence, but may have a remedy."""
     constants = vars(importlib.import_module(name))
@@ -75,18 +75,18 @@ def findings_in(source: str, name: str) -> Iterator[tuple[Rule, frozenset[str]]]
         first, *others = [literals(part, constants) for part in call.args]
         text = next((text for text in first if "{" in text or " " in text), "")
         remedies = others[-1] if others and levels != {"unknown"} else [*others[1:], [""]][0]
-        rules = [
-            Rule(f"{name}:{call.lineno}", "" if number else text, remedy=remedy, module=name)
+        messages = [
+            Message(f"{name}:{call.lineno}", "" if number else text, remedy=remedy, module=name)
             for number, remedy in enumerate(remedies or [""])
         ]
         given = {word.arg for word in call.keywords} - {"weight", "hold"}
         fits = (
             None in given
             or levels == {"unknown"}
-            or given == {name for rule in rules for name in rule.fields}
+            or given == {name for message in messages for name in message.fields}
         )
-        for rule in rules:
-            yield rule, rule.fields if fits else frozenset(filter(None, given))
+        for message in messages:
+            yield message, message.fields if fits else frozenset(filter(None, given))
 
 
 def literals(node: ast.expr, constants: dict[str, Any]) -> list[str]:
@@ -101,12 +101,12 @@ def literals(node: ast.expr, constants: dict[str, Any]) -> list[str]:
 
 
 @cache
-def in_place() -> tuple[tuple[Rule, frozenset[str]], ...]:
+def in_place() -> tuple[tuple[Message, frozenset[str]], ...]:
     """Those of all sources."""
     return tuple(each for path in sorted(SOURCES.rglob("*.py")) for each in in_file(path))
 
 
-def in_file(path: Path) -> Iterator[tuple[Rule, frozenset[str]]]:
+def in_file(path: Path) -> Iterator[tuple[Message, frozenset[str]]]:
     source = path.read_text(encoding="utf-8")
     name = ".".join(("howlate", *path.relative_to(SOURCES).with_suffix("").parts))
     yield from said_in(source, name)
@@ -115,7 +115,7 @@ def in_file(path: Path) -> Iterator[tuple[Rule, frozenset[str]]]:
 
 
 @cache
-def every_rule() -> tuple[Rule, ...]:
-    """The rules, and a rule for each sentence in its place."""
+def every_message() -> tuple[Message, ...]:
+    """The messages, and a message for each sentence in its place."""
     import_all()
-    return (*RULES.values(), *(rule for rule, _ in in_place()))
+    return (*MESSAGES.values(), *(message for message, _ in in_place()))

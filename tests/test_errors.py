@@ -1,4 +1,4 @@
-"""An error of howlate's is raised with a statement or with a template and its values (tests/words/test_rules.py),
+"""An error of howlate's is raised with a statement or with a template and its values (tests/words/test_messages.py),
 never with a text that is made there: names in it would not be printable."""
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ import howlate
 from howlate.doctor import checks
 from howlate.document.text import wrapped
 from howlate.system.paths import ROOT, probe_path
-from howlate.words.statement import Rule
-from messages import every_rule
+from howlate.words.statement import Message
+from messages import every_message
 from tree_of_commands import leaves, parsed
 
 FOREIGN = {
@@ -37,12 +37,12 @@ COMMAND = re.compile(r"`(howlate(?:-probe)?(?: [^`]*)?)`")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 
-def texts_of(one: Rule) -> Iterator[str]:
+def texts_of(one: Message) -> Iterator[str]:
     yield from (text for text in (one.text, one.many, one.remedy) if text)
 
 
-def rules_with(pattern: re.Pattern[str]) -> list[Rule]:
-    return [one for one in every_rule() if any(pattern.search(text) for text in texts_of(one))]
+def rules_with(pattern: re.Pattern[str]) -> list[Message]:
+    return [one for one in every_message() if any(pattern.search(text) for text in texts_of(one))]
 
 
 def filled(template: str) -> str:
@@ -51,7 +51,7 @@ def filled(template: str) -> str:
 
 
 @pytest.mark.parametrize("one", rules_with(COMMAND), ids=lambda one: one.id)
-def test_every_command_in_a_sentence_parses(one: Rule) -> None:
+def test_every_command_in_a_sentence_parses(one: Message) -> None:
     """A name alone may lack its arguments; options have their values."""
     for text in texts_of(one):
         for command in COMMAND.findall(text):
@@ -104,7 +104,7 @@ def all_options() -> set[str]:
 
 
 @pytest.mark.parametrize("one", rules_with(OPTION), ids=lambda one: one.id)
-def test_every_option_in_a_sentence_is_one_that_a_command_has(one: Rule) -> None:
+def test_every_option_in_a_sentence_is_one_that_a_command_has(one: Message) -> None:
     known = all_options() | set(FOREIGN)
     for text in texts_of(one):
         bare = re.sub(r"`howlate-probe [^`]*`", "", text)

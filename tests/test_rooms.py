@@ -21,7 +21,7 @@ from howlate.sides.printed_figures import find_document
 from howlate.studies import studies
 from howlate.system.paths import ROOT
 from howlate.words.rooms import modules_of_results
-from howlate.words.statement import RULES
+from howlate.words.statement import MESSAGES
 from messages import in_place
 
 SOURCES = ROOT / "src" / "howlate"
@@ -107,7 +107,9 @@ def test_what_a_room_says_of_results_is_translated() -> None:
                 continue
             importlib.import_module(module)
             if module not in translated | OF_NO_RESULT:
-                assert not [each.id for each in RULES.values() if each.module == module and not each.remedy]
+                assert not [
+                    each.id for each in MESSAGES.values() if each.module == module and not each.remedy
+                ]
                 assert not [each.id for each, _ in in_place() if each.module == module and not each.remedy]
 
 

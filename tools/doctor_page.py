@@ -74,7 +74,7 @@ def _changes(check: Check) -> list[str]:
     names = {setting.own_check.name: name for name, setting in settings().items() if setting.own_check}
     folder, name = ("settings", names[check.name]) if check.name in names else ("doctor", check.name)
     path = SOURCES / folder / f"{name}.py"
-    remedies = [rule.remedy for rule, _ in in_file(path) if rule.remedy]
+    remedies = [message.remedy for message, _ in in_file(path) if message.remedy]
     held = [_command(knob) for knob in check.holds]
     return held + list(dict.fromkeys(map(_Blanks().format, remedies)))
 

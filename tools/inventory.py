@@ -58,10 +58,10 @@ def modules() -> None:
 
 
 def messages() -> dict[str, Any]:
-    from howlate.words.statement import RULES
+    from howlate.words.statement import MESSAGES
 
     members = ("text", "many", "by", "remedy")
-    return {name: {m: getattr(rule, m) for m in members if getattr(rule, m)} for name, rule in RULES.items()}
+    return {name: {m: getattr(one, m) for m in members if getattr(one, m)} for name, one in MESSAGES.items()}
 
 
 def commands() -> dict[str, Any]:

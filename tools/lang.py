@@ -1,7 +1,7 @@
 """The catalogues of the languages, kept in step with the sources (docs/how-to/languages.md).
 
 python tools/lang.py update     every catalogue anew from the sources; translations of texts that still exist stay
-python tools/lang.py reworded   also keeps that of a reworded rule with the same fields; another reworded text gets
+python tools/lang.py reworded   also keeps that of a reworded message with the same fields; another reworded text gets
                                 Babel's guess, marked as fuzzy
 python tools/lang.py check      counts the missing translations, which appear in English; fails where a catalogue is
                                 out of step, or a translation is fuzzy or has other fields than its text
@@ -19,18 +19,18 @@ from babel.messages.extract import extract_from_file
 from babel.messages.pofile import read_po, write_po
 
 from howlate.words.language import SOURCE, languages, path_of
-from howlate.words.rooms import modules_of_results, rules_of_results
+from howlate.words.rooms import messages_of_results, modules_of_results
 
 KEYWORDS = {"Caption": (1,), "_": (1,), "N_": (1,), "ngettext": (1, 2)}
-"""What marks a text that is no rule's, in Babel's terms: which arguments are texts."""
+"""What marks a text outside of messages, in Babel's terms: which arguments are texts."""
 HEADER = "# howlate in another language: docs/how-to/languages.md\n#"
 
 
 def extracted() -> Catalog:
-    """What the rooms say that say what a result says: their rules, and the texts that are marked."""
+    """What the rooms say that say what a result says: their messages, and the texts that are marked."""
     template = Catalog(charset="utf-8")
-    for rule in sorted(rules_of_results(), key=lambda rule: rule.id):
-        template.add((rule.text, rule.many) if rule.many else rule.text, context=rule.id)
+    for one in sorted(messages_of_results(), key=lambda one: one.id):
+        template.add((one.text, one.many) if one.many else one.text, context=one.id)
     for path in sorted(module.__file__ for module in modules_of_results() if module.__file__):
         for _, message, _, context in extract_from_file("python", path, keywords=KEYWORDS):
             template.add(message, context=context)

@@ -12,7 +12,7 @@ import click
 from babel.messages.extract import extract_from_file
 
 from howlate.system.paths import ROOT
-from messages import SOURCES, every_rule
+from messages import SOURCES, every_message
 from tree_of_commands import leaves
 
 KEYWORDS = {"Caption": (1,), "_": (1,), "N_": (1,), "ngettext": (1, 2)}
@@ -20,10 +20,10 @@ KEYWORDS = {"Caption": (1,), "_": (1,), "N_": (1,), "ngettext": (1, 2)}
 
 def messages() -> Iterator[tuple[str, str, str]]:
     """Where, what, text."""
-    for rule in every_rule():
-        for what, text in (("message", rule.text), ("several", rule.many), ("remedy", rule.remedy)):
+    for message in every_message():
+        for what, text in (("message", message.text), ("several", message.many), ("remedy", message.remedy)):
             if text:
-                yield rule.id, what, text
+                yield message.id, what, text
     for words, command in leaves().items():
         yield f"howlate {words}", "help", command.help or ""
         for param in command.params:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from howlate.system.paths import ROOT
-from messages import every_rule
+from messages import every_message
 
 GENERATED = re.compile(r"<!-- (?:made\b|\./dev )[^>]*-->.*?<!-- end -->", re.DOTALL)
 """A block that a command writes into a page."""
@@ -75,7 +75,7 @@ def main(arguments: list[str]) -> int:
         "lines of C++ and C": lines("probe/*.cpp", "probe/*.hpp", "kmod/*.c", "kmod/*.h"),
         "lines of tests": lines("tests/*.py"),
         "words of documentation": sum(pages.values()),
-        "messages": sum(bool(rule.text) for rule in every_rule()),
+        "messages": sum(bool(message.text) for message in every_message()),
         "asserts of prose": sum(len(list(prose_in(path.read_text(encoding="utf-8")))) for path in tests),
     }
     print("\n".join(f"{figure:,} {name}" for name, figure in figures.items()))

@@ -23,13 +23,13 @@ from howlate.system.outputs import surviving_readers, swallow
 from howlate.words import say
 from howlate.words.language import CatalogueError, called, choose
 from howlate.words.printable import without_controls
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 if TYPE_CHECKING:
     import click
 
-SEE = rule("main.see", "`{command} --help` shows how")
-SEE_ALSO = rule("main.see-also", "{nearest} `{command} --help` shows how")
+SEE = message("main.see", "`{command} --help` shows how")
+SEE_ALSO = message("main.see-also", "{nearest} `{command} --help` shows how")
 PYTHONS_FORMAT = warnings.formatwarning
 LEAST_MIB = 2048
 """With less, libraries end the process while they are loaded, with codes that mean something else here."""

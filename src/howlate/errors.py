@@ -6,9 +6,9 @@ from enum import IntEnum
 from typing import Any
 
 from howlate.words import say
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-REMEDIED = rule("remedied", "{problem}", remedy="{remedy}")
+REMEDIED = message("remedied", "{problem}", remedy="{remedy}")
 """Another statement, or a text that howlate did not write, with a remedy of its own."""
 
 

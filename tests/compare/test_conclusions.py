@@ -41,7 +41,7 @@ from howlate.sides.sides import DIRECTIONS, NOT_ALIKE, Direction
 from howlate.statistics.phrases import FIGURES
 from howlate.words.caption import Caption
 from howlate.words.say import english, from_json
-from howlate.words.statement import Rule, Statement
+from howlate.words.statement import Message, Statement
 from made_sides import RT, Made, Points, at, lab_run, real_run
 
 LOADS = ("none", "cpu:50", "memory-alloc:100")
@@ -53,7 +53,7 @@ def stated(*runs: RunContent, by: str = "kernel") -> list[Statement]:
     return [statement for _, statements in concluded for statement in statements]
 
 
-def of_rule(statements: Sequence[Statement], *rules: Rule) -> list[Mapping[str, Any]]:
+def of_rule(statements: Sequence[Statement], *rules: Message) -> list[Mapping[str, Any]]:
     """The values of the statements that these rules made."""
     ids = {made_by.id for made_by in rules}
     return [statement.values for statement in statements if statement.rule in ids]
@@ -64,7 +64,7 @@ def rules_of(statements: Sequence[Statement], family: str) -> list[str]:
     return [s.rule for s in statements if s.rule.partition(".")[0] == family]
 
 
-def of_figure(statements: Sequence[Statement], made_by: Rule, figure: str) -> list[Mapping[str, Any]]:
+def of_figure(statements: Sequence[Statement], made_by: Message, figure: str) -> list[Mapping[str, Any]]:
     """Those about one of the compared figures."""
     return [values for values in of_rule(statements, made_by) if values["figure"] == FIGURES[figure]]
 

@@ -20,8 +20,8 @@ from howlate.document.sheet import PAGE, Sheet
 from howlate.model.loaded import RunContent
 from howlate.model.summary import DeadlineSummary
 from howlate.system.paths import ROOT
-from howlate.words.rooms import rules_of_results
-from howlate.words.statement import RULES
+from howlate.words.rooms import messages_of_results
+from howlate.words.statement import MESSAGES
 from made_points import made_points, virtual_run
 from made_runs import five_cells, made_run
 from made_sides import RT, Made, at, real_run
@@ -44,7 +44,7 @@ def test_every_target_is_a_file_with_that_heading(target: str) -> None:
 
 
 def test_every_entry_is_of_something_that_is_stated_or_drawn() -> None:
-    ids = [rule.id for rule in rules_of_results()]
+    ids = [rule.id for rule in messages_of_results()]
     assert [start for start in doc_links.STATEMENTS if not any(id_.startswith(start) for id_ in ids)] == []
     assert set(doc_links.CHARTS) <= {
         *(chart.name for chart in all_charts()),
@@ -95,8 +95,8 @@ def test_every_column_of_every_sheet_leads_to_the_documentation() -> None:
 
 
 def test_a_statement_and_those_inside_it_lead_to_their_pages() -> None:
-    steal = RULES["report.steal"](steal_ns=12)
-    wrapped = RULES["report.of-rows"](rows=("none",), what=steal)
+    steal = MESSAGES["report.steal"](steal_ns=12)
+    wrapped = MESSAGES["report.of-rows"](rows=("none",), what=steal)
     assert list(doc_links.of_text((wrapped, steal))) == ["doctor.md#steal-steal-weight-86"]
     assert sources(wrapped).count("<a ") == 1
     assert sources("another text") == ""

@@ -16,7 +16,7 @@ from howlate.document.document_html import sections_html
 from howlate.document.of_runs import DocumentPart, ReportInput, document
 from howlate.document.sheet import PAGE, TERMINAL, Sheet, Style
 from howlate.system.paths import ROOT
-from howlate.words.statement import RULES, rule
+from howlate.words.statement import MESSAGES, message
 from made_points import made_points, virtual_run
 from made_runs import five_cells, made_run
 from printed import lines_of, show_json
@@ -28,16 +28,16 @@ RENDERERS = ("document_html.py", "document_terminal.py", "figure_html.py", "tabl
 @pytest.fixture
 def verdict() -> Iterator[str]:
     """A rule of a part that howlate does not have."""
-    made = rule("test.verdict", "{verdict}: the deadline of {deadline_ns:time}.")
+    made = message("test.verdict", "{verdict}: the deadline of {deadline_ns:time}.")
     yield made.id
-    del RULES[made.id]
+    del MESSAGES[made.id]
 
 
 def test_one_entry_in_one_place_puts_a_part_on_page_terminal_and_json(
     monkeypatch: pytest.MonkeyPatch, verdict: str
 ) -> None:
     def section(material: ReportInput) -> Iterator[Section]:
-        statement = RULES[verdict](verdict="PASS", deadline_ns=200_000)
+        statement = MESSAGES[verdict](verdict="PASS", deadline_ns=200_000)
         yield Section("verdict", (Texts("conclusions", (statement,)),))
 
     monkeypatch.setattr(of_runs, "PARTS", (DocumentPart(0, section, (PAGE, TERMINAL)), *of_runs.PARTS))

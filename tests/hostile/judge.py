@@ -160,9 +160,9 @@ def _stand_in(line: str, parts: Sequence[str]) -> bool:
 @cache
 def _sentences() -> tuple[tuple[str, ...], ...]:
     """The fixed parts of each."""
-    from howlate.words.statement import RULES
+    from howlate.words.statement import MESSAGES
 
-    rules = [rule for rule in RULES.values() if rule.id.startswith(NAMING)]
+    rules = [rule for rule in MESSAGES.values() if rule.id.startswith(NAMING)]
     templates = [text for rule in rules for text in (rule.text, rule.many) if text]
     parts = [tuple(text for text, *_ in string.Formatter().parse(template)) for template in templates]
     return tuple(fixed for fixed in parts if len("".join(fixed)) >= SAID_LEAST)

@@ -12,7 +12,7 @@ import pytest
 from hostile.harness import COMMANDS
 from hostile.planted import PLANTS
 from howlate.system.paths import ROOT
-from howlate.words.statement import RULES
+from howlate.words.statement import MESSAGES
 from lacks import needs_program
 from tree_of_commands import leaves
 
@@ -118,7 +118,7 @@ def test_a_long_line_is_judged_as_fast_as_any() -> None:
     from howlate.document import missing
     from howlate.words.say import english
 
-    assert missing.GONE.id in RULES
+    assert missing.GONE.id in MESSAGES
     assert not names_loss("the cell " * 100_000)
     gone = english(missing.GONE(count=1, cells=("late",)))
     assert names_loss(f"{'x' * 1_000_000} {gone[:1].upper()}{gone[1:]}")

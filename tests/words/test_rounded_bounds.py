@@ -14,7 +14,7 @@ from howlate.model.summary import DeadlineSummary
 from howlate.statistics.ladder import Ladder
 from howlate.words.quantities import QUANTITIES
 from howlate.words.say import text_of
-from howlate.words.statement import RULES
+from howlate.words.statement import MESSAGES
 from messages import import_all
 
 import_all()
@@ -101,15 +101,15 @@ def test_what_is_written(quantity: str, value: float, text: str) -> None:
 def test_every_time_that_a_verdict_promises_is_written_as_a_bound() -> None:
     """The largest value upwards, the time for which it is promised downwards."""
     kinds = {"later than": "time-at-most", "in the next": "seconds-at-least"}
-    verdicts = [rule for rule in RULES.values() if rule.id.startswith("verdict.")]
-    promised = [found for rule in verdicts for found in PROMISED.finditer(rule.text)]
+    verdicts = [message for message in MESSAGES.values() if message.id.startswith("verdict.")]
+    promised = [found for message in verdicts for found in PROMISED.finditer(message.text)]
     assert len(promised) >= 3
     for found in promised:
         assert found[2] == kinds[found[1]], found[0]
-    assert "{time_ns:time-at-least}" in RULES["time.at-least"].text
-    assert "{upper_ns:time-at-most}" in RULES["extrapolation.stated"].text
-    for rule_id in ("time.within", "history.moved-by"):
-        assert {"time-at-least", "time-at-most"} <= {*re.findall(r":([\w-]+)\}", RULES[rule_id].text)}
+    assert "{time_ns:time-at-least}" in MESSAGES["time.at-least"].text
+    assert "{upper_ns:time-at-most}" in MESSAGES["extrapolation.stated"].text
+    for message_id in ("time.within", "history.moved-by"):
+        assert {"time-at-least", "time-at-most"} <= {*re.findall(r":([\w-]+)\}", MESSAGES[message_id].text)}
 
 
 @pytest.mark.parametrize("quantity", sorted(QUANTITIES.keys() - {"shell"}))

@@ -11,7 +11,7 @@ import pytest
 
 from howlate.words.printable import shell_path, shell_word
 from howlate.words.say import english, remedy
-from howlate.words.statement import RULES, Rule
+from howlate.words.statement import MESSAGES, Message
 
 NAMES = [
     "plain",
@@ -50,8 +50,8 @@ def test_a_remedy_names_the_file_itself(
     name: str, make: Callable[[str], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a str or a Path, and after the statement has passed into another one."""
-    rule = Rule("test.shell", "{path}", remedy="touch {path:shell}")
-    monkeypatch.setitem(RULES, rule.id, rule)
-    again = rule(path=rule(path=make(name)).values["path"])
+    message = Message("test.shell", "{path}", remedy="touch {path:shell}")
+    monkeypatch.setitem(MESSAGES, message.id, message)
+    again = message(path=message(path=make(name)).values["path"])
     assert "\n" not in english(again)
     assert remedy(again) == f"touch {shell_path(name)}"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from howlate.words.printable import printable
-from howlate.words.statement import Rule
+from howlate.words.statement import Message
 
 if TYPE_CHECKING:
     from howlate.errors import ExitCode
@@ -89,7 +89,7 @@ def _graver(codes: Iterable[ExitCode]) -> ExitCode:
 
 
 @contextmanager
-def damaged_where(code: ExitCode, only: Rule | None = None) -> Iterator[None]:
+def damaged_where(code: ExitCode, only: Message | None = None) -> Iterator[None]:
     """Turn a UsageError (of this rule) into damage where something that was measured is gone."""
     from howlate.errors import DamagedError, ExitCode, UsageError
 

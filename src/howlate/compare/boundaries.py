@@ -9,15 +9,15 @@ from typing import Literal
 from howlate.compare.topics import Topic
 from howlate.model.units import period_ns_of
 from howlate.statistics import phrases
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-NEVER = rule("overruns.never", "{side}: no overrun at any period measured, down to {free_ns:asked}.")
-ALWAYS = rule("overruns.always", "{side}: overruns at every period measured, up to {hit_ns:asked}.")
-BELOW = rule(
+NEVER = message("overruns.never", "{side}: no overrun at any period measured, down to {free_ns:asked}.")
+ALWAYS = message("overruns.always", "{side}: overruns at every period measured, up to {hit_ns:asked}.")
+BELOW = message(
     "overruns.below",
     "{side}: overruns begin below a period of {free_ns:asked} (none from there on, some at {hit_ns:asked}).",
 )
-UNCLEAR = rule(
+UNCLEAR = message(
     "overruns.unclear",
     "{side}: overruns at {hit_ns:asked} though none at {free_ns:asked}: no period below which they begin.",
 )

@@ -31,15 +31,15 @@ from howlate.sides.sides import FIGURES, LOAD, NOT_ALIKE, RUN, Decision, Once, S
 from howlate.statistics.statistics import QUANTILES
 from howlate.words.say import english
 from howlate.words.say import to_json as statement_json
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 MOST_CROSSED = 4
 """With more sides, each is compared only with the first, not with every other."""
 
-NOT_INTERLEAVED = rule(
+NOT_INTERLEAVED = message(
     "pairs.not-interleaved", "the runs are not interleaved: what differs may be the day as well as the side"
 )
-IN_BLOCKS = rule(
+IN_BLOCKS = message(
     "pairs.in-blocks",
     "the cells were measured in blocks, not interleaved: order.kind=interleaved makes pairs of them",
 )

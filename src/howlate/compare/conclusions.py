@@ -15,29 +15,29 @@ from howlate.sides.sides import SideRow
 from howlate.statistics import phrases
 from howlate.words.caption import Caption
 from howlate.words.say import Text, english, english_text, to_json
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 Concluded = list[tuple[Text, list[Statement]]]
 """Statements below their headings."""
 
-LEFT_OUT = rule(
+LEFT_OUT = message(
     "starved.left-out",
     "Left out, because the measurement starved the load, as the study expects: {sides:items}.",
 )
-TYPICAL = rule("typical.once", "{side}: {share:level} of the {things} are at or below {times}.")
-TYPICAL_RANGE = rule("typical.range", "{low_ns:time} ({low_at}) to {high_ns:time} ({high_at})")
-LARGEST = rule(
+TYPICAL = message("typical.once", "{side}: {share:level} of the {things} are at or below {times}.")
+TYPICAL_RANGE = message("typical.range", "{low_ns:time} ({low_at}) to {high_ns:time} ({high_at})")
+LARGEST = message(
     "largest.spread",
     "{side}: the largest seen is {largest}.",
     "{side}: the largest seen is {largest}; over its {repetitions} the maximum is {smallest_ns:time} to "
     "{largest_ns:time}.",
     by="count",
 )
-NEXT = rule(
+NEXT = message(
     "largest.next",
     "Under the same conditions one more {unit} shows a larger value with a probability of 1 in {of}.",
 )
-ALONE = rule(
+ALONE = message(
     "alone.caution",
     "Caution, {side}: in {count} of {cells} cell a single sample determines maximum and deviation; without it the "
     "maxima of these are {least_ns:time} to {most_ns:time}.",

@@ -31,7 +31,7 @@ from howlate.words.caption import Caption, Listed
 from howlate.words.language import N_, _
 from howlate.words.quantities import NARROW_SPACE, percent, sentence_case
 from howlate.words.say import Text, say, text_of
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 HEADINGS = {
     "minimum": N_("min"),
@@ -49,7 +49,7 @@ HEADINGS = {
     "stddev": N_("std dev"),
 }
 TIMES = ("minimum", "mean", "p99", "maximum", "deviation")
-OPTIONS = rule(
+OPTIONS = message(
     "comparison.options",
     "{count} option of the kernels that differs and is known to matter for lateness",
     "{count} options of the kernels that differ and are known to matter for lateness",

@@ -8,13 +8,13 @@ from itertools import combinations
 
 from howlate.sides.joined import Joined
 from howlate.words.caption import Caption
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 Hashes = Callable[[int, str], str]
 """From a run's position and a cell's id to the hash of that cell's samples; "" if they are missing."""
 
 SAMPLES_HEADING = Caption("samples")
-EQUAL = rule(
+EQUAL = message(
     "equal.samples",
     "{first} and {second} are identical: all samples of their {cells} cell are the same.",
     "{first} and {second} are identical: all samples of their {cells} cells are the same.",

@@ -10,22 +10,22 @@ from howlate.model.summary import CellSummary
 from howlate.sides.sides import COMPARED, fewest_pairs
 from howlate.statistics.groups import Group, groups_of
 from howlate.words.caption import Caption
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 AXIS = "timer"
 MOST_NAMED = 3
 BESIDE = ("kernel", "load", "policy", "period")
 """Labels of the rows that are ranked separately."""
 
-AT = rule("least-late.at", "{place}: smallest median {medians}; smallest maximum {maxima}.")
-WAY = rule("least-late.way", "{timer} {time_ns:time}")
-BEST = rule("least-late.best", "{ways} (median of all {count}: {middle_ns:time})")
-TOO_FEW = rule(
+AT = message("least-late.at", "{place}: smallest median {medians}; smallest maximum {maxima}.")
+WAY = message("least-late.way", "{timer} {time_ns:time}")
+BEST = message("least-late.best", "{ways} (median of all {count}: {middle_ns:time})")
+TOO_FEW = message(
     "least-late.too-few-repetitions",
     "Observed, not ranked: {count} of the {needed} repetitions that a ranking takes. The same command with "
     "`--set order.repetitions=8` (in the lab `--seeds 8`) measures enough of them.",
 )
-COMPARE = rule(
+COMPARE = message(
     "least-late.compare-run",
     "Observed, not ranked: `howlate compare {run} --by timer` says which of these ways differ.",
 )

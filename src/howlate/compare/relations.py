@@ -13,7 +13,7 @@ from howlate.rooms import hooks
 from howlate.sides.sides import DIRECTIONS, NO_MISSES, Decision, Direction, SideRow
 from howlate.statistics import phrases
 from howlate.words.caption import Caption
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 Judged = Literal[
     "first", "second", "first where told", "second where told", "mixed", "equal", "indistinct", "unstated"
@@ -47,41 +47,41 @@ STEADY = "stddev"
 Judgements = Sequence[tuple[Block, Decision]]
 """The decision at each point."""
 
-RATIO = rule("ratio.interval", "ratio {ratio}, 95 % interval from {low:significant} to {high:significant}")
-RATIO_FROM = rule("ratio.from", "ratio {ratio}, 95 % interval from {low:significant} on")
+RATIO = message("ratio.interval", "ratio {ratio}, 95 % interval from {low:significant} to {high:significant}")
+RATIO_FROM = message("ratio.from", "ratio {ratio}, 95 % interval from {low:significant} on")
 
-SMALLER = rule(
+SMALLER = message(
     "against.smaller",
     "{a} has a smaller {figure} than {b} ({ratios}).",
     "{a} has a smaller {figure} than {b} at {smaller} of {points} points, a larger one at none ({ratios}).",
     by="points",
 )
-SMALLER_AT_FEW = rule(
+SMALLER_AT_FEW = message(
     "against.smaller-at-few",
     "Where they can be told apart, {a} has a smaller {figure} than {b}: at {smaller} of {points} points, a larger "
     "one at none ({ratios}).",
 )
-ALIKE = rule(
+ALIKE = message(
     "against.alike",
     "{a} and {b}, {figure}: {outcome} ({reason:items}).",
     "{a} and {b}, {figure}: {outcome} at {count} of {points} points ({reason:items}).",
     by="points",
 )
-MIXED = rule(
+MIXED = message(
     "against.mixed",
     "Neither of {a} and {b} has the smaller {figure} everywhere: {a}'s is smaller at {smaller} of {points} points "
     "({smaller_at:items}), {b}'s at {larger} ({larger_at:items}).",
 )
-AS_SEEN = rule(
+AS_SEEN = message(
     "against.as-seen", "As seen: {figures:items}. Whether that is the side's doing is not stated: {why}."
 )
-SMALLER_SEEN = rule(
+SMALLER_SEEN = message(
     "seen.smaller",
     "the {figure} is smaller on {a} at {smaller}, on {b} at {larger} of {points} point",
     "the {figure} is smaller on {a} at {smaller}, on {b} at {larger} of {points} points",
     by="points",
 )
-NOT_COMPARED = rule(
+NOT_COMPARED = message(
     "against.none-stated",
     "Of {pairs} pair of sides no difference is stated: {whys:items}. The tables show all.",
     "Of {pairs} pairs of sides no difference is stated: {whys:items}. The tables show all.",

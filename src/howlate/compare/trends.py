@@ -14,20 +14,20 @@ from howlate.statistics import phrases
 from howlate.statistics.diagnose import kendall_trend
 from howlate.words.caption import Caption
 from howlate.words.language import N_
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-TREND = rule(
+TREND = message(
     "trend.maximum",
     "{side}: the maximum {trend} from {first:number} to {last:number} of {load} ({first_ns:time} to {last_ns:time}, "
     "tau {tau:significant}, p {p:probability}).",
 )
 RISES, FALLS, NEITHER = (Caption(N_("rises")), Caption(N_("falls")), Caption(N_("neither rises nor falls")))
-DECIDED = rule(
+DECIDED = message(
     "run-time.decided",
     "A run of {load} takes {ratio} times as long on {a} as on {b}: longer at {longer}, shorter at {shorter}, not "
     "distinguishable at {undecided} of {points} points.",
 )
-AS_SEEN = rule(
+AS_SEEN = message(
     "run-time.as-seen",
     "A run of {load} takes {ratio} times as long on {a} as on {b}, as seen; that it is the side's doing is not "
     "stated: {why}.",

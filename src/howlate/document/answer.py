@@ -13,10 +13,10 @@ from howlate.statistics.labels import axes_that_vary
 from howlate.words.caption import Caption
 from howlate.words.language import N_
 from howlate.words.quantities import seconds_text
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-LARGEST = rule("report.largest", "Largest {what} seen in {span}: {largest_ns:time}{row}.")
-NO_ANSWER = rule("report.no-answer", "No answer yet: {why}.")
+LARGEST = message("report.largest", "Largest {what} seen in {span}: {largest_ns:time}{row}.")
+NO_ANSWER = message("report.no-answer", "No answer yet: {why}.")
 NOT_MEASURED = Caption(N_("nothing was measured"))
 NOT_VALID = Caption(N_("no cell is valid"))
 NOT_LOADED = Caption(N_("the load was starved, as the study expects"))

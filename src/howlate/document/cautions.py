@@ -17,51 +17,51 @@ from howlate.statistics.starts import starts
 from howlate.words.caption import Caption
 from howlate.words.quantities import sentence_case
 from howlate.words.say import Text, say
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 MOST = 100
 """Sentences before the results, at most."""
 
-AS_PUBLISHED = rule(
+AS_PUBLISHED = message(
     "report.as-published",
     "The late policy as-published is the loop that the study printed: after a stall it never returns to the clock, "
     "so every later activation looks late. Compare its numbers with that study only.",
 )
-ONE_SEED = rule(
+ONE_SEED = message(
     "report.one-seed",
     "One seed is one case of phase and dither, not a kernel's value: use several (--seeds, 8 by default).",
 )
-SCALED = rule("report.scaled", "Counts were scaled by {scale:number}: this is not the whole study.")
-MISSING = rule(
+SCALED = message("report.scaled", "Counts were scaled by {scale:number}: this is not the whole study.")
+MISSING = message(
     "report.cells-missing",
     "The cell {cells:list} is missing: {why}",
     "The cells {cells:list} are missing: {why}",
     by="count",
 )
-NOT_YET = rule(
+NOT_YET = message(
     "report.not-measured-yet",
     "{count} cell of the plan is not measured yet.",
     "{count} cells of the plan are not measured yet.",
     by="count",
 )
-STEAL = rule("report.steal", "The host took {steal_ns:time} of CPU time away while it measured (steal).")
-HYPERVISOR = rule(
+STEAL = message("report.steal", "The host took {steal_ns:time} of CPU time away while it measured (steal).")
+HYPERVISOR = message(
     "report.hypervisor",
     "This is a virtual machine: part of every latency is its host's doing, not this Linux's.",
 )
-MORE = rule(
+MORE = message(
     "report.more-cautions",
     "{count} more sentence of this kind is in `howlate show --all`.",
     "{count} more sentences of this kind are in `howlate show --all`.",
     by="count",
 )
-NOT_RECORDED = rule(
+NOT_RECORDED = message(
     "report.not-recorded",
     "{count} {things} was not recorded: the statistics of this row are incomplete.",
     "{count} {things} were not recorded: the statistics of this row are incomplete.",
     by="count",
 )
-OF_ROWS = rule("report.of-rows", "{rows:items}: {what}")
+OF_ROWS = message("report.of-rows", "{rows:items}: {what}")
 
 Named = tuple[str, Sequence[CellSummary]]
 """A row's name, and its cells: the repetitions of a point, or one."""

@@ -10,24 +10,24 @@ from howlate.document.sheet import Sheet
 from howlate.model.loaded import MeasuredKernel
 from howlate.sides.configs import Difference, compared, that_matter
 from howlate.words.language import N_, _
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 MOST_LISTED = 400
 """Differing options that the page lists."""
 
-ALIKE = rule("kernels.alike", "All kernels have one configuration; only their boot parameters differ.")
-DIFFER = rule(
+ALIKE = message("kernels.alike", "All kernels have one configuration; only their boot parameters differ.")
+DIFFER = message(
     "kernels.differ",
     "{count} option differs between the configurations; known to matter for lateness: {matter}.",
     "{count} options differ between the configurations; known to matter for lateness: {matter}.",
     by="count",
 )
-PARTLY_KNOWN = rule(
+PARTLY_KNOWN = message(
     "kernels.partly-known",
     "Of {kernels:list} only the options in the machine's facts are known; all others count as not set.",
 )
-UNKNOWN = rule("kernels.unknown", "The configuration of {kernels:list} is not known.")
-MORE = rule(
+UNKNOWN = message("kernels.unknown", "The configuration of {kernels:list} is not known.")
+MORE = message(
     "kernels.more",
     "{count} more option differs: `howlate show --configs --all` lists it.",
     "{count} more options differ: `howlate show --configs --all` lists them.",

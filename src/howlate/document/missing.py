@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from howlate.model.loaded import RunContent
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-GONE = rule(
+GONE = message(
     "missing.gone",
     "The cell {cells:all} was measured, and is gone.",
     "The cells {cells:all} were measured, and are gone.",
     by="count",
 )
-UNMEASURED = rule(
+UNMEASURED = message(
     "missing.unmeasured",
     "The cell {cells:all} of the plan was not measured.",
     "The cells {cells:all} of the plan were not measured.",
@@ -26,4 +26,4 @@ def missing_of(content: RunContent) -> tuple[Statement, ...]:
 
 def missing_named(gone: tuple[str, ...], unmeasured: tuple[str, ...]) -> tuple[Statement, ...]:
     found = ((GONE, gone), (UNMEASURED, unmeasured))
-    return tuple(rule(cells=cells, count=len(cells)) for rule, cells in found if cells)
+    return tuple(of(cells=cells, count=len(cells)) for of, cells in found if cells)

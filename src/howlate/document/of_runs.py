@@ -31,18 +31,18 @@ from howlate.statistics.threshold import threshold_statements
 from howlate.words.caption import Caption
 from howlate.words.language import _, as_called
 from howlate.words.say import Text
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-NO_CELL = rule("report.no-cell", "No cell of this run is whole yet.")
-JOINED = rule(
+NO_CELL = message("report.no-cell", "No cell of this run is whole yet.")
+JOINED = message(
     "report.blocks-joined",
     "To save room the charts join {joined} blocks of time into one, with the largest maximum, p99 and median.",
 )
-FEWER_DRAWN = rule(
+FEWER_DRAWN = message(
     "report.fewer-drawn",
     "To save room the charts show the {drawn} of {cells} cells with the largest latencies.",
 )
-FEWER_LISTED = rule(
+FEWER_LISTED = message(
     "report.fewer-listed",
     "To save room the tables hold the {listed} of {cells} cells with the largest latencies; `howlate show --all` "
     "holds all.",

@@ -25,15 +25,15 @@ from howlate.store.checksums import CHECKSUMS, changed
 from howlate.store.files import looking, not_the_cell, written_beside
 from howlate.store.run_folder import FINISHED, RUN, SAMPLES, SUMMARY, CellFiles, RunFolder
 from howlate.system.opening import TEXT_BYTES_MAX, open_file
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-NO_RUNS = rule(
+NO_RUNS = message(
     "store.no-runs",
     "there is no run in {places:all}",
     remedy="name run folders, or a folder that holds some; `howlate check` makes a run",
 )
-FOUND_GONE = rule("store.found-gone", "it was measured, and is gone", remedy="restore it from a copy")
-SAMPLES_ALTERED = rule("store.samples-altered", "its samples.parquet is gone, or not what was measured")
+FOUND_GONE = message("store.found-gone", "it was measured, and is gone", remedy="restore it from a copy")
+SAMPLES_ALTERED = message("store.samples-altered", "its samples.parquet is gone, or not what was measured")
 INDEX = ".howlate-index"
 SETTLED_NS = 2_000_000_000
 """A file that was changed so recently could be changed again without another time: it is not kept in the index."""

@@ -29,21 +29,25 @@ from howlate.history.level_shifts import (
     shifts,
 )
 from howlate.statistics.diagnose import Trend, kendall_trend
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-TIMES = rule("history.times", "{ratio:significant} times as large ({low:significant} to {high:significant})")
-MOVED_BY = rule("history.moved-by", "{by_ns:time} apart ({low_ns:time-at-least} to {high_ns:time-at-most})")
-CHANGED_THEN = rule("history.changed-then", "What changed with run {run}: {facts:items}.")
+TIMES = message(
+    "history.times", "{ratio:significant} times as large ({low:significant} to {high:significant})"
+)
+MOVED_BY = message(
+    "history.moved-by", "{by_ns:time} apart ({low_ns:time-at-least} to {high_ns:time-at-most})"
+)
+CHANGED_THEN = message("history.changed-then", "What changed with run {run}: {facts:items}.")
 """Of that run, or of one near it."""
-NOTHING_CHANGED = rule(
+NOTHING_CHANGED = message(
     "history.nothing-changed",
     "No recorded fact of the machine changed about then; what howlate does not record may have, such as other "
     "software, firmware or the temperature.",
 )
-FACTS_UNKNOWN = rule(
+FACTS_UNKNOWN = message(
     "history.facts-unknown", "These runs do not say what the machine was, so nothing can be named."
 )
-FACT_CHANGED = rule("history.fact-changed", "{fact} from {before} to {after}")
+FACT_CHANGED = message("history.fact-changed", "{fact} from {before} to {after}")
 
 NEARBY = 10
 """The place of a change is an estimate: facts that changed within this number of runs are named where none changed

@@ -20,26 +20,26 @@ from howlate.history.screen import headline, worst_first
 from howlate.words.language import _
 from howlate.words.quantities import percent, significant
 from howlate.words.say import english, say, to_json
-from howlate.words.statement import rule
+from howlate.words.statement import message
 
 MOST_RUNS, MOST_COLUMNS, MOST_ROWS = 30, 6, 20
 """The newest runs that are listed, and the configurations: those whose newest value is the largest. The rows of
 configurations that are seen before all of them."""
 
-LEVEL_HELD = rule(
+LEVEL_HELD = message(
     "history.level",
     "{tested} series of values were searched for changes. Of histories of {runs} runs without any change at most "
     "{all:percent} show one, however often somebody looks; a change of less than {margin:percent} does not count. "
     "Kendall's p is that of one look.",
 )
-HOW_BOUND = rule(
+HOW_BOUND = message(
     "history.how-bound",
     "The bound on the horizon, applied to the past: the largest value of earlier runs, and whether the run that "
     "followed stayed within it. One run bounds the next of the same length with a confidence of 50 %; "
     "{confidence:percent} takes 19 earlier runs of that length. The bound assumes that runs are alike: after a "
     "change for the worse it does not hold.",
 )
-FOOT = rule(
+FOOT = message(
     "history.foot",
     "{runs} runs. This page was made by howlate {version}. It holds all that it shows: it loads nothing.",
 )

@@ -17,39 +17,39 @@ from howlate.statistics.diagnose import confidence_ahead
 from howlate.statistics.labels import row_names
 from howlate.statistics.statistics import STATISTICS
 from howlate.words.caption import Caption
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-SINCE = rule(
+SINCE = message(
     "history.since",
     "{series}: {statistic} {changed} since run {run} of {date}: {size}, {after_ns:time} in the {after} runs from "
     "there on, {before_ns:time} in the {before} before (medians; p = {p:probability}).",
 )
-SINCE_EXACTLY = rule(
+SINCE_EXACTLY = message(
     "history.since-exactly",
     "{series}: {statistic} {changed} since run {run} of {date}: {after_ns:time} in the {after} runs from there on, "
     "{before_ns:time} in the {before} before, in virtual time, where equal runs give equal values.",
 )
-PLACE = rule("history.place", "It may have begun with run {first} already, or only with run {last}.")
-TREND = rule(
+PLACE = message("history.place", "It may have begun with run {first} already, or only with run {last}.")
+TREND = message(
     "history.trend",
     "{series}: {statistic} {changed} from run to run (Kendall's tau {tau:significant}, p = {p:probability}).",
 )
-NO_CHANGE = rule(
+NO_CHANGE = message(
     "history.no-change",
     "No change of more than {margin:percent} was found; {tested} series of values were searched.",
 )
-CANNOT_YET = rule(
+CANNOT_YET = message(
     "history.cannot-yet", "{runs} runs a series cannot show a change in {series} series; {needed} can."
 )
-FEW_BOOTS = rule(
+FEW_BOOTS = message(
     "history.few-boots",
     "{series}: {statistic} is {after_ns:time} in the {after} runs since run {run} of {date}, {before_ns:time} in the "
     "{before} before (medians), but of {needed} boots, which tell a change from a reboot, there were {boots}.",
 )
-FEW_BOOTS_ALIKE = rule(
+FEW_BOOTS_ALIKE = message(
     "history.few-boots-alike", "Of {needed} boots, which tell a change from a reboot, there were {boots}."
 )
-TOO_FEW = rule(
+TOO_FEW = message(
     "history.too-few", "No configuration has {fewest} valid runs, so none was searched for a change."
 )
 

@@ -26,17 +26,19 @@ from howlate.store.duck import as_named, connection, scan
 from howlate.store.run_folder import SAMPLES
 from howlate.system.interrupts import ended_in_time
 from howlate.words.printable import is_text
-from howlate.words.statement import rule
+from howlate.words.statement import message
 
-WRONG_SQL = rule(
+WRONG_SQL = message(
     "query.wrong-sql", "the query is wrong: {problem}", remedy="see docs/query.md for the tables"
 )
-UNREADABLE_SAMPLES = rule(
+UNREADABLE_SAMPLES = message(
     "query.unreadable-samples",
     "the samples cannot be read: {problem}",
     remedy="`howlate show --verify RUN` names the files that are damaged",
 )
-NO_SAMPLES = rule("query.no-samples", "none of these runs has samples", remedy="name others behind the query")
+NO_SAMPLES = message(
+    "query.no-samples", "none of these runs has samples", remedy="name others behind the query"
+)
 
 MOST_ROWS = 1_000_000
 """The most rows of an answer: they are held as Python's values, at some hundred bytes each."""

@@ -36,14 +36,14 @@ from howlate.errors import NotPossibleError, StorageError
 from howlate.model.decode import json_value
 from howlate.store.files import sync
 from howlate.system.interrupts import interrupts_held
-from howlate.words.statement import rule
+from howlate.words.statement import message
 
-CACHE_NOT_WRITTEN = rule(
+CACHE_NOT_WRITTEN = message(
     "lab.cache-not-written",
     "{path} could not be written: {reason}",
     remedy="make room there, or set HOWLATE_CACHE to another folder",
 )
-CACHE_UNSAFE = rule(
+CACHE_UNSAFE = message(
     "lab.cache-unsafe",
     "{who} may change {path}, and the lab runs programs from {cache}",
     remedy="set HOWLATE_CACHE to a folder that only you may change, or call `chmod go-w {path:shell}`",

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from howlate.errors import NotPossibleError, UsageError
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-NOT_INSTALLED = rule(
+NOT_INSTALLED = message(
     "lab.not-installed", "{program} is not installed", remedy="install the package {package}"
 )
-NOT_IN_ARCHIVE = rule("lab.not-in-archive", "the archive does not have {what}", remedy="{hint}")
-NO_MODULE = rule("lab.no-module", "no module can be built for {kernel}: {reason}", remedy="{hint}")
-FAILED = rule("lab.failed", "{what} failed: {reason}")
-UNUSABLE = rule("lab.unusable", "{what} cannot be used: {reason}", remedy="{hint}")
+NOT_IN_ARCHIVE = message("lab.not-in-archive", "the archive does not have {what}", remedy="{hint}")
+NO_MODULE = message("lab.no-module", "no module can be built for {kernel}: {reason}", remedy="{hint}")
+FAILED = message("lab.failed", "{what} failed: {reason}")
+UNUSABLE = message("lab.unusable", "{what} cannot be used: {reason}", remedy="{hint}")
 OTHER_MIRROR = "use another mirror"
 
 

@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 from howlate.errors import NotPossibleError
-from howlate.words.statement import rule
+from howlate.words.statement import message
 
-NO_REAL_TIME = rule("lab.no-real-time", "guests cannot run in real time: {reason}", remedy="{hint}")
+NO_REAL_TIME = message("lab.no-real-time", "guests cannot run in real time: {reason}", remedy="{hint}")
 
 DEVICE = Path("/dev/kvm")
 TRY_S = 20.0

@@ -24,9 +24,9 @@ from howlate.replay.log import ExecutionLog, Integers, LoggedSpan, LogPlan
 from howlate.replay.symbols import USER_TOP, Symbols
 from howlate.store.activation import Activation, Activations
 from howlate.store.activations import streamed_activations
-from howlate.words.statement import rule
+from howlate.words.statement import message
 
-STAMP_NOT_FOUND = rule(
+STAMP_NOT_FOUND = message(
     "lab.replay-no-stamp",
     "the guest of {cell} did not execute the reading of its time stamps",
     remedy="report it with the run: this is a defect of howlate",

@@ -7,9 +7,9 @@ from pathlib import Path
 from howlate.errors import UsageError
 from howlate.model.facts import Facts
 from howlate.model.run import Run
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-STARTED_ANEW = rule(
+STARTED_ANEW = message(
     "run.started-anew",
     "the machine was rebooted before {time}: cells measured before and after may differ by that",
 )

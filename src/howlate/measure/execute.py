@@ -31,7 +31,7 @@ from howlate.system.interrupts import interrupts_held, next_of, wait_for
 from howlate.system.scratch import MEMORY, free_bytes, held_folder, remove_stale
 from howlate.targets import Outcome, Progress, Target
 from howlate.words import say
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from howlate.model.summary import CellSummary
     from howlate.store.stream import Recording
 
-INTERRUPTED = rule("run.interrupted", "interrupted")
-FAULT = rule("run.fault", "{kind}: {problem}")
-ENDED_EARLY = rule("run.ended-early", "the probe ended early (stop reason: {reason})")
+INTERRUPTED = message("run.interrupted", "interrupted")
+FAULT = message("run.fault", "{kind}: {problem}")
+ENDED_EARLY = message("run.ended-early", "the probe ended early (stop reason: {reason})")
 
 PREFIX = "howlate-"
 """The prefix of folders in memory: streams here, guests in lab/guests/scratch.py."""

@@ -12,12 +12,12 @@ from howlate.model.facts import Facts
 from howlate.plan import Machines
 from howlate.system.interrupts import interrupts_held, result_of, wait_for
 from howlate.targets import Target
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-IN_FORCE_UNKNOWN = rule(
+IN_FORCE_UNKNOWN = message(
     "lab.in-force-unknown",
     "{label}: whether {parameters:all} is in force is not known: the kernel reports neither that it knows it nor "
     "that it does not (a parameter of a module counts only where the module is built in)",

@@ -56,13 +56,13 @@ from howlate.plan.settings import Settings, places, read_settings
 from howlate.plan.turns import turns_as_gaps
 from howlate.system.paths import SHARE
 from howlate.targets import Target
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-SCALED = rule("run.scaled", "counts and durations are {scale:number} times the study's (--scale): {rows}")
-SCALE_CHANGES_NOTHING = rule(
+SCALED = message("run.scaled", "counts and durations are {scale:number} times the study's (--scale): {rows}")
+SCALE_CHANGES_NOTHING = message(
     "run.scale-changes-nothing", "--scale changes nothing: --set says how long the study is"
 )
-SEED_CHANGES_NOTHING = rule(
+SEED_CHANGES_NOTHING = message(
     "run.seed-changes-nothing",
     "a changed seed changes nothing in virtual time: each point is measured with the seeds 1 to {seeds}",
 )

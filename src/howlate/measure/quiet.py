@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Protocol
 
 from howlate.errors import UsageError
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-NOT_QUIET = rule(
+NOT_QUIET = message(
     "quiet.not-quiet",
     "the machine was not quiet when the run began: after {limit_s:number} s of waiting others used {busy}",
 )

@@ -22,24 +22,26 @@ from howlate.store.files import check_text, measure_again, storing
 from howlate.store.lock import locked
 from howlate.store.run_folder import KERNELS, RUN, SUMMARY, RunFolder, file_name
 from howlate.system.paths import NO_RUN, RUNS
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 if TYPE_CHECKING:
     from howlate.model.loaded import RunContent
 
-GONE_ON = rule(
+GONE_ON = message(
     "run.gone-on",
     "continued at {time} with {count} complete cell",
     "continued at {time} with {count} complete cells",
     by="count",
 )
-OTHER_VERSIONS = rule("run.other-versions", "begun with {before}, continued with {now}")
-ENDED_EARLY = rule(
+OTHER_VERSIONS = message("run.other-versions", "begun with {before}, continued with {now}")
+ENDED_EARLY = message(
     "run.ended-at-threshold",
     "the run ended at the first latency above its threshold, in cell {cells:number} of {planned:number}",
 )
-NOT_MEASURED = rule("run.not-measured", "not measured yet")
-CELL_GONE = rule("run.cell-gone", "it was measured, but {file} is gone; restore it from a copy, or {remedy}")
+NOT_MEASURED = message("run.not-measured", "not measured yet")
+CELL_GONE = message(
+    "run.cell-gone", "it was measured, but {file} is gone; restore it from a copy, or {remedy}"
+)
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 

@@ -16,30 +16,30 @@ from typing import Any, TypeVar
 from howlate.errors import REMEDIED, DamagedError, HowlateError, UsageError
 from howlate.system.opening import NotRegularError, TooLargeError, read_bytes
 from howlate.words.say import from_json
-from howlate.words.statement import VERBATIM, Statement, rule
+from howlate.words.statement import VERBATIM, Statement, message
 
-NEAREST = rule("decode.nearest", 'did you mean "{name}"?')
-KNOWN = rule("decode.known", "choose one of {names:all}")
-IN_FILE = rule("decode.in-file", "{file}: {problem}")
-UNKNOWN = rule("decode.unknown", 'there is no {what} "{name}"', remedy="{hint}")
-UNKNOWN_KEY = rule("decode.unknown-key", 'unknown key "{key}"', remedy="{hint}")
-MISSING_KEY = rule("decode.missing-key", 'the key "{key}" is missing', remedy="add {key}, {kind}")
-WRONG_VALUE = rule(
+NEAREST = message("decode.nearest", 'did you mean "{name}"?')
+KNOWN = message("decode.known", "choose one of {names:all}")
+IN_FILE = message("decode.in-file", "{file}: {problem}")
+UNKNOWN = message("decode.unknown", 'there is no {what} "{name}"', remedy="{hint}")
+UNKNOWN_KEY = message("decode.unknown-key", 'unknown key "{key}"', remedy="{hint}")
+MISSING_KEY = message("decode.missing-key", 'the key "{key}" is missing', remedy="add {key}, {kind}")
+WRONG_VALUE = message(
     "decode.wrong-value", '"{key}" must be {kind}, not {given}', remedy="write {key} = {example}"
 )
-WRONG_OPTION = rule(
+WRONG_OPTION = message(
     "decode.wrong-option", "{option} must be {kind}, not {given}", remedy="write {option} {example}"
 )
-NOT_WITH = rule("decode.not-with", "{option} does not go with {other}", remedy="leave {option} out")
-NOT_A_PAIR = rule(
+NOT_WITH = message("decode.not-with", "{option} does not go with {other}", remedy="leave {option} out")
+NOT_A_PAIR = message(
     "decode.not-a-pair", '{option} "{text}" is not NAME=VALUE: {reason}', remedy="write {option} {example}"
 )
-NO_FILE = rule("decode.no-file", "{path} does not exist", remedy="check the name for a typing error")
-UNREADABLE = rule(
+NO_FILE = message("decode.no-file", "{path} does not exist", remedy="check the name for a typing error")
+UNREADABLE = message(
     "decode.unreadable", "{path} cannot be read: {reason}", remedy="name a regular file that you may read"
 )
-SYNTAX = rule("decode.syntax", "{file} is not {format}: {reason}", remedy="correct the file there")
-UNKNOWN_SCHEMA = rule(
+SYNTAX = message("decode.syntax", "{file} is not {format}: {reason}", remedy="correct the file there")
+UNKNOWN_SCHEMA = message(
     "decode.unknown-schema", "this howlate does not know schema {schema}", remedy="use a newer howlate"
 )
 

@@ -7,9 +7,9 @@ from typing import Any, Final, Literal
 
 from howlate.errors import DamagedError
 from howlate.words import say
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-DAMAGED = rule("finding.damaged", "a finding is damaged: {damage}", remedy="run `howlate doctor` again")
+DAMAGED = message("finding.damaged", "a finding is damaged: {damage}", remedy="run `howlate doctor` again")
 
 Level = Literal["late", "note", "ok", "unknown"]
 LEVELS: Final[tuple[Level, ...]] = ("late", "note", "unknown", "ok")

@@ -14,14 +14,14 @@ from howlate.model.plan import Plan
 from howlate.model.seal import is_changed, sealed
 from howlate.model.study import KERNEL, Study
 from howlate.words.say import english, to_json
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-CHANGED_SINCE = rule("model.changed-since", "it was changed after howlate wrote it")
-WITHOUT_RIGHT = rule(
+CHANGED_SINCE = message("model.changed-since", "it was changed after howlate wrote it")
+WITHOUT_RIGHT = message(
     "run.without-right", "measured under SCHED_OTHER, because {policy} is not permitted here: {reason}"
 )
 
-NOT_EXPLAINED = rule("run.not-explained", "what delayed the late samples was not recorded: {reason}")
+NOT_EXPLAINED = message("run.not-explained", "what delayed the late samples was not recorded: {reason}")
 
 REAL, VIRTUAL = "real", "virtual"
 CLOCKS = (REAL, VIRTUAL)

@@ -21,7 +21,7 @@ from howlate.plan.options import (
     plain,
 )
 from howlate.plan.settings import LAB, LOADS, PROGRAM, TARGETS, Setting, Settings, over
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 STUDY, CHANGED, PROBE = "the study", "--set", "the probe"
 """Origins that are not files."""
@@ -29,7 +29,7 @@ TARGET = "target"
 """The name of a load's target among its options."""
 
 
-SET_BY_FILE = rule("plan.set-by-file", "{file} sets {names:all}.")
+SET_BY_FILE = message("plan.set-by-file", "{file} sets {names:all}.")
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 from howlate.model.answer import FewActions
 from howlate.model.plan import Cell
 from howlate.model.study import PART
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-TOO_SHORT = rule(
+TOO_SHORT = message(
     "lasting.too-short",
     "{cells} last {length}: {load} makes {many} {deeds} in that time, {wanted} at least make a load",
 )
-TOO_SHORT_SUPPOSED = rule(
+TOO_SHORT_SUPPOSED = message(
     "lasting.too-short-supposed",
     "{cells} last {length}: {load} makes about {many} {deeds} in that time where one takes {each}, {wanted} at least "
     "make a load",

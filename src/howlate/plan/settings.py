@@ -13,9 +13,9 @@ from pathlib import Path
 from howlate.errors import UsageError
 from howlate.model.decode import Table, parse_toml, read_text
 from howlate.model.study import Value, scalar
-from howlate.words.statement import rule
+from howlate.words.statement import message
 
-ANOTHERS = rule(
+ANOTHERS = message(
     "settings.anothers",
     "{file} belongs to another user or may be written by any, and would decide what is measured and where",
     remedy="call howlate in another folder, or make the file your own: chown -h $(id -u) {file:shell}; "

@@ -11,9 +11,9 @@ from howlate.model.plan import Cell
 from howlate.model.study import PART, spell
 from howlate.model.units import format_duration, parse_duration_ns
 from howlate.plan.options import find_test
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-TURNS_ARE_GAPS = rule(
+TURNS_ARE_GAPS = message(
     "turns.are-gaps",
     "{option}={threshold} counts the turns of the guest's other CPUs as gaps, which are up to {turns} long; "
     "--set {option}={longer} counts only what is longer",

@@ -17,26 +17,26 @@ from howlate.verdict.evidence import answers_of
 from howlate.words.caption import Caption
 from howlate.words.language import N_
 from howlate.words.say import english, to_json
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-NAMED = rule(
+NAMED = message(
     "bisect.change",
     "{change} makes the difference: {good} keeps {limit_ns:asked}, {bad} does not; confirmed by 8 other {units}.",
 )
-NOT_CONFIRMED = rule(
+NOT_CONFIRMED = message(
     "bisect.unconfirmed",
     "Not confirmed: {bad} is the first that does not keep {limit_ns:asked}, but in 8 other {units} {good} is "
     "{good_again} and {bad} {bad_again}.",
 )
-RANGE = rule(
+RANGE = message(
     "bisect.among",
     "Not narrowed down: the first bad one is among {suspects:list}; all but the last of these were skipped.",
 )
-ENDS = rule(
+ENDS = message(
     "bisect.same-ends",
     "Not searched: {first} is {first_is}, and {last} is {last_is}; one must be good and the other bad.",
 )
-SCATTERED = rule(
+SCATTERED = message(
     "bisect.margin",
     "{outcome} The margin is {margin:percent} of the limit, because the windows of one end differ by as much. A "
     "limit further from both ends, or a longer window, makes it smaller.",

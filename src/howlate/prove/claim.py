@@ -6,15 +6,15 @@ from typing import Any
 
 from howlate.prove.proof import Proof
 from howlate.words.say import english, to_json
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-CLAIM = rule(
+CLAIM = message(
     "proof.claim-of-phase",
     "Only for this phase of the load against the tick, not for other phases, loads or hardware, and for {release}: "
     "{claim}",
 )
-RELEASE = rule("proof.release", "a single release")
-ARMED = rule("proof.release-armed", "a single release that is armed at least {ahead_ns:exact} ahead")
+RELEASE = message("proof.release", "a single release")
+ARMED = message("proof.release-armed", "a single release that is armed at least {ahead_ns:exact} ahead")
 
 
 def claim_of(proof: Proof) -> Statement:

@@ -26,9 +26,9 @@ from howlate.why.late_parts import parts_sheet
 from howlate.words.language import N_, _
 from howlate.words.quantities import exact_text
 from howlate.words.say import english, say, to_json
-from howlate.words.statement import rule
+from howlate.words.statement import message
 
-REPLAYED = rule(
+REPLAYED = message(
     "proof.replayed",
     "Release at {at_ns:exact}, {latency_ns:exact} late; replayed, the same to the nanosecond.",
 )

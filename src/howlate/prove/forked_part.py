@@ -23,9 +23,9 @@ from howlate.replay.premises import ComparedPair, Witness
 from howlate.replay.release_path import release_path
 from howlate.replay.symbols import Symbols
 from howlate.replay.tick_shift import COMPARED_NS, shift_ns
-from howlate.words.statement import rule
+from howlate.words.statement import message
 
-UNEQUAL = rule(
+UNEQUAL = message(
     "lab.unequal-forks",
     "two forks of one guest differ: {what} {again_ns:exact}, before {before_ns:exact}",
     remedy="remove {path}, and report it: equal inputs should give equal guests",

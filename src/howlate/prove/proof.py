@@ -15,41 +15,41 @@ from howlate.prove.landscape import Goal, Probed, ReleaseWindow, Search, divided
 from howlate.prove.release_lead import Eps, eps_of
 from howlate.replay.premises import SAMPLED, ComparedPair, Witness, of_order, witness_to_json
 from howlate.words.say import english, to_json
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-SENTENCE = rule(
+SENTENCE = message(
     "proof.sentence",
     "{kernel}, {load}, one release between {first_ns:exact} and {end_ns:exact}: the latest found is {found_ns:exact} "
     "late, at {at_ns:exact}; {outcome}.",
 )
-BOUND = rule(
+BOUND = message(
     "proof.bound",
     "bound {bound_ns:exact}, if these premises hold, which were sampled, not watched{accepted}: {premises:list} "
     "({terms})",
 )
-NO_MISS = rule("proof.no-miss", "no release was found that misses {deadline_ns:exact}; {bound}")
-MISSED = rule("proof.miss", "{deadline_ns:exact} is missed ({probes:count} probes)")
-OPEN = rule(
+NO_MISS = message("proof.no-miss", "no release was found that misses {deadline_ns:exact}; {bound}")
+MISSED = message("proof.miss", "{deadline_ns:exact} is missed ({probes:count} probes)")
+OPEN = message(
     "proof.uncovered",
     "{share:percent} of the instants could be later than {aim_ns:exact}, even if the sampled premises hold ({terms})",
 )
-BROKEN = rule(
+BROKEN = message(
     "proof.premise-broken",
     "no claim: {above:count} of {compared:count} releases that the search did not choose exceed their bound, so a "
     "premise does not hold",
 )
-WITHHELD = rule("proof.no-bound", "no bound, because {reasons:items}")
-TERMS = rule(
+WITHHELD = message("proof.no-bound", "no bound, because {reasons:items}")
+TERMS = message(
     "proof.basis",
     "eps {eps_ns:exact} from {logged:count} logged probes; {probes:count} probes; {pairs:count} pairs of guests "
     "compared, equal until the release; {checked}",
 )
-CHECKED = rule("proof.checked", "{checks:count} check instants, none above")
-CHECKED_SHARE = rule(
+CHECKED = message("proof.checked", "{checks:count} check instants, none above")
+CHECKED_SHARE = message(
     "proof.checked-share",
     "{checks:count} check instants, none above: with 95 % confidence less than {share:at-most} of all instants are",
 )
-SCOPE = rule(
+SCOPE = message(
     "proof.covered",
     "Each row covers one phase of the load against the tick, and a single release with none before it. In a window "
     "longer than 40 ms the measuring task also wakes up 5 ms before each 40 ms of it. Other phases, loads and "

@@ -10,12 +10,12 @@ from howlate.compare.topics import Topic
 from howlate.sides.sides import Decision, Direction, SideRow, over_points
 from howlate.statistics import phrases
 from howlate.words.caption import Caption
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 Answer = Literal["confirmed", "contradicted", "neither"]
 RT = "rt"
 
-OVER_ALL = rule(
+OVER_ALL = message(
     "over-all.answer",
     "RT is steadier over all points: {answer}. {a}'s standard deviation is {ratio:significant} times {b}'s on "
     "average (95 % interval {low:significant} to {high:significant}); smaller at {smaller} of {points} points, "
@@ -26,7 +26,7 @@ ANSWERS = {
     "contradicted": Caption("contradicted"),
     "neither": Caption("undecided"),
 }
-EXCEPTIONS = rule("over-all.exceptions", "Exceptions to that: {places:items}.")
+EXCEPTIONS = message("over-all.exceptions", "Exceptions to that: {places:items}.")
 
 
 def answer(directions: Sequence[Direction], over_all: Direction) -> Answer:

@@ -21,9 +21,9 @@ from howlate.errors import DamagedError
 from howlate.replay.instructions import AMD64, InstructionKind, kind_of
 from howlate.replay.log import Addresses, ExecutionLog, Integers
 from howlate.replay.symbols import Symbols
-from howlate.words.statement import rule
+from howlate.words.statement import message
 
-TIME_UNEXPLAINED = rule(
+TIME_UNEXPLAINED = message(
     "why.time-unexplained",
     "{ns:time} of a guest's time are not explained by the instructions that were logged",
     remedy="report it with the run: this is a defect of howlate",

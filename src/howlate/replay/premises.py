@@ -12,37 +12,37 @@ from howlate.model.facts import Facts
 from howlate.model.preemption import kernel_version
 from howlate.settings.fair_server import FACT as FAIR_SERVER
 from howlate.settings.rt_throttling import PERIOD, RUNTIME
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-HOLDER = rule(
+HOLDER = message(
     "proof.premise-holder",
     "what has the CPU goes on in the same way whether or not a task waits for it",
 )
-INDEPENDENT = rule("proof.premise-independent", "nothing before a release depends on when the release is")
-SUPREMUM = rule(
+INDEPENDENT = message("proof.premise-independent", "nothing before a release depends on when the release is")
+SUPREMUM = message(
     "proof.premise-eps", "no release differs from its neighbours by more than eps, the most that was seen"
 )
-ABOVE = rule(
+ABOVE = message(
     "proof.above",
     "{name} ({policy}) is above the measuring task (FIFO {measuring}); it ran {ran} times before the release",
 )
-GOES_IDLE = rule(
+GOES_IDLE = message(
     "proof.goes-idle",
     "the CPU was idle for {idle_ns:exact} of {of_ns:exact}, where the next timer changes tick and idle depth, and "
     "nohz=off is not among the kernel's parameters",
 )
-OTHER_MACHINE = rule(
+OTHER_MACHINE = message(
     "proof.other-machine",
     "two guests that wait for {first_ns:exact} and {later_ns:exact} were not the same machine {before_ns:exact} "
     "before that; words without an explanation: {places:count}, the first at {place}",
 )
-NOT_COUNTED = rule("proof.not-counted", "the kernel does not count how long its tasks run")
-OUT_OF_ORDER = rule(
+NOT_COUNTED = message("proof.not-counted", "the kernel does not count how long its tasks run")
+OUT_OF_ORDER = message(
     "proof.out-of-order",
     "a release started {excess_ns:exact} later than one that was due after it, and the interrupt and wake-up of a "
     "release make at most {most_ns:exact}",
 )
-REAL_TIME = rule(
+REAL_TIME = message(
     "proof.real-time",
     "real-time tasks ({load}) have used {used_ns:exact} of CPU time since the boot, and the kernel may stop them for "
     "others ({limit})",

@@ -15,16 +15,16 @@ from howlate.model.facts import bracketed as bracketed  # checks have it from he
 from howlate.model.finding import Aim, Finding, Level
 from howlate.words import say
 from howlate.words.printable import shell_word
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-UNKNOWN = rule("doctor.not-known", "not known: {fact}: {reason}")
-VALUE = rule("doctor.value", "{value}")
-ABSENT = rule("doctor.absent", "not available")
-NOT_NEEDED = rule("doctor.not-needed", "not needed")
-EVERY = rule("doctor.every", "every {interval_s} s")
-ELSEWHERE = rule("doctor.elsewhere", "not on the measuring CPUs")
-ABOVE = rule("doctor.above", "{tasks} may run before the measuring task ({policy}:{priority})")
-LACKING = rule("doctor.lacking", "no {capability}, and {resource} is {limit}")
+UNKNOWN = message("doctor.not-known", "not known: {fact}: {reason}")
+VALUE = message("doctor.value", "{value}")
+ABSENT = message("doctor.absent", "not available")
+NOT_NEEDED = message("doctor.not-needed", "not needed")
+EVERY = message("doctor.every", "every {interval_s} s")
+ELSEWHERE = message("doctor.elsewhere", "not on the measuring CPUs")
+ABOVE = message("doctor.above", "{tasks} may run before the measuring task ({policy}:{priority})")
+LACKING = message("doctor.lacking", "no {capability}, and {resource} is {limit}")
 
 MEASURE_ON_SOME = "measure on some CPUs only: `--cpus`"
 MOUNT_DEBUGFS = "mount debugfs: `mount -t debugfs none /sys/kernel/debug`"

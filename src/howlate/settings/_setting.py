@@ -10,9 +10,9 @@ from howlate.model.cause import Cause
 from howlate.model.facts import Facts, format_cpus
 from howlate.model.finding import Aim
 from howlate.settings._check import Check, incomplete, measuring_cpus, other_cpus
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-NO_OTHER_CPU = rule("flip.no-other-cpu", "no CPU besides the measuring ones")
+NO_OTHER_CPU = message("flip.no-other-cpu", "no CPU besides the measuring ones")
 SYSCTL, TMPFILES = "/etc/sysctl.d/90-howlate.conf", "/etc/tmpfiles.d/90-howlate.conf"
 
 Candidates = Callable[[Facts, Aim], "tuple[str, ...] | Statement"]

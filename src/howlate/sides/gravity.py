@@ -9,22 +9,22 @@ from howlate.model.study import TIMER
 from howlate.model.summary import CellSummary
 from howlate.sides.joined import Joined, MatrixPlace, described, labels_that_vary
 from howlate.statistics.valid import GRAVITY
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-OF = rule("gravity.of", "{gravity_ns:time} ({names:all})")
-ALIKE = rule("gravity.alike", "latencies are smaller by the gravity of the real-time core: {values:items}")
-DIFFERS = rule(
+OF = message("gravity.of", "{gravity_ns:time} ({names:all})")
+ALIKE = message("gravity.alike", "latencies are smaller by the gravity of the real-time core: {values:items}")
+DIFFERS = message(
     "gravity.differs",
     "latencies must not be compared as they stand (measure with --set knob=core_gravity=0, or add the gravity), "
     "because those of a real-time core are smaller by its gravity: {values:items}",
 )
-BESIDE_PUBLISHED = rule(
+BESIDE_PUBLISHED = message(
     "gravity.beside-published",
     "the published figures must not be compared with ours as they stand, because ours are smaller by the gravity of "
     "the real-time core, and that of the published ones is not known: {values:items}",
 )
 
-ANTICIPATED = rule(
+ANTICIPATED = message(
     "verdict.anticipated",
     "In {rows:list} the real-time core programs its timers {gravity_ns:time} ahead of the release (its gravity), and "
     "a task that starts before its release keeps every deadline: from the timer on it has {from_timer_ns:time}.",

@@ -19,36 +19,36 @@ from howlate.sides.side_names import fact
 from howlate.statistics.groups import IN_FORCE
 from howlate.words.caption import Caption
 from howlate.words.language import N_
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 MEMORY = "memory.total_kib"
 
-ONE_SIDED = rule(
+ONE_SIDED = message(
     "join.one-sided",
     "measured on {sides} alone, {count} place: {places:items}",
     "measured on {sides} alone, {count} places: {places:items}",
     by="count",
 )
-SETTING = rule(
+SETTING = message(
     "join.setting",
     "the setting {name} differs at {points} of {of} point: {values:items}",
     "the setting {name} differs at {points} of {of} points: {values:items}",
     by="of",
 )
-IN_FORCE_DIFFERS = rule(
+IN_FORCE_DIFFERS = message(
     "join.in-force",
     "the {name} in force differs at {points} of {of} point: {values:items}",
     "the {name} in force differs at {points} of {of} points: {values:items}",
     by="of",
 )
-VALUE_OF = rule("join.value-of", "{value} ({sides})")
-NOT_ALONE = rule(
+VALUE_OF = message("join.value-of", "{value} ({sides})")
+NOT_ALONE = message(
     "join.not-alone",
     "{side} was not alone ({places:items}): other tasks used its CPUs while it was measured, and a difference may "
     "be their doing",
 )
-NEVER_ALONE = rule("join.never-alone", "other tasks ran during {side}: a difference may be theirs")
-MACHINES = rule(
+NEVER_ALONE = message("join.never-alone", "other tasks ran during {side}: a difference may be theirs")
+MACHINES = message(
     "join.machine",
     "these are different machines, {what}: {values:items}; what differs between them is not the kernel's alone",
 )
@@ -63,7 +63,7 @@ IDENTITY = {
     "lab.emulator": Caption("QEMU"),
 }
 """The facts that tell machines apart, and their names."""
-MADE_WITH = rule("join.made-with", "the runs have different {what}: {values:all}")
+MADE_WITH = message("join.made-with", "the runs have different {what}: {values:all}")
 
 
 def unlike(joined: Joined) -> list[Statement]:

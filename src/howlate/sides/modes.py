@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from howlate.model.loaded import RunContent
 from howlate.model.mode import MODE, with_mode
 from howlate.sides.printed_figures import of_both_modes
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 Telling = Callable[[Mapping[str, str]], dict[str, str]]
 """The labels that a cell is shown with, from its own."""
-IN_MODE = rule("run.in-mode", "every activation is in {mode} mode")
+IN_MODE = message("run.in-mode", "every activation is in {mode} mode")
 
 
 def telling(contents: Sequence[RunContent]) -> Telling:

@@ -33,7 +33,7 @@ from howlate.statistics.quantiles import interval_over
 from howlate.statistics.spread import Spread, spread_of
 from howlate.words.language import N_
 from howlate.words.say import english, to_json
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 FIGURES = ("minimum", "mean", "p99", "maximum", "deviation", "overruns", "exceeded", "deadline_misses")
 """The published layout, in its order, plus the p99 and the misses of a stated deadline."""
@@ -55,21 +55,21 @@ LEVEL = 0.05
 HALF_A_MISS = 0.5
 """What a count of misses is short of, and what it is uncertain by: none was seen does not say that there are none."""
 
-STARVED = rule("pairs.starved", "the load was starved, as the study expects")
-NOT_ALIKE = rule("pairs.not-alike", "they were not measured alike ({settings})")
-TOO_FEW_PAIRS = rule(
+STARVED = message("pairs.starved", "the load was starved, as the study expects")
+NOT_ALIKE = message("pairs.not-alike", "they were not measured alike ({settings})")
+TOO_FEW_PAIRS = message(
     "pairs.too-few",
     "{pairs} pair of repetitions cannot show any difference among {figures} figures: measure {needed} or more",
     "{pairs} pairs of repetitions cannot show any difference among {figures} figures: measure {needed} or more",
     by="pairs",
 )
-NO_PAIRS = rule("pairs.none", "no repetition is valid on both sides")
-NO_MISSES = rule("pairs.no-misses", "no release missed the deadline on either side")
-NO_VALUE = rule("pairs.no-value", "not every repetition has a value above zero")
-ONLY_ALONE = rule(
+NO_PAIRS = message("pairs.none", "no repetition is valid on both sides")
+NO_MISSES = message("pairs.no-misses", "no release missed the deadline on either side")
+NO_VALUE = message("pairs.no-value", "not every repetition has a value above zero")
+ONLY_ALONE = message(
     "pairs.only-alone", "its interval alone would tell them apart, but not among {figures} figures (Holm)"
 )
-IN_THE_MARGIN = rule("pairs.in-the-margin", "the interval reaches into the margin of {margin:number}")
+IN_THE_MARGIN = message("pairs.in-the-margin", "the interval reaches into the margin of {margin:number}")
 
 Direction = Literal["smaller", "larger", "equal", "indistinct", "unstated"]
 DIRECTIONS: Mapping[Direction, str] = {

@@ -14,9 +14,9 @@ from howlate.statistics.deadline import together
 from howlate.statistics.quantiles import interval_over
 from howlate.statistics.spread import Spread, spread_of
 from howlate.words.say import english
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-VIRTUAL_TIME = rule(
+VIRTUAL_TIME = message(
     "run.virtual-time",
     "virtual time: instructions, not microseconds of your hardware; no caches, no real devices",
 )

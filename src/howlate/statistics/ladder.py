@@ -18,11 +18,11 @@ from howlate.statistics.phrases import column_heading
 from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import asked_text, odds, seconds_text
 from howlate.words.say import Text, count_text
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-LATER = rule("ladder.later", "Measured {of:list}; later than {steps:items}.")
-LATER_ALONE = rule("ladder.later-alone", "Later than {steps:items}.")
-LONGER = rule("ladder.longer", "Watched {of:list}; gaps longer than {steps:items}.")
+LATER = message("ladder.later", "Measured {of:list}; later than {steps:items}.")
+LATER_ALONE = message("ladder.later-alone", "Later than {steps:items}.")
+LONGER = message("ladder.longer", "Watched {of:list}; gaps longer than {steps:items}.")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from howlate.words.quantities import bytes_text, percent, rate_text
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 LOADED_SHARE = 0.5
 """A load below this share of what it is held against was not there. The probe applies the same limit when it
@@ -16,12 +16,14 @@ CPU = "CPU"
 """The unit of a share of the CPUs given to a load, from 0 to 1."""
 BYTES = "B/s"
 
-NOT_LOADED = rule("load.not-loaded", "not loaded: {reason}.")
-BELOW_TARGET = rule("load.below-target", "the load {load} achieved {achieved}, and its target is {expected}")
-BELOW_ALONE = rule(
+NOT_LOADED = message("load.not-loaded", "not loaded: {reason}.")
+BELOW_TARGET = message(
+    "load.below-target", "the load {load} achieved {achieved}, and its target is {expected}"
+)
+BELOW_ALONE = message(
     "load.below-alone", "the load {load} achieved {achieved}, and {expected} while nothing was measured"
 )
-NOTHING_DONE = rule(
+NOTHING_DONE = message(
     "load.nothing-done", "the load {load} completed no {operation} in the {duration_ns:asked} of the cell"
 )
 

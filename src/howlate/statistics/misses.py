@@ -12,24 +12,24 @@ from howlate.statistics.groups import groups_of
 from howlate.statistics.labels import axes_that_vary
 from howlate.statistics.phrases import DATA_POINTS, RELEASES
 from howlate.words.caption import Caption
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-MISSED = rule(
+MISSED = message(
     "deadline.missed",
     "Of {releases:count} {things} {misses:count} missed the deadline of {deadline_ns:asked} ({late:count} late, "
     "{unserved:count} never served).",
 )
-MISSED_AT_LEAST = rule(
+MISSED_AT_LEAST = message(
     "deadline.missed-at-least",
     "Of {releases:count} {things} at least {misses:count} missed the deadline of {deadline_ns:asked}.",
 )
-UNSTATED_MISSED = rule(
+UNSTATED_MISSED = message(
     "deadline.unstated-missed",
     "Of {releases:count} releases {misses:count} missed the deadline ({late:count} late, {unserved:count} never "
     "served).",
 )
 """Of an older howlate's summaries, which do not say the deadline."""
-WORST_ROW = rule(
+WORST_ROW = message(
     "deadline.worst-row", "The largest share missed it in the row {row}: {misses:count} of {releases:count}."
 )
 

@@ -8,24 +8,24 @@ from howlate.model.columns import TITLES, column_title
 from howlate.model.columns import things as things_counted
 from howlate.model.summary import MISSES
 from howlate.words.caption import Caption
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-UNDER = rule("place.under", "under {load}")
-WITHOUT_LOAD = rule("place.without-load", "without load")
-OVER_ALL = rule("place.over-all", "over all")
-AT_PERIOD = rule("place.period", "at a period of {period}")
-WITH = rule("place.label", "with {name} {value}")
-PLACE = rule("place.labels", "{labels:words}")
-TIME = rule("time.alone", "{time_ns:time}")
-TIME_WITHIN = rule(
+UNDER = message("place.under", "under {load}")
+WITHOUT_LOAD = message("place.without-load", "without load")
+OVER_ALL = message("place.over-all", "over all")
+AT_PERIOD = message("place.period", "at a period of {period}")
+WITH = message("place.label", "with {name} {value}")
+PLACE = message("place.labels", "{labels:words}")
+TIME = message("time.alone", "{time_ns:time}")
+TIME_WITHIN = message(
     "time.within", "{time_ns:time} ({low_ns:time-at-least} to {high_ns:time-at-most} with 95 %)"
 )
-TIME_AT = rule("time.at", "{time} {where}")
-SIDE_AT = rule("side.at", "{side} ({where})")
-NUMBER = rule("number.alone", "{value:significant}")
-NUMBERS = rule("number.range", "{low:significant} to {high:significant}")
-SO_MANY_SEEDS = rule("repetitions.so-many-seeds", "{count} seed", "{count} seeds", by="count")
-SO_MANY_REPETITIONS = rule(
+TIME_AT = message("time.at", "{time} {where}")
+SIDE_AT = message("side.at", "{side} ({where})")
+NUMBER = message("number.alone", "{value:significant}")
+NUMBERS = message("number.range", "{low:significant} to {high:significant}")
+SO_MANY_SEEDS = message("repetitions.so-many-seeds", "{count} seed", "{count} seeds", by="count")
+SO_MANY_REPETITIONS = message(
     "repetitions.so-many-repetitions", "{count} repetition", "{count} repetitions", by="count"
 )
 RELEASES, DATA_POINTS = Caption("releases"), Caption("data points")

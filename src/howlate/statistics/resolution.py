@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 
 from howlate.model.guest_cpus import GUEST, GuestCpus
 from howlate.model.summary import CellSummary, ColumnSummary
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 WAITS = 4
 """By how many times the sum of what the other CPUs' turns were shortened by a figure moved, at most: 3.2 in the
@@ -24,7 +24,7 @@ artefact table, rounded up because its maxima are those of 200 points."""
 MOVE = 0.10
 """The share of a figure by which halving the turn may move it."""
 
-BELOW = rule(
+BELOW = message(
     "resolution.below",
     "below the lab's resolution: {columns}. The CPUs of this guest execute in turns of {turn_ns:time}; halving them "
     "could move a time below {least_ns:time} by 10 % or more.",

@@ -12,17 +12,17 @@ from collections.abc import Sequence
 from howlate.model.summary import CellSummary
 from howlate.model.tail import BLOCKS, TailSummary
 from howlate.model.units import period_ns_of
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 FIRST = 2
 """Blocks of BLOCKS that are the start: 4 %."""
 
-MAXIMUM = rule(
+MAXIMUM = message(
     "start.maximum",
     "the largest {column}, {max_ns:time}, lies in the first 4 % of its cell, where chance puts 1 in 25: the start "
     "may have made it. Afterwards the largest is {rest_ns:time}.",
 )
-EXCEEDED = rule(
+EXCEEDED = message(
     "start.exceeded",
     "the {count} value of {column} above the period lies in the first 4 % of its cell: the start may have made it.",
     "all {count} values of {column} above the period lie in the first 4 % of their cells: the start may have made "

@@ -12,26 +12,26 @@ from howlate.model.run import Run
 from howlate.model.study import spell
 from howlate.model.summary import CellSummary
 from howlate.statistics.labels import row_names
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 MOST_NAMED = 8
 
-ENDED = rule("threshold.ended", "{cell}: ended at the first latency above {threshold}.")
-UNSTATED = rule("threshold.unstated", "{cell}: ended by its threshold.")
+ENDED = message("threshold.ended", "{cell}: ended at the first latency above {threshold}.")
+UNSTATED = message("threshold.unstated", "{cell}: ended by its threshold.")
 """An older run lacks the threshold."""
-ON_CPU = rule("threshold.on-cpu", "It was on CPU {cpu}, {at_s:seconds} after the first release.")
-AT = rule("threshold.at", "It was {at_s:seconds} after the first release.")
-TRACED = rule(
+ON_CPU = message("threshold.on-cpu", "It was on CPU {cpu}, {at_s:seconds} after the first release.")
+AT = message("threshold.at", "It was {at_s:seconds} after the first release.")
+TRACED = message(
     "threshold.traced",
     "The kernel's trace was stopped there: read /sys/kernel/tracing/trace on that machine before anything else uses "
     "the trace.",
 )
-TRACE_IT = rule(
+TRACE_IT = message(
     "threshold.trace-it",
     "To see what led there, measure again with `--set break-trace=true`, which stops the kernel's trace at such a "
     "latency.",
 )
-MORE = rule(
+MORE = message(
     "threshold.more",
     "{count} more cell was ended by its threshold.",
     "{count} more cells were ended by their threshold.",

@@ -12,66 +12,66 @@ from howlate.model.knowledge import EVERYTHING, Knowledge
 from howlate.model.stated import Stated
 from howlate.model.summary import CellSummary, ColumnSummary
 from howlate.statistics.load_reached import NOT_LOADED, LoadGoal, not_loaded
-from howlate.words.statement import VERBATIM, Statement, rule
+from howlate.words.statement import VERBATIM, Statement, message
 
 LOAD_POINTS = 0.03
 """A load that missed its target by more than this share of its CPUs is named."""
 
-CUT = rule(
+CUT = message(
     "cell.cut", "the probe did not end by itself ({reason}): what follows is up to the last whole batch."
 )
-DAMAGED = rule("cell.damaged", "the stream is damaged ({reason}): what follows is up to the damage.")
-FAILED = rule("cell.failed", "the measuring thread failed before its end.")
-ACCOUNT = rule("cell.account", "{problem}.")
-UNWATCHED = rule(
+DAMAGED = message("cell.damaged", "the stream is damaged ({reason}): what follows is up to the damage.")
+FAILED = message("cell.failed", "the measuring thread failed before its end.")
+ACCOUNT = message("cell.account", "{problem}.")
+UNWATCHED = message(
     "cell.unwatched", "inconclusive: nothing was watched ({options}); give it a duration of several windows."
 )
-NO_SAMPLE = rule("cell.no-sample", "there is no sample outside warm-up.")
-DROPPED = rule(
+NO_SAMPLE = message("cell.no-sample", "there is no sample outside warm-up.")
+DROPPED = message(
     "cell.dropped",
     "incomplete: {count:count} sample dropped because the recorder could not keep up.",
     "incomplete: {count:count} samples dropped because the recorder could not keep up.",
     by="count",
 )
 _TOOK = "{thread} took {minor:count} minor and {major:count} major page faults while it measured"
-FAULTS = rule("cell.faults", f"{_TOOK}.")
-FAULTS_NOT_LOCKED = rule(
+FAULTS = message("cell.faults", f"{_TOOK}.")
+FAULTS_NOT_LOCKED = message(
     "cell.faults-not-locked",
     f"{_TOOK}; its memory was not all locked: raise `ulimit -l` (memlock) or grant CAP_IPC_LOCK.",
 )
-CLOCK_SOURCE = rule(
+CLOCK_SOURCE = message(
     "cell.clock-source", "the clock source changed from {before} to {after} while it was measured."
 )
-STEAL = rule(
+STEAL = message(
     "cell.steal",
     "virtualisation: the hypervisor took {steal_ns:time} ({share:percent} of the measuring CPUs' time); its share "
     "of the latencies cannot be told apart.",
 )
-OFFLINE = rule(
+OFFLINE = message(
     "cell.cpu-offline",
     "{thread} lost its CPU while it measured: the CPU was taken offline, or the thread's affinity changed.",
 )
-SUSPENDED = rule(
+SUSPENDED = message(
     "cell.suspended",
     "the machine was suspended for {suspended_ns:time} while it was measured: the measurement's clock stood still.",
 )
-STEPPED = rule(
+STEPPED = message(
     "cell.clock-stepped",
     "the time of day was set by {stepped_ns:time} while it was measured; latencies are on CLOCK_MONOTONIC, which "
     "does not step.",
 )
-SLEWED = rule(
+SLEWED = message(
     "cell.clock-slewed",
     "CLOCK_MONOTONIC was slewed while it was measured ({slewed_ppm:count} ppm against the hardware's clock): periods "
     "and latencies are off by that.",
 )
-SMI = rule(
+SMI = message(
     "cell.smi",
     "{count:count} system management interrupt came while it was measured.",
     "{count:count} system management interrupts came while it was measured.",
     by="count",
 )
-SWITCHED_OUT = rule(
+SWITCHED_OUT = message(
     "cell.switched-out",
     "{thread} was switched out {count:count} time involuntarily: something of its priority or above ran, or "
     "real-time throttling.",
@@ -79,13 +79,13 @@ SWITCHED_OUT = rule(
     "real-time throttling.",
     by="count",
 )
-MIGRATED = rule(
+MIGRATED = message(
     "cell.migrated",
     "{thread} migrated {count:count} time although it was pinned.",
     "{thread} migrated {count:count} times although it was pinned.",
     by="count",
 )
-STAGE_SWITCHES = rule(
+STAGE_SWITCHES = message(
     "cell.stage-switches",
     "{thread} left the stage of its real-time core {count:count} time while it measured: its latencies are partly "
     "Linux's.",
@@ -93,63 +93,65 @@ STAGE_SWITCHES = rule(
     "Linux's.",
     by="count",
 )
-GRAVITY = rule(
+GRAVITY = message(
     "cell.gravity",
     "the real-time core programs its timers {gravity_ns:time} ahead of the release (its gravity): a latency here is "
     "by about as much smaller than that of a kernel without it, and may be negative. Measure with --set "
     "knob=core_gravity=0 before you compare.",
 )
-CORE_OVERRUNS = rule(
+CORE_OVERRUNS = message(
     "cell.core-overruns",
     "{thread} has {count:count} overrun by the real-time core's own count.",
     "{thread} has {count:count} overruns by the real-time core's own count.",
     by="count",
 )
-AS_PUBLISHED = rule(
+AS_PUBLISHED = message(
     "cell.as-published",
     "the loop that the studies print never finds back after a stall: latencies after one are too large by the time "
     "that was lost.",
 )
-ALONE = rule(
+ALONE = message(
     "cell.alone",
     "one sample makes the maximum and the deviation of {column}: {sample}. Without it the maximum is "
     "{rest_max_ns:time} and not {max_ns:time}, the deviation {rest_stddev_ns:time} and not {stddev_ns:time}.",
 )
-UNORDERED = rule(
+UNORDERED = message(
     "cell.unordered",
     "imported without the order of its samples: trends, clusters and times cannot be checked.",
 )
-UNCOUNTED = rule(
+UNCOUNTED = message(
     "cell.uncounted",
     "the tool does not count missed releases: a stall may hide late answers that are not here.",
 )
-BEYOND = rule(
+BEYOND = message(
     "cell.beyond",
     "{count:count} sample lay beyond the histogram, which ends at {from_ns:time}: its value is not known.",
     "{count:count} samples lay beyond the histogram, which ends at {from_ns:time}: their values are not known.",
     by="count",
 )
-AT_LEAST = rule("cell.at-least", "the largest sample is not known: the maximum is at least what stands here.")
-CPUS_DIFFER = rule(
+AT_LEAST = message(
+    "cell.at-least", "the largest sample is not known: the maximum is at least what stands here."
+)
+CPUS_DIFFER = message(
     "cell.cpus-differ",
     "{column}: the CPUs or threads differ, with means of {means:all}. The figures here are of all of them together.",
 )
 DIFFER = 1.5
 """Largest ratio of two means at which the samples of all CPUs are one population."""
-FILE_MISSING = rule("file.missing", "{file} is missing")
-FILE_CHANGED = rule("file.changed", "{file} was changed after it was measured")
-UNCHECKED = rule("cell.unchecked", "{change}: these figures can no longer be checked against it.")
-STARVED = rule("cell.starved", "starved, as the study expects: {reason}.")
-OFF_TARGET = rule(
+FILE_MISSING = message("file.missing", "{file} is missing")
+FILE_CHANGED = message("file.changed", "{file} was changed after it was measured")
+UNCHECKED = message("cell.unchecked", "{change}: these figures can no longer be checked against it.")
+STARVED = message("cell.starved", "starved, as the study expects: {reason}.")
+OFF_TARGET = message(
     "load.off-target",
     "the load {load} achieved {achieved:percent} of its CPUs, and its target is {target:percent}.",
 )
-OF_LOAD = rule("load.reports", "the load {load}: {report}")
+OF_LOAD = message("load.reports", "the load {load}: {report}")
 
-THREAD_ON_CPU = rule("thread.on-cpu", "the measuring thread on CPU {cpu}")
-THREAD = rule("thread.unpinned", "measuring thread {number}")
-SAMPLE = rule("sample.index", "sample {index}")
-FIRST_SAMPLE = rule("sample.first", "sample {index}, the first one (a longer warm-up leaves it out)")
+THREAD_ON_CPU = message("thread.on-cpu", "the measuring thread on CPU {cpu}")
+THREAD = message("thread.unpinned", "measuring thread {number}")
+SAMPLE = message("sample.index", "sample {index}")
+FIRST_SAMPLE = message("sample.first", "sample {index}, the first one (a longer warm-up leaves it out)")
 
 
 MISSES_HOLD = frozenset(

@@ -11,9 +11,9 @@ from howlate.store.activation import Activation, Activations
 from howlate.store.duck import connection, numbers, reading, scan
 from howlate.store.run_folder import SAMPLES, CellFiles
 from howlate.store.stream import StreamReader
-from howlate.words.statement import rule
+from howlate.words.statement import message
 
-NO_ACTIVATIONS = rule(
+NO_ACTIVATIONS = message(
     "store.no-activations",
     "the samples of {cell} are not latencies of releases",
     remedy="choose a cell of the test cyclic",

@@ -11,9 +11,9 @@ from howlate.errors import UsageError
 from howlate.model.decode import UNREADABLE
 from howlate.system.opening import open_file
 from howlate.words.printable import printable
-from howlate.words.statement import rule
+from howlate.words.statement import message
 
-TOO_MANY_FILES = rule(
+TOO_MANY_FILES = message(
     "store.too-many-files",
     "{folder} and its neighbours hold more than {most:count} files",
     remedy="name the files, or the folder that holds only these",

@@ -19,17 +19,17 @@ from howlate.errors import REMEDIED, DamagedError, StorageError, UsageError
 from howlate.model.decode import UNREADABLE, json_text, parse_json, read_text
 from howlate.system.interrupts import interrupts_held
 from howlate.system.opening import opened_folder
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-REMOVE_AND_GO_ON = rule(
+REMOVE_AND_GO_ON = message(
     "store.remove-and-go-on", "remove {cell} and go on with `howlate run` and the same --out"
 )
-NOT_THE_CELL = rule("store.not-the-cell", "{folder} is not a cell of this run", remedy="{hint}")
-THERE = rule("store.there", "{path} exists already", remedy="choose another {option}")
-NOT_WRITTEN = rule(
+NOT_THE_CELL = message("store.not-the-cell", "{folder} is not a cell of this run", remedy="{hint}")
+THERE = message("store.there", "{path} exists already", remedy="choose another {option}")
+NOT_WRITTEN = message(
     "store.not-written", "{path} could not be written: {reason}", remedy="{way_out} with {option}"
 )
-NOT_UTF8 = rule(
+NOT_UTF8 = message(
     "store.not-utf8",
     "the path {path} is not UTF-8, in which files of samples are opened",
     remedy="choose a name in UTF-8; a folder that is there can be entered, and named from there as `.`",

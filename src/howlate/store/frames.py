@@ -11,12 +11,12 @@ from typing import BinaryIO
 import google_crc32c
 
 from howlate.words.say import english
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-WHOLE = rule("stream.whole", "whole")
-NO_TRAILER = rule("stream.no-trailer", "the file ends here without a trailer")
-CUT = rule("stream.cut", "the file ends after {bytes} of {length} bytes of a frame")
-WRONG_FRAME = rule("stream.wrong-frame", "the {part} of a frame is wrong: {given}")
+WHOLE = message("stream.whole", "whole")
+NO_TRAILER = message("stream.no-trailer", "the file ends here without a trailer")
+CUT = message("stream.cut", "the file ends after {bytes} of {length} bytes of a frame")
+WRONG_FRAME = message("stream.wrong-frame", "the {part} of a frame is wrong: {given}")
 
 MAGIC = b"HOWLATE\x01"
 PAYLOAD_MAX = 16 * 1024 * 1024

@@ -27,10 +27,10 @@ from howlate.store.files import THERE, looking, remedied, storing, write_text
 from howlate.store.job_text import job_text
 from howlate.store.run_folder import RUN, STREAM
 from howlate.system.opening import NotRegularError, open_file
-from howlate.words.statement import rule
+from howlate.words.statement import message
 
 REMEDY = "copy it from the machine again, or write the job anew (howlate run --emit-job)"
-JOB_WITHOUT_CELL = rule(
+JOB_WITHOUT_CELL = message(
     "store.job-without-cell", "{file} has no cell {cell}, which its job measures", remedy=REMEDY
 )
 

@@ -47,30 +47,30 @@ from howlate.store.files import (
 from howlate.store.lock import LOCK
 from howlate.system.opening import is_in_run
 from howlate.words.say import english
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 if TYPE_CHECKING:  # what reads results is imported where it is called: the first cell need not wait for it
     from howlate.model.bins import CellBins
     from howlate.model.summary import CellSummary
 
-RUNS_OWN = rule(
+RUNS_OWN = message(
     "store.runs-own",
     "{path} is a file of the run in {run}, and would be lost",
     remedy="choose another place with {option}",
 )
-MEASURED_ELSEWHERE = rule(
+MEASURED_ELSEWHERE = message(
     "store.measured-elsewhere",
     "{path} is {content}, not a run folder",
     remedy="make a run of it: howlate import {path:shell}",
 )
-NO_SUMMARY = rule("store.no-summary", "{cell} has no summary.json", remedy="{hint}")
-CONTRADICTS = rule("store.contradicts", "{path} contradicts itself: {contradiction}")
-NO_CELL_ID = rule(
+NO_SUMMARY = message("store.no-summary", "{cell} has no summary.json", remedy="{hint}")
+CONTRADICTS = message("store.contradicts", "{path} contradicts itself: {contradiction}")
+NO_CELL_ID = message(
     "store.no-cell-id",
     '"{cell}" is not the id of a cell',
     remedy="`howlate show --cells RUN` lists the cells",
 )
-NO_RUN_JSON = rule(
+NO_RUN_JSON = message(
     "store.no-run-json", "{path} has no run.json", remedy="name the folder that holds run.json"
 )
 

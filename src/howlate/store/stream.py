@@ -38,10 +38,10 @@ from howlate.store.frames import (
     read_frames,
 )
 from howlate.system.opening import is_in_run, open_file
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-NO_STREAM = rule("stream.no-stream", "the file is not a stream of howlate-probe")
-OTHER_FORMAT = rule(
+NO_STREAM = message("stream.no-stream", "the file is not a stream of howlate-probe")
+OTHER_FORMAT = message(
     "stream.other-format", "the stream has version {version}, and this howlate reads version {known}"
 )
 

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from howlate.errors import ExitCode
 from howlate.words import say
-from howlate.words.statement import rule
+from howlate.words.statement import message
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-INTERRUPTED = rule("main.interrupted", "interrupted")
+INTERRUPTED = message("main.interrupted", "interrupted")
 GRACE_CPU_S, GRACE_S = 0.5, 5.0
 """What a block may still take of the CPU, and on the clock, after such a signal."""
 _LOOK_AGAIN_S = 0.05

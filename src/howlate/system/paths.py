@@ -11,11 +11,11 @@ from functools import cache
 from pathlib import Path
 
 from howlate.errors import ExitCode, NotPossibleError, TargetError
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-ABSENT = rule("place.absent", "{path} does not exist", remedy="{remedy}")
-NO_RUN = rule("place.no-run", "there is no {what} below {runs}/", remedy="{hint}")
-NOT_STARTED = rule(
+ABSENT = message("place.absent", "{path} does not exist", remedy="{remedy}")
+NO_RUN = message("place.no-run", "there is no {what} below {runs}/", remedy="{hint}")
+NOT_STARTED = message(
     "place.not-started",
     "{path} could not be started: {reason}",
     remedy="make it executable for yourself; in a checkout, `howlate check` builds it again",

@@ -16,14 +16,14 @@ from howlate.store.frames import crc32c
 from howlate.system.interrupts import interrupts_held
 from howlate.targets._target import Progress
 from howlate.targets.local import NO_ANSWER, SILENT_S, silent
-from howlate.words.statement import rule
+from howlate.words.statement import message
 
-NOT_THE_PROBE = rule(
+NOT_THE_PROBE = message(
     "target.not-the-probe",
     "{host} sends what howlate's probe does not: {reason}",
     remedy="check that no login script prints and that howlate's own probe answers there",
 )
-TAKES_TOO_LONG = rule(
+TAKES_TOO_LONG = message(
     "target.takes-too-long-there",
     "a cell of {planned_s:number} s was stopped on {host} after {limit_s:number} s",
     remedy="check the load there (`howlate doctor --target ...`), or plan a shorter cell",

@@ -17,15 +17,15 @@ from howlate.system.interrupts import interrupts_held
 from howlate.targets._flow import MARK, gathered, too_much
 from howlate.targets._socket_folder import socket_folder
 from howlate.words.printable import shell_word
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-NO_ADDRESS = rule(
+NO_ADDRESS = message(
     "target.no-address",
     '"{text}" is not a machine that ssh can reach',
     remedy="write --target ssh:user@host or ssh:user@host:2222; names of ~/.ssh/config work",
 )
-LINK = rule("ssh.link", "{host}: {reason}", remedy="{hint}")
-NO_SSH = rule("ssh.no-ssh", "{program} could not be started: {reason}", remedy="install openssh-client")
+LINK = message("ssh.link", "{host}: {reason}", remedy="{hint}")
+NO_SSH = message("ssh.no-ssh", "{program} could not be started: {reason}", remedy="install openssh-client")
 
 _END_S = 5.0
 """What ssh has to end after SIGTERM."""

@@ -14,12 +14,12 @@ from pathlib import Path
 from howlate.errors import ExitCode, TargetError
 from howlate.targets._flow import NOT_THE_PROBE, Got, Incoming, too_much
 from howlate.targets._link import ASK_S, SLOWEST, Link
-from howlate.words.statement import rule
+from howlate.words.statement import message
 
-LOST_THERE = rule("target.lost-there", "{host} has lost {what}", remedy="check whether it was restarted")
-DAMAGED = rule("target.damaged", "{what} arrived damaged", remedy="try again")
-NO_SPACE = rule("target.no-space", "no space is left {where} in {folder}", remedy="make room there")
-SAMPLES_SLOW = rule(
+LOST_THERE = message("target.lost-there", "{host} has lost {what}", remedy="check whether it was restarted")
+DAMAGED = message("target.damaged", "{what} arrived damaged", remedy="try again")
+NO_SPACE = message("target.no-space", "no space is left {where} in {folder}", remedy="make room there")
+SAMPLES_SLOW = message(
     "target.samples-slow",
     "{host} sends its samples at less than {slowest} bytes per second",
     remedy="check the connection, or measure fewer releases",

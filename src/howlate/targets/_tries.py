@@ -10,9 +10,9 @@ from typing import Protocol, TypeVar
 
 from howlate.errors import TargetError
 from howlate.targets._link import LINK, LinkError, is_lost
-from howlate.words.statement import rule
+from howlate.words.statement import message
 
-LOST = rule("target.connection-lost", "{problem}; the cell's samples are still there")
+LOST = message("target.connection-lost", "{problem}; the cell's samples are still there")
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 15.0
 """The pause between two tries doubles from the first value to the second. The first try after a connection

@@ -35,10 +35,10 @@ from howlate.targets._target import (
     outcome_of,
     sentence_of,
 )
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-NO_ANSWER = rule("target.no-answer", "`howlate-probe {command}` gave no answer within {limit_s:number} s")
-NOT_RESTORED = rule(
+NO_ANSWER = message("target.no-answer", "`howlate-probe {command}` gave no answer within {limit_s:number} s")
+NOT_RESTORED = message(
     "target.not-restored",
     "the settings that a killed probe changed were not restored: {reason}",
     remedy="restore them as root with `howlate doctor --restore`",

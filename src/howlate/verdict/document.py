@@ -36,13 +36,15 @@ from howlate.words.language import _
 from howlate.words.printable import printable, without_controls
 from howlate.words.quantities import level_text, rate_bound, seconds_text, share_text
 from howlate.words.say import say
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 ALL_ROWS = Caption("All rows:")
 JUDGED_ROWS = Caption("All rows with a verdict:")
 INVALID_ROWS = Caption("All rows without a verdict:")
-UNJUDGED = rule("verdict.unjudged", "No verdict is about {tests:items}: no column is known to be a latency.")
-UNASKED = rule("verdict.unasked", "No verdict is about {rows:items}: no deadline was stated for it.")
+UNJUDGED = message(
+    "verdict.unjudged", "No verdict is about {tests:items}: no column is known to be a latency."
+)
+UNASKED = message("verdict.unasked", "No verdict is about {rows:items}: no deadline was stated for it.")
 US = Unit("us", 1000, 1)
 
 

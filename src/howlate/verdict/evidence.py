@@ -15,16 +15,16 @@ from howlate.statistics.deadline import together
 from howlate.statistics.groups import Group
 from howlate.statistics.resolution import resolution_ns
 from howlate.statistics.valid import STEAL, misses_hold
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-NO_REASON = rule("verdict.no-reason", "a repetition is marked as not valid, and no reason is stored.")
-UNLIKE_DEADLINES = rule(
+NO_REASON = message("verdict.no-reason", "a repetition is marked as not valid, and no reason is stored.")
+UNLIKE_DEADLINES = message(
     "verdict.unlike-deadlines",
     "its repetitions have unlike deadlines, from {least_ns:asked} to {most_ns:asked}; `howlate verdict RUN "
     "--deadline TIME` holds them against one.",
 )
-NO_RELEASE = rule("verdict.no-release", "CPU {cpu} was measured, and had no release.")
-UNCOUNTED = rule(
+NO_RELEASE = message("verdict.no-release", "CPU {cpu} was measured, and had no release.")
+UNCOUNTED = message(
     "verdict.uncounted-repetitions",
     "the releases of {count:count} repetition were not held against the deadline.",
     "the releases of {count:count} repetitions were not held against the deadline.",

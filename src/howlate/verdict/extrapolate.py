@@ -15,7 +15,7 @@ from howlate.statistics.pareto import Floats, Pareto, fits, fitted, highest_leve
 from howlate.statistics.peaks import MOST_PEAKS, Peaks
 from howlate.verdict.evidence import Evidence
 from howlate.verdict.forbids import drifts
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 FEWEST = 1_000
 """With fewer the tenths of the back-test have less than a hundred each."""
@@ -43,71 +43,71 @@ VISIBLE = 0.5
 COARSE = 0.05
 """The steps between values, over the scale of the tail."""
 
-VIRTUAL = rule(
+VIRTUAL = message(
     "extrapolation.virtual",
     "virtual time comes out the same each time, so its samples are not drawn at random",
 )
-NO_VERDICT = rule("extrapolation.no-verdict", "the measurement is not valid")
-UNSERVED = rule(
+NO_VERDICT = message("extrapolation.no-verdict", "the measurement is not valid")
+UNSERVED = message(
     "extrapolation.unserved",
     "{count:count} release was never served, so nobody knows how late it would have been",
     "{count:count} releases were never served, so nobody knows how late they would have been",
     by="count",
 )
-TOO_FAR = rule(
+TOO_FAR = message(
     "extrapolation.too-far", "the question reaches more than {reach} times beyond what was measured"
 )
-TOO_FEW = rule(
+TOO_FEW = message(
     "extrapolation.too-few",
     "the tail, or a tenth of the data, has too few independent peaks ({peaks:count} of at least {needed:count})",
 )
-TOO_COARSE = rule(
+TOO_COARSE = message(
     "extrapolation.too-coarse",
     "the values are too coarse (steps of {step_ns:time}, where the tail's scale is {scale_ns:time})",
 )
-SECOND_MODE = rule(
+SECOND_MODE = message(
     "extrapolation.second-mode",
     "the tail has a second mode: nothing lies between {below_ns:time} and {above_ns:time}, and such a gap comes by "
     "chance with p = {p:probability}",
 )
-NOT_PARETO = rule(
+NOT_PARETO = message(
     "extrapolation.not-pareto",
     "the tail above {threshold_ns:time} is not of the model's shape (Anderson-Darling test: p = {p:probability})",
 )
-UNSTABLE = rule(
+UNSTABLE = message(
     "extrapolation.unstable",
     "the model's shape depends on the threshold ({first:significant} above {first_ns:time}, {second:significant} "
     "above {second_ns:time}; p = {p:probability})",
 )
-UNSTABLE_LEVEL = rule(
+UNSTABLE_LEVEL = message(
     "extrapolation.unstable-level",
     "the model's answer depends on the threshold (between {low_ns:time} and {high_ns:time})",
 )
-SHAPE = rule(
+SHAPE = message(
     "extrapolation.shape",
     "the tail's shape may be {shape:significant}, outside of {least:significant} to {most:significant}",
 )
-BEYOND_REASON = rule(
+BEYOND_REASON = message(
     "extrapolation.absurd",
     "the model's limit of {upper_ns:time} is more than {times} times the largest value seen",
 )
-ALIKE = rule(
+ALIKE = message(
     "extrapolation.alike",
     "each peak resembles the one before (Kendall's tau {tau:significant}, p = {p:probability})",
 )
-BACK_TEST = rule(
+BACK_TEST = message(
     "extrapolation.back-test",
     "the model fails inside the data: fitted to one tenth of them, its limit for the whole was exceeded "
     "{count:count} times where once is expected",
 )
-STATED = rule(
+STATED = message(
     "extrapolation.stated",
     "Extrapolation by a model, which decides nothing: if latencies above {threshold_ns:time} go on as the "
     "generalised Pareto distribution that was fitted to {peaks:count} peaks (shape {shape:significant}), 1 in "
     "{times:count} releases is later than {level_ns:time}. The upper end of the {confidence:level} profile interval "
     "is {upper_ns:time-at-most}.",
 )
-REFUSED = rule("extrapolation.refused", "Extrapolation: refused, for {reasons:items}.")
+REFUSED = message("extrapolation.refused", "Extrapolation: refused, for {reasons:items}.")
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from howlate.statistics.diagnose import (
     same_distribution,
 )
 from howlate.verdict.evidence import Evidence
-from howlate.words.statement import Rule, Statement, rule
+from howlate.words.statement import Message, Statement, message
 
 FEWEST_CLUSTERS = 10
 """With fewer clusters of late samples nothing is reckoned with their mean size."""
@@ -34,55 +34,55 @@ LEVEL = 0.01
 """A diagnostic forbids where chance alone gives such a number less often than this, over all repetitions."""
 DRAWS_A_TEST = 400
 """Draws for the p of the CPU with the fewest chances, by the number of tests: p is multiplied by it."""
-TOO_FEW = rule(
+TOO_FEW = message(
     "verdict.too-few", "there are too few different samples to see whether late ones come together"
 )
-TOO_SHORT = rule("verdict.too-short", "there are too few samples to see whether they rise or fall")
-NOT_LOOKED = rule(
+TOO_SHORT = message("verdict.too-short", "there are too few samples to see whether they rise or fall")
+NOT_LOOKED = message(
     "verdict.not-looked",
     "an older howlate measured it and did not look in which order late samples came (`howlate verdict` does)",
 )
-NO_ORDER = rule(
+NO_ORDER = message(
     "verdict.no-order", "it is not known in which order the samples came, so no diagnostic can be made"
 )
-NO_TIME = rule("verdict.no-time", "it is not known how long it was measured")
-NO_MAX = rule("verdict.no-max", "the largest value is not known: the tool's histogram ended below it")
-COARSE = rule(
+NO_TIME = message("verdict.no-time", "it is not known how long it was measured")
+NO_MAX = message("verdict.no-max", "the largest value is not known: the tool's histogram ended below it")
+COARSE = message(
     "verdict.coarse",
     "the file rounds values down to steps of {resolution_ns:time}, so that some at the deadline may have missed it",
 )
-BURSTS = rule(
+BURSTS = message(
     "verdict.bursts",
     "late samples come in bursts (variance over mean of their counts in {blocks} intervals is "
     "{index:significant}, where chance makes 1; p = {p:probability})",
 )
-MISS_BURSTS = rule(
+MISS_BURSTS = message(
     "verdict.miss-bursts",
     "misses come in bursts: {misses:count}, in {hit:count} of {blocks:count} intervals (variance over mean "
     "{index:significant}, where chance makes 1; p = {p:probability})",
 )
-RISING = rule(
+RISING = message(
     "verdict.rising",
     "the maxima of {blocks} intervals rise (Kendall's tau {tau:significant}, p = {p:probability})",
 )
-FALLING = rule(
+FALLING = message(
     "verdict.falling",
     "the maxima of {blocks} intervals fall (Kendall's tau {tau:significant}, p = {p:probability})",
 )
-STEP_UP = rule(
+STEP_UP = message(
     "verdict.step-up",
     "the maxima of {blocks} intervals rise at interval {at}, from {before_ns:time} to {after_ns:time} "
     "(medians; p = {p:probability})",
 )
-RUNS_DIFFER = rule(
+RUNS_DIFFER = message(
     "verdict.runs-differ",
     "the repetitions differ more than chance has it (Kruskal-Wallis test of their maxima: p = {p:probability})",
 )
-BELOW_THRESHOLD = rule(
+BELOW_THRESHOLD = message(
     "verdict.below-threshold",
     "gaps up to {threshold_ns:time} were not looked for",
 )
-NO_THRESHOLD = rule("verdict.no-threshold", "the file does not say from which length on it counts a gap")
+NO_THRESHOLD = message("verdict.no-threshold", "the file does not say from which length on it counts a gap")
 
 
 def theta_of(evidence: Evidence, cpu: str = "") -> float | None:
@@ -223,7 +223,7 @@ def trends(evidence: Evidence) -> list[Statement]:
     return [] if is_far else rises(evidence)
 
 
-def _steady(maxima: Sequence[Sequence[int]], states: Rule) -> list[Statement]:
+def _steady(maxima: Sequence[Sequence[int]], states: Message) -> list[Statement]:
     """A rise or a fall all along, one-sided."""
     sign = 1 if states is RISING else -1
     found = [(trend, own) for own in maxima if (trend := kendall_trend(own)) is not None]

@@ -15,25 +15,25 @@ from howlate.statistics.labels import row_names
 from howlate.verdict.evidence import UNLIKE_DEADLINES, Evidence, at_deadline, evidence_of, views_of
 from howlate.verdict.ruling import Question, Verdict, severity
 from howlate.verdict.verdict import verdict
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-UNTIL_DECIDED = rule(
+UNTIL_DECIDED = message(
     "run.until-decided",
     "Measured until the verdict was decided, for {at_most_s:seconds} at most: a tolerated rate of "
     "{miss_rate:number}, a horizon of {horizon_s:seconds}, {confidence:level} confidence. It was looked at after "
     "each round; the bounds of its rate are those that hold at all looks together.",
 )
-UNTIL_CLUSTER = rule(
+UNTIL_CLUSTER = message(
     "run.until-cluster",
     "Its bounds hold where {cluster:number} misses come together at most (--cluster).",
 )
-ROUNDS_APART = rule(
+ROUNDS_APART = message(
     "run.rounds-apart",
     "Measured in rounds, of which one began {every_s:seconds} after the other. Each is a unit of what is stated.",
 )
 LAB = "lab"
 """The target that boots its machine for each repetition."""
-NOT_ALL = rule(
+NOT_ALL = message(
     "verdict.not-all",
     "{missing:count} of its {planned:count} repetition was not measured.",
     "{missing:count} of its {planned:count} repetitions were not measured.",

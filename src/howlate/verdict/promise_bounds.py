@@ -7,40 +7,40 @@ from collections.abc import Sequence
 from howlate.verdict.promise_sentence import TOLERATED, share_missed, things_of
 from howlate.verdict.ruling import Ruling, Verdict
 from howlate.verdict.stretch import SEEN
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-RATE = rule("verdict.rate", "Rate of misses: {clauses:items}.")
-RATE_CPU = rule("verdict.rate-cpu", "the worst is CPU {cpu}")
-EXACTLY = rule("verdict.exactly", "exactly {share:probability} in these seeds")
-NOT_BOUNDED = rule("verdict.not-bounded", "not stated, for {reasons:items}")
-EVENTS = rule(
+RATE = message("verdict.rate", "Rate of misses: {clauses:items}.")
+RATE_CPU = message("verdict.rate-cpu", "the worst is CPU {cpu}")
+EXACTLY = message("verdict.exactly", "exactly {share:probability} in these seeds")
+NOT_BOUNDED = message("verdict.not-bounded", "not stated, for {reasons:items}")
+EVENTS = message(
     "verdict.events",
     "Late events: with {confidence:level} confidence fewer than {per_h:rate-bound} an hour, if they come by "
     "themselves. {events:count} came in {seconds:seconds}; an event is a group of late {things}.",
 )
-HORIZON = rule("verdict.horizon", "Horizon: {clauses:items}.")
-NOTHING_LATER = rule(
+HORIZON = message("verdict.horizon", "Horizon: {clauses:items}.")
+NOTHING_LATER = message(
     "verdict.nothing-later",
     "with {confidence:level} confidence nothing is later than {max_ns:time-at-most} in the next "
     "{horizon_s:seconds-at-least} ({blocks})",
 )
-REQUIRED = rule("verdict.required", "{confidence:level} is required")
+REQUIRED = message("verdict.required", "{confidence:level} is required")
 BLOCKS = {
-    "time": rule("verdict.blocks-time", "the same boot"),
-    "runs": rule("verdict.blocks-runs", "same boot, the next run is like one of {number}"),
-    "boots": rule("verdict.blocks-boots", "the next boot is like one of {number}"),
-    "seeds": rule("verdict.blocks-seeds", "the next seed is like one of {number}"),
+    "time": message("verdict.blocks-time", "the same boot"),
+    "runs": message("verdict.blocks-runs", "same boot, the next run is like one of {number}"),
+    "boots": message("verdict.blocks-boots", "the next boot is like one of {number}"),
+    "seeds": message("verdict.blocks-seeds", "the next seed is like one of {number}"),
 }
-ASSUMES_LIKE = rule(
+ASSUMES_LIKE = message(
     "verdict.assumes-like",
     "It assumes that kernel, settings, load and temperature stay as they were.",
 )
-ASSUMES_NO_RARE_CAUSE = rule(
+ASSUMES_NO_RARE_CAUSE = message(
     "verdict.assumes-unseen",
     "A cause that did not occur in {seconds:seconds} is not covered: one that comes up to {rate_per_h:rate-bound} "
     "times an hour may have been missed, and may make several in a row late.",
 )
-ASSUMES_INPUTS = rule(
+ASSUMES_INPUTS = message(
     "verdict.assumes-inputs",
     "It holds for equal inputs (kernel, probe, seeds, arguments) and counts instructions: no caches, no real "
     "devices. It is not a proof about other seeds.",

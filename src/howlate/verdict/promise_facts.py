@@ -9,15 +9,15 @@ from howlate.verdict.evidence import Evidence
 from howlate.verdict.promise_sentence import LARGEST, has_releases, missed, things_of, uncounted
 from howlate.verdict.rate import NOT_COUNTED
 from howlate.verdict.ruling import Verdict
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-FACT_COUNT = rule(
+FACT_COUNT = message(
     "verdict.fact-count",
     "{misses:count} of {releases:count} {things} missed {deadline_ns:asked}: {late:count} late, {unserved:count} "
     "never served.",
 )
-FACT_LATE = rule("verdict.fact-late", "The number of releases without an activation is not known.")
-FACT_SKIPPED = rule(
+FACT_LATE = message("verdict.fact-late", "The number of releases without an activation is not known.")
+FACT_SKIPPED = message(
     "verdict.fact-skipped",
     "{count:count} release was skipped, because the task was still late for an earlier one (late policy skip). The "
     "deadline is above the period, so it counts as answered when the activation that skipped it began.",
@@ -25,30 +25,30 @@ FACT_SKIPPED = rule(
     "deadline is above the period, so they count as answered when the activation that skipped them began.",
     by="count",
 )
-EACH_CPU = rule("verdict.each-cpu", "CPU {cpu}: {clauses:items}.")
-NO_ANSWER = rule("verdict.no-answer", "no answer")
-FACT_MAX = rule("verdict.fact-max", "The largest value was {max}, in {seconds:seconds} of measuring.")
-FACT_MAX_ALONE = rule("verdict.fact-max-alone", "The largest value was {max}.")
-AT_LEAST = rule("time.at-least", "at least {time_ns:time-at-least}")
-FACT_START = rule(
+EACH_CPU = message("verdict.each-cpu", "CPU {cpu}: {clauses:items}.")
+NO_ANSWER = message("verdict.no-answer", "no answer")
+FACT_MAX = message("verdict.fact-max", "The largest value was {max}, in {seconds:seconds} of measuring.")
+FACT_MAX_ALONE = message("verdict.fact-max-alone", "The largest value was {max}.")
+AT_LEAST = message("time.at-least", "at least {time_ns:time-at-least}")
+FACT_START = message(
     "verdict.fact-start",
     "It lies in the first 4 % of its repetition, where chance puts 1 in 25: the start may have made it. Afterwards "
     "the largest was {rest_ns:time}.",
 )
-FACT_CLUSTERS = rule(
+FACT_CLUSTERS = message(
     "verdict.fact-clusters",
     "Late {things} come in clusters of {size:significant} on average, so {releases:count} {things} tell as much as "
     "{effective:count} independent ones.",
 )
-FACT_QUANTILE = rule(
+FACT_QUANTILE = message(
     "verdict.fact-quantile",
     "With {confidence:level} confidence all but a share of {left:at-most} are answered within that.",
 )
-FACT_STEAL = rule(
+FACT_STEAL = message(
     "verdict.fact-steal",
     "A hypervisor took {share:percent} of the measuring CPUs' time: the verdict is on this machine with it.",
 )
-FACT_OTHERS = rule(
+FACT_OTHERS = message(
     "verdict.fact-others", "Other tasks used the CPUs meanwhile: the verdict is on this machine with them."
 )
 

@@ -14,81 +14,83 @@ from howlate.verdict.rate import NOT_COUNTED
 from howlate.verdict.ruling import Ruling, Verdict, worst
 from howlate.words.caption import Caption
 from howlate.words.quantities import asked_text
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-THIS = rule("verdict.this", "the measurement")
-ROW = rule("verdict.row", "the row {row}")
-PART = rule("verdict.part", "{subject} ({parts:list})")
-PASS_SO_FAR = rule(
+THIS = message("verdict.this", "the measurement")
+ROW = message("verdict.row", "the row {row}")
+PART = message("verdict.part", "{subject} ({parts:list})")
+PASS_SO_FAR = message(
     "verdict.pass-so-far",
     "PASS, as far as {seconds:seconds} show: {subject} keeps the deadline of {deadline_ns:asked}; {clauses:items}.",
 )
 OUTCOMES = {
-    Ruling.PASS: rule(
+    Ruling.PASS: message(
         "verdict.pass", "PASS: {subject} keeps the deadline of {deadline_ns:asked}; {clauses:items}."
     ),
-    Ruling.FAIL: rule(
+    Ruling.FAIL: message(
         "verdict.fail", "FAIL: {subject} misses the deadline of {deadline_ns:asked}; {clauses:items}."
     ),
-    Ruling.INCONCLUSIVE: rule(
+    Ruling.INCONCLUSIVE: message(
         "verdict.inconclusive",
         "INCONCLUSIVE: whether {subject} keeps the deadline of {deadline_ns:asked} is open; {clauses:items}.",
     ),
 }
-INVALID = rule(
+INVALID = message(
     "verdict.invalid",
     "INCONCLUSIVE: {subject} is not valid, so there is no verdict on the deadline of {deadline_ns:asked}.",
 )
-MISSED = rule("verdict.missed", "{misses:count} of {releases:count} {things} missed it")
-GAPS = rule(
+MISSED = message("verdict.missed", "{misses:count} of {releases:count} {things} missed it")
+GAPS = message(
     "verdict.gaps",
     "{misses:count} gap was longer, in {seconds:seconds} of watching",
     "{misses:count} gaps were longer, in {seconds:seconds} of watching",
     by="misses",
 )
-LARGEST = rule("verdict.largest", "the largest value was {max_ns:time}")
-AT_MOST = rule(
+LARGEST = message("verdict.largest", "the largest value was {max_ns:time}")
+AT_MOST = message(
     "verdict.at-most",
     "with {confidence:level} confidence at most a share of {upper:at-most} misses the deadline, {how}",
 )
-AT_LEAST = rule(
+AT_LEAST = message(
     "verdict.at-least",
     "with {confidence:level} confidence at least a share of {lower:at-least} misses the deadline",
 )
-TOLERATED = rule("verdict.tolerated", "{tolerated:number} is tolerated")
-NEXT = rule(
+TOLERATED = message("verdict.tolerated", "{tolerated:number} is tolerated")
+NEXT = message(
     "verdict.next",
     "with {confidence:level} confidence nothing misses it in the next {horizon_s:seconds-at-least}",
 )
-EXACT = rule(
+EXACT = message(
     "verdict.exact",
     "that is exact for this seed of virtual time",
     "that is exact for these {seeds} seeds of virtual time",
     by="seeds",
 )
 RUN = {
-    Ruling.PASS: rule("verdict.run-pass", "PASS: each of {rows} rows keeps its deadline ({deadlines:list})."),
-    Ruling.FAIL: rule(
+    Ruling.PASS: message(
+        "verdict.run-pass", "PASS: each of {rows} rows keeps its deadline ({deadlines:list})."
+    ),
+    Ruling.FAIL: message(
         "verdict.run-fail",
         "FAIL: {count} of {rows} rows misses its deadline ({deadlines:list}): {names:items}.",
         "FAIL: {count} of {rows} rows miss their deadline ({deadlines:list}): {names:items}.",
         by="count",
     ),
-    Ruling.INCONCLUSIVE: rule(
+    Ruling.INCONCLUSIVE: message(
         "verdict.run-inconclusive",
         "INCONCLUSIVE: {count} of {rows} rows is open at its deadline ({deadlines:list}): {names:items}.",
         "INCONCLUSIVE: {count} of {rows} rows are open at their deadline ({deadlines:list}): {names:items}.",
         by="count",
     ),
 }
-RUN_EACH = rule(
+RUN_EACH = message(
     "verdict.run-each",
     "The bounds of each row hold with {confidence:level} confidence; those of all {rows} rows together hold with at "
     "least {all:level}.",
 )
-SINGLY = rule("verdict.singly", "if misses come singly")
-TOGETHER = rule("verdict.together", "if at most {cluster:number} misses come together")
-AS_SEEN = rule("verdict.as-seen", "if misses go on coming together as they did")
+SINGLY = message("verdict.singly", "if misses come singly")
+TOGETHER = message("verdict.together", "if at most {cluster:number} misses come together")
+AS_SEEN = message("verdict.as-seen", "if misses go on coming together as they did")
 FEWEST_EVENTS = 10
 """With fewer groups of misses their size is unknown."""
 

@@ -23,17 +23,17 @@ from howlate.verdict.forbids import (
 )
 from howlate.verdict.ruling import Question, RateVerdict, Ruling
 from howlate.verdict.sequential import Rounds, beyond_cap, rate_lower_always, rate_upper_always
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-NO_MISSED = rule("verdict.no-missed", "it is not known how many releases had no activation")
-NOT_COUNTED = rule(
+NO_MISSED = message("verdict.no-missed", "it is not known how many releases had no activation")
+NOT_COUNTED = message(
     "verdict.not-counted",
     "the file does not have the values of all samples, so more may have missed the deadline",
 )
-NO_TRIALS = rule(
+NO_TRIALS = message(
     "verdict.no-trials", "the test waits for events, so there is nothing that a rate could be of"
 )
-MORE_TOGETHER = rule(
+MORE_TOGETHER = message(
     "verdict.more-together",
     "one round had {misses:count} misses, more than groups of {cluster:number} make; --cluster states how many come "
     "together",

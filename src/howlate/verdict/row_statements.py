@@ -10,28 +10,30 @@ from howlate.verdict.promise_facts import facts
 from howlate.verdict.promise_sentence import no_verdict, sentence
 from howlate.verdict.ruling import Ruling, Verdict
 from howlate.verdict.verdict import too_few
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-HOLDS = rule(
+HOLDS = message(
     "verdict.holds",
     "The row is not valid. The misses are certain all the same; a PASS and bounds are withheld:",
 )
-AGAIN = rule("verdict.again", "Measure again once this no longer happens.")
+AGAIN = message("verdict.again", "Measure again once this no longer happens.")
 OF_SETTINGS = frozenset({UNLIKE_DEADLINES.id, UNCOUNTED.id})
 """Failed checks that a new measurement would repeat."""
-NEEDED = rule(
+NEEDED = message(
     "verdict.needed",
     "Measure {seconds:seconds-at-most} longer to decide it, if misses keep coming at this rate.",
 )
-MORE_MAY_HELP = rule(
+MORE_MAY_HELP = message(
     "verdict.more-may-help",
     "Measuring longer may decide it: how much longer cannot be said before there are enough samples.",
 )
-RATE_ALONE = rule(
+RATE_ALONE = message(
     "verdict.rate-alone",
     "The rate passes, but no horizon can pass after a miss: leave out --horizon to judge the rate alone.",
 )
-NO_TIME_HELPS = rule("verdict.no-time-helps", "Measuring longer under these conditions will not decide it.")
+NO_TIME_HELPS = message(
+    "verdict.no-time-helps", "Measuring longer under these conditions will not decide it."
+)
 
 
 def remaining(verdict: Verdict) -> list[Statement]:

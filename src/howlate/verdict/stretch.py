@@ -24,9 +24,9 @@ from howlate.verdict.forbids import (
 )
 from howlate.verdict.rate import NOT_COUNTED
 from howlate.verdict.ruling import Question, Ruling, StretchVerdict
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-SEEN = rule("verdict.seen", "the deadline was missed already, so no bound below it holds")
+SEEN = message("verdict.seen", "the deadline was missed already, so no bound below it holds")
 
 
 def horizon_of(evidence: Evidence, asked: Question) -> float:

@@ -16,20 +16,20 @@ from howlate.verdict.rate import NOT_COUNTED, lowers_of, rate_of, trials_of
 from howlate.verdict.ruling import Question, RateVerdict, Ruling, StretchVerdict, Verdict, together
 from howlate.verdict.sequential import trials_without_miss
 from howlate.verdict.stretch import SEEN, horizon_of, horizon_verdict, unserved
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 MOST_STEAL = 0.01
 """A hypervisor that took more of the measuring CPUs' time leaves no verdict: from there on the p99 is its own."""
-STOLEN = rule(
+STOLEN = message(
     "verdict.stolen",
     "The hypervisor took {share:percent} of the measuring CPUs' time; above {most:percent} there is no verdict.",
 )
-BELOW_RESOLUTION = rule(
+BELOW_RESOLUTION = message(
     "verdict.below-resolution",
     "the deadline is below the lab's resolution of {least_ns:time}: this guest's CPUs execute in turns, which can "
     "make a miss or hide one (a shorter --turn is finer)",
 )
-NOTHING_LEFT = rule("verdict.nothing-measured", "Nothing was measured.")
+NOTHING_LEFT = message("verdict.nothing-measured", "Nothing was measured.")
 
 
 def verdict(evidence: Evidence, asked: Question) -> Verdict:

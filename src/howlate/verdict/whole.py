@@ -8,9 +8,9 @@ from howlate.errors import ExitCode
 from howlate.model.loaded import RunContent
 from howlate.verdict.judge import stated
 from howlate.verdict.ruling import Ruling, Verdict, worst
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-NO_PASS = rule(
+NO_PASS = message(
     "missing.no-pass",
     "INCONCLUSIVE: the rows that are there keep their deadlines, but {count:count} cell of the run is missing.",
     "INCONCLUSIVE: the rows that are there keep their deadlines, but {count:count} cells of the run are missing.",

@@ -18,40 +18,40 @@ from howlate.why.late_parts import UNIT, parts_sheet, share_column
 from howlate.why.remedies import findings_for, remedies_of
 from howlate.words.language import _
 from howlate.words.say import Text, say, text_of
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 MOST_CAUSES = 12
 MOST_FUNCTIONS, _MOST_CHAIN = 10, 5
 OF_CASE = "late-"
 """The beginning of the ids of the worst cases' sections."""
 
-SAMPLE = rule(
+SAMPLE = message(
     "late.sample", "{cell}, release {release}: {latency_ns:time} late, {at_s:seconds} after the start."
 )
-REPLAYED = rule(
+REPLAYED = message(
     "late.replayed",
     "Played again with the same latencies: {instructions:count} instructions, {halted_ns:time} halted.",
 )
-STEAL = rule("late.steal", "In that second the hypervisor took {share:percent} of this CPU's time.")
-WORST_IN = rule("late.worst-in", "{cell}, release {release} of thread {thread}")
-EVENTS_MISSING = rule("late.lossy", "The kernel lost events of this case.")
-OPENING = rule("late.opening", "Explained samples: {cases} of {samples:count}, at most {most} of a cell.")
-NO_CASES = rule(
+STEAL = message("late.steal", "In that second the hypervisor took {share:percent} of this CPU's time.")
+WORST_IN = message("late.worst-in", "{cell}, release {release} of thread {thread}")
+EVENTS_MISSING = message("late.lossy", "The kernel lost events of this case.")
+OPENING = message("late.opening", "Explained samples: {cases} of {samples:count}, at most {most} of a cell.")
+NO_CASES = message(
     "late.no-cases",
     "{cell}: events were recorded, but no sample of {samples:count} was late enough to keep them ({settings}).",
 )
-MORE = rule("late.more-causes", "Smaller causes ({count}): {ns:time} in total (`howlate why --json`).")
-RECORDING_TOOK = rule(
+MORE = message("late.more-causes", "Smaller causes ({count}): {ns:time} in total (`howlate why --json`).")
+RECORDING_TOOK = message(
     "late.recording-took",
     "{cell}: recording these events took about {own_ns:time} of each wake-up, {share:percent} of the median, which "
     "is about {without_ns:time} without it (`--set explain=false`).",
 )
-ABSENT = rule(
+ABSENT = message(
     "late.absent", "This kernel does not have the events {events:list}; what they would show is unknown."
 )
-TO_DO = rule("late.to-do", "{cause}: {what}")
-TO_DO_HERE = rule("late.to-do-here", "The doctor found here: {findings:items}.")
-EVENTS_LOST = rule(
+TO_DO = message("late.to-do", "{cause}: {what}")
+TO_DO_HERE = message("late.to-do-here", "The doctor found here: {findings:items}.")
+EVENTS_LOST = message(
     "late.events-lost",
     "{cell}: the events of {cases} more late samples were not kept; the kernel lost {lost:count} events, and missed "
     "{missed:count} because the same program was running.",

@@ -35,22 +35,22 @@ from howlate.statistics.labels import row_names
 from howlate.why.late_parts import UNIT
 from howlate.words.language import N_, _
 from howlate.words.quantities import grouped, percent, seconds_text
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-NO_EVENTS = rule(
+NO_EVENTS = message(
     "late.no-events",
     "No events were recorded: measure again with `--set explain=true`, where the machine allows it.",
 )
-COUNTERS = rule(
+COUNTERS = message(
     "late.counters",
     "Only counters tell: what happened at some time during a cell, not what delayed a sample.",
 )
-AROUND_THE_CELL = rule(
+AROUND_THE_CELL = message(
     "late.around-the-cell",
     "{cell}: the measuring threads had all CPUs, so interrupts were counted around the cell and not each second: "
     "reading them holds interrupts off.",
 )
-SHORT_SECOND = rule(
+SHORT_SECOND = message(
     "late.short-second", "{cell}: the largest sample is in the rest of a second, of {length:seconds}."
 )
 SHORT_S = 0.9

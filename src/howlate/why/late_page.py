@@ -24,9 +24,9 @@ from howlate.why.explained_cells import CellCase, ExplainedCell
 from howlate.why.late_cases import OF_CASE
 from howlate.words.language import _
 from howlate.words.quantities import time_text
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-FEWER_CASES = rule(
+FEWER_CASES = message(
     "late.fewer-cases",
     "There is no room for all samples: of the {cases} worst, {listed} are shown one by one.",
 )

@@ -8,9 +8,9 @@ from howlate.model.run import Run
 from howlate.model.units import format_duration
 from howlate.verdict.judge import Judged
 from howlate.why.explained_cells import OWN_SHARE, ExplainedCell
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-SLOWER = rule(
+SLOWER = message(
     "verdict.recorded",
     "Recording what delays the samples took more than {most_ns:time} and {share:percent} of the median of each "
     "wake-up in: {rows:list}. A PASS of these holds without it too, a FAIL may be recording's. To judge without it: "

@@ -4,7 +4,7 @@
     Caption("Largest latency")
     Caption("max {largest}", largest=time_text(largest_ns))
 
-Unlike a rule, a caption has no id, because nothing stores it: its translation is found by its English text.
+Unlike a message, a caption has no id, because nothing stores it: its translation is found by its English text.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The reader's language. English is the source text; gettext translates it, and another language's catalogue
 is read only if that language is chosen (docs/how-to/languages.md, docs/adr/0007-statements-and-gettext.md).
 
-Only results are translated: rules by their ids (`spoken_rule`), and the texts around them: `_("{count} of
+Only results are translated: messages by their ids (`spoken_message`), and the texts around them: `_("{count} of
 {most} cells").format(count=..., most=...)`.
 """
 
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from howlate.words.statement import Rule
+    from howlate.words.statement import Message
 
 SOURCE = "en"
 """The language of the source text, which needs no catalogue."""
@@ -79,7 +79,7 @@ def catalogue(path: Path) -> gettext.GNUTranslations:
 
 
 class _Untranslated(gettext.NullTranslations):
-    """The fallback for what a catalogue does not have: a text stays English, a rule has no template."""
+    """The fallback for what a catalogue does not have: a text stays English, a message has no template."""
 
     def pgettext(self, context: str, message: str) -> str:
         return ""
@@ -113,12 +113,12 @@ def sentences(*texts: str) -> str:
     return " ".join(filter(None, texts)).replace("。 ", "。")
 
 
-def spoken_rule(rule: Rule, count: int) -> str:
-    """The template of a rule in the reader's language, for a count; "" if it has none there. The rule's id is
+def spoken_message(message: Message, count: int) -> str:
+    """The template of a message in the reader's language, for a count; "" if it has none there. The message's id is
     the context of its translation."""
-    if rule.many:
-        return _spoken.npgettext(rule.id, rule.text, rule.many, count)
-    return _spoken.pgettext(rule.id, rule.text)
+    if message.many:
+        return _spoken.npgettext(message.id, message.text, message.many, count)
+    return _spoken.pgettext(message.id, message.text)
 
 
 def called() -> str:

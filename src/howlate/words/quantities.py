@@ -188,7 +188,7 @@ QUANTITIES: Mapping[str, Callable[[Any], str]] = {
     "seconds-at-least": lambda seconds: seconds_text(seconds, space=" ", rounds=math.floor),
     "shell": lambda path: shell_path(getattr(path, "exact", path)),
 }
-"""The formats that a field of a rule's template may name: `{steal_ns:time}`."""
+"""The formats that a field of a message's template may name: `{steal_ns:time}`."""
 
 SEPARATORS = {"list": ", ", "all": ", ", "items": "; ", "words": " "}
 """What separates the texts of a list: `{places:items}`."""

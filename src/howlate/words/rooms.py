@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from types import ModuleType
 
 from howlate.rooms import hooks
-from howlate.words.statement import RULES, Rule
+from howlate.words.statement import MESSAGES, Message
 
 RESULTS = ("charts", "document", "replay", "sides", "statistics", "words")
 
@@ -17,7 +17,7 @@ RESULTS = ("charts", "document", "replay", "sides", "statistics", "words")
 @functools.cache
 def modules_of_results() -> tuple[ModuleType, ...]:
     """Every module of these rooms, and those that rooms which add to howlate name (howlate/rooms.py).
-    Importing them registers their rules, which statements read from a file need."""
+    Importing them registers their messages, which statements read from a file need."""
     rooms = [importlib.import_module(f"howlate.{room}") for room in RESULTS]
     inside = [
         importlib.import_module(module.name)
@@ -28,7 +28,7 @@ def modules_of_results() -> tuple[ModuleType, ...]:
     return (*rooms, *inside, *added)
 
 
-def rules_of_results() -> Iterator[Rule]:
-    """The rules of these modules, which are translated. One with a remedy is an error: English, as its remedy is."""
+def messages_of_results() -> Iterator[Message]:
+    """The messages of these modules that are translated. One with a remedy is an error: English, as its remedy."""
     names = {module.__name__ for module in modules_of_results()}
-    return (rule for rule in RULES.values() if rule.module in names and not rule.remedy)
+    return (message for message in MESSAGES.values() if message.module in names and not message.remedy)

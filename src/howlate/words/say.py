@@ -9,17 +9,17 @@ from typing import Any, Union
 
 from howlate.words import language
 from howlate.words.caption import Capitalised, Caption, Listed
-from howlate.words.language import SOURCE, as_called, sentences, spoken, spoken_rule
+from howlate.words.language import SOURCE, as_called, sentences, spoken, spoken_message
 from howlate.words.quantities import MOST_LISTED, QUANTITIES, SEPARATORS, grouped, sentence_case
 from howlate.words.rooms import modules_of_results
-from howlate.words.statement import RULES, Rule, Statement, rule
+from howlate.words.statement import MESSAGES, Message, Statement, message
 
-AND_MORE = rule("list.and-more", "{shown} and {count} more")
+AND_MORE = message("list.and-more", "{shown} and {count} more")
 
 
 def say(statement: Statement) -> str:
     """A statement in the reader's language, with commands as the reader types them."""
-    return as_called(_text(statement, spoken_rule))
+    return as_called(_text(statement, spoken_message))
 
 
 Text = Union[Statement, Caption, Listed, Capitalised, str, "tuple[Text, ...]"]
@@ -68,9 +68,9 @@ def english_text(text: Text) -> str:
 
 
 def remedy(statement: Statement) -> str:
-    """What to do about it, in English: the rule's own remedy, else that of a statement inside it; "" if there
+    """What to do about it, in English: the message's own remedy, else that of a statement inside it; "" if there
     is nothing to do."""
-    made_by = RULES.get(statement.rule)
+    made_by = MESSAGES.get(statement.rule)
     if made_by and made_by.remedy and _is_known(statement):
         return _Filler(_source).format(made_by.remedy, **statement.values)
     inner = (value for value in statement.values.values() if isinstance(value, Statement))
@@ -92,7 +92,7 @@ def advice(message: str, remedy: str) -> str:
 
 
 def to_json(statement: Statement) -> dict[str, Any]:
-    """Rule, values and English text; a remedy that no rule knows."""
+    """Message, values and English text; a remedy that no message knows."""
     return {
         "rule": statement.rule,
         "values": {name: _stored(value) for name, value in statement.values.items()},
@@ -118,28 +118,28 @@ def from_json(value: object) -> Statement:
 
 
 def _is_known(statement: Statement) -> bool:
-    """Whether this howlate has the rule, with the same fields. In another language the stored text is not
-    enough, so the rooms with such rules are imported."""
-    if statement.rule and statement.rule not in RULES and spoken() != SOURCE:
+    """Whether this howlate has the message, with the same fields. In another language the stored text is not
+    enough, so the rooms with such messages are imported."""
+    if statement.rule and statement.rule not in MESSAGES and spoken() != SOURCE:
         modules_of_results()
-    made_by = RULES.get(statement.rule)
+    made_by = MESSAGES.get(statement.rule)
     return made_by is not None and statement.values.keys() == made_by.fields
 
 
 CAPTIONS = (Caption, Listed, Capitalised)
 
-Templates = Callable[[Rule, int], str]
-"""The template of a rule for a count; "" if there is none."""
+Templates = Callable[[Message, int], str]
+"""The template of a message for a count; "" if there is none."""
 
 
-def _source(rule: Rule, count: int) -> str:
-    return rule.many if rule.many and count != 1 else rule.text
+def _source(message: Message, count: int) -> str:
+    return message.many if message.many and count != 1 else message.text
 
 
 def _text(statement: Statement, templates: Templates) -> str:
     if not _is_known(statement):
         return statement.text
-    made_by = RULES[statement.rule]
+    made_by = MESSAGES[statement.rule]
     count = statement.values[made_by.by] if made_by.by else 1
     template = templates(made_by, count)
     if not template:  # an untranslated statement is English, including everything inside it

@@ -1,8 +1,8 @@
-"""Statements: what a rule says, as values. A rule has an id, and an English template that stands in the file that
-applies the rule; a statement is a rule's id with the values that fill the template. Text is made at the border
+"""Messages and statements. A message has an id, and an English template that stands in the file that uses it; a
+statement is the id (`rule`, as in the files) with the values that fill the template. Text is made at the border
 (words/say.py).
 
-    STEAL = rule("cell.steal", "the hypervisor took {steal_ns:time} ({share:percent} of the measuring CPUs' time).")
+    STEAL = message("cell.steal", "the hypervisor took {steal_ns:time} ({share:percent} of its CPUs' time).")
     warnings.append(STEAL(steal_ns=12_000_000, share=0.004))
 """
 
@@ -22,15 +22,15 @@ from howlate.words.printable import printable
 Value = "str | int | float | Statement | Caption | Listed | Capitalised | tuple[Value, ...]"
 """The values of a statement. A statement or caption inside another one is a phrase of it, a tuple is a list."""
 
-RULES: dict[str, Rule] = {}
-"""Every rule of the imported modules, by its id."""
+MESSAGES: dict[str, Message] = {}
+"""Every message of the imported modules, by its id."""
 
 VERBATIM = ""
-"""The id of a text that comes from no rule of howlate: the probe's, another program's, an older howlate's."""
+"""The id of a text that comes from elsewhere: the probe, another program, an older howlate."""
 
 
 @dataclass(frozen=True)
-class Rule:
+class Message:
     """A sentence with fields: `{name}`, or `{name:quantity}` for a number with its unit
     (words/quantities.py)."""
 
@@ -52,9 +52,11 @@ class Rule:
         return frozenset(names | ({self.by} if self.by else set()))
 
     def __call__(self, **values: Any) -> Statement:
-        """The statement with these values, which are exactly the rule's fields."""
+        """The statement with these values, which are exactly the message's fields."""
         if values.keys() != self.fields:
-            raise TypeError(f"the rule {self.id} has the fields {sorted(self.fields)}, not {sorted(values)}")
+            raise TypeError(
+                f"the message {self.id} has the fields {sorted(self.fields)}, not {sorted(values)}"
+            )
         return Statement(
             self.id, {name: _plain(value, is_text=name in TEXTS) for name, value in values.items()}
         )
@@ -87,29 +89,32 @@ def _plain(value: Any, *, is_text: bool = False) -> Any:
     )
 
 
-def rule(rule_id: str, text: str, many: str = "", *, by: str = "", remedy: str = "") -> Rule:
-    """Declare a rule, once; the id is "room.what-it-says"."""
-    if rule_id in RULES:
-        raise ValueError(f"the rule {rule_id} is declared twice")
-    RULES[rule_id] = Rule(rule_id, text, many, by, remedy, sys._getframe(1).f_globals["__name__"])
-    return RULES[rule_id]
+def message(message_id: str, text: str, many: str = "", *, by: str = "", remedy: str = "") -> Message:
+    """Declare a message, once; the id is "room.what-it-says"."""
+    if message_id in MESSAGES:
+        raise ValueError(f"the message {message_id} is declared twice")
+    MESSAGES[message_id] = Message(message_id, text, many, by, remedy, sys._getframe(1).f_globals["__name__"])
+    return MESSAGES[message_id]
+
+
+rule = message  # its former name, for branches that began before
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A rule's id, and the values for its template."""
+    """A message's id, and the values for its template."""
 
     rule: str
     values: Mapping[str, Any] = field(default_factory=dict)
     text: str = ""
-    """The English text of a statement that no rule of this howlate makes; "" otherwise."""
+    """The English text of a statement that no message of this howlate makes; "" otherwise."""
     remedy: str = ""
-    """What to do about it, in English, where no rule knows it; "" if there is nothing to do."""
+    """What to do about it, in English, where no message knows it; "" if there is nothing to do."""
 
     @staticmethod
     def of(text: Statement | str, /, *, remedy: str = "", **values: Any) -> Statement:
         """A sentence that is written where it is said, in English: `text` and `remedy` are templates like a
-        rule's. What is stored with a result, counted in plural or translated has a rule; its statement is
+        message's. What is stored with a result, counted in plural or translated has a message; its statement is
         given back."""
         if isinstance(text, Statement):
             return text
@@ -119,9 +124,9 @@ class Statement:
         return Statement(VERBATIM, plain, filled(text, plain), filled(remedy, plain))
 
     @staticmethod
-    def verbatim(text: str, rule_id: str = VERBATIM) -> Statement:
-        """A text that comes from no rule of howlate, under the id that its author gave it."""
-        return Statement(rule_id, {}, text)
+    def verbatim(text: str, message_id: str = VERBATIM) -> Statement:
+        """A text that comes from no message of howlate, under the id that its author gave it."""
+        return Statement(message_id, {}, text)
 
     def __hash__(self) -> int:
         return hash((self.rule, self.text, frozenset(self.values)))

@@ -20,7 +20,7 @@ from howlate.statistics.labels import varying
 from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import percent, seconds_text
 from howlate.words.say import Text, text_of
-from howlate.words.statement import rule
+from howlate.words.statement import message
 
 MOST = 3
 UNMEASURED, INVALID, CLOCK, LOAD, OTHERS, LENGTH = 10, 20, 30, 60, 70, 90
@@ -28,7 +28,7 @@ UNMEASURED, INVALID, CLOCK, LOAD, OTHERS, LENGTH = 10, 20, 30, 60, 70, 90
 WEAK_LOAD = 0.9
 NOT_THERE = ("report.cells-missing", "report.not-")
 """The rules of what says that cells are missing."""
-LONGER = rule(
+LONGER = message(
     "notes.longer",
     "What comes so rarely may not have come at all while it was measured, with {level:level}; a longer run sees it: "
     "`howlate check --long`.",

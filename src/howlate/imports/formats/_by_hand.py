@@ -24,13 +24,13 @@ from howlate.plan.options import OURS
 from howlate.settings.clock_source import SOURCE
 from howlate.store.frames import End, Kind
 from howlate.store.stream import Header, StreamReader
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-LITTLE_KNOWN = rule(
+LITTLE_KNOWN = message(
     "import.little-known", "No machine facts ({reason}): the doctor's checks and causes are skipped."
 )
-DIFFERS = rule("import.differs", '{path} has the {fact} "{value}", {other} "{before}"')
-SEVERAL_BOOTS = rule(
+DIFFERS = message("import.differs", '{path} has the {fact} "{value}", {other} "{before}"')
+SEVERAL_BOOTS = message(
     "import.several-boots",
     "measurements and facts are from {boots} boots of the machine, which may explain differences",
 )

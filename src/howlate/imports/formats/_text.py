@@ -15,14 +15,14 @@ from typing import Any, TypeVar
 from howlate.errors import DamagedError, UsageError
 from howlate.model.decode import UNREADABLE, decoded, json_value
 from howlate.system.opening import open_file
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-BAD_FILE = rule(
+BAD_FILE = message(
     "import.bad-file", "{path}, {place}: {problem}", remedy="{hint}: nothing of the file was imported"
 )
 COPY_AGAIN = "copy or measure it again"
 SECOND_RESULT = "a second result begins here"
-BAD_MAP = rule("import.bad-map", "{name}={value}: {problem}", remedy="{hint}")
+BAD_MAP = message("import.bad-map", "{name}={value}: {problem}", remedy="{hint}")
 
 LONGEST_LINE = 1 << 24
 ANY_NAME = "*"

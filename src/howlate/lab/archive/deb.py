@@ -25,9 +25,9 @@ from typing import IO, cast
 
 from howlate.errors import DamagedError
 from howlate.lab.problems import not_installed
-from howlate.words.statement import rule
+from howlate.words.statement import message
 
-DAMAGED_PACKAGE = rule("lab.damaged-package", "{package} is damaged: {damage}", remedy="fetch it again")
+DAMAGED_PACKAGE = message("lab.damaged-package", "{package} is damaged: {damage}", remedy="fetch it again")
 
 
 MOST_UNPACKED = 4 << 30

@@ -17,9 +17,9 @@ from howlate.errors import TargetError
 from howlate.lab.archive.packages import AbsentError
 from howlate.lab.cache import storing
 from howlate.lab.problems import OTHER_MIRROR
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-NOT_FETCHED = rule("lab.not-fetched", "{address} could not be fetched: {reason}", remedy="{hint}")
+NOT_FETCHED = message("lab.not-fetched", "{address} could not be fetched: {reason}", remedy="{hint}")
 
 TIMEOUT = 60
 """Seconds without a byte."""

@@ -7,9 +7,9 @@ import os
 import re
 from pathlib import Path
 
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-TROUBLE = rule("lab.guest-trouble", "the guest's kernel {what}: {line}")
+TROUBLE = message("lab.guest-trouble", "the guest's kernel {what}: {line}")
 PANICKED, OUT_OF_MEMORY = "panicked", "ran out of memory and killed a process"
 OOPSED, HIT_A_BUG = "oopsed", "hit a BUG"
 KERNEL_REPORT, LAST_LINES = "report of the kernel:", "end of the console:"

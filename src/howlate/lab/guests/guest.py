@@ -36,13 +36,13 @@ from howlate.lab.problems import guest_failed, not_installed, qemu_failed
 from howlate.model.guest_cpus import MOST_MIPS
 from howlate.model.run import VIRTUAL
 from howlate.system.paths import emulator_clock_path
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-WITH_CONSOLE = rule("lab.with-console", "{problem}\n{console}")
+WITH_CONSOLE = message("lab.with-console", "{problem}\n{console}")
 """What happened, and below it the lines of the console that explain it."""
 NO_FURTHER = "QEMU stopped before the guest was ready"
 NO_END = "the guest did not end"
-STUCK = rule(
+STUCK = message(
     "lab.stuck",
     "{what} ({reason}) and was killed",
     remedy="leave out what is new in this guest: a module, a load, a boot parameter",

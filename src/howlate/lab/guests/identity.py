@@ -7,9 +7,9 @@ import re
 import struct
 from collections.abc import Iterator, Mapping
 
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-OTHER_KERNEL = rule("lab.other-kernel", "the guest {guest} runs the kernel {seen}, not {expected}")
+OTHER_KERNEL = message("lab.other-kernel", "the guest {guest} runs the kernel {seen}, not {expected}")
 
 RELEASE, NOTES = "kernel.release", "kernel.notes"
 """Of a job's result: what its guest's kernel calls itself, and the notes in its image (/sys/kernel/notes)."""

@@ -17,9 +17,9 @@ from howlate.model.guest_cpus import MOST_MIPS, SHIFTS, GuestCpus
 from howlate.model.run import REAL, VIRTUAL
 from howlate.model.turns import Turns, turns_of
 from howlate.store.files import file_hash
-from howlate.words.statement import rule
+from howlate.words.statement import message
 
-NO_GUEST = rule("lab.no-such-guest", "a guest cannot have {what}", remedy="{hint}")
+NO_GUEST = message("lab.no-such-guest", "a guest cannot have {what}", remedy="{hint}")
 
 MEMORY_MIB = 512
 MOST_CPUS = 4

@@ -15,9 +15,9 @@ from howlate.lab.kernels.label import Label
 from howlate.lab.problems import UNUSABLE
 from howlate.model.capabilities import LoadKind
 from howlate.model.kernel_config import Config
-from howlate.words.statement import rule
+from howlate.words.statement import message
 
-LACKS = rule("lab.kernel-lacks", "the kernel {kernel} lacks {options:all} for {what}", remedy="{hint}")
+LACKS = message("lab.kernel-lacks", "the kernel {kernel} lacks {options:all} for {what}", remedy="{hint}")
 
 PAGE = "docs/lab/own-kernels.md"
 TSC = "tsc=reliable"

@@ -34,30 +34,30 @@ from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import time_text
 from howlate.words.say import Text, text_of
 from howlate.words.say import to_json as statement_json
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 FIGURES = ("0.99", "max")
 """What is compared unless the user chooses: the tail of each cell, and its largest."""
 HEADINGS: Mapping[str, Text] = {"0.5": Caption("median"), "max": Caption("largest")}
 
-NOT_WHOLE = rule("advice.not-whole", "it has no whole cell")
-INCOMPLETE = rule(
+NOT_WHOLE = message("advice.not-whole", "it has no whole cell")
+INCOMPLETE = message(
     "advice.incomplete",
     "cells not measured yet: {count} of {cells} (run the same command with --out to continue)",
 )
-CHANGED = rule(
+CHANGED = message(
     "advice.changed",
     "{place} the {figure} is {ratio:significant} times as large ({low:significant} to {high:significant})",
 )
-RESULT = rule("advice.result", "{knobs:all} {standing}: {changes:items}.")
-NOTHING = rule(
+RESULT = message("advice.result", "{knobs:all} {standing}: {changes:items}.")
+NOTHING = message(
     "advice.nothing", "No difference is shown for {knobs:all}; the intervals say how large it may be."
 )
-NONE_HELPS = rule("advice.none-helps", "No knob is shown to make it less late.")
-TOGETHER_RESULT = rule("advice.together", "Together ({knobs:all}), re-measured: {changes:items}.")
-UNMEASURED = rule("advice.unmeasured", "{knobs:all} could not be measured: {why}.")
-AT_START = rule("advice.at-start", "As it is, {place}: {figures:items}.")
-COUNTED = rule(
+NONE_HELPS = message("advice.none-helps", "No knob is shown to make it less late.")
+TOGETHER_RESULT = message("advice.together", "Together ({knobs:all}), re-measured: {changes:items}.")
+UNMEASURED = message("advice.unmeasured", "{knobs:all} could not be measured: {why}.")
+AT_START = message("advice.at-start", "As it is, {place}: {figures:items}.")
+COUNTED = message(
     "advice.counted",
     "{pairs} pairs; intervals of {confidence:percent} or more; Holm over {tested} comparisons; differences below "
     "10 % are not reported.",

@@ -18,11 +18,11 @@ from howlate.model.finding import Aim
 from howlate.model.study import Order, Part, Study, Value
 from howlate.settings import settings
 from howlate.why.advise.flip import ADVISE, AGAIN, KNOB, START, TOGETHER, Flip, knobs_of
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
-NOT_TRIED = rule("flip.not-tried", "the knob {knob} was not tried: {reason}")
-ONLY_NAMED = rule("flip.only-named", "{reason}; to try it, name it: --knobs {knob}")
-IN_FORCE = rule("flip.in-force", "{value} is in force already")
+NOT_TRIED = message("flip.not-tried", "the knob {knob} was not tried: {reason}")
+ONLY_NAMED = message("flip.only-named", "{reason}; to try it, name it: --knobs {knob}")
+IN_FORCE = message("flip.in-force", "{value} is in force already")
 
 
 @dataclass(frozen=True)

@@ -14,28 +14,28 @@ from howlate.why.cause_names import NAMES
 from howlate.why.late_parts import UNIT
 from howlate.words.caption import Caption, Listed
 from howlate.words.language import _
-from howlate.words.statement import Statement, rule
+from howlate.words.statement import Statement, message
 
 if TYPE_CHECKING:
     from howlate.why.calibrate.flow import Calibration, KernelCalibration
 
-CALM = rule(
+CALM = message(
     "calibrate.calm",
     "{kernel}, without a delay: {samples:count} samples, median {median_ns:time}, spread {spread_ns:time}. "
     "{late:count} took more than twice the median: {invented:count} by an unusual cause (limit {limit:percent} of "
     "all), {undecided:count} perhaps by a hypervisor or firmware, {unexplained:count} unexplained.",
 )
-CALM_DISTURBED = rule(
+CALM_DISTURBED = message(
     "calibrate.calm-disturbed",
     "The causes are invented, or this machine was disturbed. Repeat it with nothing else running.",
 )
-CALM_EMPTY = rule(
+CALM_EMPTY = message(
     "calibrate.calm-empty",
     "{kernel}, without a delay: no sample was measured, so there is nothing to compare the delays with. Run it "
     "again, without --out or with another one.",
 )
-CAUSES = rule("calibrate.causes", "{cell}, {which}: {causes:items}.")
-FAILED = rule("calibrate.failed", "{what} failed: {reason}.")
+CAUSES = message("calibrate.causes", "{cell}, {which}: {causes:items}.")
+FAILED = message("calibrate.failed", "{what} failed: {reason}.")
 
 
 def calibration_document(calibration: Calibration) -> Document:

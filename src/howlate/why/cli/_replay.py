@@ -11,7 +11,7 @@ import click
 
 from howlate.cli._options import OutputPath, together
 from howlate.cli._say import say
-from howlate.words.statement import rule
+from howlate.words.statement import message
 
 if TYPE_CHECKING:
     from howlate.lab.cli.lab._archive import ArchiveOptions
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MOST_WORST = 1_000
 """Each has its logged span and that of a neighbour, and the plugin has room for 4,096 (probe/emulator/trace.cpp)."""
-OWN_NOT_NAMED = rule(
+OWN_NOT_NAMED = message(
     "cli.own-not-named",
     "{kernel} is a kernel of your own, and its file is not named",
     remedy="name it as when it was measured, --own-kernel {kernel}=PATH; or --from events",

@@ -15,13 +15,13 @@ from howlate.why.replayed.pair import Both, FunctionPair, LatenessPair
 from howlate.words.language import _
 from howlate.words.quantities import NARROW_SPACE, time_text
 from howlate.words.say import Text, text_of
-from howlate.words.statement import rule
+from howlate.words.statement import message
 
 MOST_FUNCTIONS = 15
 _MOST_ONLY = 6
 
-PAIR = rule("why.pair", "{one}: {one_ns:time} late. {other}: {other_ns:time} late.")
-ONLY_IN = rule("why.only-in", "Functions only in {name}: {functions:list}.")
+PAIR = message("why.pair", "{one}: {one_ns:time} late. {other}: {other_ns:time} late.")
+ONLY_IN = message("why.only-in", "Functions only in {name}: {functions:list}.")
 
 
 def pair_section(pair: LatenessPair) -> Section:

@@ -1,4 +1,4 @@
-"""Every rule of howlate, in every language: its values reproduce its sentence."""
+"""Every message of howlate, in every language: its values reproduce its sentence."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from howlate.words import language
 from howlate.words.quantities import MOST_LISTED, NARROW_SPACE, QUANTITIES, SEPARATORS
-from howlate.words.rooms import rules_of_results
+from howlate.words.rooms import messages_of_results
 from howlate.words.say import AND_MORE, english, from_json, remedy, say, to_json
-from howlate.words.statement import RULES, Rule, Statement
-from messages import every_rule, import_all, in_place, said_in
+from howlate.words.statement import MESSAGES, Message, Statement
+from messages import every_message, import_all, in_place, said_in
 
 NAMES = st.text("abcdefghijklmnopqrstuvwxyz{}%`:0123456789", min_size=1, max_size=12)
 NUMBERS = st.integers(0, 10**12) | st.floats(0, 1e12, allow_nan=False)
@@ -39,7 +39,7 @@ DRAWN: dict[str, st.SearchStrategy[Any]] = {
 
 
 import_all()
-EVERY = sorted(RULES)
+EVERY = sorted(MESSAGES)
 
 
 @pytest.fixture(autouse=True)
@@ -53,13 +53,13 @@ def parts_of(template: str) -> dict[str, str]:
     return {name: spec or "" for _, name, spec, _ in string.Formatter().parse(template) if name}
 
 
-def statements_of(rule: Rule) -> st.SearchStrategy[Statement]:
+def statements_of(message: Message) -> st.SearchStrategy[Statement]:
     """Statements with drawn values, of the kinds that the template asks for."""
-    quantities = parts_of(rule.text) | parts_of(rule.many) | parts_of(rule.remedy)
+    quantities = parts_of(message.text) | parts_of(message.many) | parts_of(message.remedy)
     drawn = {name: DRAWN.get(spec, NUMBERS) for name, spec in quantities.items()}
-    if rule.by:
-        drawn[rule.by] = st.integers(0, 10**6)
-    return st.fixed_dictionaries(drawn).map(lambda values: rule(**values))
+    if message.by:
+        drawn[message.by] = st.integers(0, 10**6)
+    return st.fixed_dictionaries(drawn).map(lambda values: message(**values))
 
 
 def written(value: Any, quantity: str) -> list[str]:
@@ -73,31 +73,33 @@ def written(value: Any, quantity: str) -> list[str]:
     return [QUANTITIES[quantity](value) if quantity else str(value)]
 
 
-def template_of(rule: Rule, statement: Statement) -> str:
+def template_of(message: Message, statement: Statement) -> str:
     """The template that a statement has in the language that is spoken."""
-    count = statement.values[rule.by] if rule.by else 1
-    return language.spoken_rule(rule, count) or (rule.many if rule.many and count != 1 else rule.text)
+    count = statement.values[message.by] if message.by else 1
+    return language.spoken_message(message, count) or (
+        message.many if message.many and count != 1 else message.text
+    )
 
 
-@pytest.mark.parametrize("topic", sorted({rule_id.partition(".")[0] for rule_id in EVERY}))
+@pytest.mark.parametrize("topic", sorted({message_id.partition(".")[0] for message_id in EVERY}))
 @given(data=st.data())
 @settings(max_examples=settings().max_examples // 20)
 def test_the_values_of_a_statement_reproduce_its_sentence(topic: str, data: st.DataObject) -> None:
-    """Of every rule; those of a topic in one test, because each test of properties costs more than a rule."""
-    for rule_id in EVERY:
-        if rule_id.partition(".")[0] == topic:
-            reproduces(RULES[rule_id], data.draw(statements_of(RULES[rule_id]), label=rule_id))
+    """Of every message; those of a topic in one test, because each test of properties costs more than a message."""
+    for message_id in EVERY:
+        if message_id.partition(".")[0] == topic:
+            reproduces(MESSAGES[message_id], data.draw(statements_of(MESSAGES[message_id]), label=message_id))
 
 
-def reproduces(rule: Rule, statement: Statement) -> None:
+def reproduces(message: Message, statement: Statement) -> None:
     language.speak(language.SOURCE)
     stored = json.loads(json.dumps(to_json(statement)))
     assert from_json(stored) == statement and stored["text"] == english(statement)
-    assert bool(remedy(statement)) == bool(rule.remedy)
+    assert bool(remedy(statement)) == bool(message.remedy)
     for name in language.languages():
         language.speak(name)
         sentence = say(statement)
-        for field, quantity in parts_of(template_of(rule, statement)).items():
+        for field, quantity in parts_of(template_of(message, statement)).items():
             plain = sentence.replace(
                 NARROW_SPACE, ","
             )  # as thousands are separated where a comma is the decimal one
@@ -108,31 +110,31 @@ def reproduces(rule: Rule, statement: Statement) -> None:
         assert to_json(statement) == stored
 
 
-@pytest.mark.parametrize("room", sorted({rule.module.split(".")[1] for rule, _ in in_place()}))
+@pytest.mark.parametrize("room", sorted({message.module.split(".")[1] for message, _ in in_place()}))
 @given(data=st.data())
 @settings(max_examples=settings().max_examples // 20)
 def test_a_sentence_in_its_place_has_its_values_and_remedy(room: str, data: st.DataObject) -> None:
     """Of every one in the sources; read again it is the same, whatever its values hold."""
-    for rule, given_values in in_place():
-        if rule.module.split(".")[1] != room:
+    for message, given_values in in_place():
+        if message.module.split(".")[1] != room:
             continue
-        assert given_values == rule.fields, rule.id
-        values = data.draw(statements_of(rule), label=rule.id).values
-        statement = Statement.of(rule.text, remedy=rule.remedy, **values)
-        for field, quantity in parts_of(rule.text).items():
+        assert given_values == message.fields, message.id
+        values = data.draw(statements_of(message), label=message.id).values
+        statement = Statement.of(message.text, remedy=message.remedy, **values)
+        for field, quantity in parts_of(message.text).items():
             assert all(text in say(statement) for text in written(statement.values[field], quantity))
         assert from_json(json.loads(json.dumps(to_json(statement)))) == statement
-        assert bool(remedy(statement)) == bool(rule.remedy)
+        assert bool(remedy(statement)) == bool(message.remedy)
 
 
 def test_a_sentence_whose_values_do_not_fit_is_seen() -> None:
     source = 'raise UsageError("{a} is no {b}", remedy="{c}", a=1, d=2)'
-    [(rule, given_values)] = said_in(source, "x")
-    assert rule.fields - given_values == {"b", "c"} and given_values - rule.fields == {"d"}
+    [(message, given_values)] = said_in(source, "x")
+    assert message.fields - given_values == {"b", "c"} and given_values - message.fields == {"d"}
 
 
 @pytest.mark.parametrize("name", language.languages())
-@given(text=st.text() | st.sampled_from([rule.text for rule in RULES.values()]))
+@given(text=st.text() | st.sampled_from([message.text for message in MESSAGES.values()]))
 def test_a_sentence_of_the_probe_is_never_changed_by_a_language(name: str, text: str) -> None:
     language.speak(name)
     assert say(Statement.verbatim(text)) == say(from_json(text)) == text
@@ -141,7 +143,7 @@ def test_a_sentence_of_the_probe_is_never_changed_by_a_language(name: str, text:
 
 @pytest.mark.parametrize("name", [name for name in language.languages() if name != language.SOURCE])
 def test_only_the_rules_of_results_are_translated(name: str) -> None:
-    of_results = {rule.id for rule in rules_of_results()}
+    of_results = {message.id for message in messages_of_results()}
     with language.path_of(name).open("rb") as file:
         translated = {message.context for message in read_po(file, locale=name) if message.context}
     assert translated <= of_results
@@ -149,15 +151,15 @@ def test_only_the_rules_of_results_are_translated(name: str) -> None:
 
 def test_a_sentence_has_one_language() -> None:
     """A phrase of a sentence that is not translated stays English, too."""
-    rule = Rule("test.untranslated", "There are {names}.")
-    RULES[rule.id] = rule
+    message = Message("test.untranslated", "There are {names}.")
+    MESSAGES[message.id] = message
     try:
-        statement = rule(names=tuple("abcdefgh"))
+        statement = message(names=tuple("abcdefgh"))
         for name in language.languages():
             language.speak(name)
             assert say(statement) == "There are a, b, c, d, e, f and 2 more."
     finally:
-        del RULES[rule.id]
+        del MESSAGES[message.id]
 
 
 @pytest.mark.parametrize("name", language.languages())
@@ -167,7 +169,7 @@ def test_what_is_stored_is_english_whatever_is_spoken(name: str) -> None:
 
 
 def test_thousands_have_no_comma_where_it_is_the_decimal_one() -> None:
-    seen = RULES["cell.dropped"](count=9_051)
+    seen = MESSAGES["cell.dropped"](count=9_051)
     assert "9,051" in english(seen) and "9,051" in say(seen)
     language.speak("de")
     assert "9\u202f051" in say(seen)
@@ -196,10 +198,10 @@ PLURAL = re.compile(r"\{\w+(?::count|:number)?\} (?:\{things\}|[a-z-]{4,}s) (?:w
 
 
 def test_one_is_told_in_the_singular() -> None:
-    """A rule that counts has a form for one, chosen by the count."""
-    wrong = {rule.id: rule.text for rule in every_rule() if PLURAL.search(rule.text)}
+    """A message that counts has a form for one, chosen by the count."""
+    wrong = {message.id: message.text for message in every_message() if PLURAL.search(message.text)}
     assert wrong == {}
-    not_yet = RULES["report.not-measured-yet"]
+    not_yet = MESSAGES["report.not-measured-yet"]
     assert english(not_yet(count=1)) == not_yet.text.format(count=1)
     assert english(not_yet(count=2)) == not_yet.many.format(count=2)
 
