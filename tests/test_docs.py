@@ -113,7 +113,7 @@ QUESTIONS = {
     "importer: microseconds or nanoseconds?": ("imports/formats/_units.py", "nanoseconds"),
     "statistic: why has this cell no p99.9?": ("statistics/describe.py", "quantile"),
     "load: what holds cpu:50 at a half?": ("probe/src/loads/base/held.hpp", "HeldController"),
-    "chart: where are ticks chosen?": ("charts/_scale.py", "ticks"),
+    "chart: where are ticks chosen?": ("figures/scale.py", "ticks"),
     "exporter: what writes the file for Perfetto?": ("ROOM/export/NAME.py", "why/export/perfetto.py"),
     "timer: where is the clock read after the sleep?": ("timers/measure.hpp", "measure"),
     "doctor check: what orders the findings?": ("doctor/__init__.py", "weight"),

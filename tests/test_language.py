@@ -220,7 +220,7 @@ def test_no_text_to_translate_stands_within_another() -> None:
 def test_charts_know_no_language() -> None:
     """They give captions; the renderers write them."""
     package = ROOT / "src" / "howlate"
-    for path in (*package.rglob("charts/*.py"), *package.rglob("chart.py")):
+    for path in (*package.rglob("charts/*.py"), *package.rglob("figures/*.py"), *package.rglob("chart.py")):
         assert "words.language" not in path.read_text(encoding="utf-8"), path.name
 
 

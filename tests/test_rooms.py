@@ -56,7 +56,7 @@ OF_NO_RESULT = {
     "howlate.why.replayed.flow",
 }
 """Modules that state no result: what they say is said in English, while a command works."""
-FOLDERS_OF_PLUGINS = {"charts", "doctor", "imports/formats"}
+FOLDERS_OF_PLUGINS = {"imports/formats"}
 
 
 def test_a_folder_is_small_enough_to_be_read() -> None:

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from howlate.charts import Figure, Subject, all_charts
-from howlate.charts._bars import MARK, ClippedHistogram, width_on
-from howlate.charts._data import unpack
-from howlate.charts._scale import AXES, AxisRange, Scale, with_range
 from howlate.charts.histogram import binned_on
 from howlate.charts.scatter import cells_on, own_scale
 from howlate.document.axes import parse_axes
+from howlate.figures.bars import MARK, ClippedHistogram, width_on
+from howlate.figures.data import unpack
+from howlate.figures.scale import AXES, AxisRange, Scale, with_range
 from howlate.model.bins import Tail, TimeBlocks
 from howlate.words.say import text_of
 from made_cells import blocks_of, histogram_of, made_cell, scatter_of

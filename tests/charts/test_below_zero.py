@@ -15,10 +15,10 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from howlate.charts import Figure, Panel, Subject, all_charts
-from howlate.charts._data import unpack
-from howlate.charts._scale import Axes, AxisRange, Scale, spread
 from howlate.charts.histogram import FINEST, NATIVE, edge, merge, place_of
 from howlate.document.histogram import sheet
+from howlate.figures.data import unpack
+from howlate.figures.scale import Axes, AxisRange, Scale, spread
 from howlate.model.bins import CellBins, ColumnBins
 from howlate.model.summary import CellSummary
 from howlate.statistics.bins.histogram import histogram
@@ -293,7 +293,7 @@ def test_ticks_around_zero(low: float, high: float, ticks: list[float]) -> None:
 
 
 def _tick(ns: float) -> str:
-    from howlate.charts._scale import time_tick
+    from howlate.figures.scale import time_tick
 
     return time_tick(ns).replace("\u202f", " ")
 

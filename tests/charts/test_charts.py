@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from howlate.charts import Figure, Subject, all_charts
-from howlate.charts import _overview as overview
-from howlate.charts._data import pack, unpack
-from howlate.charts._frame import frame
-from howlate.charts._scale import Axes, AxisRange
 from howlate.charts.achieved import LINES, POINTS, draw, gather, thin
 from howlate.charts.course import block_numbers, largest_of
 from howlate.charts.histogram import FINEST, NATIVE, edge, merge, place_of
 from howlate.charts.tail import thin as thin_tail
+from howlate.figures import overview
+from howlate.figures.data import pack, unpack
+from howlate.figures.frame import frame
+from howlate.figures.scale import Axes, AxisRange
 from howlate.model.bins import CellBins, LoadCourse
 from howlate.model.cause import ExplainedCase
 from howlate.why.cause_names import NAMES as CAUSES

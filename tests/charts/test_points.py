@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 import pytest
 
 from howlate.charts import Figure, Subject, all_charts
-from howlate.charts._data import unpack
-from howlate.charts._frame import frame
-from howlate.charts._points import version_of
+from howlate.figures.data import unpack
+from howlate.figures.frame import frame
+from howlate.figures.points import version_of
 from howlate.words.say import text_of
 from made_cells import invalid
 from made_points import SWEEP, made_points, point_subjects

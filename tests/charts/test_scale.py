@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from howlate.charts._scale import Scale, linear_ticks, log_ticks, spread, tick_text, time_tick
+from howlate.figures.scale import Scale, linear_ticks, log_ticks, spread, tick_text, time_tick
 from howlate.words.quantities import grouped, one_in, seconds_text, significant, time_text
 from howlate.words.say import text_of
 

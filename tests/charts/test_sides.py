@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from howlate.charts import Figure, Subject, all_charts
-from howlate.charts._bars import equal_bins
-from howlate.charts._data import unpack
-from howlate.charts._frame import frame
 from howlate.document.axes import parse_axes
 from howlate.document.side_charts import side_charts, side_subjects
+from howlate.figures.bars import equal_bins
+from howlate.figures.data import unpack
+from howlate.figures.frame import frame
 from howlate.model.bins import CellBins, ColumnBins, Histogram
 from howlate.model.loaded import RunContent
 from howlate.sides.join import join

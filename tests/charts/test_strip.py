@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from howlate.charts._strip import BLOCKS, LETTERS, StripAxis, strip
+from howlate.figures.strip import BLOCKS, LETTERS, StripAxis, strip
 from howlate.model.bins import Histogram
 
 VALUES = st.lists(st.integers(-(10**6), 10**12), min_size=1, max_size=40, unique=True)

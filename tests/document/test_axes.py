@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from howlate.charts._scale import AxisRange
 from howlate.document.axes import parse_axes
 from howlate.errors import UsageError
+from howlate.figures.scale import AxisRange
 
 
 def test_ranges_are_in_the_units_of_the_axis() -> None:

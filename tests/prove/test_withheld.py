@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from howlate.charts._strip import plain
+from howlate.figures.strip import plain
 from howlate.prove.document import page, to_json_value
 from howlate.prove.flow import prove
 from howlate.prove.lab.prove import exit_code

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from howlate.charts import Figure
-from howlate.charts._data import unpack
 from howlate.document.html import render
 from howlate.document.pictures import figures_of
+from howlate.figures.data import unpack
 from howlate.model.loaded import RunContent
 from howlate.published.as_published import published_figures
 from howlate.published.load import find_reference

@@ -1,6 +1,6 @@
 """Pure functions from binned data to pictures: ONE FILE = ONE CHART (docs/how-to/add-a-chart.md).
 
-A chart's file contains `CHART`, a `Chart`. Files that begin with an underscore are shared by charts. The
+A chart's file contains `CHART`, a `Chart`. What charts share is in figures/. The
 report shows every chart of the folder, ordered by `Chart.place`; a file that cannot be imported is an error,
 never skipped.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from howlate.charts._figure import Chart, Figure, Panel, Picture, Subject
+from howlate.figures.figure import Chart, Figure, Panel, Picture, Subject
 from howlate.rooms import every_plugin
 
 __all__ = ["Chart", "Figure", "Panel", "Picture", "Subject", "all_charts"]

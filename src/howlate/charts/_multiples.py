@@ -5,11 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.charts._bars import FEW, equal_bins
-from howlate.charts._figure import Figure, Panel, Subject
-from howlate.charts._scale import OWN_AXES, Axes, Scale, from_zero, spread, with_range
-from howlate.charts._sides import Spot, maxima, measured, sides_of, spots_of, titles_of
-from howlate.charts._words import around_zero, column_of, names_of, things_of
 from howlate.charts.histogram import (
     FLOOR,
     bars_exact,
@@ -20,6 +15,11 @@ from howlate.charts.histogram import (
     merge,
     panel_on,
 )
+from howlate.figures.bars import FEW, equal_bins
+from howlate.figures.figure import Figure, Panel, Subject
+from howlate.figures.scale import OWN_AXES, Axes, Scale, from_zero, spread, with_range
+from howlate.figures.sides import Spot, maxima, measured, sides_of, spots_of, titles_of
+from howlate.figures.words import around_zero, column_of, names_of, things_of
 from howlate.model.bins import CellBins, Histogram
 from howlate.words.caption import Capitalised, Caption, Listed
 from howlate.words.quantities import time_text

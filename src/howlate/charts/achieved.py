@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean
 
-from howlate.charts._data import pack
-from howlate.charts._figure import Chart, Figure, Key, Panel, Picture, Subject
-from howlate.charts._scale import Scale, percent_text
-from howlate.charts._svg import el
+from howlate.figures.data import pack
+from howlate.figures.figure import Chart, Figure, Key, Panel, Picture, Subject
+from howlate.figures.scale import Scale, percent_text
+from howlate.figures.svg import el
 from howlate.model.bins import LoadCourse
 from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import seconds_text

@@ -6,14 +6,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from howlate.charts._bars import ClippedHistogram
-from howlate.charts._cases import drawn_cases, time_axis, with_course
-from howlate.charts._data import pack
-from howlate.charts._deadline import deadlines, with_level
-from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject, columns_of
-from howlate.charts._scale import OWN_AXES, Axes, Scale, spread, with_range
-from howlate.charts._svg import area_path, el, number, step_path
-from howlate.charts._words import are_wake_ups, around_zero, column_of, names_of, things_of, title_of_column
+from howlate.figures.bars import ClippedHistogram
+from howlate.figures.cases import drawn_cases, time_axis, with_course
+from howlate.figures.data import pack
+from howlate.figures.deadline import deadlines, with_level
+from howlate.figures.figure import Chart, Figure, Key, Note, Panel, Picture, Subject, columns_of
+from howlate.figures.scale import OWN_AXES, Axes, Scale, spread, with_range
+from howlate.figures.svg import area_path, el, number, step_path
+from howlate.figures.words import are_wake_ups, around_zero, column_of, names_of, things_of, title_of_column
 from howlate.model.bins import CellBins, TimeBlocks
 from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import grouped, seconds_text, time_text

@@ -6,11 +6,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from howlate.charts._bars import FEW, ClippedHistogram, equal_bins, left_out, picture_on, width_on
-from howlate.charts._data import pack
-from howlate.charts._deadline import deadlines, with_upright
-from howlate.charts._figure import Chart, Figure, Note, Panel, Picture, Subject, columns_of
-from howlate.charts._scale import (
+from howlate.figures.bars import FEW, ClippedHistogram, equal_bins, left_out, picture_on, width_on
+from howlate.figures.data import pack
+from howlate.figures.deadline import deadlines, with_upright
+from howlate.figures.figure import Chart, Figure, Note, Panel, Picture, Subject, columns_of
+from howlate.figures.scale import (
     OWN_AXES,
     Axes,
     Scale,
@@ -21,8 +21,8 @@ from howlate.charts._scale import (
     value_at,
     with_range,
 )
-from howlate.charts._svg import el
-from howlate.charts._words import are_wake_ups, around_zero, column_of, names_of, things_of
+from howlate.figures.svg import el
+from howlate.figures.words import are_wake_ups, around_zero, column_of, names_of, things_of
 from howlate.model.bins import CellBins, Histogram
 from howlate.words.caption import Capitalised, Caption, Listed
 from howlate.words.quantities import grouped, time_text

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.charts._deadline import deadlines, with_upright
-from howlate.charts._figure import Chart, Figure, Key, Panel, Subject
-from howlate.charts._pieces import exact_of, picture_of
-from howlate.charts._points import Point, by_rest, points_of
-from howlate.charts._rows import ROW, WIDTH, Dot, DotRow, pieces_of
-from howlate.charts._scale import Scale, spread
-from howlate.charts._words import around_zero, things_of, title_of_column
+from howlate.figures.deadline import deadlines, with_upright
+from howlate.figures.figure import Chart, Figure, Key, Panel, Subject
+from howlate.figures.pieces import exact_of, picture_of
+from howlate.figures.points import Point, by_rest, points_of
+from howlate.figures.rows import ROW, WIDTH, Dot, DotRow, pieces_of
+from howlate.figures.scale import Scale, spread
+from howlate.figures.words import around_zero, things_of, title_of_column
 from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import time_text
 from howlate.words.say import Text

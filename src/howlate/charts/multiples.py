@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.charts._figure import Chart, Figure, Subject
 from howlate.charts._multiples import multiples
-from howlate.charts._scale import OWN_AXES, Axes
+from howlate.figures.figure import Chart, Figure, Subject
+from howlate.figures.scale import OWN_AXES, Axes
 
 
 def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:

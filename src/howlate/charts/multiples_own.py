@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.charts._figure import Chart, Figure, Subject
 from howlate.charts._multiples import multiples
+from howlate.figures.figure import Chart, Figure, Subject
 
 
 def draw(subjects: Sequence[Subject]) -> Figure | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from howlate.charts._figure import Chart, Figure, Subject
-from howlate.charts._scale import OWN_AXES, Axes
-from howlate.charts._sides import (
+from howlate.figures.figure import Chart, Figure, Subject
+from howlate.figures.scale import OWN_AXES, Axes
+from howlate.figures.sides import (
     Spot,
     columns_of,
     curves,
@@ -19,7 +19,7 @@ from howlate.charts._sides import (
     scales,
     spots_of,
 )
-from howlate.charts._words import title_of_column
+from howlate.figures.words import title_of_column
 from howlate.statistics.spread import Spread
 from howlate.words.caption import Caption, Listed
 from howlate.words.say import Text

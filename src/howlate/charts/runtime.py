@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from howlate.charts._figure import Chart, Figure, Subject
-from howlate.charts._scale import OWN_AXES, Axes
-from howlate.charts._sides import UNMEASURED, Spot, curves, keys_of, legend, panel_of, scales, spots_of
+from howlate.figures.figure import Chart, Figure, Subject
+from howlate.figures.scale import OWN_AXES, Axes
+from howlate.figures.sides import UNMEASURED, Spot, curves, keys_of, legend, panel_of, scales, spots_of
 from howlate.sides.sides import RUN_TIME
 from howlate.statistics.spread import Spread, spread_of
 from howlate.words.caption import Caption, Listed

@@ -8,11 +8,11 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
-from howlate.charts._data import pack
-from howlate.charts._deadline import with_level
-from howlate.charts._figure import Chart, Figure, Note, Panel, Picture, Subject
-from howlate.charts._png import COLOUR, png, thickened
-from howlate.charts._scale import (
+from howlate.figures.data import pack
+from howlate.figures.deadline import with_level
+from howlate.figures.figure import Chart, Figure, Note, Panel, Picture, Subject
+from howlate.figures.png import COLOUR, png, thickened
+from howlate.figures.scale import (
     OWN_AXES,
     Axes,
     AxisRange,
@@ -22,8 +22,8 @@ from howlate.charts._scale import (
     time_tick,
     with_range,
 )
-from howlate.charts._svg import el
-from howlate.charts._words import names_of, things_of, title_of_column
+from howlate.figures.svg import el
+from howlate.figures.words import names_of, things_of, title_of_column
 from howlate.model.bins import CellBins, Scatter
 from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import grouped, time_text

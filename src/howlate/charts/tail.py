@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.charts._data import pack
-from howlate.charts._deadline import deadlines, with_upright
-from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject
-from howlate.charts._pieces import Piece, exact_of, picture_of
-from howlate.charts._scale import Scale, log_ticks, spread
-from howlate.charts._svg import MARKERS, el
-from howlate.charts._words import are_wake_ups, around_zero, names_of, things_of
+from howlate.figures.data import pack
+from howlate.figures.deadline import deadlines, with_upright
+from howlate.figures.figure import Chart, Figure, Key, Note, Panel, Subject
+from howlate.figures.pieces import Piece, exact_of, picture_of
+from howlate.figures.scale import Scale, log_ticks, spread
+from howlate.figures.svg import MARKERS, el
+from howlate.figures.words import are_wake_ups, around_zero, names_of, things_of
 from howlate.model.bins import CellBins
 from howlate.words.caption import Caption
 from howlate.words.quantities import one_in, time_text

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.charts._figure import Chart, Figure, Key, Panel, Subject, columns_of
-from howlate.charts._scale import Scale, spread
-from howlate.charts._sides import LINES, Spot, measured, sides_of, spots_of, titles_of
-from howlate.charts._svg import MARKERS
-from howlate.charts._words import around_zero, names_of
 from howlate.charts.tail import tail_piece, tails_panel
+from howlate.figures.figure import Chart, Figure, Key, Panel, Subject, columns_of
+from howlate.figures.scale import Scale, spread
+from howlate.figures.sides import LINES, Spot, measured, sides_of, spots_of, titles_of
+from howlate.figures.svg import MARKERS
+from howlate.figures.words import around_zero, names_of
 from howlate.words.caption import Caption
 from howlate.words.quantities import time_text
 from howlate.words.say import Text

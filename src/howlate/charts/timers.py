@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.charts._data import pack
-from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject
-from howlate.charts._scale import OWN_AXES, Axes, Scale
-from howlate.charts._sides import Spot, spots_of, titles_of
 from howlate.charts.scatter import HEIGHT, WIDTH, exact_of, image_on, own_scale
+from howlate.figures.data import pack
+from howlate.figures.figure import Chart, Figure, Key, Note, Panel, Picture, Subject
+from howlate.figures.scale import OWN_AXES, Axes, Scale
+from howlate.figures.sides import Spot, spots_of, titles_of
 from howlate.model.bins import Scatter
 from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import time_text

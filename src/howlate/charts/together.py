@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.charts._data import pack
-from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject
-from howlate.charts._scale import OWN_AXES, Axes, Scale, from_zero, with_range
-from howlate.charts._svg import el, line_path
-from howlate.charts._words import title_of_column
 from howlate.charts.course import outside
+from howlate.figures.data import pack
+from howlate.figures.figure import Chart, Figure, Key, Note, Panel, Picture, Subject
+from howlate.figures.scale import OWN_AXES, Axes, Scale, from_zero, with_range
+from howlate.figures.svg import el, line_path
+from howlate.figures.words import title_of_column
 from howlate.model.bins import CellBins
 from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import time_text

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.charts._data import pack
-from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject
-from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
-from howlate.charts._points import KernelVersion, Point, points_of, varying, version_of
-from howlate.charts._scale import Scale, spread
-from howlate.charts._svg import el
-from howlate.charts._words import around_zero, title_of_column
+from howlate.figures.data import pack
+from howlate.figures.figure import Chart, Figure, Key, Note, Panel, Subject
+from howlate.figures.pieces import Piece, exact_of, from_bottom, picture_of
+from howlate.figures.points import KernelVersion, Point, points_of, varying, version_of
+from howlate.figures.scale import Scale, spread
+from howlate.figures.svg import el
+from howlate.figures.words import around_zero, title_of_column
 from howlate.words.caption import Caption
 from howlate.words.quantities import time_text
 from howlate.words.say import Text

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from howlate.charts._words import title_of_column
 from howlate.compare.compare import Block, Comparison, Pair
 from howlate.compare.conclusions import conclusions
 from howlate.document import cautions
@@ -20,6 +19,7 @@ from howlate.document.kernels import differences
 from howlate.document.sheet import NOTHING, Column, Sheet, SheetCell
 from howlate.document.text import every_note
 from howlate.document.units import Unit, unit_for
+from howlate.figures.words import title_of_column
 from howlate.model.columns import LATENCY, RESPONSE
 from howlate.model.summary import MISSES
 from howlate.rooms import hooks

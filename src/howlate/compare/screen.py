@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from howlate.charts._words import title_of_column
 from howlate.compare.compare import NOT_INTERLEAVED, Block, Comparison, Pair
 from howlate.compare.conclusions import without_starved
 from howlate.compare.document import HEADINGS, OPTIONS, doubtful, every_caution
@@ -28,6 +27,7 @@ from howlate.document.first_screen.lines import (
 )
 from howlate.document.first_screen.table import ScreenColumn, ScreenTable
 from howlate.document.sheet import NOTHING
+from howlate.figures.words import title_of_column
 from howlate.model.summary import MISSES
 from howlate.sides.join_warnings import MACHINES, SETTING
 from howlate.sides.joined import Joined, labels_that_vary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.charts._words import words_of_column
+from howlate.figures.words import words_of_column
 from howlate.model.columns import LATENCY
 from howlate.model.loaded import CellContent
 from howlate.model.summary import CellSummary

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.charts._scale import AXES, Axes, AxisKind, AxisRange
 from howlate.errors import UsageError
+from howlate.figures.scale import AXES, Axes, AxisKind, AxisRange
 from howlate.model.decode import suggestion
 from howlate.model.units import parse_duration_ns
 from howlate.words.printable import printable

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from howlate.charts._words import things_of
 from howlate.document.machine import facts_of, is_virtual
+from howlate.figures.words import things_of
 from howlate.model.columns import LATENCY
 from howlate.model.loaded import RunContent
 from howlate.model.run import Run, policy_without_right

@@ -6,10 +6,10 @@ import json
 from html import escape
 
 from howlate.charts import Figure, Panel
-from howlate.charts._figure import Key
-from howlate.charts._frame import frame
-from howlate.charts._svg import MARKERS, words
 from howlate.document.doc_links import address, of_chart
+from howlate.figures.figure import Key
+from howlate.figures.frame import frame
+from howlate.figures.svg import MARKERS, words
 from howlate.words.say import text_of
 
 

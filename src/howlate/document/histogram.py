@@ -7,11 +7,11 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from howlate.charts._figure import Subject
-from howlate.charts._scale import knee_of
-from howlate.charts._words import names_of
 from howlate.charts.histogram import FINEST, edge, place_at, place_of
 from howlate.document.sheet import Column, Row, Sheet, SheetCell, numbers
+from howlate.figures.figure import Subject
+from howlate.figures.scale import knee_of
+from howlate.figures.words import names_of
 from howlate.model.bins import Histogram
 from howlate.words.language import _
 from howlate.words.quantities import exact_text, time_text

@@ -15,7 +15,6 @@ from importlib.resources import files
 from itertools import zip_longest
 from pathlib import Path
 
-from howlate.charts._scale import OWN_AXES, Axes
 from howlate.document.doc_links import linked
 from howlate.document.document import Document
 from howlate.document.document_html import sections_html
@@ -25,6 +24,7 @@ from howlate.document.results import Fit
 from howlate.document.sheet import PAGE
 from howlate.document.side_charts import over_sides
 from howlate.errors import UsageError
+from howlate.figures.scale import OWN_AXES, Axes
 from howlate.model.loaded import RunContent
 from howlate.sides.join import must_be_one_clock
 from howlate.words.language import N_, _, spoken

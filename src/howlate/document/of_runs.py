@@ -11,13 +11,13 @@ from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from howlate import __version__
-from howlate.charts._figure import Figure
-from howlate.charts._scale import OWN_AXES, Axes
 from howlate.document import findings, machine, meaning
 from howlate.document.document import ChartItem, Document, Folded, Section, Texts, texts
 from howlate.document.results import EVERYTHING, Fit, StudyPart, WithCases, on_demand
 from howlate.document.sheet import PAGE, TERMINAL, Style
 from howlate.errors import UsageError
+from howlate.figures.figure import Figure
+from howlate.figures.scale import OWN_AXES, Axes
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.run import policy_without_right
 from howlate.model.summary import CellSummary

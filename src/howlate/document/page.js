@@ -1,6 +1,6 @@
 "use strict";
 // Hover and zoom of the report's charts. Everything is readable without it: this reads the exact numbers of a bin or block
-// under the pointer, and redraws a dragged range of the x axis. Ticks follow src/howlate/charts/_scale.py, data follow _data.py.
+// under the pointer, and redraws a dragged range of the x axis. Ticks follow src/howlate/figures/scale.py, data follow data.py.
 (() => {
   const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const SPACE = "\u202f";

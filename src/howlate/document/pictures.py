@@ -16,10 +16,6 @@ from functools import cache
 from pathlib import Path
 
 from howlate.charts import Figure, Panel
-from howlate.charts._figure import Key
-from howlate.charts._frame import frame
-from howlate.charts._scale import OWN_AXES, Axes
-from howlate.charts._svg import MARKERS, el, words
 from howlate.document.document import ChartItem
 from howlate.document.html import asset
 from howlate.document.of_runs import ReportInput, compared, document
@@ -28,6 +24,10 @@ from howlate.document.sheet import PAGE
 from howlate.document.side_charts import over_sides
 from howlate.document.text import every_note
 from howlate.errors import NotPossibleError, TargetError, UsageError
+from howlate.figures.figure import Key
+from howlate.figures.frame import frame
+from howlate.figures.scale import OWN_AXES, Axes
+from howlate.figures.svg import MARKERS, el, words
 from howlate.model.loaded import RunContent
 from howlate.sides.cell_labels import labels_of
 from howlate.sides.join import gravity_of_runs, must_be_one_clock

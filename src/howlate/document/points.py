@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from howlate.charts import Subject
-from howlate.charts._figure import Shows
 from howlate.document.coarser import coarser
+from howlate.figures.figure import Shows
 from howlate.model.cause import ExplainedCase
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.summary import CellSummary, ColumnSummary

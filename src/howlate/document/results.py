@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from howlate.charts import Chart, Subject, all_charts
-from howlate.charts._figure import Figure, Shows
-from howlate.charts._scale import Axes
 from howlate.charts.histogram import CHART as HISTOGRAM
 from howlate.document import cautions, disturbances, histogram, tables
 from howlate.document.answer import answer, answer_of_points
@@ -16,6 +14,8 @@ from howlate.document.coarser import coarser
 from howlate.document.document import ChartItem, Folded, Item, Texts, texts
 from howlate.document.points import Points
 from howlate.document.text import every_note, virtual_note
+from howlate.figures.figure import Figure, Shows
+from howlate.figures.scale import Axes
 from howlate.model.cause import ExplainedCase
 from howlate.model.loaded import CellContent, RunContent
 from howlate.rooms import hooks

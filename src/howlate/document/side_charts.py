@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from howlate.charts import Chart, Subject, all_charts
-from howlate.charts._scale import OWN_AXES, Axes
 from howlate.document.document import ChartItem
 from howlate.document.points import together
 from howlate.document.results import rulings_of
 from howlate.document.text import every_note
+from howlate.figures.scale import OWN_AXES, Axes
 from howlate.model.loaded import RunContent
 from howlate.model.study import PART
 from howlate.rooms import hooks

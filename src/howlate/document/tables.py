@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from howlate.charts._words import things_of, title_of_column
 from howlate.document.sheet import (
     NOTHING,
     Column,
@@ -21,6 +20,7 @@ from howlate.document.sheet import (
 )
 from howlate.document.text import listed
 from howlate.document.units import Unit, unit_for
+from howlate.figures.words import things_of, title_of_column
 from howlate.model.columns import LATENCY, RESPONSE
 from howlate.model.mode import MODE
 from howlate.model.study import TIMER

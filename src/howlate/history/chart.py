@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from howlate.charts._data import pack
-from howlate.charts._figure import Figure, Key, Note, Panel
-from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
-from howlate.charts._scale import Scale, spread
-from howlate.charts._svg import el, line_path
-from howlate.charts._words import around_zero
+from howlate.figures.data import pack
+from howlate.figures.figure import Figure, Key, Note, Panel
+from howlate.figures.pieces import Piece, exact_of, from_bottom, picture_of
+from howlate.figures.scale import Scale, spread
+from howlate.figures.svg import el, line_path
+from howlate.figures.words import around_zero
 from howlate.history.courses import Course
 from howlate.history.history import History, heading_of
 from howlate.words.caption import Caption

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
-from howlate.charts._strip import BLOCKS, LETTERS
 from howlate.document.first_screen.brief import NOTHING as NOTHING_NAMED
 from howlate.document.first_screen.brief import labels_of, line
 from howlate.document.first_screen.lines import (
@@ -24,6 +23,7 @@ from howlate.document.first_screen.lines import (
 )
 from howlate.document.first_screen.table import ScreenColumn, ScreenTable
 from howlate.document.sheet import NOTHING
+from howlate.figures.strip import BLOCKS, LETTERS
 from howlate.history.courses import Course
 from howlate.history.history import History, heading_of, hit_rate, place_statement, trend_statement
 from howlate.statistics.labels import axes_that_vary

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from howlate.charts._data import pack
-from howlate.charts._figure import Figure, Key, Note, Panel
-from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
-from howlate.charts._scale import Scale, from_zero
-from howlate.charts._svg import el, line_path
+from howlate.figures.data import pack
+from howlate.figures.figure import Figure, Key, Note, Panel
+from howlate.figures.pieces import Piece, exact_of, from_bottom, picture_of
+from howlate.figures.scale import Scale, from_zero
+from howlate.figures.svg import el, line_path
 from howlate.prove.claim import claim_of
 from howlate.prove.landscape import Probed, ReleaseWindow, divided, stretches
 from howlate.prove.proof import Proof

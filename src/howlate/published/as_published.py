@@ -9,17 +9,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from howlate.charts import Figure, Panel
-from howlate.charts._bars import FEW, most_in_a_bar
-from howlate.charts._scale import AXES as KINDS
-from howlate.charts._scale import Axes, AxisRange, Scale, with_range
-from howlate.charts._sides import Curve, Spot, keys_of, legend, maxima, panel_of, scales
-from howlate.charts._words import column_of, things_of, title_of_column
 from howlate.charts.histogram import binned_on, panel_on
 from howlate.charts.runtime import run_times
 from howlate.charts.together import figure_of
 from howlate.charts.together import scales as time_scales
 from howlate.document.document import ChartItem
 from howlate.document.side_charts import Placed, placed
+from howlate.figures.bars import FEW, most_in_a_bar
+from howlate.figures.scale import AXES as KINDS
+from howlate.figures.scale import Axes, AxisRange, Scale, with_range
+from howlate.figures.sides import Curve, Spot, keys_of, legend, maxima, panel_of, scales
+from howlate.figures.words import column_of, things_of, title_of_column
 from howlate.model.loaded import RunContent
 from howlate.model.study import numbered
 from howlate.published.load import find_reference

@@ -22,7 +22,7 @@ PREEMPTION = "preemption"
 STATISTICS = ("count", "min", "mean", "max", "stddev", "overruns", "period_exceeded", "passes", "failures")
 """The meaning of a column, if a rule of the audit has to know it."""
 AXES = ("latency", "counts", "time", "number", "runtime")
-"""The quantities on the axes of our charts (charts/_scale.py)."""
+"""The quantities on the axes of our charts (figures/scale.py)."""
 ROW_COLUMN = "{column}"
 """In a column's field: stands for the row's own `column`."""
 

@@ -11,7 +11,7 @@ from types import ModuleType
 from howlate.rooms import hooks
 from howlate.words.statement import MESSAGES, Message
 
-RESULTS = ("charts", "document", "replay", "sides", "statistics", "words")
+RESULTS = ("charts", "document", "figures", "replay", "sides", "statistics", "words")
 
 
 @functools.cache

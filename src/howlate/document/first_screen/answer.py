@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from howlate.charts._words import things_of
 from howlate.document.first_screen import notes
 from howlate.document.first_screen.on_screen import Reasons, Ruled, ScreenNote
 from howlate.document.first_screen.rows import ScreenRow, ScreenRows, screen_rows
 from howlate.document.of_runs import ReportInput
 from howlate.document.sheet import NOTHING
+from howlate.figures.words import things_of
 from howlate.rooms import hooks
 from howlate.statistics.deadline import together
 from howlate.statistics.ladder import ladder_of

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rich.cells import cell_len, set_cell_size
 
-from howlate.charts._strip import plain
 from howlate.document.first_screen.on_screen import ScreenAdvice, ScreenReason
 from howlate.document.sheet import NOTHING
 from howlate.document.text import tied, wrapped
+from howlate.figures.strip import plain
 from howlate.words.caption import Caption
 from howlate.words.language import _
 from howlate.words.printable import without_controls

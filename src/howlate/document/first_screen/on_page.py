@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from howlate.charts import Subject
-from howlate.charts._overview import draw
 from howlate.document import cautions, machine
 from howlate.document.document import ChartItem, Folded, Item, Section, Texts, bar, texts
 from howlate.document.first_screen.answer import ScreenAnswer
@@ -19,6 +18,7 @@ from howlate.document.of_runs import NO_CELL, ReportInput, answered, left_out, q
 from howlate.document.sheet import Column, Row, Sheet, SheetCell, labels, numbers
 from howlate.document.sheet import texts as column
 from howlate.document.text import every_note
+from howlate.figures.overview import draw
 from howlate.rooms import hooks
 from howlate.sides.join import gravity_of_runs
 from howlate.statistics.labels import policy_in_force

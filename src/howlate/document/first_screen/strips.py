@@ -8,11 +8,11 @@ from typing import Protocol
 
 from rich.cells import cell_len, set_cell_size
 
-from howlate.charts import _strip
-from howlate.charts._strip import LARGEST, StripAxis, plain, strip
 from howlate.document.first_screen.lines import FAINT, Line, cut, middle, right
 from howlate.document.first_screen.table import LETTERS, legend_lines
 from howlate.document.sheet import NOTHING
+from howlate.figures.strip import BLOCKS, LARGEST, StripAxis, plain, strip
+from howlate.figures.strip import LETTERS as LETTER_BLOCKS
 from howlate.model.bins import Histogram
 from howlate.statistics.labels import axes_that_vary, heading
 from howlate.words.caption import Caption
@@ -129,7 +129,7 @@ class DrawnRows:
 
     def legend(self) -> list[Line]:
         """What the signs mean; the largest's stands in the heading."""
-        signs = _strip.LETTERS if self.letters else _strip.BLOCKS
+        signs = LETTER_BLOCKS if self.letters else BLOCKS
         deadline = "|" if self.letters else "│"
         glyphs = {signs[0]: "1", signs[-1]: _("most")} if any(r.histograms for r in self.found.rows) else {}
         marked = {deadline: _("deadline")} if self.found.deadline_ns else {}

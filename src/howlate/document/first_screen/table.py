@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len, set_cell_size
 
-from howlate.charts._strip import plain
 from howlate.document.first_screen.lines import FAINT, Line, cut, middle, right
 from howlate.document.sheet import NOTHING
+from howlate.figures.strip import plain
 from howlate.words.language import N_, _
 
 LEAST_NAME = 6

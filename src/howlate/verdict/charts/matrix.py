@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from howlate.charts._data import pack
-from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject
-from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
-from howlate.charts._scale import Scale, knee_of
-from howlate.charts._sides import Spot, columns_of, maxima, measured, sides_of, spots_of, titles_of
-from howlate.charts._svg import el
-from howlate.charts._words import title_of_column
+from howlate.figures.data import pack
+from howlate.figures.figure import Chart, Figure, Key, Note, Panel, Subject
+from howlate.figures.pieces import Piece, exact_of, from_bottom, picture_of
+from howlate.figures.scale import Scale, knee_of
+from howlate.figures.sides import Spot, columns_of, maxima, measured, sides_of, spots_of, titles_of
+from howlate.figures.svg import el
+from howlate.figures.words import title_of_column
 from howlate.statistics.spread import Spread
 from howlate.verdict.ruling import Ruling
 from howlate.words.caption import Caption, Listed

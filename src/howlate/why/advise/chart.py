@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.charts._data import pack
-from howlate.charts._figure import Figure, Key, Note, Panel
-from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
-from howlate.charts._scale import Scale
-from howlate.charts._svg import el
+from howlate.figures.data import pack
+from howlate.figures.figure import Figure, Key, Note, Panel
+from howlate.figures.pieces import Piece, exact_of, from_bottom, picture_of
+from howlate.figures.scale import Scale
+from howlate.figures.svg import el
 from howlate.sides.sides import MARGIN, Decision
 from howlate.statistics.phrases import under
 from howlate.why.advise.advice import Advice, KnobAdvice, heading_of

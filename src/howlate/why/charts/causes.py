@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from howlate.charts._cases import DrawnCase, drawn_cases, time_axis
-from howlate.charts._data import pack
-from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject, columns_of
-from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
-from howlate.charts._scale import OWN_AXES, Axes, Scale
-from howlate.charts._svg import el
+from howlate.figures.cases import DrawnCase, drawn_cases, time_axis
+from howlate.figures.data import pack
+from howlate.figures.figure import Chart, Figure, Key, Note, Panel, Subject, columns_of
+from howlate.figures.pieces import Piece, exact_of, from_bottom, picture_of
+from howlate.figures.scale import OWN_AXES, Axes, Scale
+from howlate.figures.svg import el
 from howlate.model.cause import Cause, CausePart, ExplainedCase
 from howlate.why.cause_names import NAMES, cause_caption
 from howlate.words.caption import Caption

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from howlate.charts._figure import Note, Picture
-from howlate.charts._scale import Scale
+from howlate.figures.figure import Note, Picture
+from howlate.figures.scale import Scale
 from howlate.words.say import Text
 
 TOP = 10_000
@@ -20,7 +20,7 @@ class Piece:
     marks: str
     notes: Sequence[Note]
     series: Mapping[str, object]
-    """The exact numbers for hovering (_data.py)."""
+    """The exact numbers for hovering (data.py)."""
 
 
 def from_bottom(share: float) -> int:
@@ -45,7 +45,7 @@ def picture_of(
 def exact_of(
     pieces: Sequence[Piece], low: float = 0, high: float = TOP, *, log: bool = False
 ) -> dict[str, object]:
-    """The exact numbers of all pieces, "points" of _data.py. `low`, `high`, `log`: the axis of their y
+    """The exact numbers of all pieces, "points" of data.py. `low`, `high`, `log`: the axis of their y
     values."""
     return {
         "kind": "points",

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from howlate.charts._figure import Note, Picture
-from howlate.charts._scale import Scale, tick_text
-from howlate.charts._svg import el
+from howlate.figures.figure import Note, Picture
+from howlate.figures.scale import Scale, tick_text
+from howlate.figures.svg import el
 from howlate.model.bins import Histogram
 from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import grouped, time_text

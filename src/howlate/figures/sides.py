@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from howlate.charts._data import pack
-from howlate.charts._figure import Key, Note, Panel, Subject
-from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
-from howlate.charts._scale import OWN_AXES, Axes, Scale, from_zero, with_range
-from howlate.charts._svg import MARKERS, el, line_path
+from howlate.figures.data import pack
+from howlate.figures.figure import Key, Note, Panel, Subject
+from howlate.figures.pieces import Piece, exact_of, from_bottom, picture_of
+from howlate.figures.scale import OWN_AXES, Axes, Scale, from_zero, with_range
+from howlate.figures.svg import MARKERS, el, line_path
 from howlate.model.study import numbered
 from howlate.statistics.spread import Spread, spread_of
 from howlate.words.caption import Caption

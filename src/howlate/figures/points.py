@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from howlate.charts._figure import Subject
+from howlate.figures.figure import Subject
 from howlate.statistics.groups import ColumnSpread
 from howlate.words.caption import Caption
 from howlate.words.say import Text

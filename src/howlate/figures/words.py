@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.charts._figure import Subject
-from howlate.charts._scale import Scale
+from howlate.figures.figure import Subject
+from howlate.figures.scale import Scale
 from howlate.model.columns import LATENCY, RESPONSE, column_title, column_words, things
 from howlate.words.caption import Caption
 from howlate.words.quantities import time_text

@@ -7,8 +7,8 @@ changes that viewBox, the ticks and the places of the labels; no picture has to 
 
 from __future__ import annotations
 
-from howlate.charts._figure import Note, Panel
-from howlate.charts._svg import MARKERS, el, percent, words
+from howlate.figures.figure import Note, Panel
+from howlate.figures.svg import MARKERS, el, percent, words
 from howlate.words.say import Text
 
 OWN = ("row", "deadline")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.charts._deadline import deadlines, with_upright
-from howlate.charts._figure import Figure, Key, Panel, Subject
-from howlate.charts._pieces import exact_of, picture_of
-from howlate.charts._rows import ROW, WIDTH, Dot, DotRow, pieces_of
-from howlate.charts._scale import Scale, spread
-from howlate.charts._words import around_zero, names_of
+from howlate.figures.deadline import deadlines, with_upright
+from howlate.figures.figure import Figure, Key, Panel, Subject
+from howlate.figures.pieces import exact_of, picture_of
+from howlate.figures.rows import ROW, WIDTH, Dot, DotRow, pieces_of
+from howlate.figures.scale import Scale, spread
+from howlate.figures.words import around_zero, names_of
 from howlate.model.summary import ColumnSummary
 from howlate.words.caption import Caption
 from howlate.words.quantities import time_text

@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from howlate.charts._figure import Subject
-from howlate.charts._scale import Axes, Scale, with_range
+from howlate.figures.figure import Subject
+from howlate.figures.scale import Axes, Scale, with_range
 from howlate.model.bins import CellBins
 from howlate.model.cause import ExplainedCase
 from howlate.model.columns import LATENCY

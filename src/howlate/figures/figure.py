@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from howlate.charts._scale import OWN_AXES, Axes, Scale
+from howlate.figures.scale import OWN_AXES, Axes, Scale
 from howlate.model.bins import CellBins
 from howlate.model.cause import ExplainedCase
 from howlate.model.summary import CellSummary
@@ -95,7 +95,7 @@ class Panel:
     summary: Text
     """A description of the picture in words, for readers who cannot see it."""
     data: Mapping[str, Any]
-    """See _data.py for the two kinds."""
+    """See data.py for the two kinds."""
     link: Text = ""
     """Panels with the same link zoom together."""
     aside: Text = ""

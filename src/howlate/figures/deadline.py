@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from howlate.charts._figure import Note, Panel, Subject
-from howlate.charts._scale import time_tick
-from howlate.charts._svg import el
+from howlate.figures.figure import Note, Panel, Subject
+from howlate.figures.scale import time_tick
+from howlate.figures.svg import el
 from howlate.model.columns import LATENCY
 from howlate.words.caption import Caption
 

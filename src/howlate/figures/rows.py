@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from howlate.charts._data import pack
-from howlate.charts._figure import Note
-from howlate.charts._pieces import Piece, from_bottom
-from howlate.charts._scale import Scale
-from howlate.charts._svg import el
+from howlate.figures.data import pack
+from howlate.figures.figure import Note
+from howlate.figures.pieces import Piece, from_bottom
+from howlate.figures.scale import Scale
+from howlate.figures.svg import el
 from howlate.words.say import Text
 
 WIDTH = 1000.0

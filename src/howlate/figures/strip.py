@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from howlate.charts._scale import Scale, knee_of, octaves, value_at
+from howlate.figures.scale import Scale, knee_of, octaves, value_at
 from howlate.model.bins import Histogram
 from howlate.words.say import text_of
 
