@@ -22,7 +22,7 @@ from howlate.figures.frame import frame
 from howlate.figures.scale import Axes, AxisRange
 from howlate.model.bins import CellBins, LoadCourse
 from howlate.model.cause import ExplainedCase
-from howlate.why.cause_names import NAMES as CAUSES
+from howlate.why.cause_words import NAMES as CAUSES
 from howlate.words.say import text_of
 from made_cells import LOADS, Int64s, blocks_of, courses, histogram_of, made_cell, scatter_of, tail_of
 from made_trace import explained_samples

@@ -27,8 +27,8 @@ ALSO = {
     ("cpu.idle_states", "settings/cpu_dma_latency.py"): "a request keeps them out, as c_states does",
     ("/dev/cpu_dma_latency", "settings/c_states.py"): "the same, in the remedy",
     ("/dev/cpu_dma_latency", "imports/formats/cyclictest_raw.py"): "what cyclictest writes",
-    ("/dev/cpu_dma_latency", "why/remedies.py"): "a sentence about a cause",
-    ("kernel.sched_rt_runtime_us", "why/remedies.py"): "a sentence about a cause",
+    ("/dev/cpu_dma_latency", "why/cause_words.py"): "a sentence about a cause",
+    ("kernel.sched_rt_runtime_us", "why/cause_words.py"): "a sentence about a cause",
 }
 """What a file beside the setting's own names, and why it may."""
 OTHER_MEANINGS = {

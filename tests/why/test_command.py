@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from cli.commands import Run, is_a_sentence
+from howlate.model.cause import Cause
+from howlate.why.cause_words import REMEDIES
 from howlate.why.late_counters import COUNTERS, NO_EVENTS
-from howlate.why.remedies import IRQ
 from howlate.words.say import from_json
 from made_trace import LOAD, late_samples
 from printed import plain
@@ -34,7 +35,7 @@ def test_causes_come_first_then_the_worst_and_then_what_counters_tell(howlate: R
     shown = " ".join(done.out.split())
     places = [shown.index(text) for text in texts]
     assert places == sorted(places) and shown.count(WORST) == 2
-    assert "IRQ interference: acpi" in shown and plain(IRQ()) in shown
+    assert "IRQ interference: acpi" in shown and plain(REMEDIES[Cause.IRQ]()) in shown
 
 
 def test_json_has_every_part_and_the_parts_add_up(howlate: Run, run: Path) -> None:

@@ -14,7 +14,7 @@ from howlate.model.loaded import RunContent
 from howlate.model.summary import DeadlineSummary
 from howlate.model.trace import LOSSY, NOTHING_KEPT, CellTrace
 from howlate.verdict.judge import stated
-from howlate.why.cause_names import NAMES
+from howlate.why.cause_words import NAMES
 from howlate.why.explained_cells import cause_sums, explained_cells, machine_facts
 from howlate.why.late_cases import (
     EVENTS_LOST,

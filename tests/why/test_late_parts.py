@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from howlate.model.cause import Cause, CausePart, Why
 from howlate.model.trace import TracedTask
-from howlate.why.cause_names import NAMES
+from howlate.why.cause_words import NAMES
 from howlate.why.late_parts import LARGEST, part_text, parts_sheet
 from howlate.words.say import english_text, text_of
 

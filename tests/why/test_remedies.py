@@ -8,23 +8,12 @@ from dataclasses import replace
 import pytest
 
 from howlate.model.cause import Cause, CausePart
-from howlate.why.cause_names import IDLE_LOOP
+from howlate.why.cause_words import IDLE_LOOP, IDLE_POLL, IRQ_LATE_ON_RT, REMEDIES
 from howlate.why.explained_cells import ExplainedCell, cause_sums, weighty_causes
 from howlate.why.late_cases import TO_DO, causes_section, causes_sheet
 from howlate.why.late_json import causes_json
 from howlate.why.on_screen import advice, advised, kinds
-from howlate.why.remedies import (
-    IDLE as KEEP_OUT_OF_IDLE,
-)
-from howlate.why.remedies import (
-    IDLE_POLL,
-    IRQ_LATE_ON_RT,
-    IRQ_LATE_OR_GAP,
-    REMEDIES,
-    Remedy,
-    remedies_of,
-    remedy_of,
-)
+from howlate.why.remedies import Remedy, remedies_of, remedy_of
 from howlate.words.language import speak
 from howlate.words.say import english, text_of
 from made_trace import IDLE, METAL, OWN, MadeTrace
@@ -77,7 +66,7 @@ def test_one_sample_in_the_idle_loop_does_not_decide_for_all_that_left_an_idle_s
         ("remedy.idle-poll", ()),
     ]
     advised = [text for text in statements_in(causes_section(cells, ())[0]) if text.rule == TO_DO.id]
-    assert [text.values["what"] for text in advised] == [KEEP_OUT_OF_IDLE(), IDLE_POLL()]
+    assert [text.values["what"] for text in advised] == [REMEDIES[Cause.IDLE](), IDLE_POLL()]
     names = [cell.text for cell in causes_sheet(sums).columns[0].cells]
     assert text_of(IDLE_LOOP) in map(text_of, names)
 
@@ -92,7 +81,7 @@ def test_a_gap_leads_to_no_knob_of_idle_states_where_there_are_none() -> None:
 
 def test_where_events_leave_two_causes_open_the_remedy_does_too() -> None:
     remedy = remedy_of(CausePart(Cause.IRQ_LATE_OR_GAP, 0, 1), has_idle_states=None)
-    assert remedy is not None and remedy.text is IRQ_LATE_OR_GAP
+    assert remedy is not None and remedy.text is REMEDIES[Cause.IRQ_LATE_OR_GAP]
 
 
 @pytest.mark.parametrize("cause", REMEDIES)

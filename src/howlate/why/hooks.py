@@ -22,7 +22,7 @@ def modules_of_results() -> tuple[str, ...]:
         "howlate.why.advise.chart",
         "howlate.why.advise.document",
         "howlate.why.calibrate.document",
-        "howlate.why.cause_names",
+        "howlate.why.cause_words",
         "howlate.why.charts.causes",
         "howlate.why.in_report",
         "howlate.why.late_cases",
@@ -31,7 +31,6 @@ def modules_of_results() -> tuple[str, ...]:
         "howlate.why.late_parts",
         "howlate.why.on_screen",
         "howlate.why.recorded",
-        "howlate.why.remedies",
         "howlate.why.replayed.pair_document",
         "howlate.why.screen",
     )

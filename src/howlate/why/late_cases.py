@@ -12,7 +12,7 @@ from howlate.model.cause import Cause, Function, Lateness
 from howlate.model.finding import Finding
 from howlate.model.trace import LOSSY, NOTHING_KEPT
 from howlate.model.units import format_duration
-from howlate.why.cause_names import NAMES, cause_caption
+from howlate.why.cause_words import NAMES, cause_caption
 from howlate.why.explained_cells import CauseSum, CellCase, ExplainedCell, cause_sums, worst_cases
 from howlate.why.late_parts import UNIT, parts_sheet, share_column
 from howlate.why.remedies import findings_for, remedies_of

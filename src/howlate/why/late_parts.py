@@ -9,7 +9,7 @@ from howlate.document.sheet import Column, Sheet
 from howlate.document.units import Unit
 from howlate.model.cause import Cause, CausePart, Why
 from howlate.model.trace import RT_PRIOS, STATIC_PRIOS, UNKNOWN_PRIO, TracedTask
-from howlate.why.cause_names import IDLE_LOOP, NAMES
+from howlate.why.cause_words import IDLE_LOOP, NAMES
 from howlate.why.timeline import TimelineLine, timeline
 from howlate.words.caption import Caption, Listed
 from howlate.words.language import _

@@ -15,12 +15,12 @@ from howlate.model.finding import Finding
 from howlate.model.run import BY_HAND, NOT_EXPLAINED
 from howlate.model.trace import NOTHING_KEPT
 from howlate.statistics.threshold import the_ended
-from howlate.why.cause_names import NAMES
+from howlate.why.cause_words import NAMES, REMEDIES
 from howlate.why.explained_cells import CauseSum, ExplainedCell, cause_sums
 from howlate.why.in_report import explained_by_row
 from howlate.why.late_cases import cost_of_recording, no_cases_statement
 from howlate.why.late_counters import NO_EVENTS
-from howlate.why.remedies import UNKNOWN, Remedy, findings_for, of_sum, remedies_of
+from howlate.why.remedies import Remedy, findings_for, of_sum, remedies_of
 from howlate.words.caption import Caption
 from howlate.words.language import as_called, called
 from howlate.words.quantities import percent
@@ -111,7 +111,7 @@ def advised(remedy: Remedy, findings: Sequence[Finding]) -> str:
     """The change of what the doctor found, else the last sentence of the remedy; "" where that is not advice."""
     if found := findings_for(remedy, findings):
         return briefly(found[0].change)
-    if remedy.text is UNKNOWN:  # what to record saves no time
+    if remedy.text is REMEDIES[Cause.UNKNOWN]:  # what to record saves no time
         return ""
     return briefly(re.split(r"\. |。", say(remedy.text()).rstrip(".。"))[-1])
 

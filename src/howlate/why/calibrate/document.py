@@ -10,7 +10,7 @@ from howlate.document.sheet import Column, Row, Sheet, labels, numbers, times
 from howlate.document.sheet import texts as column
 from howlate.model.cause import Cause
 from howlate.why.calibrate.calibration import KindResult, Undisturbed
-from howlate.why.cause_names import NAMES
+from howlate.why.cause_words import NAMES
 from howlate.why.late_parts import UNIT
 from howlate.words.caption import Caption, Listed
 from howlate.words.language import _

@@ -15,7 +15,7 @@ from howlate.figures.pieces import Piece, exact_of, from_bottom, picture_of
 from howlate.figures.scale import OWN_AXES, Axes, Scale
 from howlate.figures.svg import el
 from howlate.model.cause import Cause, CausePart, ExplainedCase
-from howlate.why.cause_names import NAMES, cause_caption
+from howlate.why.cause_words import NAMES, cause_caption
 from howlate.words.caption import Caption
 from howlate.words.quantities import seconds_text, time_text
 

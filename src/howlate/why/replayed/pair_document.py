@@ -8,7 +8,7 @@ from typing import Any
 from howlate.document import sheet as sheets
 from howlate.document.document import Section, Texts
 from howlate.document.sheet import Column, Row, Sheet
-from howlate.why.cause_names import NAMES
+from howlate.why.cause_words import NAMES
 from howlate.why.explained_cells import CellCase
 from howlate.why.late_parts import UNIT
 from howlate.why.replayed.pair import Both, FunctionPair, LatenessPair
