@@ -26,7 +26,7 @@ BEGINS = re.compile(r"(?:\$ )?(?:\./)?(howlate-probe|howlate|dev)(?: |$)")
 PLACEHOLDERS = {
     "STUDY": "check", "TIME": "1ms", "N": "2", "K": "1", "FACTOR": "1.5", "LOAD": "none", "L": "none",
     "RATE": "1e-6", "SIZE": "4", "SHARE": "0.95", "ARCH": "aarch64", "LIST": "0", "TEST": "cyclic",
-    "ID": "toshiba-2010", "A": "amd64", "KIND": "fifo-task", "B": "1000", "T": "1min", "NUMBER": "2",
+    "ID": "toshiba-2010", "FORMAT": "csv", "A": "amd64", "KIND": "fifo-task", "B": "1000", "T": "1min", "NUMBER": "2",
     "SQL": "SELECT 1",
     "TABLE": "high-300us",
     "COMMAND": "check", "A,B": "a,b", "PLACE": "/tmp", "VERB": "list", "NAME=VALUE": "thp=never",
