@@ -36,6 +36,16 @@ def test_a_rate_needs_more_the_nearer_the_true_one_is() -> None:
     assert until_decided(1e-7, 0.95) > 0.9 * none.activations
 
 
+@pytest.mark.parametrize("rate", [0.1, 0.3, 0.9])
+def test_no_fewer_are_planned_than_the_verdict_needs(rate: float) -> None:
+    (effort,) = rate_efforts(rate, 0.95, 1e-3, 1.0, [0.0])
+    found = [
+        rate_of(made_evidence(1_000_000, quiet(effort.activations, seed)), Question(1_000_000, rate, 0.0))
+        for seed in range(20)
+    ]
+    assert [each.outcome for each in found].count(Ruling.PASS) >= 18
+
+
 @pytest.mark.parametrize("theta", [1.0, 0.25])
 @pytest.mark.parametrize("share", [0.0, 0.1, 1 / 3, 0.6])
 def test_what_is_planned_passes_in_95_percent(share: float, theta: float) -> None:

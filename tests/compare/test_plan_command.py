@@ -44,6 +44,13 @@ def test_the_power_of_each_figure_is_there_for_programs(howlate: Run) -> None:
     assert [set(power["found"].values()) for power in without["power"] if power["pairs"] < 8] == [{0.0}]
 
 
+def test_the_command_that_is_printed_asks_the_same(howlate: Run) -> None:
+    """With the size of groups that was assumed, and the confidence."""
+    shown = howlate("plan", "--miss-rate", "1e-3", "--cluster", "4", "--confidence", "0.9").out.splitlines()
+    assert shown[-1].endswith("--confidence 0.9 --miss-rate 0.001 --cluster 4")
+    assert len(shown) == len(howlate("plan", "--miss-rate", "1e-3").out.splitlines()) + 1
+
+
 @pytest.mark.parametrize("deadline", ["200us", "100us"])
 @pytest.mark.parametrize("missed", [0, 1])
 def test_the_command_that_is_printed_can_pass(

@@ -15,6 +15,7 @@ from howlate.sides.paired import Reals
 from howlate.sides.sides import COMPARED, HALF_A_MISS, P999, fewest_pairs, holm_rows, margin_ps
 from howlate.statistics.bounds import trials_needed, with_reserve
 from howlate.statistics.special import chi2_sf
+from howlate.statistics.tail import FEWEST
 from howlate.verdict.sequential import trials_without_miss
 
 CHANCE = 0.95
@@ -28,6 +29,8 @@ TAIL = 1_000
 TRUE_SHARES = (0.0, 0.1, 1 / 3)
 """True rates, as shares of the tolerated one, for which the need is named."""
 MOST_GROUPS = 10_000
+FEWEST_SAMPLES = 2 * FEWEST
+"""Below it there is no tail whose clusters could be seen."""
 STEPS = 6
 
 NOISE: Mapping[str, float] = {"0.5": 0.18, P999: 0.86, "max": 1.32, "stddev": 1.01}
@@ -70,7 +73,7 @@ def _rate_effort(
 
     def activations(groups: int) -> int:
         needed = _needed(rate, groups, confidence, period_s, theta)
-        return math.ceil(needed * (1 + min(0.5, SPARE * math.sqrt(TAIL / needed))))
+        return max(FEWEST_SAMPLES, math.ceil(needed * (1 + min(0.5, SPARE * math.sqrt(TAIL / needed)))))
 
     def passes(groups: int) -> bool:
         expected = true_rate * theta * activations(groups)

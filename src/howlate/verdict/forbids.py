@@ -28,8 +28,9 @@ ENOUGH_CLUSTERS = 20
 """With this number of clusters of misses their own spread over time says whether the rate is one. With fewer, tail
 and maxima must stand for them."""
 
-FEWEST_MAXIMA = 20
-"""Stretches with a sample, of 50. With fewer, hardly any trend reaches LEVEL; below six none can."""
+FEWEST_MAXIMA, FEWEST_ROUNDS = 20, 6
+"""Intervals with a sample, of 50; rounds far apart. With fewer than 20, hardly any trend reaches LEVEL; below six
+none can."""
 LEVEL = 0.01
 """A diagnostic forbids where chance alone gives such a number less often than this, over all repetitions."""
 DRAWS_A_TEST = 400
@@ -78,6 +79,8 @@ RUNS_DIFFER = message(
     "verdict.runs-differ",
     "the repetitions differ more than chance has it (Kruskal-Wallis test of their maxima: p = {p:probability})",
 )
+FEW = {TOO_FEW.id, TOO_SHORT.id}
+DIAGNOSTICS = {BURSTS.id, MISS_BURSTS.id, RISING.id, STEP_UP.id, RUNS_DIFFER.id}
 BELOW_THRESHOLD = message(
     "verdict.below-threshold",
     "gaps up to {threshold_ns:time} were not looked for",
@@ -281,6 +284,8 @@ def below_threshold(evidence: Evidence) -> list[Statement]:
 def too_short(evidence: Evidence) -> list[Statement]:
     """Where no test could have seen a trend. Of a test that waits for events, no event is a good sign."""
     maxima = [len(tail.block_max_ns) for tail in evidence.tails if tail is not None]
-    if not evidence.trials or not evidence.known.time_order or not maxima or max(maxima) >= FEWEST_MAXIMA:
+    is_tested = evidence.apart and len(maxima) >= FEWEST_ROUNDS
+    is_enough = is_tested or max(maxima, default=FEWEST_MAXIMA) >= FEWEST_MAXIMA
+    if not evidence.trials or not evidence.known.time_order or is_enough:
         return []
     return [TOO_SHORT()]

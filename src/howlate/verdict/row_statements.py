@@ -3,13 +3,16 @@ do."""
 
 from __future__ import annotations
 
+import math
+
 from howlate.verdict.evidence import UNCOUNTED, UNLIKE_DEADLINES
 from howlate.verdict.extrapolate import as_statements
+from howlate.verdict.forbids import DIAGNOSTICS, FEW
 from howlate.verdict.promise_bounds import assumptions, events_line, horizon_line, rate_line
 from howlate.verdict.promise_facts import facts
 from howlate.verdict.promise_sentence import no_verdict, sentence
+from howlate.verdict.rate import MORE_TOGETHER
 from howlate.verdict.ruling import Ruling, Verdict
-from howlate.verdict.verdict import too_few
 from howlate.words.statement import Statement, message
 
 HOLDS = message(
@@ -23,6 +26,12 @@ NEEDED = message(
     "verdict.needed",
     "Measure {seconds:seconds-at-most} longer to decide it, if misses keep coming at this rate.",
 )
+NEEDED_REPETITIONS = message(
+    "verdict.needed-repetitions",
+    "Measure {count:count} more repetition (round, seed) to decide it, if none misses.",
+    "Measure {count:count} more repetitions (rounds, seeds) to decide it, if none misses.",
+    by="count",
+)
 MORE_MAY_HELP = message(
     "verdict.more-may-help",
     "Measuring longer may decide it: how much longer cannot be said before there are enough samples.",
@@ -30,6 +39,10 @@ MORE_MAY_HELP = message(
 RATE_ALONE = message(
     "verdict.rate-alone",
     "The rate passes, but no horizon can pass after a miss: leave out --horizon to judge the rate alone.",
+)
+LARGER_CLUSTER = message("verdict.larger-cluster", "A larger --cluster may decide it.")
+ROUNDS_MAY_HELP = message(
+    "verdict.rounds-may-help", "Rounds far apart may decide it: `howlate check --rounds 20 --every 5min`."
 )
 NO_TIME_HELPS = message(
     "verdict.no-time-helps", "Measuring longer under these conditions will not decide it."
@@ -43,13 +56,26 @@ def remaining(verdict: Verdict) -> list[Statement]:
     if no_verdict(verdict):
         of_settings = all(check.rule in OF_SETTINGS for check in verdict.evidence.failed_checks)
         return [] if of_settings and verdict.evidence.failed_checks else [AGAIN()]
-    misses = verdict.evidence.deadline.misses
-    if needed_s := verdict.needed_s:
-        return [NEEDED(seconds=needed_s)]
-    if misses and verdict.rate.outcome is Ruling.PASS:
+    if verdict.needed_s:
+        return [_needed(verdict, verdict.needed_s)]
+    evidence = verdict.evidence
+    if evidence.deadline.misses and verdict.rate.outcome is Ruling.PASS:
         return [RATE_ALONE()]
-    by_rounds = verdict.evidence.by_rounds and not verdict.rate.forbids and not misses
-    return [MORE_MAY_HELP()] if too_few(verdict) or by_rounds else [NO_TIME_HELPS()]
+    why = {reason.rule for answer in verdict.open for reason in answer.forbids}
+    if why == {MORE_TOGETHER.id}:
+        return [LARGER_CLUSTER()]
+    if why <= FEW and (why or evidence.by_rounds):
+        return [MORE_MAY_HELP()]
+    is_unlike = bool(why) and why <= FEW | DIAGNOSTICS and not evidence.apart
+    return [ROUNDS_MAY_HELP() if is_unlike else NO_TIME_HELPS()]
+
+
+def _needed(verdict: Verdict, needed_s: float) -> Statement:
+    """In time, or in what the horizon rests on."""
+    if verdict.stretch.blocks == "time" or verdict.stretch.needed_s is None:
+        return NEEDED(seconds=needed_s)
+    evidence = verdict.evidence
+    return NEEDED_REPETITIONS(count=math.ceil(needed_s / evidence.seconds * evidence.repetitions - 1e-9))
 
 
 def answers(verdict: Verdict) -> tuple[Statement, ...]:

@@ -103,10 +103,13 @@ class Verdict:
     """A model's answer, which decides nothing; None where there is none."""
 
     @property
+    def open(self) -> list[PartVerdict]:
+        return [answer for answer in (self.rate, self.stretch) if answer.outcome is Ruling.INCONCLUSIVE]
+
+    @property
     def needed_s(self) -> float | None:
         """How much longer to measure until both questions can be answered; None where no time would help."""
-        open_ = [answer for answer in (self.rate, self.stretch) if answer.outcome is Ruling.INCONCLUSIVE]
-        times = [answer.needed_s for answer in open_]
+        times = [answer.needed_s for answer in self.open]
         known = [seconds for seconds in times if seconds is not None]
         return max(known) if known and len(known) == len(times) else None
 

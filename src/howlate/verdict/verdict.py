@@ -11,7 +11,7 @@ from howlate.statistics.diagnose import confidence_ahead
 from howlate.statistics.peaks import Peaks
 from howlate.verdict.evidence import Evidence
 from howlate.verdict.extrapolate import extrapolated, share_in_reach
-from howlate.verdict.forbids import TOO_FEW, TOO_SHORT, below_threshold
+from howlate.verdict.forbids import below_threshold
 from howlate.verdict.rate import NOT_COUNTED, lowers_of, rate_of, trials_of
 from howlate.verdict.ruling import Question, RateVerdict, Ruling, StretchVerdict, Verdict, together
 from howlate.verdict.sequential import trials_without_miss
@@ -76,13 +76,6 @@ def with_extrapolation(verdict: Verdict, peaks: Peaks) -> Verdict:
             evidence, verdict.rate.forbids, peaks, share, asked.confidence, asked.horizon_s or 0.0
         ),
     )
-
-
-def too_few(verdict: Verdict) -> bool:
-    """Whether a verdict is open for the number of its samples alone."""
-    open_ = [answer for answer in (verdict.rate, verdict.stretch) if answer.outcome is Ruling.INCONCLUSIVE]
-    why = {statement.rule for answer in open_ for statement in answer.forbids}
-    return bool(why) and why <= {TOO_FEW.id, TOO_SHORT.id}
 
 
 def reach_s(asked: Question, period_s: float, round_s: float) -> float:

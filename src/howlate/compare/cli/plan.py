@@ -153,11 +153,14 @@ def command(
 
 def _lines(value: dict[str, Any], deadline: str, horizon: str) -> list[str]:
     """For people."""
+    from howlate.verdict.ruling import CONFIDENCE
     from howlate.words.language import called
     from howlate.words.quantities import level_text
 
     level = level_text(value["confidence"])
     lines, verdict = [], f"{called()} verdict RUN --deadline {deadline}"
+    if value["confidence"] != CONFIDENCE:
+        verdict += f" --confidence {value['confidence']:.15g}"
     if rate := value.get("rate"):
         lines += _rate_lines(rate, level)
     if bound := value.get("horizon"):
@@ -168,7 +171,8 @@ def _lines(value: dict[str, Any], deadline: str, horizon: str) -> list[str]:
     if pairs := value.get("pairs"):
         lines += _pairs_lines(pairs)
     if rate:
-        lines.append(f"Then: {verdict} --miss-rate {rate['miss_rate']:g}")
+        groups = f" --cluster {1 / rate['theta']:g}" if rate["theta"] < 1 else ""
+        lines.append(f"Then: {verdict} --miss-rate {rate['miss_rate']:g}{groups}")
     if bound:
         lines.append(f"Then: {verdict} --horizon {horizon}")
     return lines
@@ -186,6 +190,10 @@ def _rate_lines(rate: dict[str, Any], level: str) -> list[str]:
         passes = f", passed with {need['misses']} missed or fewer" if need["misses"] else ""
         count = grouped(need["activations"], ",")
         lines.append(f"  {true:16} {count:>16} activations  {_time(need['seconds'])}{passes}")
+    if rate["theta"] < 1:
+        lines.append(
+            f"  Each group of misses is taken to have {1 / rate['theta']:g}: unequal sizes need more."
+        )
     decided = rate["until_decided"]
     count = grouped(decided["activations"], ",")
     lines.append(

@@ -1,0 +1,68 @@
+"""What an open verdict says to do: what may decide it, in the unit that decides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from howlate.verdict.evidence import Evidence
+from howlate.verdict.row_statements import remaining
+from howlate.verdict.ruling import Question, Ruling
+from howlate.verdict.verdict import verdict
+from made_evidence import made_evidence, quiet
+from made_misses import DEADLINE_NS, Round, evidence_of
+
+RANDOM = np.random.default_rng(1)
+
+
+def in_rounds(*misses: int, together: int = 1) -> Evidence:
+    """Until decided, in rounds of 10,000 releases with so many misses each."""
+    every = [
+        (np.arange(count // together)[:, None] * 240 + np.arange(together)).ravel() + 50 for count in misses
+    ]
+    return evidence_of([Round.of(RANDOM, each, 10_000) for each in every], until_decided=True)
+
+
+def apart(rounds: int) -> Evidence:
+    return made_evidence(DEADLINE_NS, *(quiet(12, seed) for seed in range(rounds)), apart=True)
+
+
+BURSTS = evidence_of([Round.of(RANDOM, np.arange(0, 40_000, 500), 1_000_000)])
+SEEDS = made_evidence(DEADLINE_NS, *(quiet(500, seed) for seed in range(8)), virtual=True, boots=8)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "asked", "rule", "values"),
+    [
+        (in_rounds(2, 3, 1), Question(DEADLINE_NS, 1e-3), "verdict.more-may-help", {}),
+        (in_rounds(40, 0, 0), Question(DEADLINE_NS, 1e-3), "verdict.larger-cluster", {}),
+        (BURSTS, Question(DEADLINE_NS, 1e-4), "verdict.rounds-may-help", {}),
+        (apart(7), Question(DEADLINE_NS), "verdict.needed-repetitions", {"count": 12}),
+        (SEEDS, Question(DEADLINE_NS, horizon_s=0.5), "verdict.needed-repetitions", {"count": 11}),
+    ],
+    ids=["rounds with misses", "more in a round than groups make", "bursts", "rounds far apart", "seeds"],
+)
+def test_what_may_decide_it_is_said(
+    evidence: Evidence, asked: Question, rule: str, values: dict[str, int]
+) -> None:
+    found = verdict(evidence, asked)
+    assert found.outcome is Ruling.INCONCLUSIVE
+    (told,) = remaining(found)
+    assert (told.rule, dict(told.values)) == (rule, values)
+
+
+def test_the_larger_cluster_that_it_names_decides() -> None:
+    evidence = in_rounds(*[40] + [0] * 9 + [40] + [0] * 189, together=40)
+    assert verdict(evidence, Question(DEADLINE_NS, 5e-3, cluster=40)).outcome is Ruling.PASS
+
+
+def test_rounds_far_apart_are_the_units_however_short_they_are() -> None:
+    """Nineteen of twelve samples bound the next; where they rise they bound nothing."""
+    assert verdict(apart(18), Question(DEADLINE_NS)).outcome is Ruling.INCONCLUSIVE
+    assert verdict(apart(19), Question(DEADLINE_NS)).outcome is Ruling.PASS
+    short = replace(apart(19), apart=False)
+    assert verdict(short, Question(DEADLINE_NS)).outcome is Ruling.INCONCLUSIVE
+    rising = made_evidence(DEADLINE_NS, *(quiet(12, n) * (n + 9) for n in range(19)), apart=True)
+    assert not verdict(rising, Question(DEADLINE_NS)).stretch.bound
