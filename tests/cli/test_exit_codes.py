@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.calls import OF_SITUATIONS
 from fakes import FakeLab
 from howlate.lab.targets import lab
 from howlate.store.run_folder import RunFolder
@@ -38,142 +39,6 @@ SITUATIONS = {
 CODES = {"pass": 0, "fail": 1, "open": 5, "usage": 2, "impossible": 3, "broken": 4}
 OUTPUTS = {"pipe": "pipe closed", "full": "output unwritable"}
 
-CHECK = "check --duration 1s --no-wait"
-TOP = "top -D 1s --no-wait"
-RUN = "run mine.toml --no-wait"
-ADVISE = "advise --load none --pairs 7 --no-wait --out NEW"
-LAB_RUN = "lab run mine.toml --kernels 6.1 --seeds 2 --out NEW"
-CALLS: dict[str, dict[str, str]] = {
-    "advise": {
-        "pass": f"{ADVISE} --knobs cpu_dma_latency",
-        "usage": "advise --pairs 1",
-        "impossible": "advise --knobs governor",
-        "broken": "broken: advise --load cpu:50 --pairs 7 --no-wait --out NEW --knobs cpu_dma_latency",
-    },
-    "calibrate": {
-        "usage": "calibrate --count 1",
-    },
-    "check": {
-        "pass": f"steady: {CHECK} --deadline 200us",
-        "fail": f"{CHECK} --deadline 1us",
-        "open": f"{CHECK} --deadline 1100ns",
-        "usage": "check --duration 0",
-        "broken": f"broken: {CHECK} --deadline 1ms",
-    },
-    "compare": {
-        "pass": "compare kept late",
-        "open": "compare partly late",
-        "usage": "compare absent",
-        "broken": "compare damaged",
-    },
-    "completion": {"pass": "completion bash", "usage": "completion csh"},
-    "doctor": {"pass": "doctor", "usage": "doctor --run absent", "broken": "doctor --run damaged"},
-    "export": {
-        "pass": "export kept --format text3 -o -",
-        "open": "export partly --format text3 -o -",
-        "usage": "export absent --format csv",
-        "broken": "export damaged --format csv",
-    },
-    "history": {
-        "pass": "history kept late",
-        "fail": "history worse --fail-on worse",
-        "open": "history kept partly",
-        "usage": "history --statistic none",
-        "broken": "history kept damaged",
-    },
-    "import": {
-        "pass": "import kept.stream --out NEW",
-        "fail": "import late.stream --out NEW",
-        "open": "import open.stream --out NEW",
-        "usage": "import absent",
-        "broken": "import damaged.stream --out NEW",
-    },
-    "lab bisect": {
-        "usage": "lab bisect mine.toml",
-        "broken": "lab bisect mine.toml --good 6.1 --bad 6.12 --limit 1ms --mirror NOWHERE",
-    },
-    "lab clean": {"pass": "lab clean", "usage": "lab clean all"},
-    "lab fetch": {
-        "pass": "lab fetch 6.1 --mirror MIRROR",
-        "usage": "lab fetch nothing",
-        "broken": "lab fetch 6.1 --mirror NOWHERE",
-    },
-    "lab kernels": {
-        "pass": "lab kernels --mirror MIRROR",
-        "usage": "lab kernels --keyring absent",
-        "broken": "lab kernels --mirror NOWHERE",
-    },
-    "lab prove": {
-        "usage": "lab prove mine.toml",
-        "broken": "lab prove --kernels 6.1 --mirror NOWHERE",
-    },
-    "lab run": {
-        "pass": f"lab: {LAB_RUN} --set deadline=1s",
-        "fail": f"lab: {LAB_RUN} --set deadline=1us",
-        "open": f"lab interrupted: {LAB_RUN}",
-        "usage": "lab run mine.toml --seeds 0",
-        "impossible": f"lab refused: {LAB_RUN}",
-        "broken": f"lab broken: {LAB_RUN}",
-    },
-    "lab why": {"usage": "lab why absent", "broken": "lab why damaged"},
-    "plan": {"pass": "plan --miss-rate 1e-3", "usage": "plan"},
-    "probe": {},
-    "query": {
-        "pass": "query SELECT\t1 kept",
-        "open": "query SELECT\t1 partly",
-        "usage": "query SELECT\tnothing kept",
-        "broken": "query SELECT\t1 damaged kept",
-    },
-    "reference": {"pass": "reference", "usage": "reference show nothing"},
-    "reference audit": {"pass": "reference audit", "usage": "reference audit nothing"},
-    "reference list": {"pass": "reference list", "usage": "reference list nothing"},
-    "reference show": {"pass": "reference show tut-2017", "usage": "reference show nothing"},
-    "report": {
-        "pass": "report kept",
-        "open": "report partly",
-        "usage": "report absent",
-        "broken": "report damaged",
-    },
-    "run": {
-        "pass": f"steady: {RUN} --set deadline=200us",
-        "fail": f"{RUN} --set deadline=1us",
-        "open": f"{RUN} --set deadline=1100ns",
-        "usage": f"{RUN} --set perid=1ms",
-        "impossible": f"no-fifo: {RUN}",
-        "broken": f"broken: {RUN}",
-    },
-    "settings": {"pass": "settings", "usage": "settings nothing"},
-    "show": {
-        "pass": "show kept",
-        "open": "show partly",
-        "usage": "show absent",
-        "broken": "show damaged",
-    },
-    "studies": {"pass": "studies", "usage": "studies nothing"},
-    "studies show": {"pass": "studies show check", "usage": "studies show chek"},
-    "top": {
-        "pass": f"steady: {TOP} --deadline 200us",
-        "fail": f"{TOP} --deadline 1us",
-        "open": f"{TOP} --deadline 1100ns",
-        "usage": "top --duration 0",
-        "broken": f"broken: {TOP} --load none,hackbench --deadline 1ms",
-    },
-    "verdict": {
-        "pass": "verdict kept",
-        "fail": "verdict late",
-        "open": "verdict kept --horizon 30min",
-        "usage": "verdict kept --deadline 200",
-        "broken": "verdict damaged",
-    },
-    "why": {
-        "pass": "why kept",
-        "open": "why partly",
-        "usage": "why absent",
-        "broken": "why damaged",
-    },
-}
-"""What is typed, behind the stand-in's mode where that matters. A situation that is missing does not exist for the
-command, or is one of GUESTS."""
 GUESTS: dict[str, dict[str, str]] = {
     "calibrate": {
         "pass": "calibrate --kernels 6.1-rt --kinds irqs-off --count 200",
@@ -274,11 +139,14 @@ def output_to(descriptor: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.long if name in ("advise", "check") else ()) for name in CALLS],
+    [
+        pytest.param(name, marks=pytest.mark.long if name in ("advise", "check") else ())
+        for name in OF_SITUATIONS
+    ],
 )
 def test_each_situation_has_its_code(name: str, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     """And keeps it where nobody reads the output; where that cannot be written, it is 4."""
-    calls = CALLS[name]
+    calls = OF_SITUATIONS[name]
     found = {situation: call(words) for situation, words in calls.items()}
     assert found == {situation: CODES[situation] for situation in calls}
     printing = {situation: calls[situation] for situation in ("fail", "pass") if situation in calls}
@@ -292,14 +160,14 @@ def test_each_situation_has_its_code(name: str, call: Call, monkeypatch: pytest.
 
 
 def test_no_command_is_missing() -> None:
-    assert set(CALLS) == set(leaves())
+    assert set(OF_SITUATIONS) == set(leaves())
 
 
 def table() -> str:
     """As docs/commands.md has it."""
     heads = ["command", *SITUATIONS.values(), *OUTPUTS.values()]
     rows = [heads, ["---"] * len(heads)]
-    for name, calls in CALLS.items():
+    for name, calls in OF_SITUATIONS.items():
         prints = name not in NO_OUTPUT and any(one in calls for one in ("fail", "pass"))
         every = {*calls, *GUESTS.get(name, ())}
         codes = [str(CODES[one]) if one in every else "" for one in SITUATIONS]

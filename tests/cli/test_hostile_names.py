@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 import pytest
 
+from cli.calls import WITH_NAMES
 from imports.foreign import FIXTURES
 from made_evidence import quiet
 from store.runs import a_folder, a_run
@@ -32,117 +33,6 @@ NAMES = {
 }
 """Of a folder or a file, by what is in them."""
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-CALLS: dict[str, tuple[str, ...]] = {
-    "advise": ("advise --dry-run --out NAME/a --no-wait", "advise --dry-run -o NAME"),
-    "calibrate": ("calibrate --kinds fifo-task --count 0 --out NAME", "calibrate --kinds NAME"),
-    "check": ("check --out NAME/file/c", "check --cpus NAME", "check --out RUN"),
-    "top": ("top --out NAME/file/c", "top --cpus NAME", "top --out RUN"),
-    "compare": (
-        "compare NAME",
-        "compare RUN RUN",
-        "compare a=RUN NAME=RUN",
-        "compare RUN --by NAME",
-        "compare RUN RUN -o NAME/x",
-    ),
-    "completion": ("completion NAME",),
-    "doctor": ("doctor --run NAME", "doctor --run RUN", "doctor --target NAME", "doctor --target ssh:NAME"),
-    "export": (
-        "export NAME",
-        "export RUN --format csv -o NAME.csv",
-        "export RUN --format perfetto -o NAME",
-        "export RUN --format parquet -o NAME/x/y",
-        "export RUN --format csv --cell NAME",
-        "export RUN --format sh7780 -o NAME",
-    ),
-    "history": ("history NAME", "history RUN", "history RUN -o NAME.html", "history --label NAME=x"),
-    "import": (
-        "import NAME",
-        "import FILE",
-        "import FILE --format cyclictest --out RUN",
-        "import FILE --format NAME",
-        "import CYCLIC --out NAME/file/i",
-        "import CYCLIC --label a=NAME --out i",
-        "import INI -o NAME/x/y",
-        "import CYCLIC --deadline 1ms",
-    ),
-    "lab bisect": (
-        "lab bisect NAME --revisions NAME",
-        "lab bisect STUDY --module NAME --keyring NAME --out NAME",
-        "lab bisect STUDY --revisions FILE --good NAME --bad y",
-    ),
-    "lab clean": ("lab clean",),
-    "lab fetch": ("lab fetch NAME", "lab fetch 6.1 --mirror NAME", "lab fetch 6.1 --keyring NAME"),
-    "lab kernels": ("lab kernels --mirror NAME", "lab kernels --keyring NAME"),
-    "lab prove": (
-        "lab prove STUDY --own-kernel NAME",
-        "lab prove NAME",
-        "lab prove STUDY --own-kernel FILE --module NAME --keyring NAME -o NAME",
-    ),
-    "lab run": (
-        "lab run NAME",
-        "lab run STUDY --own-kernel NAME",
-        "lab run STUDY --own-kernel FILE --out NAME",
-        "lab run STUDY --probe NAME",
-        "lab run STUDY --module NAME --keyring NAME",
-    ),
-    "lab why": (
-        "lab why NAME",
-        "lab why RUN",
-        "lab why RUN none -o NAME",
-        "lab why RUN NAME --own-kernel NAME --module NAME --stacks NAME --speedscope NAME "
-        "--debuginfo NAME --keyring NAME",
-    ),
-    "plan": ("plan --deadline NAME",),
-    "probe": ("probe NAME", "probe cyclic --stream=NAME/x/y"),
-    "query": ("query SELECT(1) NAME", "query NAME RUN", "query SELECT(1) RUN --index", "query 'x' RUN"),
-    "reference": ("reference NAME",),
-    "reference audit": ("reference audit NAME",),
-    "reference list": ("reference list NAME",),
-    "reference show": ("reference show NAME", "reference show tut-2017 NAME"),
-    "report": (
-        "report NAME",
-        "report RUN -o NAME.html",
-        "report RUN RUN -o NAME/x/y.html",
-        "report RUN --axis NAME=x",
-        "report RUN --format svg -o NAME",
-    ),
-    "run": (
-        "run NAME",
-        "run STUDY --dry-run",
-        "run STUDY --out RUN",
-        "run STUDY --out NAME --no-wait",
-        "run STUDY --out NAME/file/t --no-wait",
-        "run STUDY --emit-job NAME",
-        "run STUDY --emit-job RUN",
-        "run STUDY --target NAME",
-        "run STUDY --set NAME=1",
-        "run BAD --dry-run",
-    ),
-    "settings": ("settings NAME", "settings"),
-    "show": (
-        "show NAME",
-        "show RUN",
-        "show RUN --json",
-        "show RUN --verify",
-        "show RUN --configs",
-        "show RUN RUN",
-    ),
-    "studies": ("studies",),
-    "studies show": ("studies show NAME", "studies show STUDY", "studies show BAD"),
-    "verdict": (
-        "verdict NAME",
-        "verdict RUN --deadline 1ms",
-        "verdict RUN --deadline NAME",
-        "verdict NODEADLINE",
-        "verdict RUN --deadline 1ms --junit NAME.xml --summary NAME/x/y",
-    ),
-    "why": (
-        *("why NAME", "why RUN", "why RUN NAME", "why RUN -o NAME/x/y", "why RUN --try --out NAME"),
-        "why RUN NAME --own-kernel NAME --module NAME --stacks NAME --speedscope NAME "
-        "--debuginfo NAME --keyring NAME",
-    ),
-}
-"""By command. RUN, FILE, STUDY, BAD are of that name, NAME is not there."""
 
 
 THERE = ("RUN", "NODEADLINE", "FILE", "CYCLIC", "INI")
@@ -214,9 +104,9 @@ def evaluated(command: str) -> list[str]:
 
 def test_every_command_is_given_such_names() -> None:
     """At each place that takes a path."""
-    assert CALLS.keys() == leaves().keys()
+    assert WITH_NAMES.keys() == leaves().keys()
     for command, leaf in leaves().items():
-        text = " ".join(CALLS[command])
+        text = " ".join(WITH_NAMES[command])
         for param in leaf.params:
             if isinstance(param, click.Option) and isinstance(param.type, click.Path):
                 assert any(f"{option} " in text for option in param.opts), (command, param.opts)
@@ -224,7 +114,7 @@ def test_every_command_is_given_such_names() -> None:
 
 def test_no_terminal_obeys_a_name(called: Run, name: str) -> None:
     commands, faults = [], []
-    for line in (line for lines in CALLS.values() for line in lines):
+    for line in (line for lines in WITH_NAMES.values() for line in lines):
         words = words_of(line, name)
         said = called(*words)
         faults += faults_of(said, words)
@@ -245,7 +135,7 @@ def test_no_terminal_obeys_the_name_of_the_working_folder(called: Run, name: str
     os.chdir(folder)
     for text in ("x", "[defaults]\nx = 1\n", "deadline = '1ms'\n", ""):
         Path("howlate.toml").write_text(text)
-        for line in (lines[0] for lines in CALLS.values()):
+        for line in (lines[0] for lines in WITH_NAMES.values()):
             words = words_of(line.replace("RUN", "run"), name)
             faults += faults_of(called(*words), words)
     assert not faults
