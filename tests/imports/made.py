@@ -10,11 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "imported"
 LATENCY = "latency_ns"
 SHARES = ("0.5", "0.9", "0.95", "0.99", "0.999", "0.9999", "0.99999")
 BEYOND = 10
@@ -188,3 +190,43 @@ def token_dropped(made: Made, chance: Random) -> bytes:
     for row in made.rows:
         lines[row] = " ".join(word for at, word in enumerate(lines[row].split()) if at != place)
     return "\n".join(lines).encode()
+
+
+@dataclass(frozen=True)
+class File:
+    """A file as the tool wrote it, and the tool's own figures over all its threads, in microseconds."""
+
+    name: str
+    count: int | None
+    min: float | None
+    mean: float | None
+    max: float
+    column: str = LATENCY
+    digit: float = 1.0
+    """One unit of the last digit of the tool's mean."""
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    format: str = ""
+    """Set where all are listed (foreign.py)."""
+
+    @property
+    def path(self) -> Path:
+        return FIXTURES / self.name
+
+
+Maker = Callable[..., Made]
+
+
+@dataclass(frozen=True)
+class Format:
+    """What is known of the files of one format."""
+
+    name: str
+    maker: Maker
+    shown: str
+    """What each of truths.ALTERATIONS becomes (shown.py): refused, equal, not shown, by the first letter."""
+    files: tuple[File, ...]
+    """Files of the tool, with what it says of its own samples, copied from the file."""
+    answers: tuple[str, ...] = (LATENCY,)
+    """The columns that answer "how late"; () where that depends on the file."""
+    wakes: bool = True
+    """False of a tool that wakes nobody: it spins, and looks for gaps."""

@@ -9,6 +9,8 @@ import numpy as np
 
 from imports.made import (
     LATENCY,
+    File,
+    Format,
     Made,
     Random,
     Samples,
@@ -321,3 +323,56 @@ def _decimal(value: int, factor: int) -> str:
     whole, rest = divmod(value, factor)
     digits = len(str(factor)) - 1
     return f"{whole}.{rest:0{digits}d}" if digits else str(whole)
+
+
+FORMATS = (
+    Format(
+        "cyclictest",
+        histogram,
+        "re r re r r r",
+        (
+            File("cyclictest-2.4.txt", 2000, 19, (46 + 40) / 2, 1176),
+            File("cyclictest-2.10.txt", 2000, 20, (42 + 44) / 2, 1011),
+        ),
+    ),
+    Format(
+        "cyclictest-json",
+        as_json,
+        "r r ren r re r",
+        (File("cyclictest-2.4.json", 2000, 20, (42.65 + 44.39) / 2, 1075, digit=0.01),),
+    ),
+    Format(
+        "cyclictest-summary",
+        summary,
+        "rn r e e r r",
+        (File("cyclictest-summary.txt", 841, 19, (500 * 35 + 341 * 42) / 841, 389),),
+    ),
+    Format(
+        "cyclictest-raw",
+        raw,
+        "rn r r re ren r",
+        (File("cyclictest-raw.txt", 209, 21, 39.967, 109, digit=0.001),),
+    ),
+    Format(
+        "histogram",
+        plain_histogram,
+        "rn r re r rn r",
+        (File("histogram.txt", 800, 2, (5.6575 + 5.64) / 2, 22, digit=0.0001),),
+    ),
+    Format(
+        "csv",
+        csv,
+        "rn n re n re rn",
+        (
+            File(
+                "samples.csv",
+                200,
+                2.5,
+                6.24,
+                16.5,
+                digit=0.01,
+                mapping={"latency_us": "latency_us", "cpu": "core", "time_s": "time_s"},
+            ),
+        ),
+    ),
+)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from imports.made import (
     LATENCY,
+    File,
+    Format,
     Made,
     Random,
     Samples,
@@ -420,4 +422,103 @@ def linuxcnc(chance: Random, other_unit: bool = False) -> Made:
     return _stated_other(in_a_log(made, chance), other_unit)
 
 
-Maker = Callable[..., Made]
+FORMATS = (
+    Format(
+        "timerlat",
+        timerlat,
+        "re r re rn r r",
+        (
+            File("timerlat-hist.txt", 4000, 1, 2, 13, "irq_latency_ns"),
+            File("timerlat-hist.txt", 4000, 5, 10, 27, "thread_latency_ns"),
+            File("timerlat-hist.txt", 4000, 8, 14, 35, "user_latency_ns"),
+            File("timerlat-hist-buckets.txt", 2000, 7, 17, 91, "irq_latency_ns"),
+            File("timerlat-hist-buckets.txt", 2000, 35, 70, 175, "thread_latency_ns"),
+            File("timerlat-hist-6.1.txt", 3000, 0, 0, 0, "irq_latency_ns"),
+            File("timerlat-hist-6.1.txt", 3000, 4, 4, 7, "thread_latency_ns"),
+        ),
+        (),
+    ),
+    Format(
+        "timerlat-top",
+        timerlat_top,
+        "ren r e rn re r",
+        (
+            File("timerlat-top-6.1.txt", 3000, 0, 0, 2, "irq_latency_ns"),
+            File("timerlat-top-6.1.txt", None, 4, None, 6, "thread_latency_ns"),
+            File("timerlat-top.txt", 4000, 1, 2, 13, "irq_latency_ns"),
+            File("timerlat-top.txt", None, 5, None, 27, "thread_latency_ns"),
+        ),
+        (),
+    ),
+    Format(
+        "osnoise",
+        osnoise,
+        "re r re n rn r",
+        (File("osnoise-hist.txt", 1500, 1, (6.64 + 6.88 + 6.27) / 3, 31, "noise_ns", 0.01),),
+        ("noise_ns",),
+        wakes=False,
+    ),
+    Format(
+        "osnoise-top",
+        osnoise_top,
+        "ren r e r re r",
+        (File("osnoise-top.txt", 10, None, (2310 + 1204) / 10, 611, "period_noise_ns"),),
+        ("single_noise_ns",),
+        wakes=False,
+    ),
+    Format(
+        "jitterdebugger",
+        jitterdebugger,
+        "r r re rn r r",
+        (File("jitterdebugger.json", 3984, 19, (1994 * 42.32 + 1990 * 46.46) / 3984, 1414, digit=0.01),),
+    ),
+    Format(
+        "jitterdebugger-raw",
+        jitterdebugger_raw,
+        "rn r re r r rn",
+        (File("jitterdebugger.raw", 100, 21, 37.12, 76, digit=0.01),),
+    ),
+    Format(
+        "rteval",
+        rteval,
+        "r r re r re r",
+        (File("rteval.xml", 800, 2, (5.6575 + 5.64) / 2, 22, digit=0.0001),),
+    ),
+    Format(
+        "hwlatdetect",
+        hwlatdetect,
+        "r r re r re r",
+        (File("hwlatdetect.txt", 4, 0, 213 / 4, 187, "inner_ns"),),
+        ("inner_ns", "outer_ns"),
+        wakes=False,
+    ),
+    Format(
+        "oslat",
+        oslat,
+        "re r re r r r",
+        (
+            File("oslat-2.4.txt", 16852981, 1, None, 8065, "gap_ns"),
+            File("oslat-2.10.txt", 14790188, 0, 1.034, 8113, "gap_ns", 0.001),
+        ),
+        ("gap_ns",),
+        wakes=False,
+    ),
+    Format(
+        "oslat-json",
+        oslat_json,
+        "r r re n re r",
+        (File("oslat-2.4.json", 17253830, 1, None, 20077, "gap_ns"),),
+        ("gap_ns",),
+        wakes=False,
+    ),
+    Format(
+        "linuxcnc",
+        linuxcnc,
+        "ren r re r re r",
+        (
+            File("linuxcnc.txt", None, -11.211, None, 14.902, "base_jitter_ns"),
+            File("linuxcnc.txt", None, -15.5, None, 23.004, "servo_jitter_ns"),
+        ),
+        ("base_jitter_ns", "servo_jitter_ns"),
+    ),
+)

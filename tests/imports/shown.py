@@ -3,35 +3,16 @@ files, and `python -m imports.shown` prints the table."""
 
 from __future__ import annotations
 
+from imports.foreign import FORMATS
 from imports.truths import ALTERATIONS, Outcome
 
 _LETTERS = {"r": Outcome.REFUSED, "e": Outcome.EQUAL, "n": Outcome.NOT_SHOWN}
-_SHOWN = {
-    "cyclictest": "re r re r r r",
-    "cyclictest-json": "r r ren r re r",
-    "cyclictest-summary": "rn r e e r r",
-    "cyclictest-raw": "rn r r re ren r",
-    "timerlat": "re r re rn r r",
-    "timerlat-top": "ren r e rn re r",
-    "osnoise": "re r re n rn r",
-    "osnoise-top": "ren r e r re r",
-    "jitterdebugger": "r r re rn r r",
-    "jitterdebugger-raw": "rn r re r r rn",
-    "rteval": "r r re r re r",
-    "hwlatdetect": "r r re r re r",
-    "oslat": "re r re r r r",
-    "oslat-json": "r r re n re r",
-    "linuxcnc": "ren r re r re r",
-    "histogram": "rn r re r rn r",
-    "csv": "rn n re n re rn",
-}
-"""In the order of ALTERATIONS."""
 SHOWN = {
-    format: {
+    format.name: {
         name: {_LETTERS[letter] for letter in letters}
-        for name, letters in zip(ALTERATIONS, of.split(), strict=True)
+        for name, letters in zip(ALTERATIONS, format.shown.split(), strict=True)
     }
-    for format, of in _SHOWN.items()
+    for format in FORMATS
 }
 
 

@@ -20,32 +20,13 @@ from howlate.verdict.promise_facts import each_cpu
 from howlate.verdict.row_statements import statements
 from howlate.verdict.ruling import Question, Ruling
 from howlate.words.say import english
-from imports.foreign import FILES, LATENCY, File
+from imports.foreign import FILES, FORMATS, LATENCY, File
 from imports.test_foreign import cell_of
 
-JUDGED = {
-    "cyclictest": (LATENCY,),
-    "cyclictest-json": (LATENCY,),
-    "cyclictest-raw": (LATENCY,),
-    "cyclictest-summary": (LATENCY,),
-    "csv": (LATENCY,),
-    "histogram": (LATENCY,),
-    "hwlatdetect": ("inner_ns", "outer_ns"),
-    "jitterdebugger": (LATENCY,),
-    "jitterdebugger-raw": (LATENCY,),
-    "linuxcnc": ("base_jitter_ns", "servo_jitter_ns"),
-    "oslat": ("gap_ns",),
-    "oslat-json": ("gap_ns",),
-    "osnoise": ("noise_ns",),
-    "osnoise-top": ("single_noise_ns",),
-    "rteval": (LATENCY,),
-}
+JUDGED = {format.name: format.answers for format in FORMATS}
 OF_TIMERLAT = {"timerlat-hist.txt": "user_latency_ns", "timerlat-top.txt": "user_latency_ns"}
 """The last of interrupt, thread and user that the file has; elsewhere the thread."""
-
-
-WITHOUT_RELEASES = ("oslat", "oslat-json", "osnoise", "osnoise-top", "hwlatdetect")
-"""Tools that wake nobody: they spin, and look for gaps."""
+WITHOUT_RELEASES = [format.name for format in FORMATS if not format.wakes]
 
 
 def test_a_format_cannot_forget_to_declare_them() -> None:

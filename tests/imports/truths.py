@@ -18,29 +18,12 @@ from howlate.model.stated import STATED, Stated
 from howlate.model.summary import ColumnSummary
 from howlate.statistics.stated import describe_stated
 from howlate.statistics.statistics import describe
-from imports import made_cyclictest, made_others
+from imports import made_others
+from imports.foreign import FORMATS
 from imports.made import Made, Random, Truth
 from imports.mutate import IMPORTERS, _counted
 
-MAKERS: Mapping[str, made_others.Maker] = {
-    "cyclictest": made_cyclictest.histogram,
-    "cyclictest-json": made_cyclictest.as_json,
-    "cyclictest-summary": made_cyclictest.summary,
-    "cyclictest-raw": made_cyclictest.raw,
-    "timerlat": made_others.timerlat,
-    "timerlat-top": made_others.timerlat_top,
-    "osnoise": made_others.osnoise,
-    "osnoise-top": made_others.osnoise_top,
-    "jitterdebugger": made_others.jitterdebugger,
-    "jitterdebugger-raw": made_others.jitterdebugger_raw,
-    "rteval": made_others.rteval,
-    "hwlatdetect": made_others.hwlatdetect,
-    "oslat": made_others.oslat,
-    "oslat-json": made_others.oslat_json,
-    "linuxcnc": made_others.linuxcnc,
-    "histogram": made_cyclictest.plain_histogram,
-    "csv": made_cyclictest.csv,
-}
+MAKERS = {format.name: format.maker for format in FORMATS}
 
 
 PRINTED_NS = 10
