@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import re
 import signal
 from collections.abc import Generator
 from pathlib import Path
@@ -34,17 +36,30 @@ for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, handler)
 
+# The objects of 12,000 collected tests live to the end, and looking through them for cycles takes a twentieth of all.
+gc.set_threshold(100_000, 20, 100)
+
 ALONE = {"probe"}
 """The folders of what works on this machine in real time: asserts how fast it answers, loads it, changes and restores
 it. These tests run with nothing beside them; all others, the lab's virtual time among them, on several CPUs at once.
 A test of these folders that holds however busy the machine is, and changes nothing of it, is marked `beside`; one
 elsewhere that does not is marked `alone` (tests/README.md)."""
+MARKED = re.compile(r"mark\.alone|alone_where_shared")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--spent", metavar="FILE", type=Path, help="write what each test cost to this file, as JSON"
     )
+    parser.addoption("--alone", action="store_true", help="import no file that has no test marked `alone`")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The second part of `./dev test` has few tests in few files (tools/suite.py)."""
+    path = collection_path
+    if not config.getoption("alone") or path.suffix != ".py" or ALONE & set(path.parts):
+        return None
+    return not MARKED.search(path.read_text()) or None
 
 
 def pytest_configure(config: pytest.Config) -> None:

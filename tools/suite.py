@@ -78,7 +78,7 @@ def run_parts(marks: str, arguments: Sequence[str]) -> list[Part]:
     )
     if beside.failed and beside.code != pytest.ExitCode.TESTS_FAILED:
         return [beside]
-    return [beside, run_part("one by one", ["-m", f"({marks}) and alone", *arguments])]
+    return [beside, run_part("one by one", ["-m", f"({marks}) and alone", "--alone", *arguments])]
 
 
 def exit_code(parts: Sequence[Part], minutes: float, budget_min: float) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,7 @@ def of(content: RunContent, cells: Sequence[ExplainedCell] | None = None, trial:
     return WhyScreen(content, explained_cells(content) if cells is None else cells, EVERY, trial)
 
 
+@cache
 def made() -> dict[str, WhyScreen]:
     five = made_run(five_cells(2_000))
     found = replace(five.run, findings=tuple(FINDINGS))
