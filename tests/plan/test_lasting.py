@@ -24,7 +24,7 @@ def short(load: str, period: str = "100us", activations: str = "300") -> Mapping
 
 
 def test_a_cell_without_room_for_an_fsync_is_named() -> None:
-    values = {"length": "30 ms", "load": "disk:10MiB/s", "many": 0, "deeds": "fsyncs", "wanted": 10}
+    values = {"length": "30 ms", "load": "disk:10MiB/s", "many": 0, "actions": "fsyncs", "least": 10}
     found = short("disk:10MiB/s")
     assert found is not None and values.items() <= found.items()
     assert short("cpu:100+disk") == {**found, "load": "disk"}
@@ -38,7 +38,7 @@ def test_the_options_of_the_load_count() -> None:
 def test_cells_that_last_long_enough_are_not_named() -> None:
     assert short("disk:10MiB/s", "1ms", "1000") is None
     assert short("cpu:50") is None and short("none") is None
-    assert {"many": 1, "deeds": "cycles"}.items() <= (short("cpu:50", activations="100") or {}).items()
+    assert {"many": 1, "actions": "cycles"}.items() <= (short("cpu:50", activations="100") or {}).items()
 
 
 def test_as_fast_as_it_goes_is_judged_by_what_an_fsync_takes_on_a_good_disk() -> None:

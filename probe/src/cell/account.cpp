@@ -4,8 +4,8 @@
 
 namespace howlate {
 
-LaneAccount make_account(int table, const Lane& lane, const ThreadCounters& counters, const Tally& tally,
-                         const RecorderCounts& counted) {
+LaneAccount make_account(int table, const MeasuringThread& lane, const ThreadCounters& counters,
+                         const Tally& tally, const RecorderCounts& counted) {
   const LoopContext& loop = lane.loop;
   LaneAccount account;
   account.table = table;

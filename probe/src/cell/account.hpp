@@ -45,8 +45,8 @@ struct RecorderCounts {
   std::int64_t lost = 0;      // rows taken out of the ring that could not be written: dropped ones
 };
 
-LaneAccount make_account(int table, const Lane& lane, const ThreadCounters& counters, const Tally& tally,
-                         const RecorderCounts& counted);
+LaneAccount make_account(int table, const MeasuringThread& lane, const ThreadCounters& counters,
+                         const Tally& tally, const RecorderCounts& counted);
 
 // Disagreements, a sentence each; empty if everything agrees.
 std::vector<std::string> check_account(const LaneAccount& account, const Tally& tally,

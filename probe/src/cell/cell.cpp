@@ -68,10 +68,10 @@ class RingCell : public CellFrame {
   [[nodiscard]] Status right() const override;
 
   [[nodiscard]] std::int64_t t0_ns() const override { return recorder_->t0_ns(); }
-  [[nodiscard]] bool ended() const override { return lanes_->crew().ended(); }
-  [[nodiscard]] bool stopping() const override { return lanes_->crew().stopping(); }
-  void stop() override { lanes_->crew().stop(); }
-  void kick() override { lanes_->crew().kick(); }
+  [[nodiscard]] bool ended() const override { return lanes_->group().ended(); }
+  [[nodiscard]] bool stopping() const override { return lanes_->group().stopping(); }
+  void stop() override { lanes_->group().stop(); }
+  void kick() override { lanes_->group().kick(); }
   [[nodiscard]] SoFar so_far() const override { return lanes_->so_far(); }
   [[nodiscard]] double seconds_kept() const override;
 
@@ -157,7 +157,7 @@ Status RingCell::prepare() {
     lane->loop.on_threshold = stop_traces;
     lane->loop.on_threshold_context = &traces_.back();
   }
-  lanes_.emplace(cell_.root(), *bell_);
+  lanes_.emplace(cell_.root(), *wake_fd_);
   lanes_->when_over([this] { around_.loads().close(); });
   if (Status made = lanes_->make(plan_.lanes, ring_samples_); !made) return made;
   if (cell_.params().flag("progress"))
@@ -185,7 +185,7 @@ Status RingCell::start_explain() {
 }
 
 Status RingCell::start_recorder() {
-  recorder_.emplace(plan_, cell_.test().columns, *lanes_, *sampler_, sink_, *bell_);
+  recorder_.emplace(plan_, cell_.test().columns, *lanes_, *sampler_, sink_, *wake_fd_);
   recorder_->when_near([this] { around_.loads().mark(); });
   if (explain_) recorder_->watch_with(explain_->watch());
   if (Status started = recorder_->start(place_, cell_.root()); !started) return started;
@@ -220,7 +220,7 @@ void RingCell::look(std::int64_t /*now_ns*/) {
 }
 
 void RingCell::join() {
-  lanes_->crew().join();
+  lanes_->group().join();
   for (const auto& run : lanes_->runs())
     outcome_.duration_ns = std::max(outcome_.duration_ns, run->lane.loop.ended_ns + run->lane.stagger_ns);
   if (explain_) explain_->stop();
@@ -292,7 +292,7 @@ std::vector<int> RingCell::table_cpus() const {
 
 void RingCell::write_threads(JsonWriter& json) const {
   for (const auto& run : lanes_->runs()) {
-    const Lane& lane = run->lane;
+    const MeasuringThread& lane = run->lane;
     json.begin_object().member("cpu", lane.cpu).member("pinned", lane.cpu >= 0);
     write_thread(json, run->thread.in_force());
     json.member("cpuset", cpu_list_text(lane.cpuset)).member("stagger_ns", lane.stagger_ns);

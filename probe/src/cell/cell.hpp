@@ -23,7 +23,7 @@ namespace howlate {
 
 // One measuring thread: where and how it runs, and what it runs. Filled by the test; `loop`'s schedule, ring,
 // stop and end are the cell's.
-struct Lane {
+struct MeasuringThread {
   int cpu = -1;             // -1: not pinned
   std::vector<int> cpuset;  // CPUs of the knob `cpuset`, if the thread is to be in that set; else empty
   SchedPolicy policy;
@@ -46,7 +46,7 @@ struct InjectWish {
 };
 
 struct CellPlan {
-  std::vector<std::unique_ptr<Lane>> lanes;
+  std::vector<std::unique_ptr<MeasuringThread>> lanes;
   Labels labels;                      // {"timer", "clock_nanosleep"}, ...: what tells this cell from others
   ScheduleSpec schedule;              // t0 is the cell's to choose
   std::int64_t first_ns = 1'000'000;  // distance of the first release

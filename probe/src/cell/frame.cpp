@@ -44,9 +44,9 @@ Result<ExitCode> CellFrame::run() {
 
 Status CellFrame::get_ready() {
   if (Status made = set_up(); !made) return made;
-  auto bell = Bell::make();
-  if (!bell) return bell.error();
-  bell_.emplace(std::move(*bell));
+  auto wake_fd = WakeFd::make();
+  if (!wake_fd) return wake_fd.error();
+  wake_fd_.emplace(std::move(*wake_fd));
   sampler_.emplace(sampler_spec(), around_.loads());
   if (Status made = prepare(); !made) return made;
   if (!locks_memory()) return {};
@@ -86,7 +86,7 @@ void CellFrame::watch(Live& live) {
       until_ns = now_ns + kick_again_ns;
     }
     if (begun) until_ns = std::min(until_ns, live.due_ns());
-    static_cast<void>(bell_->wait(around_.signals(), until_ns));
+    static_cast<void>(wake_fd_->wait(around_.signals(), until_ns));
     if (take_signal(around_.signals()) != 0) stop();
   }
 }

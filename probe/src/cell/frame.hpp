@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "cell/bell.hpp"
 #include "cell/document_parts.hpp"
 #include "cell/live.hpp"
 #include "cell/sampler.hpp"
 #include "cell/surroundings.hpp"
+#include "cell/wake_fd.hpp"
 #include "sys/memory.hpp"
 
 namespace howlate {
@@ -48,7 +48,7 @@ class CellFrame {
   virtual void stop() = 0;  // asked from outside
   virtual void kick() {}    // again and again while it is stopping
   [[nodiscard]] virtual std::int64_t look_again_ns() const { return 100'000'000; }
-  // For a recording that ends by itself and rings no bell.
+  // For a recording that ends by itself and signals no wake_fd.
   [[nodiscard]] virtual std::int64_t end_ns() const { return INT64_MAX; }
   [[nodiscard]] virtual SoFar so_far() const { return {}; }
   // For how long the machine's tables are kept in memory.
@@ -88,7 +88,7 @@ class CellFrame {
   Surroundings around_;
   Sink sink_;
   CellOutcome outcome_;
-  std::optional<Bell> bell_;
+  std::optional<WakeFd> wake_fd_;
   std::optional<SystemSampler> sampler_;
   std::optional<MemoryLock> memory_;
 

@@ -22,7 +22,7 @@ constexpr ColumnSpec columns[] = {
 };
 
 // How many releases a lane can serve.
-std::int64_t releases_of(const CellPlan& plan, const Lane& lane) {
+std::int64_t releases_of(const CellPlan& plan, const MeasuringThread& lane) {
   ScheduleSpec schedule = plan.schedule;
   schedule.t0_ns = 0;
   const std::int64_t due =

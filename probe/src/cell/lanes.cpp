@@ -7,7 +7,7 @@
 
 namespace howlate {
 
-Status Lanes::make(std::vector<std::unique_ptr<Lane>>& lanes, std::size_t samples) {
+Status Lanes::make(std::vector<std::unique_ptr<MeasuringThread>>& lanes, std::size_t samples) {
   for (auto& lane : lanes) {
     auto pages = TouchedPages::make(samples * sizeof(Sample));
     if (!pages) return pages.error();
@@ -19,14 +19,14 @@ Status Lanes::make(std::vector<std::unique_ptr<Lane>>& lanes, std::size_t sample
 
 Status Lanes::start(const std::vector<int>& allowed, const std::function<Status()>& enter_cpuset) {
   for (auto& run : runs_) {
-    Lane& lane = run->lane;
+    MeasuringThread& lane = run->lane;
     const std::string name = "measure/" + (lane.cpu < 0 ? "any" : std::to_string(lane.cpu));
     ThreadSpec spec{{lane.cpu}, lane.policy, lane.timer_slack_ns, name, {}};
     if (lane.cpu < 0) spec.cpus = lane.cpuset.empty() ? allowed : lane.cpuset;
     if (!lane.cpuset.empty()) spec.enter = enter_cpuset;
-    if (Status made = crew_.start(*run, spec, [this, &one = *run] { body(one); }); !made) return made;
+    if (Status made = group_.start(*run, spec, [this, &one = *run] { body(one); }); !made) return made;
   }
-  crew_.await();
+  group_.await();
   return {};
 }
 
@@ -35,7 +35,7 @@ void Lanes::body(LaneRun& run) {
   if (run.lane.work_ns != 0) loop.work_iterations = work_iterations(run.lane.work_ns, measure_work_speed());
   if (run.lane.attach != nullptr) run.status = run.lane.attach();
   loop.before = read_thread_counters(root_);
-  if (!crew_.pass()) return;
+  if (!group_.pass()) return;
   touch_from_here(std::as_writable_bytes(std::span(&run, 1)));
   if (run.status) run.status = run.lane.run(loop);
   run.counters = read_thread_counters(root_) - loop.before;
@@ -51,11 +51,11 @@ void Lanes::open(const CellPlan& plan, std::int64_t t0_ns) {
     loop.schedule = Schedule(schedule);
     loop.warm_up_ns = plan.warm_up_ns;
     loop.ring = &run->ring;
-    loop.stop = crew_.stop_flag();
+    loop.stop = group_.stop_flag();
     if (plan.duration_ns != 0) loop.end_ns = t0_ns + plan.duration_ns;
   }
   measuring_.store(runs_.size(), std::memory_order_relaxed);
-  crew_.open();
+  group_.open();
 }
 
 bool Lanes::one_has_ended_early() const {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cell/cell.hpp"
-#include "cell/crew.hpp"
 #include "cell/live.hpp"
+#include "cell/thread_group.hpp"
 #include "core/ring.hpp"
 #include "sys/memory.hpp"
 
@@ -17,20 +17,21 @@ namespace howlate {
 
 // One lane while it runs. The ring's storage is touched before; the thread waits at the gate.
 struct LaneRun : Member {
-  Lane& lane;
+  MeasuringThread& lane;
   TouchedPages pages;
   Ring<Sample> ring;
   std::unique_ptr<LiveBins> bins{};  // where a program is told of them; the recorder counts
 
-  LaneRun(Lane& of, TouchedPages storage) : lane(of), pages(std::move(storage)), ring(pages.as<Sample>()) {}
+  LaneRun(MeasuringThread& of, TouchedPages storage)
+      : lane(of), pages(std::move(storage)), ring(pages.as<Sample>()) {}
 };
 
 class Lanes {
  public:
-  Lanes(const Root& root, Bell& bell) : root_(root), crew_(root, bell) {}
+  Lanes(const Root& root, WakeFd& wake_fd) : root_(root), group_(root, wake_fd) {}
 
   // Rings of `samples` each (a power of two), touched.
-  Status make(std::vector<std::unique_ptr<Lane>>& lanes, std::size_t samples);
+  Status make(std::vector<std::unique_ptr<MeasuringThread>>& lanes, std::size_t samples);
   // Makes the threads, as their lanes say; on return all wait at the gate. `allowed` is where an unpinned one
   // may run; `enter_cpuset` moves the calling thread into the knob's set.
   Status start(const std::vector<int>& allowed, const std::function<Status()>& enter_cpuset = {});
@@ -39,8 +40,8 @@ class Lanes {
   void when_over(std::function<void()> over) { over_ = std::move(over); }
   // The first release is at t0; the gate opens.
   void open(const CellPlan& plan, std::int64_t t0_ns);
-  [[nodiscard]] Crew& crew() { return crew_; }
-  [[nodiscard]] const Crew& crew() const { return crew_; }
+  [[nodiscard]] ThreadGroup& group() { return group_; }
+  [[nodiscard]] const ThreadGroup& group() const { return group_; }
   [[nodiscard]] bool one_has_ended_early()
       const;  // at its threshold or with a failure: the others must stop too
 
@@ -54,7 +55,7 @@ class Lanes {
   std::vector<std::unique_ptr<LaneRun>> runs_;
   std::function<void()> over_;
   std::atomic<std::size_t> measuring_{0};  // lanes that have not ended
-  Crew crew_;
+  ThreadGroup group_;
 };
 
 }  // namespace howlate

@@ -38,34 +38,34 @@ double lanes(const Params& params) {
   return cpus ? static_cast<double>(cpus->size()) : 1;
 }
 
-// How often the load does what it does in that time, by its target or by what one deed usually takes; nothing where
+// How often the load does what it does in that time, by its target or by what one action usually takes; nothing where
 // neither tells.
-std::optional<FewDeeds> deeds_in(const LoadRequest& request, double seconds) {
+std::optional<FewActions> actions_in(const LoadRequest& request, double seconds) {
   const Load& load = *request.load;
   const Params& params = request.params;
-  FewDeeds deeds;
-  deeds.deed = load.deed;
+  FewActions actions;
+  actions.action = load.action;
   const auto at = [&](double each_ns) { return static_cast<std::int64_t>(seconds * 1e9 / each_ns); };
-  const auto length_ns = static_cast<double>(load.deed.length_ns);
+  const auto length_ns = static_cast<double>(load.action.length_ns);
   if (load.held) {
     const double share = params.real("target");  // at 0 nothing is done; at 100 % there may be no sleep
-    if (load.deed.length_ns == 0 || share <= 0 || (share >= 100 && load.deed.sleeping)) return {};
-    deeds.many = at(length_ns);
-    return deeds;
+    if (load.action.length_ns == 0 || share <= 0 || (share >= 100 && load.action.sleeping)) return {};
+    actions.many = at(length_ns);
+    return actions;
   }
-  const bool has_units = !load.deed.units.empty();
-  const double each = has_units ? static_cast<double>(params.integer(load.deed.units)) : 1;
+  const bool has_units = !load.action.units.empty();
+  const double each = has_units ? static_cast<double>(params.integer(load.action.units)) : 1;
   if (const auto target = goal_of(load, params).target) {
-    deeds.many = static_cast<std::int64_t>(seconds * *target / each);
-    return deeds;
+    actions.many = static_cast<std::int64_t>(seconds * *target / each);
+    return actions;
   }
-  if (load.deed.length_ns == 0) return {};
+  if (load.action.length_ns == 0) return {};
   const auto own = std::find_if(load.params.begin(), load.params.end(),
-                                [&](const ParamSpec& spec) { return spec.name == load.deed.units; });
+                                [&](const ParamSpec& spec) { return spec.name == load.action.units; });
   const auto usual = own == load.params.end() ? Result<std::int64_t>(1) : parse_bytes(own->fallback);
-  deeds.supposed_ns = length_ns * each / static_cast<double>(usual ? *usual : 1);
-  deeds.many = at(deeds.supposed_ns);
-  return deeds;
+  actions.supposed_ns = length_ns * each / static_cast<double>(usual ? *usual : 1);
+  actions.many = at(actions.supposed_ns);
+  return actions;
 }
 
 }  // namespace
@@ -90,16 +90,16 @@ CellLength length_of(const Test& test, const Params& params) {
   return length;
 }
 
-std::vector<FewDeeds> few_deeds(const std::vector<std::string>& specs, const std::vector<int>& measuring_cpus,
-                                double seconds) {
-  std::vector<FewDeeds> few;
+std::vector<FewActions> few_actions(const std::vector<std::string>& specs,
+                                    const std::vector<int>& measuring_cpus, double seconds) {
+  std::vector<FewActions> few;
   for (const std::string& spec : specs) {
     const auto request = read_load_request({spec}, &measuring_cpus);
-    if (!request || request->load->deed.wanted == 0) continue;
-    auto deeds = deeds_in(*request, seconds);
-    if (!deeds || deeds->many >= deeds->deed.wanted) continue;
-    deeds->spec = spec;
-    few.push_back(std::move(*deeds));
+    if (!request || request->load->action.wanted == 0) continue;
+    auto actions = actions_in(*request, seconds);
+    if (!actions || actions->many >= actions->action.wanted) continue;
+    actions->spec = spec;
+    few.push_back(std::move(*actions));
   }
   return few;
 }

@@ -25,14 +25,14 @@ struct CellLength {
 CellLength length_of(const Test& test, const Params& params);
 
 // A load that does too little within a cell for the cell to count as loaded.
-struct FewDeeds {
+struct FewActions {
   std::string spec;
-  Deed deed;
+  LoadAction action;
   std::int64_t many = 0;  // that fit into the cell
   double supposed_ns =
       0;  // where neither its target nor its kind fixes the rate: what one is supposed to take
 };
-std::vector<FewDeeds> few_deeds(const std::vector<std::string>& specs, const std::vector<int>& measuring_cpus,
-                                double seconds);
+std::vector<FewActions> few_actions(const std::vector<std::string>& specs,
+                                    const std::vector<int>& measuring_cpus, double seconds);
 
 }  // namespace howlate

@@ -86,12 +86,14 @@ void write_load(JsonWriter& json, const Load& load) {
   write_param(json, load.target);
   json.key("params");
   write_params(json, load.params);
-  const Deed& deed = load.deed;
+  const LoadAction& action = load.action;
   json.member("held", load.held).key("alone").begin_array();
   for (const std::string_view word : split(load.alone, '|')) json.value(word);
   json.end_array().member("alone_ns", load.alone_ns);
-  json.key("deed").begin_object().member("name", deed.name).member("wanted", deed.wanted);
-  json.member("length_ns", deed.length_ns).member("units", deed.units).member("sleeping", deed.sleeping);
+  json.key("deed").begin_object().member("name", action.name).member("wanted", action.wanted);
+  json.member("length_ns", action.length_ns)
+      .member("units", action.units)
+      .member("sleeping", action.sleeping);
   json.end_object();
   write_needs(json, "modules", load.modules);
   write_needs(json, "config", load.config);

@@ -409,7 +409,7 @@ bool LoadSet::Running::known() const {
     const double per_second =
         load->held ? rate.per_second() / 1e9 / static_cast<double>(cpu_count) : rate.per_second();
     if (*target <= 0 || per_second >= target_reached * *target) return rate.begun();
-  } else if (ended->deeds - begun.deeds < load->deed.wanted ||
+  } else if (ended->actions - begun.actions < load->action.wanted ||
              ended->time_ns - begun.time_ns < load->alone_ns) {
     return false;
   }
@@ -471,7 +471,7 @@ void LoadSet::Running::finish() {
   }
   Goal& goal = outcome.goal;
   goal.duration_ns = outcome.duration_ns;
-  goal.deeds = to.deeds - from.deeds;
+  goal.actions = to.actions - from.actions;
   if (load->held) {
     goal.achieved = outcome.achieved_cpu.value_or(0);
   } else if (outcome.duration_ns > 0) {

@@ -31,10 +31,10 @@ Result<std::vector<std::string>> read_words(std::string_view command) {
   const auto value = JsonValue::parse(command);
   const Error wrong = usage_error("a command to plan is not a JSON array of words",
                                   "Write each like [\"cyclic\",\"--period=1ms\"]");
-  if (!value || value->kind() != JsonValue::Kind::array || value->items().empty()) return wrong;
+  if (!value || value->kind() != JsonValue::JsonKind::array || value->items().empty()) return wrong;
   std::vector<std::string> words;
   for (const JsonValue& word : value->items()) {
-    if (word.kind() != JsonValue::Kind::string) return wrong;
+    if (word.kind() != JsonValue::JsonKind::string) return wrong;
     words.emplace_back(word.text());
   }
   return words;
@@ -63,14 +63,14 @@ double seconds(std::int64_t time_ns) {
   return static_cast<double>(time_ns) / 1e9;
 }
 
-void write_few_deeds(JsonWriter& json, const std::vector<FewDeeds>& few) {
+void write_few_actions(JsonWriter& json, const std::vector<FewActions>& few) {
   json.key("few_deeds").begin_array();
-  for (const FewDeeds& one : few)
+  for (const FewActions& one : few)
     json.begin_object()
         .member("load", one.spec)
-        .member("name", one.deed.name)
+        .member("name", one.action.name)
         .member("many", one.many)
-        .member("wanted", one.deed.wanted)
+        .member("wanted", one.action.wanted)
         .member("supposed_s", one.supposed_ns / 1e9)
         .end_object();
   json.end_array();
@@ -88,7 +88,7 @@ void write_length(JsonWriter& json, const Planned& planned) {
       .end_object();
   json.key("alone").begin_object().member("least_s", seconds(planned.alone_least_ns));
   json.member("most_s", planned.alone_least_ns == 0 ? 0.0 : seconds(LoadSet::alone_most_ns)).end_object();
-  write_few_deeds(json, planned.few_deeds);
+  write_few_actions(json, planned.few_actions);
 }
 
 ExitCode say_page() {

@@ -20,7 +20,7 @@ constexpr int usual_priority = 80;  // of a measuring thread: where none has a r
 constexpr std::size_t rings_bytes_max = std::size_t{1} << 30U;  // of all threads together, in stream mode
 
 // One below the lowest real-time policy of the measuring threads: the recorder must stay below them.
-SchedPolicy policy_below(const std::vector<std::unique_ptr<Lane>>& lanes) {
+SchedPolicy policy_below(const std::vector<std::unique_ptr<MeasuringThread>>& lanes) {
   int lowest = 0;
   for (const auto& lane : lanes)
     if (lane->policy.real_time() && lane->policy.kind != SchedKind::deadline)
@@ -31,7 +31,7 @@ SchedPolicy policy_below(const std::vector<std::unique_ptr<Lane>>& lanes) {
 
 // Where every CPU measures the recorder must never stand in the way of a measuring thread: among equals of
 // SCHED_FIFO none is preempted for the other, and an ordinary thread is no equal of a real-time one.
-void stay_below_in_gaps(RecorderPlace& place, const std::vector<std::unique_ptr<Lane>>& lanes) {
+void stay_below_in_gaps(RecorderPlace& place, const std::vector<std::unique_ptr<MeasuringThread>>& lanes) {
   for (const auto& lane : lanes) {
     if (!lane->policy.real_time()) {
       place.policy = {};
@@ -60,7 +60,7 @@ double expected_samples(const CellPlan& plan) {
 
 }  // namespace
 
-RecorderPlace choose_recorder_place(const std::vector<std::unique_ptr<Lane>>& lanes,
+RecorderPlace choose_recorder_place(const std::vector<std::unique_ptr<MeasuringThread>>& lanes,
                                     const std::vector<int>& allowed, const std::vector<int>& measuring) {
   RecorderPlace place{allowed, true, policy_below(lanes), {}};
   for (const int cpu : allowed) {
@@ -102,8 +102,8 @@ std::string short_ring_warning(const CellPlan& plan, std::size_t ring_samples) {
 }
 
 Recorder::Recorder(const CellPlan& plan, std::span<const ColumnSpec> columns, Lanes& lanes,
-                   SystemSampler& sampler, Sink& sink, Bell& bell)
-    : plan_(plan), lanes_(lanes), sampler_(sampler), sink_(sink), bell_(bell) {
+                   SystemSampler& sampler, Sink& sink, WakeFd& wake_fd)
+    : plan_(plan), lanes_(lanes), sampler_(sampler), sink_(sink), wake_fd_(wake_fd) {
   for (std::size_t lane = 0; lane < plan.lanes.size(); ++lane) {
     const TallySpec tally{plan.schedule.period_ns, plan.deadline_ns, plan.has_work,
                           plan.lanes[lane]->stagger_ns};
@@ -197,7 +197,7 @@ void Recorder::open() {
   StreamEncoder::header(opening_, header_(t0_ns));
   if (!sink_.put(opening_)) {
     failed_.store(true, std::memory_order_release);
-    bell_.ring();
+    wake_fd_.ring();
   }
   sampler_.begin(t0_ns, now_ns);
 }
@@ -259,7 +259,7 @@ std::int64_t Recorder::count_releases(std::size_t lane) {
 void Recorder::flush(LaneRecord& record) {
   if (record.table.flush(sink_, record.tally.totals())) return;
   if (failed_.exchange(true, std::memory_order_acq_rel)) return;
-  bell_.ring();
+  wake_fd_.ring();
 }
 
 }  // namespace howlate

@@ -27,7 +27,7 @@ struct RecorderPlace {
   SchedPolicy policy;  // one below the lowest measuring priority; in the gaps `other` where a thread is other
   std::string why_other;  // in the gaps of real-time threads and yet `other`: a sentence; else empty
 };
-RecorderPlace choose_recorder_place(const std::vector<std::unique_ptr<Lane>>& lanes,
+RecorderPlace choose_recorder_place(const std::vector<std::unique_ptr<MeasuringThread>>& lanes,
                                     const std::vector<int>& allowed, const std::vector<int>& measuring);
 
 // How many samples a ring holds: a power of two. Ten seconds of releases, in stream mode no more than the
@@ -52,7 +52,7 @@ class Recorder {
   static constexpr std::int64_t page_clear_ns = 50'000;
 
   Recorder(const CellPlan& plan, std::span<const ColumnSpec> columns, Lanes& lanes, SystemSampler& sampler,
-           Sink& sink, Bell& bell);
+           Sink& sink, WakeFd& wake_fd);
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
   ~Recorder() { finish(); }
@@ -103,7 +103,7 @@ class Recorder {
   Lanes& lanes_;
   SystemSampler& sampler_;
   Sink& sink_;
-  Bell& bell_;
+  WakeFd& wake_fd_;
   std::vector<LaneRecord> lanes_record_;
   // Of the first lane, where rounds are in its gaps; passed as far as the last round.
   std::optional<Schedule> releases_;

@@ -74,7 +74,7 @@ Planned plan_test(const Test& test, const std::vector<std::string>& argv) {
   planned.warnings = cell.warnings();
   planned.length = length_of(test, cell.params());
   if (!test.loads_alone) planned.alone_least_ns = LoadSet::alone_least_ns(loads, measuring);
-  if (accepted) planned.few_deeds = few_deeds(loads, measuring, planned.length.seconds);
+  if (accepted) planned.few_actions = few_actions(loads, measuring, planned.length.seconds);
   if (!accepted) planned.refusal = accepted.error();
   return planned;
 }

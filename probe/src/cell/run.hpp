@@ -28,7 +28,7 @@ struct Planned {
   CellLength length;
   std::int64_t alone_least_ns =
       0;  // its loads run so long before it with nothing measured beside them; 0: they do not
-  std::vector<FewDeeds> few_deeds;
+  std::vector<FewActions> few_actions;
 };
 Planned plan_test(const Test& test, const std::vector<std::string>& argv);
 

@@ -9,7 +9,7 @@ namespace {
 
 // include/uapi/linux/btf.h.
 constexpr std::uint32_t magic = 0xeb9f;
-enum Kind : std::uint32_t {
+enum TypeKind : std::uint32_t {
   kind_int = 1,
   kind_pointer = 2,
   kind_array = 3,
@@ -189,7 +189,7 @@ std::optional<std::vector<Btf::Param>> Btf::params_of(std::uint32_t id) const {
   return params;
 }
 
-std::optional<Btf::Place> Btf::member(const Type& type, std::string_view name, int depth) const {
+std::optional<Btf::BtfPlace> Btf::member(const Type& type, std::string_view name, int depth) const {
   if ((type.kind != kind_structure && type.kind != kind_union) || depth == depth_max) return std::nullopt;
   for (std::uint32_t i = 0; i < type.count; ++i) {
     const std::size_t at = type.more_at + words_3 * i;
@@ -197,11 +197,11 @@ std::optional<Btf::Place> Btf::member(const Type& type, std::string_view name, i
     const bool bit_field = type.flag && (bits >> 24U) != 0;
     const std::uint32_t offset = (type.flag ? bits & 0xffffffU : bits) / 8;
     const std::string_view own = text(word(at));
-    if (own == name && !bit_field) return Place{word(at + 4), offset};
+    if (own == name && !bit_field) return BtfPlace{word(at + 4), offset};
     if (!own.empty()) continue;
     const auto inner = plain(word(at + 4));
     if (auto found = inner ? member(*inner, name, depth + 1) : std::nullopt)
-      return Place{found->type, found->offset + offset};
+      return BtfPlace{found->type, found->offset + offset};
   }
   return std::nullopt;
 }
@@ -209,7 +209,7 @@ std::optional<Btf::Place> Btf::member(const Type& type, std::string_view name, i
 std::optional<Btf::Field> Btf::field(std::string_view structure, std::string_view path) const {
   const auto id = find(structures_, structure);
   if (!id) return std::nullopt;
-  Place place{*id, 0};
+  BtfPlace place{*id, 0};
   while (!path.empty()) {
     const std::size_t dot = path.find('.');
     const auto outer = plain(place.type);

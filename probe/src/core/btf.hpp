@@ -53,7 +53,7 @@ class Btf {
     bool flag = false;
     std::size_t more_at = 0;  // what follows its first three words
   };
-  struct Place {
+  struct BtfPlace {
     std::uint32_t type, offset;
   };
   using Named = std::vector<std::pair<std::string_view, std::uint32_t>>;
@@ -66,7 +66,7 @@ class Btf {
   [[nodiscard]] std::optional<Type> type(std::uint32_t id) const;
   [[nodiscard]] std::optional<Type> plain(std::uint32_t id) const;  // without typedefs and qualifiers
   [[nodiscard]] std::optional<std::uint32_t> bytes_of(std::uint32_t id, int depth = 0) const;
-  [[nodiscard]] std::optional<Place> member(const Type& type, std::string_view name, int depth) const;
+  [[nodiscard]] std::optional<BtfPlace> member(const Type& type, std::string_view name, int depth) const;
 
   std::string bytes_;
   std::size_t types_at_ = 0, types_end_ = 0, texts_at_ = 0, texts_end_ = 0;

@@ -89,26 +89,26 @@ std::string json_string(std::string_view text) {
 void JsonWriter::before_value() {
   if (places_.empty()) {
     if (!text_.empty()) misuse("two values at the top");
-  } else if (places_.back() == Place::object) {
+  } else if (places_.back() == JsonLevel::object) {
     misuse("a value without a key");
-  } else if (places_.back() == Place::array && !first_) {
+  } else if (places_.back() == JsonLevel::array && !first_) {
     text_ += ", ";
   }
 }
 
 void JsonWriter::after_value() {
-  if (!places_.empty() && places_.back() == Place::keyed) places_.back() = Place::object;
+  if (!places_.empty() && places_.back() == JsonLevel::keyed) places_.back() = JsonLevel::object;
   first_ = false;
 }
 
-void JsonWriter::open(char bracket, Place place) {
+void JsonWriter::open(char bracket, JsonLevel place) {
   before_value();
   text_ += bracket;
   places_.push_back(place);
   first_ = true;
 }
 
-void JsonWriter::close(char bracket, Place place) {
+void JsonWriter::close(char bracket, JsonLevel place) {
   if (places_.empty() || places_.back() != place) misuse("a bracket that does not match");
   places_.pop_back();
   text_ += bracket;
@@ -116,27 +116,27 @@ void JsonWriter::close(char bracket, Place place) {
 }
 
 JsonWriter& JsonWriter::begin_object() {
-  open('{', Place::object);
+  open('{', JsonLevel::object);
   return *this;
 }
 JsonWriter& JsonWriter::end_object() {
-  close('}', Place::object);
+  close('}', JsonLevel::object);
   return *this;
 }
 JsonWriter& JsonWriter::begin_array() {
-  open('[', Place::array);
+  open('[', JsonLevel::array);
   return *this;
 }
 JsonWriter& JsonWriter::end_array() {
-  close(']', Place::array);
+  close(']', JsonLevel::array);
   return *this;
 }
 
 JsonWriter& JsonWriter::key(std::string_view name) {
-  if (places_.empty() || places_.back() != Place::object) misuse("a key outside an object");
+  if (places_.empty() || places_.back() != JsonLevel::object) misuse("a key outside an object");
   if (!first_) text_ += ", ";
   text_ += json_string(name) + ": ";
-  places_.back() = Place::keyed;
+  places_.back() = JsonLevel::keyed;
   return *this;
 }
 

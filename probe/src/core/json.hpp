@@ -42,14 +42,14 @@ class JsonWriter {
   [[nodiscard]] std::string take();
 
  private:
-  enum class Place { array, object, keyed };  // keyed: a key is written and waits for its value
+  enum class JsonLevel { array, object, keyed };  // keyed: a key is written and waits for its value
   void before_value();
   void after_value();
-  void open(char bracket, Place place);
-  void close(char bracket, Place place);
+  void open(char bracket, JsonLevel place);
+  void close(char bracket, JsonLevel place);
 
   std::string text_;
-  std::vector<Place> places_;
+  std::vector<JsonLevel> places_;
   bool first_ = true;
 };
 

@@ -66,20 +66,20 @@ class JsonReader {
       case '[':
         return array(out, depth);
       case '"':
-        out.kind_ = JsonValue::Kind::string;
+        out.kind_ = JsonValue::JsonKind::string;
         return string(out.text_);
       case 't':
-        return word(out, "true", JsonValue::Kind::boolean);
+        return word(out, "true", JsonValue::JsonKind::boolean);
       case 'f':
-        return word(out, "false", JsonValue::Kind::boolean);
+        return word(out, "false", JsonValue::JsonKind::boolean);
       case 'n':
-        return word(out, "null", JsonValue::Kind::null);
+        return word(out, "null", JsonValue::JsonKind::null);
       default:
         return number(out);
     }
   }
 
-  bool word(JsonValue& out, std::string_view spelt, JsonValue::Kind kind) {
+  bool word(JsonValue& out, std::string_view spelt, JsonValue::JsonKind kind) {
     if (text_.substr(at_, spelt.size()) != spelt) return false;
     at_ += spelt.size();
     out.kind_ = kind;
@@ -104,7 +104,7 @@ class JsonReader {
       if (!take('+')) take('-');
       if (!digits()) return false;
     }
-    out.kind_ = JsonValue::Kind::number;
+    out.kind_ = JsonValue::JsonKind::number;
     out.text_ = text_.substr(begin, at_ - begin);
     return true;
   }
@@ -156,7 +156,7 @@ class JsonReader {
   }
 
   bool array(JsonValue& out, int depth) {
-    out.kind_ = JsonValue::Kind::array;
+    out.kind_ = JsonValue::JsonKind::array;
     ++at_;
     if (take_token(']')) return true;
     do {
@@ -166,7 +166,7 @@ class JsonReader {
   }
 
   bool object(JsonValue& out, int depth) {
-    out.kind_ = JsonValue::Kind::object;
+    out.kind_ = JsonValue::JsonKind::object;
     ++at_;
     if (take_token('}')) return true;
     do {
@@ -192,7 +192,7 @@ Result<JsonValue> JsonValue::parse(std::string_view text) {
 std::optional<std::int64_t> JsonValue::integer() const {
   std::int64_t number = 0;
   const char* const end = text_.data() + text_.size();
-  if (kind_ != Kind::number) return std::nullopt;
+  if (kind_ != JsonKind::number) return std::nullopt;
   const auto [stop, code] = std::from_chars(text_.data(), end, number);
   if (code != std::errc{} || stop != end) return std::nullopt;
   return number;

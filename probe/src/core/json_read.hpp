@@ -15,12 +15,12 @@ namespace howlate {
 
 class JsonValue {
  public:
-  enum class Kind { null, boolean, number, string, array, object };
+  enum class JsonKind { null, boolean, number, string, array, object };
 
   // The value that the whole text is, or an Error (broken) that names the offending byte.
   static Result<JsonValue> parse(std::string_view text);
 
-  [[nodiscard]] Kind kind() const { return kind_; }
+  [[nodiscard]] JsonKind kind() const { return kind_; }
   [[nodiscard]] std::string_view text() const {
     return text_;
   }  // of a string (unescaped) or a number (as written)
@@ -36,7 +36,7 @@ class JsonValue {
 
  private:
   friend class JsonReader;
-  Kind kind_ = Kind::null;
+  JsonKind kind_ = JsonKind::null;
   std::string text_;
   std::vector<std::string> keys_;
   std::vector<JsonValue> items_;

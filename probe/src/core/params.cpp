@@ -36,24 +36,24 @@ Status check_choice(const ParamSpec& spec, std::string_view text) {
   return usage_error(in_quotes(text) + " is not a choice", std::move(remedy));
 }
 
-struct Held {
+struct Number {
   std::int64_t integer = 0;
   double real = 0;
 };
 
-Result<Held> held_integer(Result<std::int64_t> read) {
+Result<Number> held_integer(Result<std::int64_t> read) {
   if (!read) return read.error();
-  return Held{.integer = *read, .real = 0};
+  return Number{.integer = *read, .real = 0};
 }
 
-Result<Held> held_real(Result<double> read) {
+Result<Number> held_real(Result<double> read) {
   if (!read) return read.error();
-  return Held{.integer = 0, .real = *read};
+  return Number{.integer = 0, .real = *read};
 }
 
-Result<Held> held_status(const Status& status) {
+Result<Number> held_status(const Status& status) {
   if (!status) return status.error();
-  return Held{};
+  return Number{};
 }
 
 // No time that anybody waits for is longer; sums of a few stay far from 64 bits.
@@ -64,15 +64,15 @@ Result<std::int64_t> read_duration_ns(std::string_view text) {
   return duration_ns;
 }
 
-Result<Held> read_value(const ParamSpec& spec, std::string_view text) {
+Result<Number> read_value(const ParamSpec& spec, std::string_view text) {
   const bool takes_words = spec.type == ParamType::cpus || spec.type == ParamType::rate;
-  if (takes_words && is_word(spec, text)) return Held{};
+  if (takes_words && is_word(spec, text)) return Number{};
   switch (spec.type) {
     case ParamType::flag: {
       const bool on = text == "true" || text == "on" || text == "yes" || text == "1";
       const bool off = text == "false" || text == "off" || text == "no" || text == "0";
       if (!on && !off) return usage_error(in_quotes(text) + " is neither on nor off", "write true or false");
-      return Held{.integer = on ? 1 : 0, .real = 0};
+      return Number{.integer = on ? 1 : 0, .real = 0};
     }
     case ParamType::count:
       return held_integer(parse_count(text));
@@ -90,12 +90,12 @@ Result<Held> read_value(const ParamSpec& spec, std::string_view text) {
       return held_real(parse_percent(text));
     case ParamType::cpus: {
       const auto list = parse_cpu_list(text);
-      return list.ok() ? Result<Held>(Held{}) : Result<Held>(list.error());
+      return list.ok() ? Result<Number>(Number{}) : Result<Number>(list.error());
     }
     case ParamType::choice:
       return held_status(check_choice(spec, text));
     case ParamType::text:
-      return Held{};
+      return Number{};
   }
   return broken("a parameter of an unknown type");
 }
@@ -147,7 +147,7 @@ class ParamsReader {
   }
 
   static Status store(Params::Value& value, std::string_view text) {
-    const Result<Held> held = read_value(*value.spec, text);
+    const Result<Number> held = read_value(*value.spec, text);
     if (!held) {
       Error error = held.error();
       error.message = "--" + std::string(value.spec->name) + ": " + error.message;

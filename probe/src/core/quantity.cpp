@@ -38,7 +38,7 @@ constexpr Unit byte_units[] = {{"", 1},
                                {"GiB", 1LL << 30},
                                {"TiB", 1LL << 40}};
 
-struct Kind {
+struct QuantityKind {
   std::string_view what;     // "a duration"
   std::string_view example;  // "250us, 1ms or 2s"
   std::string_view units;    // "ns, us, ms, s, m (or min), h or d"
@@ -46,12 +46,12 @@ struct Kind {
   std::span<const Unit> table;
 };
 
-constexpr Kind duration_kind = {"a duration", "250us, 1ms or 2s", "ns, us, ms, s, m (or min), h or d", "1 ns",
-                                duration_units};
-constexpr Kind bytes_kind = {"a size", "512, 4KiB, 10MiB or 1GB", "B, kB, MB, GB, TB, KiB, MiB, GiB or TiB",
-                             "1 B", byte_units};
+constexpr QuantityKind duration_kind = {"a duration", "250us, 1ms or 2s", "ns, us, ms, s, m (or min), h or d",
+                                        "1 ns", duration_units};
+constexpr QuantityKind bytes_kind = {"a size", "512, 4KiB, 10MiB or 1GB",
+                                     "B, kB, MB, GB, TB, KiB, MiB, GiB or TiB", "1 B", byte_units};
 
-Error wrong(std::string_view text, const Kind& kind, const std::string& why) {
+Error wrong(std::string_view text, const QuantityKind& kind, const std::string& why) {
   return usage_error(in_quotes(text) + " is not " + std::string(kind.what) + ": " + why,
                      "write it like " + std::string(kind.example));
 }
@@ -67,7 +67,7 @@ std::size_t digits_from(std::string_view text, std::size_t at) {
 
 // digits[.digits] times `scale`, exactly: nothing is rounded and nothing wraps.
 Result<std::int64_t> scaled(std::string_view text, std::string_view whole, std::string_view fraction,
-                            std::int64_t scale, const Kind& kind) {
+                            std::int64_t scale, const QuantityKind& kind) {
   const Error large = wrong(text, kind, "it is too large");
   std::int64_t value = 0;
   for (const char digit : whole)
@@ -90,7 +90,7 @@ Result<std::int64_t> scaled(std::string_view text, std::string_view whole, std::
   return value;
 }
 
-Result<std::int64_t> parse_quantity(std::string_view text, const Kind& kind) {
+Result<std::int64_t> parse_quantity(std::string_view text, const QuantityKind& kind) {
   const std::size_t whole_end = digits_from(text, 0);
   std::size_t end = whole_end;
   std::string_view fraction;
@@ -134,7 +134,8 @@ Result<std::int64_t> parse_bytes(std::string_view text) {
 }
 
 Result<std::int64_t> parse_rate(std::string_view text) {
-  static constexpr Kind kind = {"a rate", "10MiB/s or 500kB/s", bytes_kind.units, "1 B/s", byte_units};
+  static constexpr QuantityKind kind = {"a rate", "10MiB/s or 500kB/s", bytes_kind.units, "1 B/s",
+                                        byte_units};
   if (text == "0") return std::int64_t{0};
   if (!text.ends_with("/s")) return wrong(text, kind, "it does not end with \"/s\"");
   return parse_quantity(text.substr(0, text.size() - 2), kind);

@@ -19,8 +19,8 @@ std::int64_t integer_of(const JsonValue& object, std::string_view key, std::int6
 
 std::string word_of(const JsonValue& object, std::string_view key) {
   const JsonValue* const value = object.find(key);
-  return value != nullptr && value->kind() == JsonValue::Kind::string ? std::string(value->text())
-                                                                      : std::string();
+  return value != nullptr && value->kind() == JsonValue::JsonKind::string ? std::string(value->text())
+                                                                          : std::string();
 }
 
 std::optional<ColumnType> type_of(std::string_view name) {
@@ -56,7 +56,7 @@ std::string read_header(std::span<const std::byte> payload, StreamReport& report
   if (!json) return "the header cannot be read: " + json.error().message;
   if (integer_of(*json, "stream", 0) != 1) return "the header is not of a stream of version 1";
   const JsonValue* const tables = json->find("tables");
-  if (tables == nullptr || tables->kind() != JsonValue::Kind::array) return "the header has no tables";
+  if (tables == nullptr || tables->kind() != JsonValue::JsonKind::array) return "the header has no tables";
   for (const JsonValue& entry : tables->items()) {
     if (std::string why = read_table(entry, report); !why.empty()) return why;
   }
@@ -131,7 +131,7 @@ std::string read_trailer(std::span<const std::byte> payload, StreamReport& repor
   const Result<JsonValue> json = JsonValue::parse(report.trailer);
   if (!json) return "the trailer cannot be read: " + json.error().message;
   const JsonValue* const accounts = json->find("accounting");
-  if (accounts == nullptr || accounts->kind() != JsonValue::Kind::array)
+  if (accounts == nullptr || accounts->kind() != JsonValue::JsonKind::array)
     return "the trailer has no accounting";
   for (const JsonValue& entry : accounts->items()) {
     if (std::string why = read_account(entry, report); !why.empty()) return why;

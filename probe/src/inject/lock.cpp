@@ -17,7 +17,7 @@ SchedPolicy below(const SchedPolicy& policy) {
   return {.kind = SchedKind::fifo, .priority = policy.priority - 1};
 }
 
-struct Held {
+struct HeldLock {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   RtThread holder;
 };
@@ -41,7 +41,7 @@ class Lock : public WorkRun {
  protected:
   Status prepare() override {
     for (std::size_t lane = 0; lane < plan_->lanes.size(); ++lane) {
-      held_.push_back(std::make_unique<Held>());
+      held_.push_back(std::make_unique<HeldLock>());
       const InjectLane& of = plan_->lanes[lane];
       ThreadSpec spec{{of.cpu}, below(of.policy), 0, "lock_holder", {}};
       auto holder = RtThread::start(
@@ -93,7 +93,7 @@ class Lock : public WorkRun {
   Root root_;
   std::atomic<std::int64_t> t0_ns_{0};  // -1: there will be none
   std::atomic<bool> over_{false};
-  std::vector<std::unique_ptr<Held>> held_;
+  std::vector<std::unique_ptr<HeldLock>> held_;
 };
 
 Status available(const Root& /*root*/) {

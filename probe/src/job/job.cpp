@@ -24,10 +24,10 @@ bool is_module_name(std::string_view name) {
 Result<std::vector<std::string>> read_words(std::string_view text, std::size_t number) {
   const Result<JsonValue> value = JsonValue::parse(text);
   if (!value) return wrong_line(number, "is not JSON: " + value.error().message);
-  if (value->kind() != JsonValue::Kind::array) return wrong_line(number, "is not an array");
+  if (value->kind() != JsonValue::JsonKind::array) return wrong_line(number, "is not an array");
   std::vector<std::string> words;
   for (const JsonValue& item : value->items()) {
-    if (item.kind() != JsonValue::Kind::string)
+    if (item.kind() != JsonValue::JsonKind::string)
       return wrong_line(number, "holds something that is not a string");
     if (item.text().find('\0') != std::string_view::npos)
       return wrong_line(number, "holds a zero byte, which no program can be given");
@@ -50,24 +50,24 @@ Status check_module(const JobLine& line, std::size_t number) {
 Result<JobLine> read_line(std::string_view text, std::size_t number) {
   Result<std::vector<std::string>> words = read_words(text, number);
   if (!words) return words.error();
-  JobLine line{JobLine::Kind::program, std::move(*words)};
+  JobLine line{JobLine::LineKind::program, std::move(*words)};
   const std::string& first = line.argv.front();
   if (first == "howlate-probe") {
-    line.kind = JobLine::Kind::probe;
+    line.kind = JobLine::LineKind::probe;
   } else if (first == "module") {
-    line.kind = JobLine::Kind::module;
+    line.kind = JobLine::LineKind::module;
     if (const Status status = check_module(line, number); !status) return status.error();
   } else if (first == "unload") {
-    line.kind = JobLine::Kind::unload;
+    line.kind = JobLine::LineKind::unload;
     if (line.argv.size() != 2 || !is_module_name(line.argv[1]))
       return wrong_line(number, "names no module", R"(to unload one is like ["unload", "veth"])");
   } else if (first == "disk") {
-    line.kind = JobLine::Kind::disk;
+    line.kind = JobLine::LineKind::disk;
     if (line.argv.size() != 3 || !line.argv[1].starts_with("/dev/") || !line.argv[2].starts_with("/"))
       return wrong_line(number, "names no device and folder",
                         R"(a disk is like ["disk", "/dev/ram0", "/var/tmp"])");
   } else if (first == "copy") {
-    line.kind = JobLine::Kind::copy;
+    line.kind = JobLine::LineKind::copy;
     if (line.argv.size() != 2 || !line.argv[1].starts_with("/proc/"))
       return wrong_line(number, "names no file of /proc", R"(a copy is like ["copy", "/proc/kallsyms"])");
   } else if (!first.starts_with("/")) {

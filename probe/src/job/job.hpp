@@ -10,7 +10,7 @@
 namespace howlate {
 
 struct JobLine {
-  enum class Kind {
+  enum class LineKind {
     probe,    // ["howlate-probe", ...]: this program, executed anew
     module,   // ["module", "NAME", "k=v"...]
     unload,   // ["unload", "NAME"]
@@ -18,7 +18,7 @@ struct JobLine {
     copy,     // ["copy", "/proc/FILE"]: to standard output
     program,  // ["/path/to/program", ...]
   };
-  Kind kind = Kind::program;
+  LineKind kind = LineKind::program;
   std::vector<std::string> argv;
 };
 

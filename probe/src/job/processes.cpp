@@ -61,18 +61,18 @@ ExitCode copy_to_output(const std::string& path) {
 
 // What the child does. Only a program that cannot be executed comes back.
 ExitCode do_line(const JobLine& line, bool guest) {
-  if (line.kind == JobLine::Kind::module) return told(load_module(line));
-  if (line.kind == JobLine::Kind::unload) return told(unload_module(line.argv[1]));
-  if (line.kind == JobLine::Kind::disk && !guest)
+  if (line.kind == JobLine::LineKind::module) return told(load_module(line));
+  if (line.kind == JobLine::LineKind::unload) return told(unload_module(line.argv[1]));
+  if (line.kind == JobLine::LineKind::disk && !guest)
     return told(
         not_possible("a disk is only made in a guest: everything on " + line.argv[1] + " would be lost",
                      "Leave the line out and name a folder with the load's directory="));
-  if (line.kind == JobLine::Kind::disk) return told(make_disk(line.argv[1], line.argv[2]));
-  if (line.kind == JobLine::Kind::copy) return copy_to_output(line.argv[1]);
+  if (line.kind == JobLine::LineKind::disk) return told(make_disk(line.argv[1], line.argv[2]));
+  if (line.kind == JobLine::LineKind::copy) return copy_to_output(line.argv[1]);
   std::vector<char*> words;
   for (const std::string& word : line.argv) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
-  const std::string path = line.kind == JobLine::Kind::probe ? "/proc/self/exe" : line.argv.front();
+  const std::string path = line.kind == JobLine::LineKind::probe ? "/proc/self/exe" : line.argv.front();
   ::execv(path.c_str(), words.data());
   return told(not_possible(line.argv.front() + " cannot be executed: " + errno_text(errno)));
 }

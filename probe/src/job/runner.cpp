@@ -56,7 +56,7 @@ class Runner {
  private:
   // Whether the following lines rely on the effect of this one.
   static bool is_foundation(const JobLine& line) {
-    return line.kind == JobLine::Kind::module || line.kind == JobLine::Kind::disk;
+    return line.kind == JobLine::LineKind::module || line.kind == JobLine::LineKind::disk;
   }
 
   bool must_end() {

@@ -161,7 +161,7 @@ class Writer {
       if (const Status status = write_block(); !status) return status;
     if (const Status status = unsynced_ > 0 ? sync() : Status(); !status) return status;
     slot_.units.store(0, std::memory_order_relaxed);
-    slot_.deeds.store(0, std::memory_order_relaxed);
+    slot_.actions.store(0, std::memory_order_relaxed);
     for (const Figure figure : {bytes_written, fsyncs, fsync_sum_ns, fsync_min_ns, fsync_max_ns})
       put_figure(slot_, figure, 0);
     at_ = 0;
@@ -202,7 +202,7 @@ class Writer {
     const std::int64_t before_ns = monotonic_now_ns();
     if (::fsync(fd_.get()) != 0) return broken("fsync failed: " + errno_text(errno));
     add_time(slot_, fsync_times, monotonic_now_ns() - before_ns);
-    slot_.deeds.fetch_add(1, std::memory_order_relaxed);
+    slot_.actions.fetch_add(1, std::memory_order_relaxed);
     unsynced_ = 0;
     return {};
   }
@@ -255,7 +255,7 @@ const Load load_disk = {
     .params = options,
     .alone = "max",
     // As fast as it goes: 1 MiB each, at the 500 MiB/s of a good disk.
-    .deed = {.name = "fsyncs", .wanted = 10, .length_ns = 2'000'000, .units = "sync", .counted = true},
+    .action = {.name = "fsyncs", .wanted = 10, .length_ns = 2'000'000, .units = "sync", .counted = true},
     .spread = Spread::one,
     .check = check,
     .work = work,

@@ -125,7 +125,7 @@ bool read_whole(int fd, char* data, std::size_t bytes) {
 }
 
 // What all tasks of a run share: they say that they are ready, and wait for the go.
-struct Gate {
+struct StartPipes {
   int ready_write = -1;
   int go_read = -1;
 
@@ -142,7 +142,7 @@ struct Gate {
 
 struct Task {
   const Shape* shape;
-  Gate gate;
+  StartPipes gate;
   WorkerSlot* slot;                                  // counts the messages that were received
   std::shared_ptr<const std::vector<int>> sends_to;  // a sender's; else null
   int receives_from = -1;
@@ -294,7 +294,7 @@ class Run {
 
   const Shape& shape_;
   WorkerSlot& slot_;
-  Gate gate_;
+  StartPipes gate_;
   int ready_read_ = -1, go_write_ = -1;
   std::vector<int> open_;
   std::size_t processes_ = 0;
@@ -350,7 +350,7 @@ const Load load_hackbench = {
     .alone = "*",
     // In virtual time, 10 groups on one CPU, messages came at 0 to 460,000 a second in windows of 31 ms, in a pattern as long as a run.
     .alone_ns = 1'000'000'000,
-    .deed = {.name = "messages", .wanted = 1000},
+    .action = {.name = "messages", .wanted = 1000},
     .spread = Spread::one,
     .memory = memory,
     .check = check,

@@ -30,11 +30,11 @@ struct LoadReport {
   std::int64_t cpu_ns;   // CPU time of all its processes, children that ended included
   std::int64_t units;  // work done, in the load's own unit (Load::unit): pages, bytes, messages, packets ...
   std::int64_t restarts;  // rounds begun (hackbench runs), 0 where it has none
-  std::int64_t deeds;     // Deed: as counted by the load, else the same as `units`
+  std::int64_t actions;   // LoadAction: as counted by the load, else the same as `units`
 };
 
 // What a load does to the machine again and again. A cell that has no room for a few of these is hardly under the load.
-struct Deed {
+struct LoadAction {
   std::string_view name;    // "fsyncs", "cycles", "messages"
   std::int64_t wanted = 0;  // so many at least in a cell, or the plan says that the cell is too short
   // How long one takes, roughly; where the target is a rate, only of a target in `alone`, and with the default of `units`. 0 where
@@ -43,7 +43,7 @@ struct Deed {
   std::string_view units =
       {};  // where the target is a rate: the option that holds the units of one; "" for one unit
   bool sleeping = false;  // it is a turn of work and sleep: at a target of 100 % there is none
-  bool counted = false;   // WorkerSlot::deeds counts them; else the units stand for them
+  bool counted = false;   // WorkerSlot::actions counts them; else the units stand for them
 };
 
 // How many worker processes the supervisor starts.
@@ -62,8 +62,8 @@ struct alignas(64) WorkerSlot {
 
   std::atomic<std::int64_t> units{0};
   std::atomic<std::int64_t> restarts{0};
-  std::atomic<std::int64_t> deeds{0};  // where Deed::counted
-  std::atomic<pid_t> pid{0};           // of the worker
+  std::atomic<std::int64_t> actions{0};  // where LoadAction::counted
+  std::atomic<pid_t> pid{0};             // of the worker
   // Of a worker with children of its own (base/family.hpp adds them up): those that live, in a place for
   // `children_max` with 0 for an empty one, and the CPU time of those that it has waited for.
   std::atomic<pid_t>* children = nullptr;
@@ -114,7 +114,7 @@ struct Load {
   std::string_view alone = {};
   // It runs alone for so long at least: where its bursts are so long that a quarter of a second sees a part of one.
   std::int64_t alone_ns = 0;
-  Deed deed = {};
+  LoadAction action = {};
   Spread spread = Spread::one;
   // The bytes of memory that it takes at most, with so many workers; INT64_MAX for what is beyond 64 bits. Null
   // where it is little. A test adds up what all its loads take.

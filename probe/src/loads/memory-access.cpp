@@ -65,7 +65,7 @@ const Load load_memory_access = {
     .target = {"target", ParamType::percent, "50", "%", "", "busy share of each CPU given"},
     .params = options,
     .held = true,
-    .deed = {.name = "cycles", .wanted = 3, .length_ns = 10'000'000, .sleeping = true},
+    .action = {.name = "cycles", .wanted = 3, .length_ns = 10'000'000, .sleeping = true},
     .spread = Spread::per_cpu,
     .memory = memory,
     .check = check,

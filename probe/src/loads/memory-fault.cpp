@@ -71,7 +71,7 @@ const Load load_memory_fault = {
     .target = {"target", ParamType::percent, "50", "%", "", "busy share of each CPU given"},
     .params = std::span(&region_param, 1),
     .held = true,
-    .deed = {.name = "cycles", .wanted = 3, .length_ns = 30'000'000},
+    .action = {.name = "cycles", .wanted = 3, .length_ns = 30'000'000},
     .spread = Spread::per_cpu,
     .memory = memory,
     .check = check,

@@ -97,7 +97,7 @@ Status check(const Params& params, std::size_t /*workers*/) {
   return address ? Status() : Status(address.error());
 }
 
-struct Way {
+struct Sender {
   Fd socket;
   std::uint32_t address = 0;
   Path path = card;
@@ -105,8 +105,8 @@ struct Way {
 };
 
 // In the namespace that the machine is in. A ping socket needs no right where net.ipv4.ping_group_range has the group.
-Result<Way> open_plain(std::uint32_t address) {
-  Way way;
+Result<Sender> open_plain(std::uint32_t address) {
+  Sender way;
   way.address = address;
   way.path = (ntohl(address) >> 24U) == 127 ? loopback : card;
   way.socket = Fd(::socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMP));
@@ -121,29 +121,29 @@ Result<Way> open_plain(std::uint32_t address) {
   return way;
 }
 
-Result<Way> through(Result<NetPair> pair, Path path) {
+Result<Sender> through(Result<NetPair> pair, Path path) {
   if (!pair) return pair.error();
-  Way way;
+  Sender way;
   way.socket = std::move(pair->near_icmp);
   way.address = pair->far_address;
   way.path = path;
   return way;
 }
 
-Result<Way> open_way(const Worker& worker) {
+Result<Sender> open_way(const Worker& worker) {
   if (worker.params.text("card") != "none") {
     const Result<CardModel> model = find_card_model(worker.params.text("card"));
-    return model ? through(make_card_pair(*model, Root()), card_pair) : Result<Way>(model.error());
+    return model ? through(make_card_pair(*model, Root()), card_pair) : Result<Sender>(model.error());
   }
   if (!worker.params.text("to").empty()) {
     const Result<std::uint32_t> address = read_address(worker.params.text("to"));
-    return address ? open_plain(*address) : Result<Way>(address.error());
+    return address ? open_plain(*address) : Result<Sender>(address.error());
   }
   const std::string& wanted = worker.params.text("path");
   // Opened first: once in a namespace of its own, the process has no way back to the machine's loopback.
-  Result<Way> plain = open_plain(htonl(INADDR_LOOPBACK));
+  Result<Sender> plain = open_plain(htonl(INADDR_LOOPBACK));
   if (wanted == "loopback") return plain;
-  Result<Way> pair = through(make_veth_pair(), veth);
+  Result<Sender> pair = through(make_veth_pair(), veth);
   if (pair || wanted == "veth") return pair;
   if (!plain)
     return not_possible(pair.error().message + "; and over loopback " + plain.error().message,
@@ -166,7 +166,7 @@ std::uint16_t checksum(const char* data, std::size_t bytes) {
 // Sends requests, takes answers, and keeps the account: sent = received + lost + still on the way.
 class Pinger {
  public:
-  Pinger(Way way, WorkerSlot& slot)
+  Pinger(Sender way, WorkerSlot& slot)
       : way_(std::move(way)), slot_(slot), id_(static_cast<std::uint16_t>(::getpid())) {
     put_figure(slot_, path, way_.path);
   }
@@ -280,7 +280,7 @@ class Pinger {
     }
   }
 
-  Way way_;
+  Sender way_;
   WorkerSlot& slot_;
   std::uint16_t id_;
   bool flood_ = false;
@@ -292,7 +292,7 @@ class Pinger {
 Status work(Worker& worker) {
   const Result<std::int64_t> rate = read_rate(worker.params.text("target"));
   if (!rate) return rate.error();
-  Result<Way> way = open_way(worker);
+  Result<Sender> way = open_way(worker);
   if (!way) return way.error();
   const bool own_cards = way->path == veth || way->path == card_pair;
   const auto pinger = std::make_unique<Pinger>(std::move(*way), worker.slot);
@@ -332,7 +332,7 @@ const Load load_network = {
     .target = {"target", ParamType::text, "1000", "1/s", "", "packets a second, or flood"},
     .params = options,
     .alone = "flood",
-    .deed = {.name = "packets", .wanted = 10},
+    .action = {.name = "packets", .wanted = 10},
     .spread = Spread::one,
     .check = check,
     .work = work,

@@ -48,10 +48,10 @@ class PointsRun : public CellFrame {
   [[nodiscard]] Status right() const override;
 
   [[nodiscard]] std::int64_t t0_ns() const override { return t0_ns_; }
-  [[nodiscard]] bool ended() const override { return threads_->crew().ended(); }
-  [[nodiscard]] bool stopping() const override { return threads_->crew().stopping(); }
+  [[nodiscard]] bool ended() const override { return threads_->group().ended(); }
+  [[nodiscard]] bool stopping() const override { return threads_->group().stopping(); }
   void stop() override;
-  void kick() override { threads_->crew().kick(); }
+  void kick() override { threads_->group().kick(); }
   [[nodiscard]] SoFar so_far() const override { return {.made = threads_->points()}; }
 
   [[nodiscard]] std::vector<int> table_cpus() const override;
@@ -85,7 +85,7 @@ Status PointsRun::check() {
 }
 
 Status PointsRun::prepare() {
-  threads_.emplace(cell_.root(), *bell_);
+  threads_.emplace(cell_.root(), *wake_fd_);
   if (Status made = threads_->make(plan_); !made) return made;
   threads_->when_measuring([this] { around_.loads().mark(); }, [this] { around_.loads().close(); });
   if (Status started = threads_->start(); !started) return started;
@@ -114,11 +114,11 @@ void PointsRun::begin() {
 
 void PointsRun::stop() {
   stopped_by_signal_ = true;
-  threads_->crew().stop();
+  threads_->group().stop();
 }
 
 void PointsRun::join() {
-  threads_->crew().join();
+  threads_->group().join();
   watchdog_->end();
   sampler_->end(monotonic_now_ns());
   for (const auto& run : threads_->runs())

@@ -14,7 +14,7 @@ std::size_t PointsThreads::memory_bytes(const PointsPlan& plan) {
 Status PointsThreads::make(const PointsPlan& plan) {
   for (const PointsThreadSpec& spec : plan.threads) {
     auto run = std::make_unique<PointsThreadRun>(spec);
-    run->seen.stop_ = crew_.stop_flag();
+    run->seen.stop_ = group_.stop_flag();
     if (spec.records) {
       if (auto* const word = take_host_word(); word != nullptr) run->seen.live_ = word;
       run->seen.looks_ = take_host_word();
@@ -35,16 +35,16 @@ Status PointsThreads::start() {
   for (auto& run : runs_) {
     const ThreadSpec spec{run->spec.cpus, run->spec.policy, 0, run->spec.name, {}};
     if (run->spec.records) recording_.fetch_add(1, std::memory_order_relaxed);
-    if (Status made = crew_.start(*run, spec, [this, &one = *run] { body(one); }); !made) return made;
+    if (Status made = group_.start(*run, spec, [this, &one = *run] { body(one); }); !made) return made;
   }
-  crew_.await();
+  group_.await();
   return {};
 }
 
 void PointsThreads::body(PointsThreadRun& run) {
   const SignalMask kick_unblocked(SIG_UNBLOCK, {kick_signal()});
   ThreadCounters before = read_thread_counters(root_);
-  if (!crew_.pass()) return;
+  if (!group_.pass()) return;
   touch_from_here(std::as_writable_bytes(std::span(&run, 1)));
   if (run.spec.records) touch_from_here(run.pages.as<std::byte>());
   run.seen.at_t0_ = &at_t0_;
@@ -66,7 +66,7 @@ void PointsThreads::body(PointsThreadRun& run) {
 void PointsThreads::one_ended(const PointsThreadRun& run) {
   const bool last = run.spec.records && recording_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   if (last && over_) over_();
-  if (last || !run.status) crew_.stop();
+  if (last || !run.status) group_.stop();
 }
 
 void PointsThreads::open(const PointsPlan& plan, std::int64_t t0_ns) {
@@ -75,7 +75,7 @@ void PointsThreads::open(const PointsPlan& plan, std::int64_t t0_ns) {
     run->seen.warm_ = plan.warm_up_ns > 0;
     if (plan.duration_ns != 0) run->seen.end_ns_ = t0_ns + plan.duration_ns;
   }
-  crew_.open();
+  group_.open();
 }
 
 bool PointsThread::over_at(std::int64_t now_ns) {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "cell/crew.hpp"
+#include "cell/thread_group.hpp"
 #include "points/points.hpp"
 #include "sys/memory.hpp"
 
@@ -26,7 +26,7 @@ struct PointsThreadRun : Member {
 
 class PointsThreads {
  public:
-  PointsThreads(const Root& root, Bell& bell) : root_(root), crew_(root, bell) {}
+  PointsThreads(const Root& root, WakeFd& wake_fd) : root_(root), group_(root, wake_fd) {}
 
   // The memory of the rows of each recording thread.
   static std::size_t memory_bytes(const PointsPlan& plan);
@@ -41,8 +41,8 @@ class PointsThreads {
     over_ = std::move(over);
   }
   void open(const PointsPlan& plan, std::int64_t t0_ns);
-  [[nodiscard]] Crew& crew() { return crew_; }
-  [[nodiscard]] const Crew& crew() const { return crew_; }
+  [[nodiscard]] ThreadGroup& group() { return group_; }
+  [[nodiscard]] const ThreadGroup& group() const { return group_; }
 
   [[nodiscard]] std::int64_t points() const;  // so far, of all that record
   [[nodiscard]] const std::vector<std::unique_ptr<PointsThreadRun>>& runs() const { return runs_; }
@@ -57,7 +57,7 @@ class PointsThreads {
   std::function<void()> over_;
   std::atomic<bool> begun_{false};         // one that records has begun
   std::atomic<std::size_t> recording_{0};  // that have not ended
-  Crew crew_;
+  ThreadGroup group_;
 };
 
 }  // namespace howlate

@@ -17,9 +17,9 @@ SchedPolicy policy_above(const PointsPlan& plan) {
 }  // namespace
 
 Status Watchdog::start(const PointsPlan& plan, const Root& root) {
-  auto bell = Bell::make();
-  if (!bell) return bell.error();
-  home_.emplace(std::move(*bell));
+  auto wake_fd = WakeFd::make();
+  if (!wake_fd) return wake_fd.error();
+  home_.emplace(std::move(*wake_fd));
   const std::int64_t stall_ns = plan.stall_ns;
   const auto body = [this, stall_ns] { this->body(stall_ns); };
   auto thread = RtThread::start({{}, policy_above(plan), 0, "watchdog", {}}, body, root);
@@ -36,10 +36,10 @@ void Watchdog::body(std::int64_t stall_ns) {
     const std::int64_t now = threads_.points();
     if (now == seen) {
       barked_.store(true, std::memory_order_release);
-      threads_.crew().stop();
+      threads_.group().stop();
     }
     if (barked()) {
-      threads_.crew().kick();
+      threads_.group().kick();
       wait_ns = kick_again_ns;
     }
     seen = now;

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "cell/bell.hpp"
+#include "cell/wake_fd.hpp"
 #include "points/threads.hpp"
 
 namespace howlate {
@@ -25,7 +25,7 @@ class Watchdog {
   void body(std::int64_t stall_ns);
 
   PointsThreads& threads_;
-  std::optional<Bell> home_;
+  std::optional<WakeFd> home_;
   std::atomic<bool> barked_{false};
   RtThread thread_;
 };

@@ -40,7 +40,7 @@ class Shared {
   T* one_ = nullptr;
 };
 
-template <class Way>
+template <class SwitchWay>
 class PairOf final : public SwitchPair {
  public:
   static Result<std::unique_ptr<SwitchPair>> make(bool processes) {
@@ -95,9 +95,9 @@ class PairOf final : public SwitchPair {
  private:
   struct Both {
     SwitchControl control;
-    Way way;
+    SwitchWay way;
   };
-  Way& way() { return shared_.get()->way; }
+  SwitchWay& way() { return shared_.get()->way; }
 
   // No turn may be asked for before both sides have what they begin with.
   void enter(Side side) {

@@ -116,8 +116,8 @@ bool is_of(const JournalFile& journal, const JournalOwner& owner) {
 
 }  // namespace
 
-Found look_again(const Root& tree, const std::vector<Setting>& settings) {
-  Found found;
+InForce look_again(const Root& tree, const std::vector<Setting>& settings) {
+  InForce found;
   for (const Setting& setting : settings) {
     std::string& value = found.values.emplace_back();
     if (!setting.refused.empty()) continue;

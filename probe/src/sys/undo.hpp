@@ -16,13 +16,13 @@ struct Undone {
 };
 
 // What is in force at the end.
-struct Found {
+struct InForce {
   std::vector<std::string> values;  // of each setting; "" where it could not be read
   std::vector<std::string> lost;    // a sentence for each that was wanted and is no longer
 };
 // Reads back what is held; call it before undo_settings(). A third value, neither
 // the wanted one nor that of before, is lost as well, but undo_settings() tells of it.
-Found look_again(const Root& tree, const std::vector<Setting>& settings);
+InForce look_again(const Root& tree, const std::vector<Setting>& settings);
 
 // In reverse. A value that is neither what was wanted nor what was before is somebody else's by now, and is
 // left.

@@ -321,9 +321,9 @@ void fill_schedule(Params& in, const Timer& timer, CellPlan& plan) {
   }
 }
 
-std::unique_ptr<Lane> make_lane(const Params& in, const Timer& timer, LatePolicy late_policy,
-                                const Threads& threads, std::size_t index) {
-  auto lane = std::make_unique<Lane>();
+std::unique_ptr<MeasuringThread> make_lane(const Params& in, const Timer& timer, LatePolicy late_policy,
+                                           const Threads& threads, std::size_t index) {
+  auto lane = std::make_unique<MeasuringThread>();
   lane->cpu = threads.cpus[index];
   lane->policy = threads.policies[index];
   if (const auto& set = threads.cpuset;

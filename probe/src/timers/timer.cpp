@@ -15,8 +15,8 @@ namespace {
 constexpr std::array<std::string_view, 3> policy_names = {"skip", "backlog", "as-published"};
 
 // The names of the timers for which `wanted` holds, for a remedy.
-template <class Wanted>
-std::string names_of(Wanted wanted) {
+template <class Predicate>
+std::string names_of(Predicate wanted) {
   std::vector<std::string_view> names;
   for (const Timer* timer : timers())
     if (wanted(*timer)) names.push_back(timer->name);

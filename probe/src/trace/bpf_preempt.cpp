@@ -31,7 +31,7 @@ std::optional<BpfPreempt> by_address(const Btf& btf, const InVariable& where) {
   const auto timers = btf.percpu_variable("hrtimer_bases");
   if (!timers) return std::nullopt;
   const std::int64_t at = std::int64_t{where.variable.offset} + where.field.offset;
-  return BpfPreempt{BpfPreempt::Way::address, {0, 4}, 0, at - std::int64_t{timers->offset}};
+  return BpfPreempt{BpfPreempt::CountSource::address, {0, 4}, 0, at - std::int64_t{timers->offset}};
 }
 
 }  // namespace
@@ -48,11 +48,11 @@ Result<std::vector<BpfPreempt>> find_bpf_preempts(const Btf& btf, BpfMachine mac
   if (machine == BpfMachine::arm64) {
     const auto count = btf.field("task_struct", "thread_info.preempt_count");
     if (!count || count->bytes != 8) return lacks_count("a task");
-    return std::vector{BpfPreempt{BpfPreempt::Way::task, *count}};
+    return std::vector{BpfPreempt{BpfPreempt::CountSource::task, *count}};
   }
   const auto where = find_variable(btf);
   if (!where) return lacks_count("a CPU");
-  std::vector ways{BpfPreempt{BpfPreempt::Way::variable, where->field, where->variable.number}};
+  std::vector ways{BpfPreempt{BpfPreempt::CountSource::variable, where->field, where->variable.number}};
   if (const auto address = can_cast ? by_address(btf, *where) : std::nullopt) ways.push_back(*address);
   return ways;
 }

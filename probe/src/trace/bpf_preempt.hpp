@@ -15,9 +15,9 @@ enum class BpfMachine { x86_64, arm64, other };
 struct BpfPreempt {
   // task: in task_struct (arm64). On x86 each CPU has one. variable: by the number in BTF of the variable that has it, which needs
   // CONFIG_KALLSYMS_ALL. address: read where it was found to be, which needs Linux 6.2, and 4 instructions more.
-  enum class Way { task, variable, address };
+  enum class CountSource { task, variable, address };
 
-  Way way = Way::task;
+  CountSource way = CountSource::task;
   Btf::Field field;            // in the task, in the variable, or at the address
   std::uint32_t variable = 0;  // its number
   // By address: how far behind its CPU's hrtimer_bases, to which every timer points.

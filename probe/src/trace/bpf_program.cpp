@@ -142,7 +142,7 @@ class Writer {
     counter_of_cpu(code_, place_);
     code_.load(BpfSize::u32, r8, r7, offsetof(BpfCounter, place));
     code_.jump_if(BpfWhen::equal, r8, 0, out_);  // this CPU is not traced
-    if (task_.preempt.way == BpfPreempt::Way::address) {
+    if (task_.preempt.way == BpfPreempt::CountSource::address) {
       code_.load(BpfSize::u64, r1, r7, offsetof(BpfCounter, preempt_at));
       make_readable(task_.cast->bytes_4);
       field(r9, r0, task_.preempt.field);
@@ -169,9 +169,9 @@ class Writer {
 
   bool common() {
     code_.store(BpfSize::u16, r7, offsetof(BpfRecord, event), place_.number);
-    if (task_.preempt.way == BpfPreempt::Way::address)
+    if (task_.preempt.way == BpfPreempt::CountSource::address)
       code_.store(BpfSize::u32, r7, offsetof(BpfRecord, preempt), r9);
-    if (task_.preempt.way == BpfPreempt::Way::variable) {
+    if (task_.preempt.way == BpfPreempt::CountSource::variable) {
       code_.percpu(r1, task_.preempt.variable);
       code_.call(this_cpu);
       preempt(r0);
@@ -191,7 +191,7 @@ class Writer {
       field(r1, current, *task_.softirq);
       code_.store(BpfSize::u32, r7, offsetof(BpfRecord, softirq), r1);
     }
-    if (task_.preempt.way == BpfPreempt::Way::task) preempt(current);
+    if (task_.preempt.way == BpfPreempt::CountSource::task) preempt(current);
     return true;
   }
 
@@ -352,14 +352,14 @@ const BpfEvent* bpf_event(std::string_view name) {
 
 Result<std::vector<BpfTask>> find_bpf_tasks(const Btf& btf, BpfMachine machine) {
   BpfTask task;
-  struct Wanted {
+  struct TaskField {
     const char* path;
     std::uint32_t bytes;
     Btf::Field* to;
   };
-  for (const Wanted& one :
-       {Wanted{"pid", 4, &task.pid}, Wanted{"prio", 4, &task.prio}, Wanted{"comm", 16, &task.comm},
-        Wanted{"exit_state", 4, &task.exit_state}, Wanted{"thread_info.flags", 8, &task.flags}}) {
+  for (const TaskField& one :
+       {TaskField{"pid", 4, &task.pid}, TaskField{"prio", 4, &task.prio}, TaskField{"comm", 16, &task.comm},
+        TaskField{"exit_state", 4, &task.exit_state}, TaskField{"thread_info.flags", 8, &task.flags}}) {
     const auto found = btf.field("task_struct", one.path);
     if (!found || found->bytes != one.bytes) return lacks(std::string("task_struct.") + one.path);
     *one.to = *found;
@@ -377,7 +377,7 @@ Result<std::vector<BpfTask>> find_bpf_tasks(const Btf& btf, BpfMachine machine) 
   for (const BpfPreempt& one : *preempts) {
     task.preempt = one;
     tasks.push_back(task);
-    if (!task.cast || one.way == BpfPreempt::Way::address) continue;
+    if (!task.cast || one.way == BpfPreempt::CountSource::address) continue;
     tasks.push_back(task);
     tasks.back().cast.reset();
   }

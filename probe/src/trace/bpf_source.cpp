@@ -161,7 +161,7 @@ class BpfSource : public EventSource {
   void make_plan();
   // Of the event whose cost is measured: none of the plan's, so that no row is made of it.
   [[nodiscard]] std::uint8_t cost_number() const { return static_cast<std::uint8_t>(plan_.events.size()); }
-  bool add_event(std::string_view system, std::string_view name, Whose whose);
+  bool add_event(std::string_view system, std::string_view name, EventTask whose);
   Status make_arrays(const std::vector<int>& cpus, std::int64_t buffer_bytes);
   [[nodiscard]] BpfPlace place_of(std::uint8_t number) const;
   Status try_each();
@@ -197,11 +197,11 @@ void BpfSource::make_plan() {
   for (const std::string_view vector : own_vectors)
     for (const char* const end : {"_entry", "_exit"})
       if (const std::string name = std::string(vector) + end; is_wanted_vector(name, events_))
-        any = add_event(irq_vectors, name, Whose::anybody) || any;
+        any = add_event(irq_vectors, name, EventTask::anybody) || any;
   if (!any) plan_.absent.emplace_back(irq_vectors);
 }
 
-bool BpfSource::add_event(std::string_view system, std::string_view name, Whose whose) {
+bool BpfSource::add_event(std::string_view system, std::string_view name, EventTask whose) {
   if (!make_bpf_program(name, *btf_, task_, {}, {})) return false;
   TracedEvent event{std::string(system), std::string(name), whose, {}, {}};
   event.format = bpf_format(name, static_cast<int>(plan_.events.size()) + 1);
@@ -248,7 +248,7 @@ Result<Fd> BpfSource::load(std::string_view name, std::uint8_t number, const Bpf
 
 BpfFilter BpfSource::filter_of(const TracedEvent& event, const std::vector<pid_t>& ours) const {
   BpfFilter filter;
-  if (event.whose != Whose::anybody) filter = {ours, event.whose == Whose::while_ours, {}};
+  if (event.whose != EventTask::anybody) filter = {ours, event.whose == EventTask::while_ours, {}};
   if (event.name.starts_with("irq_handler_") && events_ != ExplainEvents::all)
     filter.not_irqs = own_timer_irqs(root_);
   const bool has_event = std::any_of(plan_.events.begin(), plan_.events.end(),
@@ -270,7 +270,7 @@ Status BpfSource::try_programs(const std::vector<BpfTask>& tasks) {
     }
     if (!refused)
       refused = tried.error();
-    else if (one.preempt.way == BpfPreempt::Way::address)
+    else if (one.preempt.way == BpfPreempt::CountSource::address)
       refused->message += "; by its address: " + tried.error().message;
   }
   give_back();
@@ -278,7 +278,7 @@ Status BpfSource::try_programs(const std::vector<BpfTask>& tasks) {
 }
 
 Status BpfSource::try_each() {
-  if (task_.preempt.way == BpfPreempt::Way::address)
+  if (task_.preempt.way == BpfPreempt::CountSource::address)
     if (const auto finder = load_finder(); !finder) return finder.error();
   std::vector<std::string_view> names{bpf_cost_event};
   for (const TracedEvent& event : plan_.events) names.push_back(event.name);
@@ -329,7 +329,7 @@ std::uint64_t BpfSource::timers_at(int cpu) const {
 
 Status BpfSource::set_up(const SourceSpec& spec) {
   if (const Status made = make_arrays(spec.cpus, spec.buffer_bytes); !made) return made;
-  if (task_.preempt.way == BpfPreempt::Way::address)
+  if (task_.preempt.way == BpfPreempt::CountSource::address)
     if (const Status found = find_counts(spec); !found) return found;
   if (const Status measured = measure(spec); !measured) return measured;
   for (std::size_t i = 0; i < plan_.events.size(); ++i) {
@@ -357,7 +357,7 @@ Status BpfSource::measure(const SourceSpec& spec) {
   link.reset();
   const auto own = ring_->skip(reading_);
   if (!own) return not_possible("a BPF program recorded nothing while it was measured");
-  if (task_.preempt.way == BpfPreempt::Way::address && !own->saw_plain_task)
+  if (task_.preempt.way == BpfPreempt::CountSource::address && !own->saw_plain_task)
     return not_possible("the value that BPF programs read as the preemption count is not one");
   reading_.own_preempt = own->preempt;
   ring_->read_as(reading_);
@@ -441,7 +441,7 @@ Result<std::unique_ptr<EventSource>> open_bpf_source(const Root& root, ExplainEv
   if (!tasks) return tasks.error();
   // Only where it is asked for: the one such kernel at hand calls no program while process 1 runs (docs/explain.md).
   std::erase_if(*tasks, [&](const BpfTask& one) {
-    return (one.preempt.way == BpfPreempt::Way::address) != by_address;
+    return (one.preempt.way == BpfPreempt::CountSource::address) != by_address;
   });
   if (tasks->empty())
     return not_possible("the preemption count is read by its address on x86-64 from Linux 6.2 on");

@@ -12,18 +12,19 @@ std::int64_t value_of(const std::optional<TraceField>& field, std::span<const st
 }
 
 // The stretches of one CPU's cases, joined where they overlap.
-struct Stretch {
+struct TimeSpan {
   std::int64_t from_ns, to_ns;
 };
 
-std::vector<Stretch> stretches_of(const std::vector<Case>& cases, const TraceWatch& watch, int cpu) {
-  std::vector<Stretch> all;
+std::vector<TimeSpan> stretches_of(const std::vector<Case>& cases, const TraceWatch& watch, int cpu) {
+  std::vector<TimeSpan> all;
   for (const Case& one : cases)
     if (one.from_ns <= one.to_ns && watch.runs_on(static_cast<std::size_t>(one.thread), cpu))
       all.push_back({one.from_ns, one.to_ns});
-  std::sort(all.begin(), all.end(), [](const Stretch& a, const Stretch& b) { return a.from_ns < b.from_ns; });
-  std::vector<Stretch> joined;
-  for (const Stretch& one : all) {
+  std::sort(all.begin(), all.end(),
+            [](const TimeSpan& a, const TimeSpan& b) { return a.from_ns < b.from_ns; });
+  std::vector<TimeSpan> joined;
+  for (const TimeSpan& one : all) {
     if (!joined.empty() && one.from_ns <= joined.back().to_ns)
       joined.back().to_ns = std::max(joined.back().to_ns, one.to_ns);
     else
@@ -37,7 +38,7 @@ class Decoder {
   Decoder(const TraceWatch& watch, const EventPlan& plan, Decoded& out)
       : watch_(watch), plan_(plan), out_(out) {
     const auto add = [&](const TracedEvent& event, std::size_t number) {
-      kinds_.emplace(event.format.id, Kind{&event, number});
+      kinds_.emplace(event.format.id, EventKind{&event, number});
     };
     for (std::size_t i = 0; i < plan.events.size(); ++i) add(plan.events[i], i);
     if (plan.stack.format.id >= 0) add(plan.stack, plan.stack_number());
@@ -50,7 +51,7 @@ class Decoder {
       if (const TraceField* const field = find_field(fields, name)) *to = *field;
   }
 
-  void page(const KeptPage& page, const std::vector<Stretch>& stretches) {
+  void page(const KeptPage& page, const std::vector<TimeSpan>& stretches) {
     auto stretch = stretches.begin();
     const auto wanted = [&](std::int64_t time_ns) {
       while (stretch != stretches.end() && stretch->to_ns < time_ns) ++stretch;
@@ -63,7 +64,7 @@ class Decoder {
   }
 
  private:
-  struct Kind {
+  struct EventKind {
     const TracedEvent* event;
     std::size_t number;
   };
@@ -134,7 +135,7 @@ class Decoder {
   const TraceWatch& watch_;
   const EventPlan& plan_;
   Decoded& out_;
-  std::unordered_map<int, Kind> kinds_;
+  std::unordered_map<int, EventKind> kinds_;
   std::optional<TraceField> type_, flags_, preempt_, pid_;
 };
 
@@ -209,7 +210,7 @@ Decoded decode(const TraceWatch& watch, const EventPlan& plan) {
   });
   Decoder decoder(watch, plan, out);
   int cpu = -1;
-  std::vector<Stretch> stretches;
+  std::vector<TimeSpan> stretches;
   for (const KeptPage& page : pages) {
     if (page.cpu != cpu) stretches = stretches_of(out.cases, watch, cpu = page.cpu);
     decoder.page(page, stretches);

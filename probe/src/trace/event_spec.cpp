@@ -12,7 +12,7 @@ namespace {
 constexpr EventSpec wanted[] = {
     {"sched", "sched_switch", {"prev_state", "prev_prio", "next_pid", "next_prio"}},
     {"sched", "sched_waking", {"pid", "prio", "target_cpu"}},
-    {"sched", "sched_migrate_task", {"pid", "prio", "orig_cpu", "dest_cpu"}, Whose::ours},
+    {"sched", "sched_migrate_task", {"pid", "prio", "orig_cpu", "dest_cpu"}, EventTask::ours},
     {"irq", "irq_handler_entry", {"irq"}},
     {"irq", "irq_handler_exit", {"irq", "ret"}},
     {"irq", "softirq_entry", {"vec"}},
@@ -20,10 +20,10 @@ constexpr EventSpec wanted[] = {
     {"ipi", "ipi_entry", {"reason"}},
     {"ipi", "ipi_exit", {"reason"}},
     {"timer", "hrtimer_expire_entry", {"hrtimer", "now", "function"}},
-    {"timer", "hrtimer_expire_exit", {"hrtimer"}, Whose::anybody, ExplainEvents::all},
-    {"power", "cpu_idle", {"state", "cpu_id"}, Whose::anybody, ExplainEvents::all},
-    {"exceptions", "page_fault_user", {"address", "ip", "error_code"}, Whose::while_ours},
-    {"exceptions", "page_fault_kernel", {"address", "ip", "error_code"}, Whose::while_ours},
+    {"timer", "hrtimer_expire_exit", {"hrtimer"}, EventTask::anybody, ExplainEvents::all},
+    {"power", "cpu_idle", {"state", "cpu_id"}, EventTask::anybody, ExplainEvents::all},
+    {"exceptions", "page_fault_user", {"address", "ip", "error_code"}, EventTask::while_ours},
+    {"exceptions", "page_fault_kernel", {"address", "ip", "error_code"}, EventTask::while_ours},
     {"nmi", "nmi_handler", {"handler", "delta_ns", "handled"}},
 };
 constexpr std::string_view timer_vector = "local_timer_";

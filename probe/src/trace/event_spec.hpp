@@ -13,7 +13,7 @@
 namespace howlate {
 
 // Of whom an event is recorded.
-enum class Whose {
+enum class EventTask {
   anybody,
   ours,        // its field pid is a measuring thread
   while_ours,  // it comes while a measuring thread runs
@@ -22,7 +22,7 @@ enum class Whose {
 struct EventSpec {
   std::string_view system, name;
   std::array<std::string_view, 4> values;
-  Whose whose = Whose::anybody;
+  EventTask whose = EventTask::anybody;
   ExplainEvents from = ExplainEvents::few;  // comes in every wake-up: only with `all`
 };
 

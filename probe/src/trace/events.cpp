@@ -46,8 +46,8 @@ std::string any_of_pids(std::string_view field, std::span<const pid_t> ours) {
 }
 
 std::string filter_of(const TracedEvent& event, const EventPlan& plan, std::span<const pid_t> ours) {
-  if (event.whose != Whose::anybody)
-    return any_of_pids(event.whose == Whose::ours ? "pid" : "common_pid", ours);
+  if (event.whose != EventTask::anybody)
+    return any_of_pids(event.whose == EventTask::ours ? "pid" : "common_pid", ours);
   return event.name.starts_with("irq_handler_") ? plan.irq_filter : "";
 }
 

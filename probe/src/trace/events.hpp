@@ -22,7 +22,7 @@ namespace howlate {
 
 struct TracedEvent {
   std::string system, name;
-  Whose whose = Whose::anybody;
+  EventTask whose = EventTask::anybody;
   TraceFormat format;
   std::array<std::optional<TraceField>, 4> values;  // of the columns a to d
 

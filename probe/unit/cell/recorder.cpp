@@ -13,14 +13,14 @@
 namespace howlate {
 namespace {
 
-std::unique_ptr<Lane> lane_of(const SchedPolicy& policy) {
-  auto lane = std::make_unique<Lane>();
+std::unique_ptr<MeasuringThread> lane_of(const SchedPolicy& policy) {
+  auto lane = std::make_unique<MeasuringThread>();
   lane->policy = policy;
   return lane;
 }
 
-std::vector<std::unique_ptr<Lane>> lanes_of(const std::vector<SchedPolicy>& policies) {
-  std::vector<std::unique_ptr<Lane>> lanes;
+std::vector<std::unique_ptr<MeasuringThread>> lanes_of(const std::vector<SchedPolicy>& policies) {
+  std::vector<std::unique_ptr<MeasuringThread>> lanes;
   for (const SchedPolicy& policy : policies) lanes.push_back(lane_of(policy));
   return lanes;
 }
@@ -70,7 +70,7 @@ TEST_CASE("on a CPU of its own it is a real-time thread, whatever the lanes are"
 
 CellPlan plan_of(std::int64_t period_ns, std::int64_t duration_ns, RecordMode mode, std::size_t threads = 1) {
   CellPlan plan;
-  for (std::size_t i = 0; i < threads; ++i) plan.lanes.push_back(std::make_unique<Lane>());
+  for (std::size_t i = 0; i < threads; ++i) plan.lanes.push_back(std::make_unique<MeasuringThread>());
   plan.schedule.period_ns = period_ns;
   plan.duration_ns = duration_ns;
   plan.record = mode;
@@ -151,22 +151,23 @@ RunResult run_lanes(const std::string& path, std::size_t ring_samples, bool dith
   plan.schedule.dither = dither;
   plan.lanes[1]->stagger_ns = 7'000;
   for (auto& lane : plan.lanes) lane->run = make_samples;
-  auto bell = Bell::make();
+  auto wake_fd = WakeFd::make();
   auto file = AppendFile::create(path);
-  REQUIRE(bell.ok());
+  REQUIRE(wake_fd.ok());
   REQUIRE(file.ok());
   Sink sink(std::move(*file));
   LoadSet loads;
   SystemSampler sampler({Root(), {0}, {0}, true, 2, 100, 1}, loads);
-  Lanes lanes(Root(), *bell);
+  Lanes lanes(Root(), *wake_fd);
   REQUIRE(lanes.make(plan.lanes, ring_samples).ok());
   REQUIRE(lanes.start(read_affinity()).ok());
-  Recorder recorder(plan, columns, lanes, sampler, sink, *bell);
+  Recorder recorder(plan, columns, lanes, sampler, sink, *wake_fd);
   REQUIRE(recorder.start({read_affinity(), true, {}, {}}, Root()).ok());
   recorder.begin([](std::int64_t) { return std::string("{}"); });
   const Fd nothing;
-  while (!lanes.crew().ended()) static_cast<void>(bell->wait(nothing, monotonic_now_ns() + 1'000'000'000));
-  lanes.crew().join();
+  while (!lanes.group().ended())
+    static_cast<void>(wake_fd->wait(nothing, monotonic_now_ns() + 1'000'000'000));
+  lanes.group().join();
   recorder.finish();
   RunResult result;
   result.failed = recorder.failed();
@@ -220,7 +221,7 @@ TEST_CASE("what cannot be written is dropped, and the accounts agree") {
 }
 
 TEST_CASE("an account that does not agree is told") {
-  Lane lane;
+  MeasuringThread lane;
   lane.loop.activations = 2;
   lane.loop.latency_ns_max = 9;
   lane.loop.release_at_max = 1;

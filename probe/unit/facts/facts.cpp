@@ -74,7 +74,7 @@ std::string named(const std::string& uids, const auto& write_users) {
   write_users(tree);
   const JsonValue facts = facts_of(tree);
   const JsonValue& known = *facts.find("values")->find("caller.named");
-  if (known.kind() != JsonValue::Kind::null) return known.truth() ? "true" : "false";
+  if (known.kind() != JsonValue::JsonKind::null) return known.truth() ? "true" : "false";
   return "missing: " + std::string(facts.find("missing")->find("caller.named")->text());
 }
 
@@ -107,7 +107,7 @@ TEST_CASE(
         CHECK(!knob.find("settable")->truth());
       continue;
     }
-    CHECK_MESSAGE(facts.find("values")->items()[at].kind() == JsonValue::Kind::null, key);
+    CHECK_MESSAGE(facts.find("values")->items()[at].kind() == JsonValue::JsonKind::null, key);
     REQUIRE_MESSAGE(facts.find("missing")->find(key) != nullptr, key);
     CHECK(!facts.find("missing")->find(key)->text().empty());
   }
@@ -182,7 +182,7 @@ TEST_CASE("interrupts keep the CPUs that their columns name, though some are off
   const JsonValue& row = facts.find("values")->find("irq.devices")->items()[0];
   CHECK(row.find("counts")->find("3")->integer() == 7);
   CHECK(row.find("affinity")->text() == "0-3");
-  CHECK(row.find("effective")->kind() == JsonValue::Kind::null);
+  CHECK(row.find("effective")->kind() == JsonValue::JsonKind::null);
   CHECK(facts.find("values")->find("irq.internal")->items()[0].find("counts")->find("3")->integer() == 2);
 }
 

@@ -33,12 +33,12 @@ TEST_CASE("the six kinds of line are told apart by their first word") {
       "[\"unload\",\"veth\"]\n[\"copy\",\"/proc/kallsyms\"]\n  [ \"/bin/echo\" , \"two words\" ]");
   REQUIRE(job.ok());
   REQUIRE(job->size() == 6);
-  CHECK((*job)[0].kind == JobLine::Kind::probe);
-  CHECK((*job)[1].kind == JobLine::Kind::module);
-  CHECK((*job)[2].kind == JobLine::Kind::disk);
-  CHECK((*job)[3].kind == JobLine::Kind::unload);
-  CHECK((*job)[4].kind == JobLine::Kind::copy);
-  CHECK((*job)[5].kind == JobLine::Kind::program);
+  CHECK((*job)[0].kind == JobLine::LineKind::probe);
+  CHECK((*job)[1].kind == JobLine::LineKind::module);
+  CHECK((*job)[2].kind == JobLine::LineKind::disk);
+  CHECK((*job)[3].kind == JobLine::LineKind::unload);
+  CHECK((*job)[4].kind == JobLine::LineKind::copy);
+  CHECK((*job)[5].kind == JobLine::LineKind::program);
   CHECK((*job)[5].argv == std::vector<std::string>{"/bin/echo", "two words"});
 }
 
@@ -65,8 +65,8 @@ TEST_CASE("a bad line is refused with its number") {
 }
 
 TEST_CASE("parameters of a module are joined, and quoted where they hold blanks") {
-  CHECK(module_parameters({JobLine::Kind::module, {"module", "x"}}).empty());
-  CHECK(module_parameters({JobLine::Kind::module, {"module", "x", "a=1", "b", "c=d e"}}) ==
+  CHECK(module_parameters({JobLine::LineKind::module, {"module", "x"}}).empty());
+  CHECK(module_parameters({JobLine::LineKind::module, {"module", "x", "a=1", "b", "c=d e"}}) ==
         "a=1 b c=\"d e\"");
 }
 

@@ -17,7 +17,7 @@ Goal did(const std::string& spec, double achieved, std::optional<double> referen
   Goal goal = asked(spec);
   goal.achieved = achieved;
   goal.reference = reference;
-  goal.deeds = 100;
+  goal.actions = 100;
   goal.duration_ns = 30'000'000;
   return goal;
 }
@@ -33,10 +33,10 @@ TEST_CASE("every load declares what it must achieve, and in which unit") {
   for (const Load* load : loads()) {
     if (load->spread == Spread::none) continue;
     CHECK_MESSAGE((load->held || !load->unit.empty()), load->name);
-    CHECK_MESSAGE(load->deed.wanted > 0, load->name);
-    // How long a deed takes is the load's to say where no rate does.
-    if (load->held) CHECK_MESSAGE(load->deed.length_ns > 0, load->name);
-    if (load->alone.empty() && !load->held) CHECK_MESSAGE(load->deed.length_ns == 0, load->name);
+    CHECK_MESSAGE(load->action.wanted > 0, load->name);
+    // How long an action takes is the load's to say where no rate does.
+    if (load->held) CHECK_MESSAGE(load->action.length_ns > 0, load->name);
+    if (load->alone.empty() && !load->held) CHECK_MESSAGE(load->action.length_ns == 0, load->name);
   }
 }
 
@@ -69,11 +69,11 @@ TEST_CASE("below half a load was not there, and the sentence says what it was he
 
 TEST_CASE("a load that did nothing of what it does was not there, whatever it was held against") {
   Goal goal = did("disk:10MB/s", 9e6);
-  goal.deeds = 0;
+  goal.actions = 0;
   CHECK(goal.not_loaded("disk:10MB/s") ==
-        "not loaded: the load disk:10MB/s made no fsyncs in the 30 ms of the cell");
+        "not loaded: the load disk:10MB/s completed no fsyncs in the 30 ms of the cell");
   goal = did("cpu:0", 0);
-  goal.deeds = 0;
+  goal.actions = 0;
   CHECK(goal.not_loaded("cpu:0").empty());  // nothing was asked of it
 }
 

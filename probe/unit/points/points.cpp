@@ -114,12 +114,12 @@ TEST_CASE("points before t0 are counted and not kept, and what they used is not 
     return {};
   });
   plan.warm_up_ns = 5'000'000;
-  Bell bell = std::move(*Bell::make());
-  PointsThreads threads(Root(), bell);
+  WakeFd wake_fd = std::move(*WakeFd::make());
+  PointsThreads threads(Root(), wake_fd);
   REQUIRE(threads.make(plan).ok());
   REQUIRE(threads.start().ok());
   threads.open(plan, monotonic_now_ns() + plan.warm_up_ns);
-  threads.crew().join();
+  threads.group().join();
   const auto& run = *threads.runs().front();
   CHECK(run.seen.rows() == 3);
   CHECK(run.seen.warm_up().activations > 0);
@@ -134,14 +134,14 @@ TEST_CASE("a run in which no point comes is stopped by the watchdog") {
     return {};
   });
   plan.stall_ns = 10'000'000;
-  Bell bell = std::move(*Bell::make());
-  PointsThreads threads(Root(), bell);
+  WakeFd wake_fd = std::move(*WakeFd::make());
+  PointsThreads threads(Root(), wake_fd);
   REQUIRE(threads.make(plan).ok());
   REQUIRE(threads.start().ok());
   Watchdog watchdog(threads);
   REQUIRE(watchdog.start(plan, Root()).ok());
   threads.open(plan, monotonic_now_ns());
-  threads.crew().join();
+  threads.group().join();
   CHECK(watchdog.barked());
 }
 

@@ -129,8 +129,8 @@ void check_cast(const std::vector<BpfInstruction>& code, const Btf& btf, std::st
 }
 
 TEST_CASE("what a kernel may refuse is not in what is tried after it; by address comes last") {
-  using enum BpfPreempt::Way;
-  using Ways = std::vector<std::pair<BpfPreempt::Way, bool>>;
+  using enum BpfPreempt::CountSource;
+  using Ways = std::vector<std::pair<BpfPreempt::CountSource, bool>>;
   const auto tried = [](const Kernel& kernel, BpfMachine machine) {
     const auto tasks = find_bpf_tasks(made(kernel), machine);
     REQUIRE(tasks);

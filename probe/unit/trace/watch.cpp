@@ -79,7 +79,7 @@ class FakeRings : public TracePages {
 
 EventPlan plan_of_one() {
   EventPlan plan;
-  TracedEvent event{"sched", "something", Whose::anybody, {}, {}};
+  TracedEvent event{"sched", "something", EventTask::anybody, {}, {}};
   event.format = *parse_trace_format("name: something\nID: 7\nformat:\n" + common_fields);
   plan.events.push_back(event);
   return plan;

@@ -24,7 +24,7 @@ class FewActions:
     """What the load does: fsyncs, cycles."""
     many: int
     """How many of these fit into the cell."""
-    wanted: int
+    least: int
     supposed_s: float = 0.0
     """The assumed time of one, if neither the load nor its target fixes the rate."""
 
@@ -53,7 +53,7 @@ class Answer:
     refusal: HowlateError | None = None
     """UsageError or NotPossibleError, in the probe's own words; None if the measurement would begin."""
     warnings: tuple[str, ...] = ()
-    few_deeds: tuple[FewActions, ...] = ()
+    few_actions: tuple[FewActions, ...] = ()
     turn: Turn | None = None
     """None of an older probe."""
 
@@ -106,7 +106,7 @@ def _answer(table: Table) -> Answer:
         ),
         _refusal(table),
         tuple(str(text) for text in table.items("warnings")),
-        tuple(_few_deeds(few) for few in table.tables("few_deeds")),
+        tuple(_few_actions(few) for few in table.tables("few_deeds")),
         _turn(table),
     )
 
@@ -131,7 +131,7 @@ def _refusal(table: Table) -> HowlateError | None:
     )
 
 
-def _few_deeds(table: Table) -> FewActions:
+def _few_actions(table: Table) -> FewActions:
     return FewActions(
         table.text("load"),
         table.text("name"),

@@ -12,12 +12,11 @@ from howlate.words.statement import Statement, message
 
 TOO_SHORT = message(
     "lasting.too-short",
-    "{cells} last {length}: {load} makes {many} {deeds} in that time, {wanted} at least make a load",
+    "{cells} last {length}, too short for {load}: {many} {actions} fit, {least} are needed",
 )
 TOO_SHORT_SUPPOSED = message(
     "lasting.too-short-supposed",
-    "{cells} last {length}: {load} makes about {many} {deeds} in that time where one takes {each}, {wanted} at least "
-    "make a load",
+    "{cells} last {length}, too short for {load}: about {many} {actions} of {each} fit, {least} are needed",
 )
 
 
@@ -25,23 +24,23 @@ def too_short(cells: Iterable[tuple[Cell, Sequence[FewActions]]]) -> tuple[State
     """A statement for each load and length of cells that leaves no room for the load's work."""
     periods: dict[tuple[str, FewActions, float], set[str]] = {}
     for cell, few in cells:
-        for deeds in few if not cell.impossible else ():
-            key = (cell.labels.get(PART, ""), deeds, cell.length.measuring_s)
+        for actions in few if not cell.impossible else ():
+            key = (cell.labels.get(PART, ""), actions, cell.length.measuring_s)
             periods.setdefault(key, set()).add(cell.labels.get("period", ""))
     return tuple(_too_short(*key, at) for key, at in periods.items())
 
 
-def _too_short(part: str, deeds: FewActions, seconds: float, periods: set[str]) -> Statement:
+def _too_short(part: str, actions: FewActions, seconds: float, periods: set[str]) -> Statement:
     values = {
         "cells": _cells(part, sorted(periods) if all(periods) else []),
         "length": _lasting(seconds),
-        "load": deeds.load,
-        "many": deeds.many,
-        "deeds": deeds.name,
-        "wanted": deeds.wanted,
+        "load": actions.load,
+        "many": actions.many,
+        "actions": actions.name,
+        "least": actions.least,
     }
-    if deeds.supposed_s:
-        return TOO_SHORT_SUPPOSED(**values, each=_lasting(deeds.supposed_s))
+    if actions.supposed_s:
+        return TOO_SHORT_SUPPOSED(**values, each=_lasting(actions.supposed_s))
     return TOO_SHORT(**values)
 
 

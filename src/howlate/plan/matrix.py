@@ -126,7 +126,7 @@ def make_plan(
     if machines is not None and machines.seeds:
         cells = _with_seeds(cells, machines.can)
     warnings = dict.fromkeys(text for _, answer in answered for text in answer.warnings)
-    few = [(cell, answer.few_deeds) for cell, (_, answer) in zip(once, answered, strict=True)]
+    few = [(cell, answer.few_actions) for cell, (_, answer) in zip(once, answered, strict=True)]
     return Planned(Plan(tuple(cells)), tuple(warnings), too_short(few))
 
 

@@ -20,7 +20,7 @@
 namespace howlate {
 namespace {
 
-struct Wanted {
+struct KnobSettings {
   const Knob* knob;
   std::string value;
   std::size_t first;  // its settings
@@ -57,11 +57,11 @@ struct KnobSet::State {
   KnobContext context;
   Root tree;
   std::string folder;  // of the journals
-  std::vector<Wanted> wanted;
+  std::vector<KnobSettings> wanted;
   Settings settings;
   std::optional<Journal> journal;
   std::vector<std::pair<std::size_t, Fd>> held;  // by which setting
-  Found found;                                   // at the end
+  InForce found;                                 // at the end
   pid_t owner = ::getpid();                      // a fork of the owner restores nothing
   bool ended = false;
 };
@@ -74,7 +74,7 @@ Status KnobSet::State::plan(const std::vector<std::string>& specs) {
                          "write a knob with its value, such as rt_throttling=off");
     const auto knob = find_knob(std::string_view(spec).substr(0, equals));
     if (!knob) return knob.error();
-    const auto twice = [&](const Wanted& one) { return one.knob == *knob; };
+    const auto twice = [&](const KnobSettings& one) { return one.knob == *knob; };
     if (std::any_of(wanted.begin(), wanted.end(), twice)) {
       return usage_error("the knob " + std::string((*knob)->name) + " is given twice", "give it once");
     }
@@ -176,7 +176,7 @@ Status KnobSet::State::change(Setting& setting) {
 }
 
 Status KnobSet::State::change_all() {
-  for (const Wanted& one : wanted) {
+  for (const KnobSettings& one : wanted) {
     std::size_t refused = 0;
     std::size_t optional = 0;
     for (std::size_t at = one.first; at < one.first + one.count; ++at) {
@@ -300,7 +300,7 @@ Status KnobSet::enter_cpuset() const {
 std::string KnobSet::to_json() const {
   JsonWriter json;
   json.begin_array();
-  for (const Wanted& one : state_ ? state_->wanted : std::vector<Wanted>{}) {
+  for (const KnobSettings& one : state_ ? state_->wanted : std::vector<KnobSettings>{}) {
     json.begin_object()
         .member("name", one.knob->name)
         .member("wanted", one.value)

@@ -64,8 +64,8 @@ std::string Goal::not_loaded(std::string_view spec) const {
   const std::string who = "not loaded: the load " + std::string(spec);
   const std::optional<double> part = share();
   if (!part || *part >= loaded_share_min) {
-    if (deeds != 0) return {};
-    return who + " made no " + deed + " in the " + lasted_text(duration_ns) + " of the cell";
+    if (actions != 0) return {};
+    return who + " completed no " + action + " in the " + lasted_text(duration_ns) + " of the cell";
   }
   const bool against_itself = !target || (reference && *reference < *target);
   const std::string beside = against_itself ? " with nothing measured beside it" : " were asked for";
@@ -89,7 +89,7 @@ void Goal::write(JsonWriter& json) const {
   member("reference", reference);
   json.member("achieved", achieved);
   member("share", share());
-  json.member("deed", deed).member("deeds", deeds).end_object();
+  json.member("deed", action).member("deeds", actions).end_object();
 }
 
 bool asks_for_all(const Load& load, const Params& params) {
@@ -102,7 +102,7 @@ Goal goal_of(const Load& load, const Params& params) {
   Goal goal;
   if (load.spread == Spread::none) return goal;
   goal.unit = load.held ? std::string(cpu_unit) : std::string(load.unit) + "/s";
-  goal.deed = load.deed.counted ? load.deed.name : load.unit;
+  goal.action = load.action.counted ? load.action.name : load.unit;
   if (asks_for_all(load, params)) return goal;
   const double number = number_of(params, load.target.type);
   goal.target = load.held ? number / 100 : number;

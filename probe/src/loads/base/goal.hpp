@@ -24,8 +24,8 @@ struct Goal {
   // What it did with nothing measured beside it, together with the cell's other loads.
   std::optional<double> reference;
   double achieved = 0;
-  std::string deed;        // what `deeds` counts: "fsyncs"
-  std::int64_t deeds = 0;  // in the same time
+  std::string action;        // what `actions` counts: "fsyncs"
+  std::int64_t actions = 0;  // in the same time
   std::int64_t duration_ns = 0;
 
   // What it is held against: the smaller of target and reference.
@@ -40,7 +40,7 @@ struct Goal {
 // Whether these parameters ask for as much as the machine gives.
 bool asks_for_all(const Load& load, const Params& params);
 
-// Unit, target and deed; nothing achieved yet.
+// Unit, target and action; nothing achieved yet.
 Goal goal_of(const Load& load, const Params& params);
 
 // "33 %", "0.005 %".

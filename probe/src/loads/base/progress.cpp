@@ -87,9 +87,9 @@ Progress SharedSlots::look(const Load& load) const {
   for (const WorkerSlot& slot : slots_) {
     now.cpu_ns += process_cpu_ns(slot.pid.load(std::memory_order_relaxed));
     now.units += slot.units.load(std::memory_order_relaxed);
-    now.deeds += slot.deeds.load(std::memory_order_relaxed);
+    now.actions += slot.actions.load(std::memory_order_relaxed);
   }
-  if (!load.deed.counted) now.deeds = now.units;
+  if (!load.action.counted) now.actions = now.units;
   return now;
 }
 

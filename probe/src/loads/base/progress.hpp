@@ -17,7 +17,7 @@ struct Progress {
   std::int64_t time_ns = 0;  // CLOCK_MONOTONIC
   std::int64_t cpu_ns = 0;   // of the workers; their children's is in the load's reports alone
   std::int64_t units = 0;
-  std::int64_t deeds = 0;  // as in LoadReport
+  std::int64_t actions = 0;  // as in LoadReport
 };
 
 // The slots of a load's workers in a file in memory. The starter makes the file and hands its descriptor to the load, whose
@@ -36,7 +36,7 @@ class SharedSlots {
   // When the load is ready.
   Status map();
   // Allocates nothing and waits for nobody: a measuring thread may ask before its first release and after its last. `load` says
-  // how deeds are counted.
+  // how actions are counted.
   [[nodiscard]] Progress look(const Load& load) const;
   [[nodiscard]] std::span<const WorkerSlot> slots() const { return slots_; }
 

@@ -274,9 +274,9 @@ LoadReport Supervisor::totals() {
     if (pids_[i] != 0) cpu_ns += family_cpu_ns(slots_[i], pids_[i]);
     now.units += slots_[i].units.load(std::memory_order_relaxed);
     now.restarts += slots_[i].restarts.load(std::memory_order_relaxed);
-    now.deeds += slots_[i].deeds.load(std::memory_order_relaxed);
+    now.actions += slots_[i].actions.load(std::memory_order_relaxed);
   }
-  if (!request_.load->deed.counted) now.deeds = now.units;
+  if (!request_.load->action.counted) now.actions = now.units;
   cpu_last_ns_ =
       std::max(cpu_last_ns_, cpu_ns);  // a child that is between its end and its account must not lower it
   now.cpu_ns = cpu_last_ns_ - cpu_before_ns_;

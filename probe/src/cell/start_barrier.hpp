@@ -1,4 +1,4 @@
-// A gate at which measuring threads wait until all are there and the first release is known.
+// A barrier at which measuring threads wait until all are there and the first release is known.
 #pragma once
 
 #include <atomic>
@@ -6,9 +6,9 @@
 
 namespace howlate {
 
-class Gate {
+class StartBarrier {
  public:
-  // Called by a thread: waits; true if the gate was opened, false if the thread must end.
+  // Called by a thread: waits; true if the barrier was opened, false if the thread must end.
   bool pass() {
     there_.fetch_add(1, std::memory_order_release);
     there_.notify_all();

@@ -12,15 +12,15 @@ namespace howlate {
 inline constexpr std::int64_t kick_again_ns = 5'000'000;
 
 // Reports an event for which the main thread waits; callable from any thread.
-class Bell {
+class WakeFd {
  public:
-  static Result<Bell> make();
+  static Result<WakeFd> make();
   void ring() const;
   // Waits until it rings, `other` becomes readable or the time has passed (CLOCK_MONOTONIC). True if it rang.
   [[nodiscard]] bool wait(const Fd& other, std::int64_t until_ns) const;
 
  private:
-  explicit Bell(Fd fd) : fd_(std::move(fd)) {}
+  explicit WakeFd(Fd fd) : fd_(std::move(fd)) {}
   Fd fd_;
 };
 

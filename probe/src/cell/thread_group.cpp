@@ -1,4 +1,4 @@
-#include "cell/crew.hpp"
+#include "cell/thread_group.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -8,8 +8,8 @@
 
 namespace howlate {
 
-Crew::~Crew() {
-  gate_.send_home();
+ThreadGroup::~ThreadGroup() {
+  barrier_.send_home();
   stop();
   while (!ended()) {
     kick();
@@ -18,13 +18,13 @@ Crew::~Crew() {
   join();
 }
 
-Status Crew::start(Member& member, const ThreadSpec& spec, std::function<void()> body) {
+Status ThreadGroup::start(Member& member, const ThreadSpec& spec, std::function<void()> body) {
   member.ended.store(false, std::memory_order_relaxed);
   const auto run = [this, &member, body = std::move(body)] {
     body();
     member.ended.store(true, std::memory_order_release);
     member.ended.notify_all();
-    bell_.ring();
+    wake_fd_.ring();
   };
   auto thread = RtThread::start(spec, run, root_);
   if (!thread) {
@@ -36,19 +36,19 @@ Status Crew::start(Member& member, const ThreadSpec& spec, std::function<void()>
   return {};
 }
 
-void Crew::kick() const {
+void ThreadGroup::kick() const {
   const std::lock_guard lock(joining_);
   for (const Member* const member : members_)
     if (!member->ended.load(std::memory_order_acquire)) member->thread.kick(kick_signal());
 }
 
-bool Crew::ended() const {
+bool ThreadGroup::ended() const {
   return std::all_of(members_.begin(), members_.end(), [](const Member* const member) {
     return member->ended.load(std::memory_order_acquire);
   });
 }
 
-void Crew::join() {
+void ThreadGroup::join() {
   for (Member* const member : members_) {
     member->ended.wait(false, std::memory_order_acquire);
     const std::lock_guard lock(

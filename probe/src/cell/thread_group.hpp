@@ -1,4 +1,4 @@
-// The threads of a cell: made, held at a gate until t0 is known, interrupted with a signal when they must stop.
+// The threads of a cell: made, held at a barrier until t0 is known, interrupted with a signal when they must stop.
 #pragma once
 
 #include <atomic>
@@ -6,8 +6,8 @@
 #include <mutex>
 #include <vector>
 
-#include "cell/bell.hpp"
-#include "cell/gate.hpp"
+#include "cell/start_barrier.hpp"
+#include "cell/wake_fd.hpp"
 #include "sys/root.hpp"
 #include "sys/thread.hpp"
 
@@ -22,20 +22,20 @@ struct Member {
 };
 
 // Destroyed before its members.
-class Crew {
+class ThreadGroup {
  public:
-  Crew(const Root& root, Bell& bell) : root_(root), bell_(bell) {}
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
-  ~Crew();  // threads that wait at the gate end
+  ThreadGroup(const Root& root, WakeFd& wake_fd) : root_(root), wake_fd_(wake_fd) {}
+  ThreadGroup(const ThreadGroup&) = delete;
+  ThreadGroup& operator=(const ThreadGroup&) = delete;
+  ~ThreadGroup();  // threads that wait at the barrier end
 
   // Makes the member's thread, which runs `body`: that waits with pass() before it measures.
   Status start(Member& member, const ThreadSpec& spec, std::function<void()> body);
-  // Waits until all started threads are at the gate.
-  void await() const { gate_.await(members_.size()); }
+  // Waits until all started threads are at the barrier.
+  void await() const { barrier_.await(members_.size()); }
   // Called by a member: waits; false if it must end.
-  bool pass() { return gate_.pass(); }
-  void open() { gate_.open(); }
+  bool pass() { return barrier_.pass(); }
+  void open() { barrier_.open(); }
 
   // Asks all to end; repeat kick() until ended().
   void stop() { stop_.store(true, std::memory_order_relaxed); }
@@ -47,9 +47,9 @@ class Crew {
 
  private:
   Root root_;
-  Bell& bell_;
+  WakeFd& wake_fd_;
   std::vector<Member*> members_;
-  Gate gate_;
+  StartBarrier barrier_;
   std::atomic<bool> stop_{false};
   mutable std::mutex joining_;  // no thread is signalled after it was joined
 };

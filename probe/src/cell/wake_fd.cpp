@@ -1,4 +1,4 @@
-#include "cell/bell.hpp"
+#include "cell/wake_fd.hpp"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -11,18 +11,18 @@
 
 namespace howlate {
 
-Result<Bell> Bell::make() {
+Result<WakeFd> WakeFd::make() {
   Fd fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   if (!fd.valid()) return broken("cannot have an eventfd: " + errno_text(errno));
-  return Bell(std::move(fd));
+  return WakeFd(std::move(fd));
 }
 
-void Bell::ring() const {
+void WakeFd::ring() const {
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t put = ::write(fd_.get(), &one, sizeof one);
 }
 
-bool Bell::wait(const Fd& other, std::int64_t until_ns) const {
+bool WakeFd::wait(const Fd& other, std::int64_t until_ns) const {
   const std::int64_t left_ns = std::max<std::int64_t>(until_ns - monotonic_now_ns(), 0);
   const struct timespec left = timespec_of(left_ns);
   struct pollfd fds[] = {{fd_.get(), POLLIN, 0}, {other.get(), POLLIN, 0}};
