@@ -40,7 +40,7 @@ from howlate.lab.guests.guest import Tick  # noqa: E402
 from howlate.lab.guests.watch import Limits  # noqa: E402
 from howlate.lab.targets.lab import open_lab  # noqa: E402
 from howlate.measure.pace import Pace  # noqa: E402
-from howlate.measure.prepare import Asked, prepare  # noqa: E402
+from howlate.measure.prepare import RunRequest, prepare  # noqa: E402
 from howlate.model.study import read_study  # noqa: E402
 from howlate.model.units import format_duration, parse_duration_ns  # noqa: E402
 from howlate.plan.cost import cell_cost_s, kind_of  # noqa: E402
@@ -252,7 +252,7 @@ def measured(
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "study.toml"
         file.write_text(text)
-        prepared = prepare(Asked(read_study(file), tuple(changes), seeds=1), target)
+        prepared = prepare(RunRequest(read_study(file), tuple(changes), seeds=1), target)
         for cell in prepared.run.plan.cells:
             used_s = []
             for _ in range(repeat):

@@ -94,7 +94,7 @@ def cpu_s() -> float:
 
 def near_ns(proof: Proof) -> int:
     """How many instants are at least within 1 % of what was found: of each probe so late, those behind it."""
-    least_ns = NEAR * proof.found.latency_ns
+    least_ns = NEAR * proof.latest.latency_ns
     ends = [(one.at_ns, one.at_ns + int(one.latency_ns - least_ns) - proof.eps_ns) for one in proof.probes]
     covered, up_to = 0, 0
     for first_ns, end_ns in sorted(ends):
@@ -115,7 +115,7 @@ def sampled(releases: int) -> list[Figure]:
         instants = [draws.randrange(WINDOW.end_ns) for _ in range(releases)]
         latencies_ns = [probe.latency_ns for probe in prober.all(instants, logged=False)]
         ended_s = cpu_s()
-    found_ns, search_s = proof.found.latency_ns, searched_s - began_s
+    found_ns, search_s = proof.latest.latency_ns, searched_s - began_s
     hits = sum(latency_ns >= NEAR * found_ns for latency_ns in latencies_ns)
     each_s = (ended_s - searched_s) / releases
     expected = WINDOW.length_ns / near_ns(proof)

@@ -8,7 +8,7 @@ import pytest
 
 from fakes import FakeLab, FakeTarget, study
 from howlate.errors import REMEDIED, NotPossibleError, UsageError
-from howlate.measure.prepare import Asked, prepare
+from howlate.measure.prepare import RunRequest, prepare
 from howlate.model.answer import Answer, Command
 
 
@@ -41,7 +41,7 @@ def test_wrong_usage_is_raised_with_its_place() -> None:
         )
     )
     with pytest.raises(UsageError) as caught:
-        prepare(Asked(study()), target)
+        prepare(RunRequest(study()), target)
     assert caught.value.message == "made, load = cpu:50: a period of 1us is not possible"
     assert caught.value.remedy == "choose --period from 20us to 1h"
 
@@ -55,7 +55,7 @@ def test_what_is_not_possible_there_is_told_with_the_plan_and_the_rest_goes_on()
         ),
         none=Answer(warnings=(PERHAPS,)),
     )
-    prepared = prepare(Asked(study(), ("order.repetitions=3",)), target)
+    prepared = prepare(RunRequest(study(), ("order.repetitions=3",)), target)
     cells = prepared.run.plan.cells
     assert {cell.impossible for cell in cells if cell.labels["load"] == "cpu:50"} == {NO_MODULE}
     assert {cell.impossible for cell in cells if cell.labels["load"] == "none"} == {""}
@@ -67,7 +67,7 @@ def test_what_is_not_possible_there_is_told_with_the_plan_and_the_rest_goes_on()
 
 def test_what_every_point_gets_wrong_is_said_of_the_study() -> None:
     with pytest.raises(UsageError) as caught:
-        prepare(Asked(study(), ("period=1us",)), FakeTarget())
+        prepare(RunRequest(study(), ("period=1us",)), FakeTarget())
     assert caught.value.message == "made: a period of 1us is not possible"
 
 
@@ -76,5 +76,5 @@ def test_kernels_that_did_not_answer_are_not_possible() -> None:
         ("6.1", "6.1-rt"),
         answers={"6.1-rt": NotPossibleError(REMEDIED(problem="no boot", remedy=""))},
     )
-    cells = prepare(Asked(study(), seeds=2), target).run.plan.cells
+    cells = prepare(RunRequest(study(), seeds=2), target).run.plan.cells
     assert {cell.impossible for cell in cells if cell.machine == "6.1-rt"} == {"no boot"}

@@ -23,14 +23,14 @@ from howlate.lab.guests.scratch import scratch
 from howlate.lab.guests.snapshot import _disk_full_told
 from howlate.measure.execute import Tally, execute
 from howlate.measure.machines import NOT_CHECKED, ask_machines
-from howlate.measure.prepare import Asked, prepare
+from howlate.measure.prepare import RunRequest, prepare
 from howlate.measure.session import begin, reopen
 from howlate.model.plan import Cell
 from howlate.store.run_folder import RunFolder
 from howlate.system.paths import probe_path
 from howlate.targets import Outcome, Progress
 
-ASKED = Asked(study({"activations": "100", "dither": True}, {"load": ("none",)}), seeds=2)
+ASKED = RunRequest(study({"activations": "100", "dither": True}, {"load": ("none",)}), seeds=2)
 CONSOLE = "".join(f"line {n}\n" for n in range(100))
 
 
@@ -138,7 +138,7 @@ def test_where_no_kernel_knows_its_parameters_the_run_is_refused(tmp_path: Path)
 
 
 def test_a_trace_is_refused_before_a_kernel_is_asked() -> None:
-    asked = Asked(study({"activations": "100", "threshold": "1ms", "break-trace": True}), seeds=2)
+    asked = RunRequest(study({"activations": "100", "threshold": "1ms", "break-trace": True}), seeds=2)
     with pytest.raises(NotPossibleError, match="break-trace is not possible in the lab"):
         prepare(asked, FakeLab(answers={"6.1": TargetError(REMEDIED(problem="it was asked", remedy=""))}))
 

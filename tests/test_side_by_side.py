@@ -12,7 +12,7 @@ from fakes import FakeLab, FakeTarget, ProbeLab, study
 from heard import Heard
 from howlate.errors import REMEDIED, ExitCode, NotPossibleError, TargetError, UsageError
 from howlate.measure.execute import Tally, execute
-from howlate.measure.prepare import Asked, prepare, requested_kernels
+from howlate.measure.prepare import RunRequest, prepare, requested_kernels
 from howlate.measure.session import Session, begin
 from howlate.model.run import Run
 from howlate.model.study import Order
@@ -22,10 +22,10 @@ from lacks import skip
 from processes import until, with_word
 
 STUDY = study({"activations": "50", "dither": True}, {"load": ("none", "cpu:50")})
-ASKED = Asked(STUDY, seeds=3)
+ASKED = RunRequest(STUDY, seeds=3)
 
 
-def run(target: Target, out: Path, asked: Asked = ASKED) -> tuple[Session, Tally, Heard]:
+def run(target: Target, out: Path, asked: RunRequest = ASKED) -> tuple[Session, Tally, Heard]:
     prepared, heard = prepare(asked, target), Heard()
     session = begin(prepared, out)
     tally = execute(session.folder, session.run.plan, session.cells, target, heard, prepared.broken)
@@ -120,7 +120,7 @@ def test_a_kernel_that_does_not_boot_costs_its_own_cells(tmp_path: Path) -> None
 
 
 def test_a_timer_that_a_kernel_lacks_is_told_and_the_others_go_on(tmp_path: Path) -> None:
-    asked = Asked(study({"activations": "50"}, {"timer": ("clock_nanosleep", "spin")}), seeds=2)
+    asked = RunRequest(study({"activations": "50"}, {"timer": ("clock_nanosleep", "spin")}), seeds=2)
     session, tally, _ = run(FakeLab(("5.10", "6.1")), tmp_path / "r", asked)
     assert tally.whole == 6
     assert tally.exit_code is ExitCode.DONE
@@ -152,19 +152,19 @@ def test_seeds_are_for_virtual_time_alone() -> None:
     with pytest.raises(UsageError, match="seeds are for virtual time"):
         prepare(ASKED, FakeTarget())
     with pytest.raises(UsageError, match="would be identical"):
-        prepare(Asked(STUDY, ("order.repetitions=3",)), FakeLab())
-    assert {c.repetition for c in prepare(Asked(STUDY), FakeLab()).run.plan.cells} == set(range(1, 9))
+        prepare(RunRequest(STUDY, ("order.repetitions=3",)), FakeLab())
+    assert {c.repetition for c in prepare(RunRequest(STUDY), FakeLab()).run.plan.cells} == set(range(1, 9))
     repeated = replace(STUDY, order=Order(repetitions=2))
-    plan = prepare(Asked(repeated), FakeLab(clock="real")).run.plan
+    plan = prepare(RunRequest(repeated), FakeLab(clock="real")).run.plan
     assert {c.repetition for c in plan.cells} == {1, 2}
     assert not any("first" in c.parameters for c in plan.cells)
 
 
 def test_kernels_of_the_study_need_the_lab() -> None:
-    asked = Asked(study(axes={"kernel": ("6.1", "6.1-rt")}))
+    asked = RunRequest(study(axes={"kernel": ("6.1", "6.1-rt")}))
     assert requested_kernels(asked) == ("6.1", "6.1-rt")
     assert requested_kernels(replace(asked, changes=("kernel=7.2",))) == ("7.2",)
-    assert requested_kernels(Asked(STUDY, ("kernel=7.2",))) == ("7.2",)
+    assert requested_kernels(RunRequest(STUDY, ("kernel=7.2",))) == ("7.2",)
     with pytest.raises(UsageError, match="compares kernels") as caught:
         prepare(asked, FakeTarget())
     assert caught.value.remedy.startswith("`howlate lab ")
@@ -200,7 +200,7 @@ REAL = study({"activations": "200", "period": "1ms", "policy": "other", "dither"
 
 
 def test_the_real_probe_measures_on_several_machines_at_once(tmp_path: Path) -> None:
-    session, tally, _ = run(probes(), tmp_path / "r", Asked(REAL, seeds=2))
+    session, tally, _ = run(probes(), tmp_path / "r", RunRequest(REAL, seeds=2))
     assert tally == Tally(4, ())
     parameters = [
         json.loads((p / "cell.json").read_text())["header"]["parameters"]
@@ -220,7 +220,7 @@ def test_real_probes_are_stopped_together(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     long = replace(REAL, settings={**REAL.settings, "activations": "10000000"})
-    prepared = prepare(Asked(long, seeds=1), lab)
+    prepared = prepare(RunRequest(long, seeds=1), lab)
     session = begin(prepared, out)
     with pytest.raises(KeyboardInterrupt):
         execute(session.folder, session.run.plan, session.cells, lab, Interrupts())

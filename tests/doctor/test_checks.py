@@ -306,7 +306,7 @@ CASES: list[tuple[str, str, dict[str, Any], Aim]] = [
 def test_a_check_says_what_the_facts_say(name: str, level: str, changes: dict[str, Any], aim: Aim) -> None:
     found = finding(name, changes, aim)
     assert found.level == level, found
-    assert found.found
+    assert found.text
     assert found.change if level == "late" else True
 
 
@@ -322,7 +322,7 @@ def test_without_facts_every_check_says_that_it_does_not_know(name: str) -> None
     aim = ORDINARY if name == "timer_slack" else ON_TWO
     found = next(one for one in examine(Facts({}), aim) if one.check == name)
     assert found.level == "unknown"
-    assert "was not captured" in found.found
+    assert "was not captured" in found.text
 
 
 def test_commands_that_are_proposed_name_knobs_of_the_probe() -> None:

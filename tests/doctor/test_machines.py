@@ -71,7 +71,7 @@ def test_a_container_is_told_which_cpus_and_how_much_of_them_it_has() -> None:
     facts = machine("container-quota-cpuset")
     findings = {finding.check: finding for finding in examine(facts, Aim(policy="other"))}
     assert findings["cgroup_quota"].level == "late"
-    assert "1.5 CPUs" in findings["cgroup_quota"].found
+    assert "1.5 CPUs" in findings["cgroup_quota"].text
     assert findings["cpuset"].level == "note"
     assert {one.check: one.level for one in examine(facts, Aim(cpus=(0,)))}["cpuset"] == "late"
 
@@ -158,4 +158,4 @@ def test_a_finding_of_an_older_howlate_keeps_its_text() -> None:
     stored = examine(machine("old-5.10-rt-hpet"))[0].to_json()
     del stored["rule"], stored["values"]
     finding = Finding.from_json(stored)
-    assert (finding.found, finding.change) == (stored["found"], stored["change"])
+    assert (finding.text, finding.change) == (stored["found"], stored["change"])

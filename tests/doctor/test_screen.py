@@ -44,7 +44,7 @@ def test_every_machine_has_one_screen_with_the_weightiest_first(name: str, width
     late = sum(finding.level == "late" for finding in findings)
     assert lines[0].startswith(f"{late} thing" if late else "Nothing was found")
     titles = [line[2:20].strip() for line in lines if re.match(r"  \S", line)]
-    assert titles == [f"{finding.title}: {finding.found}"[:18].strip() for finding in wanted[: len(titles)]]
+    assert titles == [f"{finding.title}: {finding.text}"[:18].strip() for finding in wanted[: len(titles)]]
     left = [int(found[1]) for line in lines if (found := re.match(r"(\d+) more, and why", line))]
     assert left == ([len(wanted) - len(titles)] if len(titles) < len(wanted) else [])
     assert any(EVERY in line for line in lines)

@@ -374,7 +374,7 @@ def row_of(name: str, later: int | None, deadline_ns: int) -> ScreenRows:
     st.sampled_from([0, 50_000]),
 )
 def test_a_row_is_drawn_at_any_width(width: int, name: str, later: int | None, deadline_ns: int) -> None:
-    drawn = DrawnRows(width, letters=False, found=row_of(name, later, deadline_ns))
+    drawn = DrawnRows(width, letters=False, content=row_of(name, later, deadline_ns))
     axis, rows = drawn.lines()
     lengths = {sum(cell_len(text) for text, _ in line) for line in (*axis, *rows)}
     assert len(lengths) == 1
@@ -472,7 +472,7 @@ def test_no_count_in_a_row_contradicts_its_largest(
     """A release that was never served is later than any deadline, and has no latency."""
     material = of(with_skipped((stored[kind] if kind in stored else made(kind)).runs[0], 7))
     found = screen_rows(material.runs)
-    lines = texts(DrawnRows(width, letters=False, found=found).lines()[1])
+    lines = texts(DrawnRows(width, letters=False, content=found).lines()[1])
     for row, line in zip(found.rows, lines, strict=True):
         limit_ns = row.counts.deadline_ns if row.counts is not None else found.step_ns
         is_later = (row.max_ns or 0) > limit_ns
@@ -488,7 +488,7 @@ def legend_of(kind: str, width: int) -> tuple[str, list[str]]:
     """What stands below the rows, and the screen."""
     material = made(kind)
     lines = texts(screen(material, width, "runs/20260102T030405-check/report.html"))
-    legend = texts(DrawnRows(width, letters=False, found=screen_rows(material.runs)).legend())
+    legend = texts(DrawnRows(width, letters=False, content=screen_rows(material.runs)).legend())
     return " ".join(line for line in legend if line in lines), lines
 
 

@@ -25,7 +25,7 @@ from howlate.errors import DamagedError, UsageError
 from howlate.imports.flow import as_run
 from howlate.imports.formats import RunImporter, find_importer
 from howlate.imports.formats._by_hand import with_kernel
-from howlate.measure.prepare import Asked, prepare
+from howlate.measure.prepare import RunRequest, prepare
 from howlate.model.plan import Length
 from howlate.plan.machines import kernels_of
 from howlate.store.frames import MAGIC
@@ -257,7 +257,7 @@ def test_an_emitted_job_gives_the_run_that_run_makes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("study", sorted(studies()))
 def test_a_study_is_planned_as_it_is_where_it_is_measured(study: str) -> None:
     """Every built-in one: the same cells with the same names and labels, once the machine has said its kernel."""
-    asked = Asked(find_study(study), given=study)
+    asked = RunRequest(find_study(study), given=study)
     if kernels_of(asked.study):
         with pytest.raises(UsageError):
             prepare(asked, open_by_hand(Path(PROBE)))

@@ -372,12 +372,12 @@ def series_of(maxima: Sequence[int]) -> Series:
 
 def test_the_bound_of_one_run_is_checked_on_the_next() -> None:
     rate = hit_rate(series_of([5, 5, 7, 6]))
-    assert (rate.applied, rate.held, rate.nominal) == (3, 2, 0.5)
+    assert (rate.applied, rate.hits, rate.nominal) == (3, 2, 0.5)
 
 
 def test_the_bound_at_a_confidence_takes_as_many_runs_as_it_needs() -> None:
     rate = hit_rate(series_of([50, *range(1, 20), 49, 51]), 0.95)
-    assert (rate.applied, rate.held) == (3, 1)
+    assert (rate.applied, rate.hits) == (3, 1)
     assert rate.nominal == pytest.approx(0.95)
     shorter = [run(0, cell(9, count=19_000)), run(1, cell(9))]
     assert hit_rate(history(shorter).series[0], 0.95).applied == 1
@@ -390,4 +390,4 @@ def test_over_exchangeable_runs_the_bound_holds_as_often_as_it_says() -> None:
     for confidence in (0.0, 0.95):
         rate = hit_rate(made, confidence)
         assert rate.nominal is not None
-        assert rate.held / rate.applied == pytest.approx(rate.nominal, abs=0.03)
+        assert rate.hits / rate.applied == pytest.approx(rate.nominal, abs=0.03)

@@ -93,11 +93,11 @@ def test_a_section_of_known_length_is_found_and_bounded_and_named(
     proof = proved(on, [module, *single(on, "cpu:100")], Goal(within=0.1), 5, SECTION)
     print(english(proof.sentence()), proof.holder, proof.eps_parts)
     assert proof.ruling is ProofRuling.CONDITIONAL and not proof.above
-    assert 0.9 * HOLD_NS < proof.found.latency_ns < HOLD_NS + 30_000
+    assert 0.9 * HOLD_NS < proof.latest.latency_ns < HOLD_NS + 30_000
     assert HOLD_NS < proof.bound_ns <= 1.1 * (HOLD_NS + 30_000)
     assert proof.why is not None
     inclusive_ns = {each.name: each.inclusive_ns for each in proof.why.functions}
-    assert inclusive_ns[f"{module[1]}_hold [{module[1]}]"] > 0.95 * proof.found.latency_ns
+    assert inclusive_ns[f"{module[1]}_hold [{module[1]}]"] > 0.95 * proof.latest.latency_ns
 
 
 @pytest.mark.long
@@ -133,8 +133,8 @@ def test_a_deadline_that_is_missed_has_an_example_that_can_be_played_again(guest
     proof = proved(on, lines, Goal(deadline_ns=100_000), 0, WINDOW)
     assert proof.ruling is ProofRuling.MISSED
     with on.forked(lines, LIMITS) as fork:
-        again = fork.probe(fork.words.planned_ns + proof.found.at_ns)
-    assert again.latency_ns == proof.found.latency_ns > 100_000
+        again = fork.probe(fork.words.planned_ns + proof.latest.at_ns)
+    assert again.latency_ns == proof.latest.latency_ns > 100_000
 
 
 KERNELS = (STANDARD, "6.1[preempt=full]", RT, "6.12-rt", "6.12@arm64", "6.12-rt@arm64")
@@ -173,7 +173,7 @@ def test_no_release_at_a_random_instant_is_above_the_bound(
     proof = proved(on, single(on, load, first_ns), goal, checks, ReleaseWindow(0, length_ns))
     print(english(proof.sentence()), proof.eps_parts)
     assert proof.above == ()
-    assert proof.why is not None and proof.why.latency_ns == proof.found.latency_ns
+    assert proof.why is not None and proof.why.latency_ns == proof.latest.latency_ns
     assert [pair.unexplained for pair in proof.pairs] == [()]
 
 

@@ -23,7 +23,7 @@ from howlate.measure.execute import (
     labels_in_force,
     stream_place,
 )
-from howlate.measure.prepare import Asked, prepare
+from howlate.measure.prepare import RunRequest, prepare
 from howlate.measure.session import Session, begin, ended_early, newest_unfinished, reopen
 from howlate.model.finding import Aim
 from howlate.model.plan import Cell, Plan
@@ -41,10 +41,10 @@ from howlate.words.say import english
 from howlate.words.statement import Statement
 from rights import without_rights
 
-ASKED = Asked(study(axes={"load": ("none", "cpu:50", "cpu:100")}, order=Order("interleaved", 0, 2)))
+ASKED = RunRequest(study(axes={"load": ("none", "cpu:50", "cpu:100")}, order=Order("interleaved", 0, 2)))
 
 
-def run(target: FakeTarget, out: Path, asked: Asked = ASKED) -> tuple[Session, Tally, Heard]:
+def run(target: FakeTarget, out: Path, asked: RunRequest = ASKED) -> tuple[Session, Tally, Heard]:
     prepared, heard = prepare(asked, target), Heard()
     session = begin(prepared, out)
     tally = execute(session.folder, session.run.plan, session.cells, target, heard)
@@ -120,7 +120,7 @@ def test_nothing_possible_and_nothing_left(tmp_path: Path) -> None:
 
 
 def test_an_impossible_timer_is_told_and_the_others_go_on(tmp_path: Path) -> None:
-    asked = Asked(study(axes={"timer": ("io_uring", "spin")}))
+    asked = RunRequest(study(axes={"timer": ("io_uring", "spin")}))
     _, tally, heard = run(FakeTarget(), tmp_path / "r", asked)
     assert [f.message.partition(":")[0] for f in heard.failures] == ["io_uring"]
     assert tally.whole == 1
@@ -144,7 +144,7 @@ def test_a_remedy_is_kept_told_and_shown(tmp_path: Path) -> None:
         def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
             raise TargetError(REMEDIED(problem="the probe has said nothing", remedy="see `howlate doctor`"))
 
-    session, tally, _ = run(Silent(), tmp_path / "r", Asked(study(axes={"load": ("none",)})))
+    session, tally, _ = run(Silent(), tmp_path / "r", RunRequest(study(axes={"load": ("none",)})))
     _, seen = reopen(session.folder)
     assert tally.failures == seen.failures
     assert [f.remedy for f in tally.failures] == ["see `howlate doctor`"]
@@ -313,7 +313,7 @@ def test_resume_finds_the_newest_unfinished_run_of_the_study(tmp_path: Path) -> 
     run(FakeTarget(), tmp_path / "whole")
     run(FakeTarget({"cpu:50": ["broken"]}), tmp_path / "older")
     run(FakeTarget({"cpu:50": ["broken"]}), tmp_path / "newer")
-    run(FakeTarget({"none": ["broken"]}), tmp_path / "other", Asked(study(id="other")))
+    run(FakeTarget({"none": ["broken"]}), tmp_path / "other", RunRequest(study(id="other")))
     for day, name in enumerate(("older", "newer", "whole", "other"), 1):
         folder = RunFolder.open(tmp_path / name)
         folder.write_run(replace(folder.read_run(), started=f"2026-01-0{day}T00:00:00Z"))
@@ -326,7 +326,7 @@ def test_resume_finds_the_newest_unfinished_run_of_the_study(tmp_path: Path) -> 
 
 
 def test_where_rights_are_missing_the_policy_falls_back_and_says_so() -> None:
-    asked = Asked(study({"policy": "fifo:80", "activations": "100"}), without_rights=True)
+    asked = RunRequest(study({"policy": "fifo:80", "activations": "100"}), without_rights=True)
     run_ = prepare(asked, FakeTarget(not_permitted=["fifo:80"])).run
     assert {c.labels["policy"] for c in run_.plan.cells} == {"other"}
     assert (run_.warnings[0].rule, run_.warnings[0].values["policy"]) == ("run.without-right", "fifo:80")
@@ -352,7 +352,7 @@ def test_late_samples_are_explained_where_that_is_possible_whatever_the_policy(
     not_permitted: list[str], policy: str, explained: bool
 ) -> None:
     settings = {"policy": "fifo:80", "activations": "100"}
-    asked = Asked(study(settings), without_rights=True, explain=True)
+    asked = RunRequest(study(settings), without_rights=True, explain=True)
     run_ = prepare(asked, FakeTarget(not_permitted=not_permitted)).run
     assert {c.labels["policy"] for c in run_.plan.cells} == {policy}
     assert {c.parameters.get("explain", False) for c in run_.plan.cells} == {explained}
@@ -362,7 +362,7 @@ def test_late_samples_are_explained_where_that_is_possible_whatever_the_policy(
 
 
 def test_what_a_user_says_about_explaining_stays() -> None:
-    asked = Asked(study({"activations": "100", "explain": False}), explain=True)
+    asked = RunRequest(study({"activations": "100", "explain": False}), explain=True)
     run_ = prepare(asked, FakeTarget(not_permitted=["explain"])).run
     assert not any(c.parameters.get("explain") for c in run_.plan.cells) and run_.warnings == ()
 

@@ -145,10 +145,10 @@ def test_whatever_is_kept_is_known_to_a_search_and_what_was_found_never_falls(
     for goal in goals:
         prober = prober.again(seed)
         proof = prove(OF, goal, 10, prober)
-        assert proof.found.latency_ns >= found_ns
+        assert proof.latest.latency_ns >= found_ns
         assert {probe.at_ns for probe in prober.known() if probe.path} == {p.at_ns for p in proof.probes}
         assert prove(OF, goal, 10, prober.again(1)).to_json() == proof.to_json()
-        found_ns = proof.found.latency_ns
+        found_ns = proof.latest.latency_ns
 
 
 def test_a_release_that_is_kept_and_above_its_bound_takes_the_claim_back() -> None:
@@ -159,7 +159,7 @@ def test_a_release_that_is_kept_and_above_its_bound_takes_the_claim_back() -> No
     at_ns = next(at for at in range(60_001, 90_000) if at not in later.kept)
     later.kept[at_ns] = Probed(at_ns, 300_000)
     proof = prove(OF, Goal(within=0.1), 20, later)
-    assert proof.ruling is ProofRuling.BROKEN and proof.found.at_ns == at_ns
+    assert proof.ruling is ProofRuling.BROKEN and proof.latest.at_ns == at_ns
     assert prove(OF, Goal(deadline_ns=60_000), 20, later.again(1)).ruling is ProofRuling.MISSED
 
 

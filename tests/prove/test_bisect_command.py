@@ -21,7 +21,7 @@ from howlate.lab.archive.packages import AbsentError
 from howlate.lab.problems import NOT_IN_ARCHIVE, UNUSABLE, guest_failed, not_installed
 from howlate.lab.replay import STAMP_NOT_FOUND
 from howlate.lab.targets.lab import LabTarget
-from howlate.measure.prepare import Asked
+from howlate.measure.prepare import RunRequest
 from howlate.prove import measured_steps
 from howlate.prove.bisected import WINDOWS, StepAnswer, StepRequest
 from howlate.prove.bisection import Step, StepSide
@@ -31,7 +31,7 @@ from howlate.prove.lab.bisect import BisectOptions
 from howlate.prove.landscape import Goal, Probed, ReleaseWindow, Search
 from howlate.prove.measured_steps import MeasuredSteps
 from howlate.prove.proof import Landscape, Proof
-from howlate.prove.searched import ProofAsked
+from howlate.prove.searched import ProofRequest
 from howlate.replay.execution import TIME_UNEXPLAINED
 from howlate.studies import find_study
 from howlate.words.say import english
@@ -62,16 +62,16 @@ class OpenedTarget:
 
 
 def answered(
-    monkeypatch: pytest.MonkeyPatch, proof_of: Callable[[ProofAsked], Proof], again: bool = False
+    monkeypatch: pytest.MonkeyPatch, proof_of: Callable[[ProofRequest], Proof], again: bool = False
 ) -> StepAnswer:
     def searched(
-        target: LabTarget, machine: str, load: str, asked: ProofAsked, showing: object
+        target: LabTarget, machine: str, load: str, asked: ProofRequest, showing: object
     ) -> tuple[Proof, list[object]]:
         return proof_of(asked), []
 
     monkeypatch.setattr(measured_steps, "searched", searched)
     steps = MeasuredSteps(
-        asked=Asked(find_study("preemption-models"), ("load=cpu:50",)),
+        request=RunRequest(find_study("preemption-models"), ("load=cpu:50",)),
         limit_ns=LIMIT_NS,
         window_ns=20_000_000,
         build="",
@@ -123,8 +123,8 @@ def test_a_defect_of_howlate_or_what_this_machine_lacks_ends_the_search(
     assert caught.value is problem
 
 
-def failing_with(problem: HowlateError) -> Callable[[ProofAsked], Proof]:
-    def fails(asked: ProofAsked) -> Proof:
+def failing_with(problem: HowlateError) -> Callable[[ProofRequest], Proof]:
+    def fails(asked: ProofRequest) -> Proof:
         raise problem
 
     return fails
@@ -133,9 +133,9 @@ def failing_with(problem: HowlateError) -> Callable[[ProofAsked], Proof]:
 def test_a_step_is_asked_in_windows_that_do_not_touch_and_again_in_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: list[ProofAsked] = []
+    asked: list[ProofRequest] = []
 
-    def kept(question: ProofAsked) -> Proof:
+    def kept(question: ProofRequest) -> Proof:
         asked.append(question)
         return proof(50_000, question.goal)
 
@@ -147,5 +147,5 @@ def test_a_step_is_asked_in_windows_that_do_not_touch_and_again_in_others(
     assert min(b - a for a, b in zip(_begins(asked), _begins(asked)[1:], strict=False)) > 20_000_000
 
 
-def _begins(asked: Sequence[ProofAsked]) -> list[int]:
+def _begins(asked: Sequence[ProofRequest]) -> list[int]:
     return [one.first_ns for one in asked]

@@ -7,7 +7,7 @@ import pytest
 from howlate.errors import UsageError
 from howlate.prove.lab.prove import _asked, _goal
 from howlate.prove.landscape import Goal
-from howlate.prove.searched import LandscapesAsked, requested_landscapes
+from howlate.prove.searched import LandscapesRequest, requested_landscapes
 
 
 def test_the_goal_is_a_share_or_a_deadline() -> None:
@@ -41,7 +41,7 @@ def test_a_window_without_instants_or_too_long_is_refused(window: str) -> None:
 
 
 def test_loads_are_the_studys_or_those_that_are_named() -> None:
-    assert requested_landscapes("preemption-models", (), "6.1") == LandscapesAsked(
+    assert requested_landscapes("preemption-models", (), "6.1") == LandscapesRequest(
         "6.1", ("none", "memory-alloc:100", "hackbench")
     )
     assert requested_landscapes(None, ("cpu:50", "cpu:50"), "6.1").loads == ("cpu:50",)

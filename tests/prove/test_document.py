@@ -36,16 +36,16 @@ PROOFS = [BOUNDED, WITHHELD]
 
 
 def test_the_screen_has_a_row_a_landscape_the_latest_first_and_what_is_stated_of_it() -> None:
-    less = replace(BOUNDED, of=replace(BOUNDED.of, kernel="6.1-rt"), found=min(BOUNDED.probes))
+    less = replace(BOUNDED, of=replace(BOUNDED.of, kernel="6.1-rt"), latest=min(BOUNDED.probes))
     many = [replace(less, of=replace(less.of, load=f"cpu:{n}")) for n in range(30)]
     for width in (80, 60, 40):
         for proofs in (PROOFS, [less, *PROOFS], [WITHHELD], [*many, BOUNDED]):
             lines = fits(prove_screen(proofs, width), width)
-            latest = max(proofs, key=lambda proof: proof.found.latency_ns)
+            latest = max(proofs, key=lambda proof: proof.latest.latency_ns)
             table = takewhile(lambda line: "Only for" not in line, lines)
             rows = [line for line in table if line_ns(proofs, line) > 0]
             found = [line_ns(proofs, line) for line in rows]
-            assert found == sorted(found, reverse=True) and found[0] == latest.found.latency_ns
+            assert found == sorted(found, reverse=True) and found[0] == latest.latest.latency_ns
             assert " ".join(line.strip() for line in lines).count("this phase") == 1
             assert any("--json" in line for line in lines) == (len(proofs) > 1)
     lines = fits(prove_screen([BOUNDED]), 80)
@@ -57,7 +57,7 @@ def test_the_screen_has_a_row_a_landscape_the_latest_first_and_what_is_stated_of
 
 def line_ns(proofs: Sequence[Proof], line: str) -> int:
     """What a row says was found."""
-    every = sorted({proof.found.latency_ns for proof in proofs}, reverse=True)
+    every = sorted({proof.latest.latency_ns for proof in proofs}, reverse=True)
     return next((ns for ns in every if f" {plain(exact_text(ns))}" in line and ", " in line), -1)
 
 
@@ -79,9 +79,9 @@ def test_each_sentence_says_what_it_does_not_cover_and_how_far_ahead_its_release
 def test_other_late_releases_are_explained_too_each_of_another_tooth() -> None:
     """The landscape has four teeth, and two are searched to the end at least."""
     probes = latest_of(BOUNDED, 3)
-    assert probes[0] == BOUNDED.found and len(probes) == 3
+    assert probes[0] == BOUNDED.latest and len(probes) == 3
     assert all(one.start_ns <= later.at_ns for one, later in pairwise(sorted(probes)))
-    assert latest_of(BOUNDED, 0) == latest_of(BOUNDED, 1) == [BOUNDED.found]
+    assert latest_of(BOUNDED, 0) == latest_of(BOUNDED, 1) == [BOUNDED.latest]
     assert BOUNDED.why is not None
     others = [[LateRelease(probe, BOUNDED.why) for probe in probes[1:]], []]
     first, second = to_json_value(PROOFS, others)["landscapes"]
@@ -97,7 +97,7 @@ def test_other_late_releases_are_explained_too_each_of_another_tooth() -> None:
 def test_the_page_draws_a_bound_only_where_there_is_one() -> None:
     figure = draw(PROOFS)
     reached, bound = (panel["series"] for panel in (figure.panels[0].data, figure.panels[1].data))
-    assert unpack(reached[0]["x"]) == sorted({p.at_ns for p in (*BOUNDED.probes, BOUNDED.found)})
+    assert unpack(reached[0]["x"]) == sorted({p.at_ns for p in (*BOUNDED.probes, BOUNDED.latest)})
     assert unpack(reached[1]["x"]) and not unpack(bound[1]["x"])
     html = page(document(PROOFS))
     assert 'data-chart="landscape"' in html and "lab/prove.md" in html

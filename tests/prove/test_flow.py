@@ -42,7 +42,7 @@ def test_a_landscape_without_surprises_is_bounded_and_a_deadline_is_kept_or_miss
         proved(tooth, goal) for goal in (Goal(within=0.1), Goal(deadline_ns=60_000), Goal(deadline_ns=50_000))
     ]
     accepted = [replace(each, accepted=True) for each in every]
-    within, kept, missed = (ProofRuling.WITHIN, ProofRuling.KEPT, ProofRuling.MISSED)
+    within, kept, missed = (ProofRuling.WITHIN, ProofRuling.MET, ProofRuling.MISSED)
     assert [each.ruling for each in every] == [ProofRuling.CONDITIONAL, ProofRuling.CONDITIONAL, missed]
     assert [each.ruling for each in accepted] == [within, kept, missed]
     assert [exit_code([each]) for each in every] == [5, 5, 1]

@@ -47,7 +47,7 @@ def test_a_bound_that_a_witness_withholds_costs_no_probe(reason: str, goal: Goal
     assert prober.asked == [] and begun == []
     assert proof.ruling is ProofRuling.WITHHELD and exit_code([proof]) == 5
     assert exit_code([replace(proof, accepted=True)]) == 5
-    assert proof.found == Probed(LAST_NS, tooth(LAST_NS)) and proof.why is not None
+    assert proof.latest == Probed(LAST_NS, tooth(LAST_NS)) and proof.why is not None
 
     (said,) = to_json_value([proof])["landscapes"]
     searched = prove(OF, goal, 60, MadeProber(tooth, OBJECTING[reason]), late=True)
@@ -98,8 +98,8 @@ def test_a_deadline_is_searched_for_a_release_that_misses_it_whoever_objects(
 def test_late_releases_that_are_wanted_themselves_are_searched_for(reason: str) -> None:
     prober, other = MadeProber(tooth, OBJECTING[reason]), MadeProber(tooth)
     proof = prove(OF, Goal(within=0.1), 60, prober, late=True)
-    found = prove(OF, Goal(within=0.1), 60, other).found
-    assert proof.ruling is ProofRuling.WITHHELD and proof.found == found
+    found = prove(OF, Goal(within=0.1), 60, other).latest
+    assert proof.ruling is ProofRuling.WITHHELD and proof.latest == found
     assert prober.asked == other.asked
 
 
@@ -110,7 +110,7 @@ def test_what_is_kept_counts_as_found_and_is_compared_with_no_bound_of_a_search_
     prober.note(Probed(29_000, 90_000))
     proof = prove(OF, Goal(within=0.1), 60, prober)
     assert proof.ruling is ProofRuling.WITHHELD and prober.asked == []
-    assert proof.found.at_ns == 29_000 and [probe.at_ns for probe in proof.probes] == [30_000]
+    assert proof.latest.at_ns == 29_000 and [probe.at_ns for probe in proof.probes] == [30_000]
     again = prober.again(1)
     again.said = prober.said
     assert prove(OF, Goal(within=0.1), 60, again).to_json() == proof.to_json() and again.asked == []
@@ -122,9 +122,9 @@ def test_a_search_for_a_deadline_leaves_what_it_found_to_a_bound_that_is_withhel
     asked = len(prober.asked)
     withheld = prove(OF, Goal(within=0.1), 60, prober)
     assert (missed.ruling, withheld.ruling) == (ProofRuling.MISSED, ProofRuling.WITHHELD)
-    assert withheld.found == missed.found and len(prober.asked) == asked > 0
+    assert withheld.latest == missed.latest and len(prober.asked) == asked > 0
 
 
 def test_the_landscape_of_a_window_of_one_instant_is_its_witness() -> None:
     prober = MadeProber(tooth, OBJECTING["the kernel does not count"], window=ReleaseWindow(0, 1))
-    assert prove(OF, Goal(within=0.1), 60, prober).found == Probed(0, tooth(0))
+    assert prove(OF, Goal(within=0.1), 60, prober).latest == Probed(0, tooth(0))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fakes import FakeTarget, make_plan
-from howlate.measure.prepare import Asked, prepare
+from howlate.measure.prepare import RunRequest, prepare
 from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Plan
 from howlate.model.study import Study
@@ -45,7 +45,7 @@ def shortened(
         def capabilities(self, machine: str = "") -> Capabilities:
             return can
 
-    run = prepare(Asked(find_study(name), changes, scale), Here()).run
+    run = prepare(RunRequest(find_study(name), changes, scale), Here()).run
     first: dict[str, dict[str, Any]] = {}
     for cell in run.plan.cells:
         first.setdefault(cell.labels.get("part", ""), dict(cell.parameters))

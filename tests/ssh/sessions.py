@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from howlate.store.frames import Kind
+from howlate.store.frames import EndKind
 from howlate.targets import Progress
 from howlate.targets._tries import Clock
 from howlate.targets.ssh import KEEP_S, LEASE_S, SshTarget
@@ -45,7 +45,7 @@ class Once:
 def is_whole(stream: Path, activations: int) -> None:
     rows, reader = rows_of(stream)
     assert reader.end is not None
-    assert reader.end.kind is Kind.WHOLE, reader.end.reason
+    assert reader.end.kind is EndKind.WHOLE, reader.end.reason
     assert reader.trailer is not None
     assert reader.trailer["stop_reason"] == "activations"
     assert rows == activations

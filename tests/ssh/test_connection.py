@@ -17,7 +17,7 @@ from fakes import study
 from heard import Heard
 from howlate.errors import REMEDIED, ExitCode, NotPossibleError, TargetError
 from howlate.measure.execute import Tally, execute
-from howlate.measure.prepare import Asked, prepare
+from howlate.measure.prepare import RunRequest, prepare
 from howlate.measure.session import Session, begin
 from howlate.targets import _socket_folder
 from howlate.targets._link import LinkError
@@ -226,7 +226,7 @@ def test_connections_that_break_at_once_fail_their_cells_and_not_the_plan(
 ) -> None:
     """What follows the first is tried once; what came is kept; the same plan goes on when connections hold."""
     settings = {"policy": "other", "period": "1ms", "activations": "1500"}
-    asked = Asked(study(settings, {"load": ("none", "cpu:5")}))
+    asked = RunRequest(study(settings, {"load": ("none", "cpu:5")}))
 
     def run(target: SshTarget) -> tuple[Session, Tally]:
         prepared = prepare(asked, target)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from howlate.store.frames import MAGIC, PAYLOAD_MAX, End, Frame, Kind, crc32c, encode_frame, read_frames
+from howlate.store.frames import MAGIC, PAYLOAD_MAX, End, EndKind, Frame, crc32c, encode_frame, read_frames
 
 
 def test_crc32c_is_castagnoli() -> None:
@@ -42,7 +42,7 @@ def test_frames_end_where_the_file_ends() -> None:
     data = encode_frame(1, 0, b"x") + encode_frame(2, 7, b"")
     frames, end = read(data)
     assert [(frame.kind, frame.table, frame.payload) for frame in frames] == [(1, 0, b"x"), (2, 7, b"")]
-    assert (end.kind, end.at) == (Kind.CUT, len(MAGIC) + len(data))
+    assert (end.kind, end.at) == (EndKind.CUT, len(MAGIC) + len(data))
 
 
 @pytest.mark.parametrize("cut", range(1, 15))
@@ -50,7 +50,7 @@ def test_a_cut_frame_ends_the_reading_at_its_beginning(cut: int) -> None:
     whole = encode_frame(1, 0, b"abc")
     frames, end = read(whole + encode_frame(2, 0, b"abc")[:cut])
     assert len(frames) == 1
-    assert (end.kind, end.at) == (Kind.CUT, len(MAGIC) + len(whole))
+    assert (end.kind, end.at) == (EndKind.CUT, len(MAGIC) + len(whole))
 
 
 @pytest.mark.parametrize("bit", range(15 * 8))
@@ -65,6 +65,6 @@ def test_a_length_beyond_the_limit_is_refused_before_it_is_read() -> None:
     head = (PAYLOAD_MAX + 1).to_bytes(4, "little") + bytes(8)
     frames, end = read(head)
     assert frames == []
-    assert end.kind is Kind.DAMAGED
+    assert end.kind is EndKind.DAMAGED
     with pytest.raises(ValueError, match="more than"):
         encode_frame(2, 0, bytes(PAYLOAD_MAX + 1))

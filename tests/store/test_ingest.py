@@ -20,7 +20,7 @@ from howlate.model.summary import CellSummary, DeadlineSummary
 from howlate.statistics.valid import OFF_TARGET, STEAL
 from howlate.store.frames import MAGIC, TRAILER, encode_frame
 from howlate.store.ingest import ingest
-from howlate.store.stream import Kind, StreamReader, StreamWriter
+from howlate.store.stream import EndKind, StreamReader, StreamWriter
 from howlate.store.summarise import make_bins, summarise
 from howlate.words.say import english
 
@@ -234,7 +234,7 @@ def test_a_killed_probe_leaves_what_its_last_whole_batch_says(tmp_path: Path) ->
     data = stream(list(range(1, 1001)), [n * 3 for n in range(1000)], batch_rows=100)
     (tmp_path / "stream").write_bytes(data[: len(data) * 2 // 3])
     end = ingest(tmp_path / "stream", tmp_path)
-    assert end.kind is Kind.CUT
+    assert end.kind is EndKind.CUT
     summary = summarise(tmp_path, "c", {})
     kept = summary.columns["latency_ns"].count or 0
     assert kept % 100 == 0

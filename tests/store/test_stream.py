@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from howlate.errors import DamagedError
 from howlate.store.frames import BATCH, HEADER, MAGIC, NO_TRAILER, TRAILER, encode_frame
-from howlate.store.stream import NO_STREAM, Batch, Kind, StreamReader, StreamWriter
+from howlate.store.stream import NO_STREAM, Batch, EndKind, StreamReader, StreamWriter
 from sentences import values_of
 
 from .streams import header, rows, stream
@@ -55,7 +55,7 @@ def test_a_whole_stream_is_read_back() -> None:
     assert reader.trailer is not None
     assert reader.trailer["accounting"][0]["latency_ns_max"] == 7
     assert reader.end is not None
-    assert reader.end.kind is Kind.WHOLE
+    assert reader.end.kind is EndKind.WHOLE
 
 
 def test_a_stream_is_the_bytes_of_the_format() -> None:
@@ -88,7 +88,7 @@ def test_a_cut_anywhere_gives_the_whole_frames_before_it() -> None:
         reader, batches = read(data[:cut])
         assert latencies(batches) == list(range(min(7 * (whole - 1), 40)))
         assert reader.end is not None
-        assert reader.end.kind is Kind.CUT
+        assert reader.end.kind is EndKind.CUT
         assert reader.end.at == ends[whole - 1]
 
 
@@ -102,13 +102,13 @@ def test_a_flipped_bit_ends_the_reading_before_its_frame() -> None:
         whole = sum(end <= at for end in ends)
         assert latencies(batches) == list(range(5 * (whole - 1)))
         assert reader.end is not None
-        assert reader.end.kind in (Kind.DAMAGED, Kind.CUT)
+        assert reader.end.kind in (EndKind.DAMAGED, EndKind.CUT)
 
 
 def test_bytes_behind_the_trailer_are_named() -> None:
     reader, batches = read(stream([1]) + b"x")
     assert reader.end is not None
-    assert (reader.end.kind, reader.end.statement.values["part"]) == (Kind.DAMAGED, "place")
+    assert (reader.end.kind, reader.end.statement.values["part"]) == (EndKind.DAMAGED, "place")
     assert latencies(batches) == [1]
 
 
@@ -193,7 +193,7 @@ def test_a_frame_that_cannot_be_used_ends_the_reading(frame: bytes, part: str, g
     assert batches == []
     assert reader.trailer is None
     assert reader.end is not None
-    assert reader.end.kind is Kind.DAMAGED
+    assert reader.end.kind is EndKind.DAMAGED
     assert reader.end.statement.values == {"part": part, "given": given}
 
 
@@ -235,7 +235,7 @@ def test_any_rows_are_read_back(parts: list[list[tuple[int, int, int]]]) -> None
     writer.trailer({})
     reader, batches = read(out.getvalue())
     assert reader.end is not None
-    assert reader.end.kind is Kind.WHOLE
+    assert reader.end.kind is EndKind.WHOLE
     found = [list(zip(*(batch.columns[name].tolist() for name in "abc"), strict=True)) for batch in batches]
     assert found == parts
 

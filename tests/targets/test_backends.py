@@ -17,7 +17,7 @@ from howlate.errors import ExitCode, NotPossibleError, TargetError, UsageError
 from howlate.lab.targets.lab import open_lab
 from howlate.model.facts import Facts
 from howlate.model.run import VIRTUAL
-from howlate.store.frames import Kind
+from howlate.store.frames import EndKind
 from howlate.system import paths as places
 from howlate.targets import Progress, Target, names, open_target
 from lab import guests
@@ -131,7 +131,7 @@ def test_a_cell_leaves_a_whole_stream(target: Target, tmp_path: Path) -> None:
     assert outcome.message == ""
     rows, reader = rows_of(stream)
     assert reader.end is not None
-    assert reader.end.kind is Kind.WHOLE, reader.end.reason
+    assert reader.end.kind is EndKind.WHOLE, reader.end.reason
     assert reader.trailer is not None
     account = reader.trailer["accounting"]
     assert sum(a["releases"] - a["overruns"] - a["dropped"] for a in account) == rows

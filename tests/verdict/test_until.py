@@ -11,7 +11,7 @@ import pytest
 from cli.commands import Run, is_a_sentence
 from howlate.cli import _measure, _progress
 from howlate.measure.execute import Tally
-from howlate.measure.prepare import Prepared
+from howlate.measure.prepare import PlannedRun
 from howlate.measure.session import Session
 
 STUDY = """
@@ -114,7 +114,7 @@ def test_an_interrupt_says_how_to_go_on_until_it_is_decided(
 ) -> None:
     measure, rounds = _progress.execute_cells, iter([True, False])
 
-    def once(prepared: Prepared, session: Session) -> Tally:
+    def once(prepared: PlannedRun, session: Session) -> Tally:
         if next(rounds):
             return measure(prepared, session)
         raise KeyboardInterrupt

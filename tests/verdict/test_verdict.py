@@ -224,14 +224,14 @@ def test_boots_are_the_blocks_where_there_are_enough() -> None:
     assert (found.outcome, found.stretch.blocks, found.stretch.confidence) == (PASS, "boots", 0.95)
     same_boot = verdict(made_evidence(DEADLINE_NS, *runs), Question(DEADLINE_NS, horizon_s=2))
     assert same_boot.stretch.blocks == "time"
-    assert "same boot" in text(same_boot.evidence, same_boot.asked)
+    assert "same boot" in text(same_boot.evidence, same_boot.question)
 
 
 def test_an_invalid_cell_has_no_verdict_and_says_why() -> None:
     evidence = made_evidence(DEADLINE_NS, quiet(), failed_checks=(DROPPED(count=3),))
     found = verdict(evidence, Question(DEADLINE_NS))
     assert found.outcome is INCONCLUSIVE
-    said = text(evidence, found.asked)
+    said = text(evidence, found.question)
     assert "3 samples dropped" in said and "confidence" not in said
 
 
@@ -248,7 +248,7 @@ def test_a_row_without_a_valid_cell_shows_no_counts() -> None:
 def test_a_percent_of_steal_leaves_no_verdict(share: float, outcome: Ruling) -> None:
     found = verdict(made_evidence(DEADLINE_NS, quiet(), steal=share), Question(DEADLINE_NS))
     assert found.outcome is outcome
-    assert "hypervisor" in text(found.evidence, found.asked)
+    assert "hypervisor" in text(found.evidence, found.question)
 
 
 @pytest.mark.parametrize(
@@ -300,7 +300,7 @@ def test_of_an_unknown_time_no_next_stretch_is_bounded() -> None:
     found = verdict(evidence, Question(DEADLINE_NS))
     assert found.outcome is INCONCLUSIVE
     assert "verdict.no-time" in parts(*horizon_line(found))
-    assert " 0 s" not in text(evidence, found.asked)
+    assert " 0 s" not in text(evidence, found.question)
 
 
 def test_virtual_time_is_exact_for_its_seeds() -> None:

@@ -13,7 +13,7 @@ from fakes import LIST, FakeLab, FakeTarget, command_of
 from heard import Heard
 from howlate.errors import ExitCode, NotPossibleError, UsageError
 from howlate.measure.execute import Tally, execute
-from howlate.measure.prepare import Prepared
+from howlate.measure.prepare import PlannedRun
 from howlate.measure.session import Session, begin
 from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Cell
@@ -24,7 +24,7 @@ from howlate.targets import Outcome, Progress
 from howlate.why.advise.advice import INCOMPLETE, Advice, Standing, advice_of
 from howlate.why.advise.flip import AGAIN, START, TOGETHER, Flip, knobs_of
 from howlate.why.advise.flips import Measuring
-from howlate.why.advise.flow import AdviceAsked, Advised, first_stage, measured, measuring_of
+from howlate.why.advise.flow import AdviceRequest, Advised, first_stage, measured, measuring_of
 from howlate.words.say import english
 from store.streams import stream as made_stream
 
@@ -37,7 +37,7 @@ FACTS: dict[str, Any] = {
     "memory.thp": "[always] madvise never",
 }
 MEASURING = Measuring("cyclic", {"activations": "1200", "period": "1ms", "policy": "other"}, ("none",))
-ASKED = AdviceAsked(MEASURING, knobs="cpu_dma_latency,thp", pairs=8)
+ASKED = AdviceRequest(MEASURING, knobs="cpu_dma_latency,thp", pairs=8)
 
 
 class KnobMachine(FakeTarget):
@@ -75,13 +75,13 @@ class KnobMachine(FakeTarget):
         return Outcome(ExitCode.DONE)
 
 
-def by_executing(prepared: Prepared, session: Session) -> Tally:
+def by_executing(prepared: PlannedRun, session: Session) -> Tally:
     return execute(session.folder, session.run.plan, session.cells, prepared.target, Heard(), prepared.broken)
 
 
-def advise(target: Any, folder: Path, asked: AdviceAsked = ASKED) -> Advised:
+def advise(target: Any, folder: Path, asked: AdviceRequest = ASKED) -> Advised:
     stage = first_stage(asked, target)
-    return measured(stage, target, begin(stage.prepared, folder, more_points=True), by_executing)
+    return measured(stage, target, begin(stage.planned_run, folder, more_points=True), by_executing)
 
 
 def parts(target: KnobMachine) -> set[str]:
@@ -165,13 +165,13 @@ def test_what_helps_together_is_not_concluded_from_a_part_either(tmp_path: Path)
 def test_another_request_does_not_go_on_with_the_folder(tmp_path: Path) -> None:
     advise(KnobMachine({}), tmp_path / "r")
     with pytest.raises(UsageError, match="another plan"):
-        advise(KnobMachine({}), tmp_path / "r", AdviceAsked(MEASURING, "nmi_watchdog", 8))
+        advise(KnobMachine({}), tmp_path / "r", AdviceRequest(MEASURING, "nmi_watchdog", 8))
 
 
 def test_knobs_of_the_run_itself_stay_in_force_on_every_side(tmp_path: Path) -> None:
     measuring = Measuring("cyclic", {**MEASURING.settings, "knob": ("timer_migration=off",)}, ("none",))
     target = KnobMachine({"thp=never": 0.5})
-    found = advise(target, tmp_path / "r", AdviceAsked(measuring, "thp", 8))
+    found = advise(target, tmp_path / "r", AdviceRequest(measuring, "thp", 8))
     assert all("timer_migration=off" in knobs for knobs in target.applied)
     assert found.advice.helping == (Flip("thp", "never"),)
 
@@ -183,7 +183,7 @@ def test_a_machine_on_which_nothing_can_be_flipped_says_why_for_each() -> None:
             return Capabilities.from_json({**LIST, "knobs": knobs})
 
     with pytest.raises(NotPossibleError) as refused:
-        first_stage(AdviceAsked(MEASURING, pairs=12), Fixed({}))
+        first_stage(AdviceRequest(MEASURING, pairs=12), Fixed({}))
     reasons = refused.value.statement.values["reasons"]
     assert {each.values["knob"] for each in reasons} == set(KNOBS)
     assert {english(each.values["reason"]) for each in reasons} == {"no right"}
@@ -193,13 +193,13 @@ def test_a_machine_on_which_nothing_can_be_flipped_says_why_for_each() -> None:
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        (AdviceAsked(MEASURING, pairs=6), "among 8 comparisons"),
-        (AdviceAsked(MEASURING, figures=("0.999",)), "0.999 quantile"),
-        (AdviceAsked(MEASURING, knobs="thq"), 'no knob "thq"'),
+        (AdviceRequest(MEASURING, pairs=6), "among 8 comparisons"),
+        (AdviceRequest(MEASURING, figures=("0.999",)), "0.999 quantile"),
+        (AdviceRequest(MEASURING, knobs="thq"), 'no knob "thq"'),
     ],
 )
 def test_a_request_that_could_show_nothing_is_refused_before_anything_is_measured(
-    asked: AdviceAsked, says: str
+    asked: AdviceRequest, says: str
 ) -> None:
     target = KnobMachine({})
     with pytest.raises(UsageError, match=says) as refused:
@@ -238,7 +238,7 @@ def test_in_virtual_time_pairs_are_seeds_and_one_knob_that_helps_is_not_measured
 
     target = KnobLab(("6.1",), facts={"cpu.online": "0-1", "memory.thp": "always madvise [never]"})
     measuring = Measuring("cyclic", {**MEASURING.settings, "dither": True}, ("none",))
-    found = advise(target, tmp_path / "r", AdviceAsked(measuring, "cpu_dma_latency,thp", 8))
+    found = advise(target, tmp_path / "r", AdviceRequest(measuring, "cpu_dma_latency,thp", 8))
     assert found.advice.helping == (Flip("thp", "always"),)
     assert found.advice.together is None
     assert len(target.measured) == 8 * 3
@@ -246,5 +246,5 @@ def test_in_virtual_time_pairs_are_seeds_and_one_knob_that_helps_is_not_measured
 
 
 def test_the_study_is_the_same_for_the_same_request() -> None:
-    first, second = (first_stage(ASKED, KnobMachine({})).prepared.run.plan for _ in range(2))
+    first, second = (first_stage(ASKED, KnobMachine({})).planned_run.run.plan for _ in range(2))
     assert [command_of(cell) for cell in first.cells] == [command_of(cell) for cell in second.cells]

@@ -38,7 +38,7 @@ GOOD = KindResult(
     "irqs-off",
     30,
     away=4,
-    found=26,
+    unusual=26,
     right=26,
     errors_ns=(300,) * 26,
     size_limit_ns=3_000,
@@ -158,7 +158,7 @@ def test_what_is_said_of_the_samples_without_a_delay() -> None:
 
 @pytest.mark.parametrize(("right", "rests"), [(0, True), (99, False)])
 def test_causes_that_are_right_as_far_as_events_tell_are_counted_apart(right: int, rests: bool) -> None:
-    calibration = found(replace(GOOD, injected=104, found=100, right=right, undecided=100 - right))
+    calibration = found(replace(GOOD, injected=104, unusual=100, right=right, undecided=100 - right))
     told = calibration_json(calibration)["kernels"][0]["kinds"][0]
     assert (told["right"], told["undecided"], told["rests_on_undecided"]) == (right, 100 - right, rests)
     assert told["kept"]
@@ -171,7 +171,7 @@ def test_what_rests_on_the_uncertainty_of_a_delay_is_counted_and_shown() -> None
     uncertain = replace(
         GOOD,
         injected=200,
-        found=199,
+        unusual=199,
         right=199,
         unmeasurable=1,
         errors_ns=(300, 4_000),

@@ -53,7 +53,7 @@ def test_a_delay_is_found_with_its_size_and_its_cause() -> None:
     late = window(3, 104_000)
     case = explained(late, (Cause.IRQ_LATE, 100_300), (Cause.TIMER_IRQ, 2_000), (Cause.SWITCH, 1_700))
     found = result("irqs-off", [window(2, 4_000), late], [delay(2_900_000, 3_100_000)], [case])
-    assert (found.injected, found.hit, found.found, found.right) == (1, 1, 1, 1)
+    assert (found.injected, found.hit, found.unusual, found.right) == (1, 1, 1, 1)
     assert found.errors_ns == (300,) and found.size_limit_ns == 3_000
     assert found.delays_here and found.keeps_limits
     task = result("fifo-task", [window(2, 4_000), late], [delay(2_900_000, 3_100_000)], [case])
@@ -89,7 +89,7 @@ def test_another_cause_is_wrong_whatever_its_size() -> None:
     late = window(3, 104_000)
     case = explained(late, (Cause.NOT_PREEMPTIBLE, 100_000), (Cause.SWITCH, 4_000))
     found = result("irqs-off", [late], [delay(2_900_000, 3_100_000)], [case])
-    assert (found.found, found.right, found.wrong) == (1, 0, ((Cause.NOT_PREEMPTIBLE, 1),))
+    assert (found.unusual, found.right, found.wrong) == (1, 0, ((Cause.NOT_PREEMPTIBLE, 1),))
     assert not found.keeps_limits
 
 
@@ -106,7 +106,7 @@ def test_what_shows_nothing_out_of_the_ordinary_was_not_found() -> None:
     late = window(3, 104_000)
     case = explained(late, (Cause.TIMER_IRQ, 60_000), (Cause.IRQ_LATE, 40_000), (Cause.SWITCH, 4_000))
     found = result("irqs-off", [late], [delay(2_900_000, 3_100_000)], [case])
-    assert (found.hit, found.found, found.unseen) == (1, 0, 1) and not found.keeps_limits
+    assert (found.hit, found.unusual, found.unseen) == (1, 0, 1) and not found.keeps_limits
 
 
 @pytest.mark.parametrize("kept", [False, True])
@@ -114,7 +114,7 @@ def test_what_was_not_kept_is_lost(kept: bool) -> None:
     late = window(3, 104_000)
     empty = explained(late, (Cause.UNKNOWN, 104_000), state=NOTHING_KEPT)
     found = result("irqs-off", [late], [delay(2_900_000, 3_100_000)], [empty] if kept else [])
-    assert (found.hit, found.lost, found.found) == (1, 1, 0) and not found.keeps_limits
+    assert (found.hit, found.lost, found.unusual) == (1, 1, 0) and not found.keeps_limits
 
 
 def test_a_delay_may_meet_no_sample_or_be_over_before_it_makes_one_late() -> None:
@@ -171,8 +171,8 @@ def irqs_off(right: int, undecided: int, wrong: int, *, excludes_gaps: bool) -> 
 def test_a_cause_that_leaves_open_who_had_the_cpu_is_right_only_where_that_is_open() -> None:
     lab, cloud = (irqs_off(0, 10, 0, excludes_gaps=excludes) for excludes in (True, False))
     assert (lab.right, lab.undecided, lab.wrong) == (0, 0, ((Cause.IRQ_LATE_OR_GAP, 10),))
-    assert lab.found == 10 and not lab.keeps_limits
-    assert (cloud.right, cloud.undecided, cloud.wrong) == (0, 10, ()) and cloud.found == 10
+    assert lab.unusual == 10 and not lab.keeps_limits
+    assert (cloud.right, cloud.undecided, cloud.wrong) == (0, 10, ()) and cloud.unusual == 10
     assert cloud.errors_ns == (300,) * 10 and cloud.keeps_limits and cloud.rests_on_possible
 
 
@@ -242,11 +242,11 @@ def test_the_uncertainty_of_one_delay_excuses_no_other() -> None:
 
 def test_a_delay_whose_end_is_known_within_more_than_two_rounds_is_not_measurable() -> None:
     measured, unmeasurable = stopped_until((100_000, 20_000)), stopped_until((100_000, 20_001))
-    assert (measured.found, measured.unmeasurable) == (1, 0) and measured.uncertainty_limit_ns == 20_000
-    assert (unmeasurable.hit, unmeasurable.found, unmeasurable.unmeasurable) == (1, 0, 1)
+    assert (measured.unusual, measured.unmeasurable) == (1, 0) and measured.uncertainty_limit_ns == 20_000
+    assert (unmeasurable.hit, unmeasurable.unusual, unmeasurable.unmeasurable) == (1, 0, 1)
     assert unmeasurable.errors_ns == () and not unmeasurable.keeps_limits
     without_turns = stopped_until((100_000, 5_000), (100_000, 5_001), round_ns=0)
-    assert (without_turns.found, without_turns.unmeasurable) == (1, 1)
+    assert (without_turns.unusual, without_turns.unmeasurable) == (1, 1)
 
 
 @pytest.mark.parametrize(("cause", "outcome"), [(Cause.IPI, "wrong"), (Cause.SWITCH, "unseen")])
@@ -278,7 +278,7 @@ def test_one_delay_in_a_hundred_may_be_unmeasurable_and_of_fewer_one() -> None:
     good, bad = (100_000, 20_000), (100_000, 20_001)
     for bads, goods, keeps in ((1, 26, True), (2, 25, False), (1, 99, True), (2, 98, False), (2, 198, True)):
         found = stopped_until(*[bad] * bads, *[good] * goods)
-        assert (found.found, found.keeps_limits) == (goods, keeps), (bads, goods)
+        assert (found.unusual, found.keeps_limits) == (goods, keeps), (bads, goods)
 
 
 def test_a_delay_that_may_have_ended_before_the_time_stamp_was_not_passed() -> None:
@@ -371,8 +371,8 @@ def test_every_delay_has_one_outcome(made: list[tuple[int, int, bool, int]], dat
     assert (
         found.injected == len(delays) == found.unwanted + found.away + found.passed + found.short + found.hit
     )
-    assert found.hit == found.found + found.lost + found.unseen + found.unmeasurable
-    assert len(found.errors_ns) == len(found.uncertainties_ns) <= found.right <= found.found
+    assert found.hit == found.unusual + found.lost + found.unseen + found.unmeasurable
+    assert len(found.errors_ns) == len(found.uncertainties_ns) <= found.right <= found.unusual
     met = calibration._Met(InjectedCell("", "", "lock", tuple(windows), tuple(delays)))
     for one in delays:
         overlapping = [each for each in windows if each.overlap_ns(one) > 0]

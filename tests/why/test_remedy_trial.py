@@ -56,21 +56,21 @@ def explained(*traces: MadeTrace) -> ExplainedRun:
 
 def test_the_knobs_of_the_causes_are_tried_beside_the_cell_with_the_largest_latency() -> None:
     trial = trial_of(explained(idle(60_000)), pairs=8)
-    assert trial.asked.knobs == "c_states,cpu_dma_latency"
+    assert trial.request.knobs == "c_states,cpu_dma_latency"
     assert {str(cause): knobs for cause, knobs in trial.causes.items()} == {
         "idle": ("c_states", "cpu_dma_latency")
     }
     assert trial.cell.labels["load"] == "disk"
-    assert trial.asked.measuring.loads == ("disk",)
-    assert trial.asked.measuring.settings == {
+    assert trial.request.measuring.loads == ("disk",)
+    assert trial.request.measuring.settings == {
         "activations": "1000", "period": "1ms", "knob": ("timer_migration=off",),
     }  # fmt: skip
-    assert trial.asked.pairs == 8
+    assert trial.request.pairs == 8
 
 
 def test_the_knobs_of_idle_states_are_tried_though_the_worst_sample_was_in_the_idle_loop() -> None:
     found = explained(*(idle(60_000) for _each in range(19)), idle_loop(61_000))
-    assert trial_of(found, pairs=8).asked.knobs == "c_states,cpu_dma_latency"
+    assert trial_of(found, pairs=8).request.knobs == "c_states,cpu_dma_latency"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from fakes import FakeLab, study
 from heard import Heard
 from howlate.errors import UsageError
 from howlate.measure.execute import execute
-from howlate.measure.prepare import Asked, prepare
+from howlate.measure.prepare import RunRequest, prepare
 from howlate.measure.session import begin
 from howlate.model.plan import Plan
 from howlate.model.run import Run
@@ -25,7 +25,7 @@ Measured = tuple[RunFolder, Run]
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Measured:
     """Two kernels, two loads, two seeds; every kernel has its own latencies."""
-    asked = Asked(study({"activations": "100"}, {"load": ("none", "cpu:50")}), seeds=2)
+    asked = RunRequest(study({"activations": "100"}, {"load": ("none", "cpu:50")}), seeds=2)
     lab = FakeLab()
     prepared = prepare(asked, lab)
     session = begin(prepared, tmp_path_factory.mktemp("run") / "r")
@@ -36,8 +36,8 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Measured:
 def test_the_worst_samples_are_those_with_the_largest_latencies(measured: Measured) -> None:
     folder, run = measured
     found = choose(folder, run, "", 3)
-    wanted = [each.latency_ns for chosen in found for each in chosen.wanted]
-    everything = [each.latency_ns for chosen in choose(folder, run, "", 10_000) for each in chosen.wanted]
+    wanted = [each.latency_ns for chosen in found for each in chosen.to_explain]
+    everything = [each.latency_ns for chosen in choose(folder, run, "", 10_000) for each in chosen.to_explain]
     assert sorted(wanted) == sorted(everything)[-3:]
 
 
@@ -51,7 +51,7 @@ def test_a_sample_is_put_beside_one_that_differs_in_its_kernel_alone(
     against = choose_against(folder, run, one.cell, other)
     assert (one.cell.machine, against.cell.machine) == (kernel, other)
     assert {**one.cell.labels, "kernel": other} == against.cell.labels
-    assert len(one.wanted) == len(against.wanted) == 1
+    assert len(one.to_explain) == len(against.to_explain) == 1
 
 
 def test_a_kernel_that_was_not_measured_is_refused_with_the_nearest(measured: Measured) -> None:

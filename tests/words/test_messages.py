@@ -32,7 +32,7 @@ DRAWN: dict[str, st.SearchStrategy[Any]] = {
     "level": st.floats(0, 1),
     "probability": st.floats(0, 1),
     "count": st.integers(0, 10**9),
-    "asked": st.integers(0, 10**12),
+    "given": st.integers(0, 10**12),
     **dict.fromkeys(SEPARATORS, LISTS),
 }
 """The values that a field of this quantity may have; NUMBERS of a quantity that is not named."""

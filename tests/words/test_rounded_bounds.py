@@ -57,7 +57,7 @@ def test_a_time_lies_between_its_texts(ns: int) -> None:
 @example(999_600)
 @example(100_400)
 def test_a_stated_time_reads_as_it_was_stated(ns: int) -> None:
-    number, unit = QUANTITIES["asked"](ns).split(" ")
+    number, unit = QUANTITIES["given"](ns).split(" ")
     assert Decimal(number) * Decimal(SIZES[unit]).quantize(Decimal("1e-9")) == Decimal(ns).scaleb(-9)
     assert not number.endswith(".") and ("." not in number or not number.endswith("0"))
 

@@ -15,7 +15,7 @@ from howlate.words.printable import printable
 from howlate.words.say import english
 
 if TYPE_CHECKING:
-    from howlate.measure.prepare import Asked, Prepared
+    from howlate.measure.prepare import PlannedRun, RunRequest
     from howlate.model.plan import Cell
 
 
@@ -28,7 +28,7 @@ README = (
 )
 
 
-def emit(asked: Asked, job: Path, arch: str | None, out: Path | None) -> int:
+def emit(asked: RunRequest, job: Path, arch: str | None, out: Path | None) -> int:
     """Write the folder and say what to do with it; print its path last."""
     from howlate.measure.prepare import defaults_of, prepare
     from howlate.plan.options import arguments, default_values
@@ -68,7 +68,7 @@ def emit(asked: Asked, job: Path, arch: str | None, out: Path | None) -> int:
     return ExitCode.DONE
 
 
-def _missing(prepared: Prepared, out: Path | None) -> tuple[Cell, ...]:
+def _missing(prepared: PlannedRun, out: Path | None) -> tuple[Cell, ...]:
     """All cells that are possible; with a run folder, only those that it does not have."""
     from howlate.errors import UsageError
     from howlate.measure.session import check_goes_on

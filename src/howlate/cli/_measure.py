@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from howlate.cli._progress import ProgressLine
     from howlate.document.of_runs import ReportInput
     from howlate.measure.execute import Failure, Tally
-    from howlate.measure.prepare import Asked, Prepared
+    from howlate.measure.prepare import PlannedRun, RunRequest
     from howlate.measure.quiet import Look
     from howlate.measure.session import Session
     from howlate.model.loaded import RunContent
@@ -45,17 +45,17 @@ class RunRounds(Protocol):
     def whole(self, out: Path | None) -> int:
         """How many rounds of the run at `out` have been measured."""
 
-    def out_of_reach(self, prepared: Prepared, whole: int) -> Statement | None:
+    def out_of_reach(self, prepared: PlannedRun, whole: int) -> Statement | None:
         """Why nothing is measured, where it cannot be reached in time."""
 
-    def rounds(self, asked: Asked, prepared: Prepared, whole: int) -> Asked:
+    def rounds(self, asked: RunRequest, prepared: PlannedRun, whole: int) -> RunRequest:
         """The request with as many rounds as it may take."""
 
     def execute(
         self,
-        prepared: Prepared,
+        prepared: PlannedRun,
         session: Session,
-        execute: Callable[[Prepared, Session], Tally],
+        execute: Callable[[PlannedRun, Session], Tally],
         tell: Callable[[Statement], None],
     ) -> tuple[Session, Tally]:
         """Measure them."""
@@ -69,7 +69,7 @@ class RoundsOptions(Protocol):
 
 
 def measure(
-    asked: Asked,
+    asked: RunRequest,
     target: Target,
     options: RunOptions,
     *,
@@ -132,7 +132,7 @@ def measure(
     return exit_code_of(tally.exit_code, content)
 
 
-def opened_target(asked: Asked, target: str | None) -> Target:
+def opened_target(asked: RunRequest, target: str | None) -> Target:
     """The target that --target names, else the settings."""
     from howlate.cli._say import say
     from howlate.measure.prepare import requested_kernels
@@ -174,12 +174,12 @@ def when_quiet(session: Session, begun: Look, limit_s: float) -> Session:
     return replace(session, run=run)
 
 
-def _any_possible(prepared: Prepared) -> bool:
+def _any_possible(prepared: PlannedRun) -> bool:
     """Whether anything can be measured. A machine that did not answer is a failure, which a run records."""
     return any(not cell.impossible for cell in prepared.run.plan.cells)
 
 
-def _say_impossible(prepared: Prepared, *, as_json: bool) -> int:
+def _say_impossible(prepared: PlannedRun, *, as_json: bool) -> int:
     """Print why nothing can be measured, and nothing else: no folder is made for it."""
     import json
 
@@ -210,7 +210,7 @@ def _say_nothing_to_do(session: Session) -> None:
     )
 
 
-def _again(session: Session, asked: Asked, set_by_howlate: Sequence[str]) -> str:
+def _again(session: Session, asked: RunRequest, set_by_howlate: Sequence[str]) -> str:
     """The command with the options with which the run was made, ready to paste."""
     from howlate.plan import MOST_CELLS
 
@@ -365,7 +365,7 @@ def alike(failures: Iterable[Failure]) -> list[list[Failure]]:
     return list(groups.values())
 
 
-def show_plan(prepared: Prepared, *, as_json: bool) -> None:
+def show_plan(prepared: PlannedRun, *, as_json: bool) -> None:
     """`--dry-run`."""
     if as_json:
         import json

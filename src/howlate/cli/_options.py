@@ -15,7 +15,7 @@ from howlate.rooms import hooks
 
 if TYPE_CHECKING:
     from howlate.cli._job import Job
-    from howlate.measure.prepare import Asked
+    from howlate.measure.prepare import RunRequest
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -103,16 +103,16 @@ class RunOptions:
     brief: bool = False
     as_json: bool = False
 
-    def asked(
+    def request(
         self, study: str, command: str, job: Job, own: tuple[str, ...] = (), long_ns: int | None = None
-    ) -> Asked:
+    ) -> RunRequest:
         """The study with these changes, and the requested task. `own`: the command's own options, for the
         sentence that says how to continue; `long_ns`: see `Job.changes`."""
-        from howlate.measure.prepare import Asked, settings_in_force
+        from howlate.measure.prepare import RunRequest, settings_in_force
         from howlate.studies import find_study
 
         found = find_study(study)
-        return Asked(
+        return RunRequest(
             found,
             job.changes(found, self.changes, long_ns),
             self.scale,

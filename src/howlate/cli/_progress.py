@@ -28,7 +28,7 @@ from howlate.words.say import advice, english
 if TYPE_CHECKING:
     from howlate.cli._strips import LiveStrips
     from howlate.measure.execute import Tally
-    from howlate.measure.prepare import Prepared
+    from howlate.measure.prepare import PlannedRun
     from howlate.measure.session import Session
     from howlate.model.summary import CellSummary
 
@@ -238,7 +238,7 @@ class ProgressLine:
 
 
 def execute_cells(
-    prepared: Prepared,
+    prepared: PlannedRun,
     session: Session,
     *,
     ends_early: bool = False,

@@ -173,7 +173,7 @@ def command(job: Job, *, threshold: str | None, no_wait: bool, options: RunOptio
     if threshold is not None:
         changes += (f"threshold={limit_text('--threshold', threshold)}",)
     options = replace(options, changes=changes)
-    asked = options.asked("check", "run", job)
+    asked = options.request("check", "run", job)
     own_policy = any(name == "policy" for name, _ in asked.parsed)
     asked = replace(asked, without_rights=not own_policy, explain=True)
     line = TopLine()

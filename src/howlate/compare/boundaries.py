@@ -11,15 +11,15 @@ from howlate.model.units import period_ns_of
 from howlate.statistics import phrases
 from howlate.words.statement import Statement, message
 
-NEVER = message("overruns.never", "{side}: no overrun at any period measured, down to {free_ns:asked}.")
-ALWAYS = message("overruns.always", "{side}: overruns at every period measured, up to {hit_ns:asked}.")
+NEVER = message("overruns.never", "{side}: no overrun at any period measured, down to {free_ns:given}.")
+ALWAYS = message("overruns.always", "{side}: overruns at every period measured, up to {hit_ns:given}.")
 BELOW = message(
     "overruns.below",
-    "{side}: overruns begin below a period of {free_ns:asked} (none from there on, some at {hit_ns:asked}).",
+    "{side}: overruns begin below a period of {free_ns:given} (none from there on, some at {hit_ns:given}).",
 )
 UNCLEAR = message(
     "overruns.unclear",
-    "{side}: overruns at {hit_ns:asked} though none at {free_ns:asked}: no period below which they begin.",
+    "{side}: overruns at {hit_ns:given} though none at {free_ns:given}: no period below which they begin.",
 )
 
 Begin = Literal["never", "always", "below", "unclear"]

@@ -32,7 +32,7 @@ def lead(material: ReportInput) -> Sequence[Text]:
 
 def side_by_side(material: ReportInput) -> Iterator[Section]:
     if material.comparison is not None:
-        yield section(_comparison(material), material.fit.listed)
+        yield section(_comparison(material), material.fit.in_tables)
 
 
 def printed(material: ReportInput) -> Iterator[Section]:

@@ -68,31 +68,31 @@ class CompareRow:
     figure: str
     values: tuple[float | None, float | None]
     """Medians over the repetitions."""
-    told: Decision
+    decision: Decision
     """The direction of the second relative to the first."""
     repetitions: int = 1
     """The number of repetitions behind the medians."""
 
     @property
     def differs(self) -> bool:
-        return self.told.direction in STYLES
+        return self.decision.direction in STYLES
 
     @property
     def size(self) -> float:
-        interval = self.told.interval
-        ratio = interval.ratio if interval is not None else self.told.seen
+        interval = self.decision.interval
+        ratio = interval.ratio if interval is not None else self.decision.seen
         return abs(math.log(ratio)) if ratio else 0.0
 
     @property
     def shown(self) -> RatioInterval | None:
-        return None if self.told.direction == "unstated" else self.told.interval
+        return None if self.decision.direction == "unstated" else self.decision.interval
 
     @property
     def needs_reason(self) -> bool:
         """The figures look like a difference that could not be shown."""
-        interval = self.told.interval
+        interval = self.decision.interval
         excludes = interval is not None and not interval.low <= 1 <= interval.high
-        return self.told.direction == "unstated" or (self.told.direction == "indistinct" and excludes)
+        return self.decision.direction == "unstated" or (self.decision.direction == "indistinct" and excludes)
 
     @property
     def ratio(self) -> str:
@@ -101,7 +101,7 @@ class CompareRow:
             return NOTHING
         interval = self.shown
         if interval is None:
-            return ratio_text(self.told.seen) if self.told.seen else NOTHING
+            return ratio_text(self.decision.seen) if self.decision.seen else NOTHING
         low, high = ratio_text(interval.low, rounds=math.floor), ratio_text(interval.high, rounds=math.ceil)
         return f"{ratio_text(interval.ratio)} [{low}, {high}]"
 
@@ -165,10 +165,10 @@ def _headline(rows: Sequence[CompareRow]) -> tuple[str, Text]:
     if not rows:
         return "", Caption("no row has a figure on both sides")
     differ = sum(row.differs for row in rows)
-    if all(row.told.direction in ("indistinct", "unstated") for row in rows):
+    if all(row.decision.direction in ("indistinct", "unstated") for row in rows):
         word = _("not shown to differ")
     elif len(rows) == 1:
-        direction = rows[0].told.direction
+        direction = rows[0].decision.direction
         meaning = DIRECTIONS[direction] if direction == "equal" else MEANINGS[direction]
         word = _(meaning)
     else:
@@ -182,7 +182,7 @@ def _headline(rows: Sequence[CompareRow]) -> tuple[str, Text]:
     level = percent(1 - LEVEL) if any(row.shown for row in rows) else ""
     if differ:
         margin = Caption("by more than 10 %")
-    untold = [row.told.why for row in rows if row.needs_reason and row.told.why is not None]
+    untold = [row.decision.why for row in rows if row.needs_reason and row.decision.why is not None]
     reasons = [
         Caption("one run each: not shown to be the change") if why.rule == NOT_INTERLEAVED.id else why
         for why in {why.rule: why for why in untold}.values()
@@ -225,10 +225,10 @@ def _table(found: Comparison, rows: Sequence[CompareRow], sides: tuple[str, str]
         ScreenColumn(_("ratio"), [row.ratio for row in rows], 0, words=True),
         ScreenColumn(
             "",
-            [_(MEANINGS[row.told.direction]) for row in rows],
+            [_(MEANINGS[row.decision.direction]) for row in rows],
             0,
             words=True,
-            styles=[STYLES.get(row.told.direction, "") for row in rows],
+            styles=[STYLES.get(row.decision.direction, "") for row in rows],
         ),
     ]
     return ScreenTable(named(axes[0]) if len(axes) == 1 else "", [row.name for row in rows], columns)

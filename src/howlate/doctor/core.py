@@ -16,7 +16,7 @@ START_COBALT = (
 )
 START_EVL = "boot with `evl.state=enabled`; a core that is stopped starts with `evl start` as root"
 
-TITLE = "Real-time core beside Linux"
+TITLE = "Real-time core alongside Linux"
 WHY = (
     "Tasks of such a core run before everything in Linux, interrupts included; a core that is off leaves its "
     "programs unable to start. Its gravity makes latencies smaller than they are."

@@ -32,7 +32,7 @@ def sheet(findings: Sequence[Finding], *, levels: bool = False, kind: str = "fin
     fields: list[tuple[str, str, list[str]]] = [
         ("about", "", [", ".join(finding.machines) for finding in findings]),
         ("level", "", [_(LEVEL_NAMES[finding.level]) if levels else "" for finding in findings]),
-        ("found", "", [finding.found for finding in findings]),
+        ("found", "", [finding.text for finding in findings]),
         ("why", "", [finding.why for finding in findings]),
         (
             "change",

@@ -243,10 +243,10 @@ def left_out(material: ReportInput) -> Iterator[Statement]:
     rows = sum(len(part.rows) for part in material.parts)
     if fit.joined > 1:
         yield JOINED(joined=fit.joined)
-    if fit.drawn < rows:
-        yield FEWER_DRAWN(cells=rows, drawn=fit.drawn)
-    if fit.listed < cells:
-        yield FEWER_LISTED(cells=cells, listed=fit.listed)
+    if fit.in_charts < rows:
+        yield FEWER_DRAWN(cells=rows, drawn=fit.in_charts)
+    if fit.in_tables < cells:
+        yield FEWER_LISTED(cells=cells, listed=fit.in_tables)
 
 
 def thresholds(material: ReportInput) -> list[Text]:
@@ -306,7 +306,7 @@ def late(material: ReportInput) -> Sequence[Section]:
 
 
 def of_machine(material: ReportInput) -> Iterator[Section]:
-    part = material.whole.latest(material.fit.listed)
+    part = material.whole.latest(material.fit.in_tables)
     items = machine.items(material.runs, part.cells, part.names)
     yield Section("machine", items, _("The machine, and what was in force"))
 

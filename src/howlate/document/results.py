@@ -33,14 +33,14 @@ class Fit:
 
     joined: int
     """How many blocks of time are drawn as one."""
-    drawn: int
+    in_charts: int
     """How many cells the charts draw: those with the largest latencies."""
-    listed: int
+    in_tables: int
     """How many cells the tables and lists hold."""
 
     def share(self, cells: int, of: int) -> Fit:
         """The room of some of the cells, where all of them share this one."""
-        drawn, listed = (max(1, most * cells // max(1, of)) for most in (self.drawn, self.listed))
+        drawn, listed = (max(1, most * cells // max(1, of)) for most in (self.in_charts, self.in_tables))
         return Fit(self.joined, drawn, listed)
 
 
@@ -119,8 +119,8 @@ class StudyPart:
 
     def subjects(self, fit: Fit) -> Mapping[Shows, Sequence[Subject]]:
         if self.points is not None:
-            return self.points.subjects(fit.drawn, fit.joined)
-        part = self.latest(fit.listed).latest(fit.drawn)
+            return self.points.subjects(fit.in_charts, fit.joined)
+        part = self.latest(fit.in_tables).latest(fit.in_charts)
         subjects = [
             Subject(
                 name if cell.summary.valid else Caption("{name} (invalid)", name=name),
@@ -153,7 +153,7 @@ class StudyPart:
                     rest.append(drawn)
                 else:
                     yield drawn
-        shown = tuple(self.latest(fit.listed).page_tables())
+        shown = tuple(self.latest(fit.in_tables).page_tables())
         if briefly:
             yield Folded(_("Row by row"), shown)
         else:

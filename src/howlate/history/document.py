@@ -136,7 +136,7 @@ def _rate_text(rate: HitRate) -> str:
     if not rate.applied:
         return "–"
     return _("{share} ({held} of {applied})").format(
-        share=percent(rate.held / rate.applied), held=rate.held, applied=rate.applied
+        share=percent(rate.hits / rate.applied), held=rate.hits, applied=rate.applied
     )
 
 
@@ -200,9 +200,9 @@ def to_json_value(history: History) -> dict[str, Any]:
                 "runs": [_run_json(past) for past in series.runs],
                 "courses": [_course_json(c) for c in history.courses if c.series == series],
                 "bound": {
-                    "one_run": vars(hit_rate(series)),
+                    "one_run": hit_rate(series).to_json(),
                     "confidence": CONFIDENCE,
-                    "at_confidence": vars(hit_rate(series, CONFIDENCE)),
+                    "at_confidence": hit_rate(series, CONFIDENCE).to_json(),
                 },
             }
             for series in history.series

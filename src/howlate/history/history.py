@@ -65,9 +65,12 @@ class HitRate:
     """The bound on the horizon, applied to each run and checked on what followed."""
 
     applied: int = 0
-    held: int = 0
+    hits: int = 0
     nominal: float | None = None
     """The mean of the confidences with which it was stated."""
+
+    def to_json(self) -> dict[str, float | None]:
+        return {"applied": self.applied, "held": self.hits, "nominal": self.nominal}
 
 
 @dataclass(frozen=True)

@@ -204,7 +204,7 @@ def _notes(history: History) -> Iterator[Text]:
     if len({*rows}) < len(rows):
         yield Caption("numbered rows differ in settings that their names leave out")
     rates = [rate for series in history.series if (rate := hit_rate(series)).applied]
-    applied, held = sum(rate.applied for rate in rates), sum(rate.held for rate in rates)
+    applied, held = sum(rate.applied for rate in rates), sum(rate.hits for rate in rates)
     if applied:
         nominal = sum((rate.nominal or 0.0) * rate.applied for rate in rates) / applied
         yield Caption(

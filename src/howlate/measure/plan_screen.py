@@ -17,7 +17,7 @@ from howlate.document.first_screen.lines import (
 )
 from howlate.document.first_screen.table import ScreenColumn, ScreenTable
 from howlate.measure.planned import costs_of, left_s
-from howlate.measure.prepare import Prepared
+from howlate.measure.prepare import PlannedRun
 from howlate.model.plan import Cell
 from howlate.model.study import PART
 from howlate.plan.cost import makespan
@@ -31,7 +31,7 @@ from howlate.words.say import english
 MOST_ROWS, MOST_REASONS, MOST_NOTES = 16, 4, 3
 
 
-def plan_screen(prepared: Prepared, width: int = COLUMNS, *, letters: bool = False) -> list[Line]:
+def plan_screen(prepared: PlannedRun, width: int = COLUMNS, *, letters: bool = False) -> list[Line]:
     """`letters`: the terminal has no UTF-8."""
     width = max(LEAST_COLUMNS, min(width, COLUMNS))
     run = prepared.run
@@ -59,7 +59,7 @@ def plan_screen(prepared: Prepared, width: int = COLUMNS, *, letters: bool = Fal
     return typed(fitting(blocks, MOST_ROWS, width), letters=letters)
 
 
-def _rows(prepared: Prepared, costs: dict[str, float], width: int) -> list[Line]:
+def _rows(prepared: PlannedRun, costs: dict[str, float], width: int) -> list[Line]:
     """The headings, and a row for each part of the study, or for each point, those first that take most."""
     run, parallel = prepared.run, prepared.target.parallel
     groups: dict[str, list[Cell]] = {}
@@ -94,7 +94,7 @@ def _each(costs: Sequence[float]) -> str:
     return "in the cache" if not any(costs) else clock(max(costs))
 
 
-def _reasons(prepared: Prepared, width: int) -> Iterator[Line]:
+def _reasons(prepared: PlannedRun, width: int) -> Iterator[Line]:
     """What cannot be measured, and what fails: each reason once, with how many cells it is of."""
     run = prepared.run
     found: dict[str, list[Cell]] = {}

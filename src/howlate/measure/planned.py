@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from howlate.measure.prepare import Prepared
+from howlate.measure.prepare import PlannedRun
 from howlate.model.study import PART
 from howlate.plan.cost import makespan
 from howlate.words.say import english, to_json
 from howlate.words.statement import Statement
 
 
-def costs_of(prepared: Prepared) -> dict[str, float]:
+def costs_of(prepared: PlannedRun) -> dict[str, float]:
     """How long each possible cell takes now, by its id."""
     possible = (c for c in prepared.run.plan.cells if not c.impossible and c.machine not in prepared.broken)
     return {cell.id: prepared.target.cost_s(cell) for cell in possible}
 
 
-def left_s(prepared: Prepared) -> float:
+def left_s(prepared: PlannedRun) -> float:
     """How long all of them take."""
     return makespan(costs_of(prepared).values(), prepared.target.parallel)
 
 
-def parts_json(prepared: Prepared) -> list[dict[str, Any]]:
+def parts_json(prepared: PlannedRun) -> list[dict[str, Any]]:
     """Of each part of the study: what it is, the number of its cells, and their time."""
     costs, run = costs_of(prepared), prepared.run
     rows = []
@@ -35,7 +35,7 @@ def parts_json(prepared: Prepared) -> list[dict[str, Any]]:
     return rows
 
 
-def plan_json(prepared: Prepared) -> dict[str, Any]:
+def plan_json(prepared: PlannedRun) -> dict[str, Any]:
     """What `--dry-run --json` prints."""
     run = prepared.run
     value = {

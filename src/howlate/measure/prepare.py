@@ -73,7 +73,7 @@ EXPLAIN = "explain"
 
 
 @dataclass(frozen=True)
-class Asked:
+class RunRequest:
     """The request of the command line."""
 
     study: Study
@@ -108,7 +108,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PlannedRun:
     """A plan that was checked against its target, and the run to measure."""
 
     run: Run
@@ -127,13 +127,13 @@ def settings_in_force() -> Settings:
     return read_settings(places(SHARE, os.environ, Path()))
 
 
-def requested_kernels(asked: Asked) -> tuple[str, ...]:
+def requested_kernels(asked: RunRequest) -> tuple[str, ...]:
     """The kernels that the study names after its changes: the lab's machines if the target names none."""
     changed = [values for name, values in asked.parsed if name == KERNEL]
     return tuple(map(spell, changed[-1])) if changed else kernels_of(asked.study) or asked.study.kernels
 
 
-def prepare(asked: Asked, target: Target) -> Prepared:
+def prepare(asked: RunRequest, target: Target) -> PlannedRun:
     """Ask the target for its facts and capabilities, and make the plan. Nothing is written and nothing
     measured."""
     if asked.study.reference:
@@ -180,10 +180,10 @@ def prepare(asked: Asked, target: Target) -> Prepared:
         clock=target.clock,
         settings=in_force.settings,
     )
-    return Prepared(run, first.can, target, broken, kernel_configs(target, known), planned.warnings)
+    return PlannedRun(run, first.can, target, broken, kernel_configs(target, known), planned.warnings)
 
 
-def _on_target(asked: Asked, target: Target, seeds: int, can: Capabilities) -> Study:
+def _on_target(asked: RunRequest, target: Target, seeds: int, can: Capabilities) -> Study:
     """The study after its changes, with the settings that its parts share, on the target's machines.
     UsageError if this target cannot measure it."""
     shared = with_shared(asked.study, can.takes)
@@ -192,7 +192,7 @@ def _on_target(asked: Asked, target: Target, seeds: int, can: Capabilities) -> S
     return seeded(study, seeds) if seeds else study
 
 
-def _in_force(asked: Asked, study: Study, can: Capabilities) -> tuple[InForce, tuple[Statement, ...]]:
+def _in_force(asked: RunRequest, study: Study, can: Capabilities) -> tuple[InForce, tuple[Statement, ...]]:
     """The study with the lower-ranking settings and its scale, and the notes about them."""
     in_force = with_settings(study, asked.settings, can, asked.changed)
     scaled, notes = _scale(in_force.study, asked.scale, can, tuple(asked.changed))
@@ -214,7 +214,7 @@ class _Drafted:
 
     @classmethod
     def of(
-        cls, study: Study, asked: Asked, target: Target, can: Capabilities, machines: Machines | None
+        cls, study: Study, asked: RunRequest, target: Target, can: Capabilities, machines: Machines | None
     ) -> _Drafted:
         """Ask the target once; a second time if the policy is not permitted and not required."""
         questions = questions_of(asked.settings, can)
@@ -284,7 +284,7 @@ def defaults_of(study: Study, can: Capabilities) -> dict[str, str]:
     return {p.name: p.default for p in find_test(study.pieces()[0].test, can).params}
 
 
-def _refuse_traces(asked: Asked, target: Target) -> None:
+def _refuse_traces(asked: RunRequest, target: Target) -> None:
     """Refuse traces in the lab: a trace stays in the kernel's memory, and a guest's memory vanishes with the
     guest."""
     options: dict[str, tuple[Value, ...]] = {}
@@ -303,7 +303,7 @@ def _refuse_traces(asked: Asked, target: Target) -> None:
         )
 
 
-def _seeds(asked: Asked, target: Target) -> int:
+def _seeds(asked: RunRequest, target: Target) -> int:
     """The number of seeds of a point; 0 in real time, where the study sets the repetitions."""
     if target.clock != VIRTUAL:
         if asked.seeds:
@@ -353,7 +353,7 @@ def _scale(
     return after, (SCALED(scale=scale, rows="; ".join(rows)),)
 
 
-def _dropped(asked: Asked, seeds: int) -> tuple[Statement, ...]:
+def _dropped(asked: RunRequest, seeds: int) -> tuple[Statement, ...]:
     if not seeds or not any(name == "seed" for name, _ in asked.parsed):
         return ()
     return (SEED_CHANGES_NOTHING(seeds=seeds),)

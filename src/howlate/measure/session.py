@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from howlate.errors import ExitCode, HowlateError, UsageError
 from howlate.measure.continuation import boots, check_same
 from howlate.measure.execute import Failure, Tally
-from howlate.measure.prepare import Prepared
+from howlate.measure.prepare import PlannedRun
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import Run
 from howlate.plan import differences, has_all_of, has_same_points, is_same_plan, still_to_measure
@@ -56,7 +56,7 @@ class Session:
 
 
 def begin(
-    prepared: Prepared, out: Path | None, *, more_rounds: bool = False, more_points: bool = False
+    prepared: PlannedRun, out: Path | None, *, more_rounds: bool = False, more_points: bool = False
 ) -> Session:
     """A new run folder, or the one at `out` if it holds the same plan. `more_rounds`: or the same points, of which
     other numbers of rounds are planned. `more_points`: or one of which either has more points than the other; then
@@ -72,7 +72,7 @@ def begin_run(
     more_rounds: bool = False,
     more_points: bool = False,
 ) -> Session:
-    """The same for a run without a target, which was measured elsewhere. `configs`: see `Prepared`."""
+    """The same for a run without a target, which was measured elsewhere. `configs`: see `PlannedRun`."""
     path = out if out is not None else _new_name(run.id)
     check_text(path)
     with storing(path):

@@ -44,7 +44,7 @@ class Finding:
     """The machines (the lab's kernels) that the finding is about; empty if there is only one."""
 
     @property
-    def found(self) -> str:
+    def text(self) -> str:
         """What the check found, in English."""
         return say.english(self.statement)
 

@@ -23,7 +23,7 @@ from howlate.store.loaded import load_run
 from howlate.store.run_folder import SAMPLES, RunFolder
 
 OWN = ("cell", "test", "valid", "measured", "count")
-"""Columns of the summaries beside labels and statistics."""
+"""Columns of the summaries other than labels and statistics."""
 
 
 @contextmanager

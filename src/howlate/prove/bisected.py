@@ -21,11 +21,11 @@ from howlate.words.statement import Statement, message
 
 NAMED = message(
     "bisect.change",
-    "{change} makes the difference: {good} keeps {limit_ns:asked}, {bad} does not; confirmed by 8 other {units}.",
+    "{change} makes the difference: {good} keeps {limit_ns:given}, {bad} does not; confirmed by 8 other {units}.",
 )
 NOT_CONFIRMED = message(
     "bisect.unconfirmed",
-    "Not confirmed: {bad} is the first that does not keep {limit_ns:asked}, but in 8 other {units} {good} is "
+    "Not confirmed: {bad} is the first that does not keep {limit_ns:given}, but in 8 other {units} {good} is "
     "{good_again} and {bad} {bad_again}.",
 )
 RANGE = message(
@@ -259,7 +259,7 @@ def _of_window(prove: Callable[[Goal], Sequence[Proof]], limit_ns: int, how: Ste
 
 
 def _found_ns(proofs: Sequence[Proof]) -> int:
-    return max(proof.found.latency_ns for proof in proofs)
+    return max(proof.latest.latency_ns for proof in proofs)
 
 
 def _why_undecided(proofs: Sequence[Proof]) -> Statement | None:

@@ -50,7 +50,7 @@ def draw(proofs: Sequence[Proof]) -> Figure:
 
 
 def _panel(proof: Proof, y: Scale) -> Panel:
-    first_ns, found = proof.of.first_ns, proof.found
+    first_ns, found = proof.of.first_ns, proof.latest
     x = Scale(first_ns + proof.window.first_ns, first_ns + proof.window.end_ns, log=False, kind="ns")
     note = Note(
         x.at(first_ns + found.at_ns), y.at(found.latency_ns), exact_text(found.latency_ns), "circle", FOUND
@@ -105,7 +105,7 @@ def _piece(
 
 
 def _inside(proof: Proof) -> Iterator[tuple[ReleaseWindow, list[Probed]]]:
-    for tile, probes in divided(proof.tiles, sorted({*proof.probes, proof.found})):
+    for tile, probes in divided(proof.tiles, sorted({*proof.probes, proof.latest})):
         yield tile, [probe for probe in probes if tile.holds(probe.at_ns)]
 
 

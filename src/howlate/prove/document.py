@@ -35,7 +35,7 @@ REPLAYED = message(
 RULINGS = {
     ProofRuling.CONDITIONAL: N_("nothing later found"),
     ProofRuling.WITHIN: N_("bounded, premises accepted"),
-    ProofRuling.KEPT: N_("bounded, premises accepted"),
+    ProofRuling.MET: N_("bounded, premises accepted"),
     ProofRuling.MISSED: N_("deadline missed"),
     ProofRuling.OPEN: N_("open"),
     ProofRuling.BROKEN: N_("premise broken"),
@@ -44,7 +44,7 @@ RULINGS = {
 COLOURS = {
     ProofRuling.CONDITIONAL: "inconclusive",
     ProofRuling.WITHIN: "pass",
-    ProofRuling.KEPT: "pass",
+    ProofRuling.MET: "pass",
     ProofRuling.MISSED: "fail",
     ProofRuling.OPEN: "inconclusive",
     ProofRuling.BROKEN: "fail",
@@ -60,7 +60,7 @@ Others = Sequence[Sequence[LateRelease]]
 def document(proofs: Sequence[Proof], others: Others = ()) -> Document:
     """What is shown on the page."""
     title = _("How late can a single release be?")
-    latest = max(proofs, key=lambda proof: proof.found.latency_ns)
+    latest = max(proofs, key=lambda proof: proof.latest.latency_ns)
     sentences = Texts("said", tuple(map(claim_of, proofs)))
     sections = (
         bar(COLOURS[latest.ruling], _(RULINGS[latest.ruling]), claim_of(latest), (), (title,)),
@@ -100,7 +100,7 @@ def _explained(proofs: Sequence[Proof], others: Others) -> Iterator[_Shown]:
     """Of each proof the latest release, then the others."""
     for number, proof in enumerate(proofs):
         more = others[number] if others else ()
-        yield _Shown(f"{number}", proof, proof.found, proof.why)
+        yield _Shown(f"{number}", proof, proof.latest, proof.why)
         for place, other in enumerate(more, 2):
             yield _Shown(f"{number}-{place}", proof, other.probe, other.why)
 
@@ -136,12 +136,12 @@ def sheet(proofs: Sequence[Proof]) -> Sheet:
         columns=(
             sheets.labels("kernel", _("kernel"), (proof.of.kernel for proof in proofs)),
             sheets.labels("load", _("load"), (proof.of.load for proof in proofs)),
-            sheets.times("found", _("found"), [proof.found.latency_ns for proof in proofs], LATENCY),
+            sheets.times("found", _("found"), [proof.latest.latency_ns for proof in proofs], LATENCY),
             sheets.times(
                 "bound", _("bound, if the premises hold"), [p.conditional_bound_ns for p in proofs], LATENCY
             ),
             sheets.times(
-                "instant", _("instant"), [proof.of.first_ns + proof.found.at_ns for proof in proofs], INSTANT
+                "instant", _("instant"), [proof.of.first_ns + proof.latest.at_ns for proof in proofs], INSTANT
             ),
             sheets.labels("holder", _("held by"), (proof.holder for proof in proofs)),
             sheets.times("eps", "eps", [proof.eps_ns for proof in proofs], LATENCY),

@@ -202,7 +202,7 @@ def prove(
             begins(search)
         _search(search, prober, told)
         proof = _checked(of, search, checks, prober, witnesses)
-    return replace(proof, why=prober.why(proof.found))
+    return replace(proof, why=prober.why(proof.latest))
 
 
 def _unsearched(of: Landscape, search: Search, witnesses: Sequence[Witness]) -> Proof:

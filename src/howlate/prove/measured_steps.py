@@ -11,14 +11,14 @@ from howlate.errors import GuestError, UnfitKernelError
 from howlate.lab.archive.packages import AbsentError
 from howlate.lab.targets.lab import LabTarget
 from howlate.measure.execute import Tally
-from howlate.measure.prepare import Asked, Prepared, prepare
+from howlate.measure.prepare import PlannedRun, RunRequest, prepare
 from howlate.measure.session import Session, begin
 from howlate.prove.bisected import StepAnswer, StepRequest, proved, sampled
 from howlate.prove.bisection import SEEDS, Step, StepSide
 from howlate.prove.flow import LOAD, loads_of
 from howlate.prove.landscape import Goal
 from howlate.prove.proof import Proof
-from howlate.prove.searched import ProofAsked, Showing, searched
+from howlate.prove.searched import ProofRequest, Showing, searched
 from howlate.prove.steps import build
 from howlate.store.run_folder import file_name
 from howlate.words.statement import Statement
@@ -33,7 +33,7 @@ CHECKS = 8
 
 @dataclass(frozen=True)
 class MeasuredSteps:
-    asked: Asked
+    request: RunRequest
     limit_ns: int
     window_ns: int
     """The length of a proof's window."""
@@ -41,14 +41,14 @@ class MeasuredSteps:
     folder: Path
     opened: Callable[[str, tuple[Path, ...]], LabTarget]
     """The lab with a kernel of the archive, by its label, or with one that was built."""
-    execute: Callable[[Prepared, Session], Tally]
+    execute: Callable[[PlannedRun, Session], Tally]
     showing: Showing
 
     def sampled(self, step: Step, how: StepRequest) -> StepAnswer:
         """By 8 seeds, or by 8 others."""
 
         def answered(target: LabTarget) -> StepAnswer:
-            prepared = prepare(replace(self.asked, seeds=SEEDS * (2 if how.again else 1)), target)
+            prepared = prepare(replace(self.request, seeds=SEEDS * (2 if how.again else 1)), target)
             name = f"{file_name(step.name)}{'-again' if how.again else ''}"
             session = begin(prepared, self.folder / name)
             if session.cells:
@@ -60,15 +60,15 @@ class MeasuredSteps:
 
     def proved(self, step: Step, how: StepRequest) -> StepAnswer:
         """By 8 windows, or by 8 others; a proof for each load."""
-        loads = [value for name, values in self.asked.parsed if name == LOAD for value in map(str, values)]
+        loads = [value for name, values in self.request.parsed if name == LOAD for value in map(str, values)]
 
         def proofs(target: LabTarget, number: int, goal: Goal) -> list[Proof]:
             begin_ns = BEGIN_NS + number * (self.window_ns + APART_NS)
-            question = ProofAsked(goal, begin_ns, self.window_ns, CHECKS, worst=1)
+            question = ProofRequest(goal, begin_ns, self.window_ns, CHECKS, worst=1)
             (machine,) = target.machines
             return [
                 searched(target, machine, load, question, self.showing)[0]
-                for load in loads or loads_of(self.asked.study)
+                for load in loads or loads_of(self.request.study)
             ]
 
         def answered(target: LabTarget) -> StepAnswer:

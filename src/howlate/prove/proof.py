@@ -65,8 +65,8 @@ class ProofRuling(Enum):
     CONDITIONAL = "conditional"
     """Searched to the end. The bound holds if the premises do that were only sampled, so it is not claimed."""
     WITHIN = "within"
-    """The same, and the caller accepts these premises; so with KEPT."""
-    KEPT = "kept"
+    """The same, and the caller accepts these premises; so with MET."""
+    MET = "kept"
     MISSED = "missed"
     OPEN = "open"
     BROKEN = "broken"
@@ -114,7 +114,7 @@ class Proof:
     of: Landscape
     window: ReleaseWindow
     goal: Goal
-    found: Probed
+    latest: Probed
     bound_ns: float
     aim_ns: int
     eps_ns: int
@@ -164,7 +164,7 @@ class Proof:
             of=of,
             window=search.window,
             goal=search.goal,
-            found=found,
+            latest=found,
             bound_ns=max(search.bound_ns, found.latency_ns),
             aim_ns=search.aim_ns,
             eps_ns=search.eps_ns,
@@ -190,7 +190,7 @@ class Proof:
     @property
     def is_bounded(self) -> bool:
         """Whether there is a bound, which holds if the premises do that were sampled."""
-        return self.ruling in (ProofRuling.CONDITIONAL, ProofRuling.WITHIN, ProofRuling.KEPT)
+        return self.ruling in (ProofRuling.CONDITIONAL, ProofRuling.WITHIN, ProofRuling.MET)
 
     @property
     def claims(self) -> bool:
@@ -204,7 +204,7 @@ class Proof:
     @property
     def holder(self) -> str:
         """The function that kept the CPU for longest from the found release; "" where that is not known."""
-        at_found = next((probe.path for probe in self.probes if probe == self.found), None)
+        at_found = next((probe.path for probe in self.probes if probe == self.latest), None)
         return at_found.holder if at_found is not None else ""
 
     @property
@@ -228,7 +228,7 @@ class Proof:
     @property
     def ruling(self) -> ProofRuling:
         """A counter-example needs no premise."""
-        if self.goal.deadline_ns and self.found.latency_ns > self.goal.deadline_ns:
+        if self.goal.deadline_ns and self.latest.latency_ns > self.goal.deadline_ns:
             return ProofRuling.MISSED
         if self.above:
             return ProofRuling.BROKEN
@@ -238,7 +238,7 @@ class Proof:
             return ProofRuling.OPEN
         if not self.accepted:
             return ProofRuling.CONDITIONAL
-        return ProofRuling.KEPT if self.goal.deadline_ns else ProofRuling.WITHIN
+        return ProofRuling.MET if self.goal.deadline_ns else ProofRuling.WITHIN
 
     def sentence(self) -> Statement:
         """The claim, with everything that it rests on."""
@@ -247,8 +247,8 @@ class Proof:
             load=self.of.load,
             first_ns=self.of.first_ns + self.window.first_ns,
             end_ns=self.of.first_ns + self.window.end_ns,
-            found_ns=self.found.latency_ns,
-            at_ns=self.of.first_ns + self.found.at_ns,
+            found_ns=self.latest.latency_ns,
+            at_ns=self.of.first_ns + self.latest.at_ns,
             outcome=self.outcome(),
         )
 
@@ -288,8 +288,8 @@ class Proof:
             "load": self.of.load,
             "window_ns": [self.of.first_ns + self.window.first_ns, self.of.first_ns + self.window.end_ns],
             "ruling": self.ruling.value,
-            "found_ns": self.found.latency_ns,
-            "found_at_ns": self.of.first_ns + self.found.at_ns,
+            "found_ns": self.latest.latency_ns,
+            "found_at_ns": self.of.first_ns + self.latest.at_ns,
             "bound_ns": self.conditional_bound_ns if self.claims else None,
             "conditional_bound_ns": self.conditional_bound_ns,
             "sampled_premises": list(map(english, SAMPLED)),

@@ -30,7 +30,7 @@ MOST_ROWS, LEAST_SAID = 12, 6
 def prove_screen(proofs: Sequence[Proof], width: int = COLUMNS, *, letters: bool = False) -> list[Line]:
     """`letters`: the terminal has no UTF-8."""
     width = max(LEAST_COLUMNS, min(width, COLUMNS))
-    latest_first = sorted(proofs, key=lambda proof: -proof.found.latency_ns)
+    latest_first = sorted(proofs, key=lambda proof: -proof.latest.latency_ns)
     title = list(under("", [_("How late can a single release be?")], width, 2, style="bold"))
     head, *rows = _table(latest_first, width)
 
@@ -58,7 +58,7 @@ def _table(proofs: Sequence[Proof], width: int) -> list[Line]:
         "",
         [f"{proof.of.kernel}, {proof.of.load}" for proof in proofs],
         [
-            ScreenColumn(_("found"), [exact_text(proof.found.latency_ns) for proof in proofs]),
+            ScreenColumn(_("found"), [exact_text(proof.latest.latency_ns) for proof in proofs]),
             ScreenColumn(_("bound, if the premises hold"), bounds, 1),
             ScreenColumn(_("result"), [_(RULINGS[proof.ruling]) for proof in proofs], 2, words=True),
             ScreenColumn(_("held by"), [proof.holder for proof in proofs], 3, words=True),

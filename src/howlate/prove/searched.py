@@ -10,7 +10,7 @@ from howlate.errors import UsageError, exclusive
 from howlate.lab.problems import no_kernels
 from howlate.lab.targets.lab import LabTarget
 from howlate.measure.machines import NOT_CHECKED
-from howlate.measure.prepare import Asked, requested_kernels
+from howlate.measure.prepare import RunRequest, requested_kernels
 from howlate.model.facts import Facts
 from howlate.prove.flow import Prober, Report, loads_of, prove
 from howlate.prove.landscape import Goal, ReleaseWindow
@@ -27,7 +27,7 @@ Showing = Callable[[str], AbstractContextManager[tuple[Report, Report]]]
 
 
 @dataclass(frozen=True)
-class LandscapesAsked:
+class LandscapesRequest:
     """Whose landscapes are searched: each kernel's under each load."""
 
     kernels: str
@@ -36,21 +36,21 @@ class LandscapesAsked:
 
 def requested_landscapes(
     study: str | None, loads: tuple[str, ...], kernels: str, *, has_own: bool = False
-) -> LandscapesAsked:
+) -> LandscapesRequest:
     """The kernels that are named, else the study's; none if the user gave kernels of their own."""
     if study is not None:
         if loads:
             raise UsageError(exclusive("STUDY", "--load"))
-        asked = Asked(find_study(study))
+        asked = RunRequest(find_study(study))
         loads = loads_of(asked.study)
         kernels = kernels or ("" if has_own else ",".join(requested_kernels(asked)))
     if not kernels and not has_own:
         raise no_kernels()
-    return LandscapesAsked(kernels, tuple(dict.fromkeys(loads)) or ("none",))
+    return LandscapesRequest(kernels, tuple(dict.fromkeys(loads)) or ("none",))
 
 
 @dataclass(frozen=True)
-class ProofAsked:
+class ProofRequest:
     """The question, the same for all landscapes."""
 
     goal: Goal
@@ -66,7 +66,7 @@ class ProofAsked:
 
 
 def searched(
-    target: LabTarget, machine: str, load: str, asked: ProofAsked, showing: Showing
+    target: LabTarget, machine: str, load: str, asked: ProofRequest, showing: Showing
 ) -> tuple[Proof, list[LateRelease]]:
     """A landscape's proof, and where the time of late releases besides the latest went."""
     facts = Facts.from_json(target.facts(machine))  # refuses parameters that the kernel does not know

@@ -21,7 +21,7 @@ def latest_of(proof: Proof, most: int) -> list[Probed]:
     """The latest probes, the found one first. Releases that wait together wait for the same: of those only the latest
     one counts, which is one tooth of the landscape."""
     inside = (probe for probe in proof.probes if proof.window.holds(probe.at_ns))
-    chosen = [proof.found]
+    chosen = [proof.latest]
     for probe in sorted(inside, key=lambda probe: (-probe.latency_ns, probe.at_ns)):
         if len(chosen) >= most:
             break

@@ -36,7 +36,7 @@ class _Point:
     machine: str
     kernel: str
     test: str
-    asked: Mapping[str, str]
+    settings: Mapping[str, str]
     member: Member
 
 
@@ -59,8 +59,8 @@ def join(contents: Sequence[RunContent], by: str = KERNEL) -> Joined:
     points = _same_names(points, telling(contents))
     if by == PART:
         points = _common(points)
-    if by != KERNEL and not any(by in point.asked for point in points):
-        known = sorted({name for point in points for name in point.asked})
+    if by != KERNEL and not any(by in point.settings for point in points):
+        known = sorted({name for point in points for name in point.settings})
         raise UsageError(
             'no cell has a label "{label}"', remedy="use one of {known:all}", label=by, known=[KERNEL, *known]
         )
@@ -70,7 +70,7 @@ def join(contents: Sequence[RunContent], by: str = KERNEL) -> Joined:
     places: dict[tuple[str, Labelling], dict[int, Member]] = {}
     for point, key in zip(points, keys, strict=True):
         side, test = order.index(key), "" if by == PART else point.test
-        identity = (test, _identity(point.asked, by))
+        identity = (test, _identity(point.settings, by))
         if side in places.get(identity, {}):  # cells that no plan distinguishes: none of them is lost
             identity = (test, (*identity[1], ("cell", point.member.group.point)))
         places.setdefault(identity, {})[side] = point.member
@@ -124,22 +124,22 @@ def _spelt(cell: Cell | None) -> dict[str, str]:
 def _same_names(points: Sequence[_Point], told: Telling) -> list[_Point]:
     """A label that is an axis in one study and a setting in another is a label of both. The lab's usual guest has
     a label where another kind is compared with it."""
-    names = dict.fromkeys(name for point in points for name in point.asked)
+    names = dict.fromkeys(name for point in points for name in point.settings)
     renamed = []
     for point in points:
-        asked = {**({GUEST: str(USUAL)} if GUEST in names else {}), **point.asked}
+        asked = {**({GUEST: str(USUAL)} if GUEST in names else {}), **point.settings}
         parameters = next(iter(point.member.parameters.values()), {})
         for name in names:
             if name not in asked and name in parameters:
                 asked[name] = parameters[name]
-        renamed.append(replace(point, asked=told(asked)))
+        renamed.append(replace(point, settings=told(asked)))
     return renamed
 
 
 def _common(points: Sequence[_Point]) -> list[_Point]:
     """The labels that every part has, since another test has other options."""
-    names = set.intersection(*(set(point.asked) for point in points)) if points else set()
-    return [replace(p, asked={n: text for n, text in p.asked.items() if n in names}) for p in points]
+    names = set.intersection(*(set(point.settings) for point in points)) if points else set()
+    return [replace(p, settings={n: text for n, text in p.settings.items() if n in names}) for p in points]
 
 
 def _identity(asked: Mapping[str, str], by: str) -> Labelling:
@@ -171,11 +171,11 @@ def _side_keys(contents: Sequence[RunContent], points: Sequence[_Point], by: str
     bare: list[_SideKey] = []
     for point in points:
         facts = _facts(contents[point.run], point.machine)
-        value = "" if by == KERNEL else point.asked.get(by, "-")
+        value = "" if by == KERNEL else point.settings.get(by, "-")
         bare.append((value, point.machine, point.kernel, *(fact(facts, key) for key in _IDENTITY)))
     holders: dict[tuple[_SideKey, str, Labelling], set[int]] = {}
     for point, key in zip(points, bare, strict=True):
-        holders.setdefault((key, point.test, _identity(point.asked, by)), set()).add(point.run)
+        holders.setdefault((key, point.test, _identity(point.settings, by)), set()).add(point.run)
     twice = {key for (key, _, _), runs in holders.items() if len(runs) > 1}
     return [
         (*key, str(point.run)) if key in twice else (*key, "")

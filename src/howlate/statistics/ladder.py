@@ -16,7 +16,7 @@ from howlate.statistics.groups import Group, groups_of
 from howlate.statistics.labels import row_names
 from howlate.statistics.phrases import column_heading
 from howlate.words.caption import Caption, Listed
-from howlate.words.quantities import asked_text, odds, seconds_text
+from howlate.words.quantities import given_text, odds, seconds_text
 from howlate.words.say import Text, count_text
 from howlate.words.statement import Statement, message
 
@@ -63,7 +63,7 @@ class Ladder:
         return kept or self.steps[-1:]
 
     def _step(self, step: DeadlineSummary) -> Text:
-        return Listed((asked_text(step.deadline_ns), self._how_often(step)), ": ")
+        return Listed((given_text(step.deadline_ns), self._how_often(step)), ": ")
 
     def _how_often(self, step: DeadlineSummary) -> Text:
         if not step.misses:

@@ -24,7 +24,7 @@ BELOW_ALONE = message(
     "load.below-alone", "the load {load} achieved {achieved}, and {expected} while nothing was measured"
 )
 NOTHING_DONE = message(
-    "load.nothing-done", "the load {load} completed no {operation} in the {duration_ns:asked} of the cell"
+    "load.nothing-done", "the load {load} completed no {operation} in the {duration_ns:given} of the cell"
 )
 
 

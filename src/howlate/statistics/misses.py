@@ -16,12 +16,12 @@ from howlate.words.statement import Statement, message
 
 MISSED = message(
     "deadline.missed",
-    "Of {releases:count} {things} {misses:count} missed the deadline of {deadline_ns:asked} ({late:count} late, "
+    "Of {releases:count} {things} {misses:count} missed the deadline of {deadline_ns:given} ({late:count} late, "
     "{unserved:count} never served).",
 )
 MISSED_AT_LEAST = message(
     "deadline.missed-at-least",
-    "Of {releases:count} {things} at least {misses:count} missed the deadline of {deadline_ns:asked}.",
+    "Of {releases:count} {things} at least {misses:count} missed the deadline of {deadline_ns:given}.",
 )
 UNSTATED_MISSED = message(
     "deadline.unstated-missed",

@@ -33,7 +33,7 @@ class TableAudit:
     last_release: int = -1
     warm_up: int = 0
     latency_max: int | None = None
-    found: dict[str, str] = field(default_factory=dict)
+    contradictions: dict[str, str] = field(default_factory=dict)
 
     def add(self, batch: Batch) -> None:
         """Add the next batch of this table."""
@@ -71,7 +71,7 @@ class TableAudit:
     def problems(self, claimed: Mapping[str, Any] | None) -> list[str]:
         """Sentences about faults; empty if the account is right. `claimed` is the table's entry in the
         trailer, None if there is no trailer."""
-        found = list(self.found.values())
+        found = list(self.contradictions.values())
         if claimed is not None:
             found += self._against(claimed)
         who = f"thread {self.table.thread or 0}"
@@ -80,7 +80,7 @@ class TableAudit:
         return [f"the account of {who} does not add up: {sentence}" for sentence in found]
 
     def _problem(self, kind: str, sentence: str) -> None:
-        self.found.setdefault(kind, sentence)
+        self.contradictions.setdefault(kind, sentence)
 
     def _releases(self, batch: Batch) -> None:
         """Activations by their release, data points by their index; only a release shows what was left out."""

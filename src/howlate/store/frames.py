@@ -24,7 +24,7 @@ _HEAD = struct.Struct("<IBBHI")
 _CHECKED = 8  # the bytes of the frame's head that the checksum covers
 
 
-class Kind(Enum):
+class EndKind(Enum):
     """How the reading of a stream ended."""
 
     WHOLE = "whole"
@@ -39,7 +39,7 @@ class Kind(Enum):
 class End:
     """Where and why the reading ended: `at` is the offset behind the last whole frame."""
 
-    kind: Kind
+    kind: EndKind
     at: int
     statement: Statement
 
@@ -85,24 +85,24 @@ def read_frames(file: BinaryIO) -> Iterator[Frame | End]:
     while True:
         head = file.read(_HEAD.size)
         if not head:
-            yield End(Kind.CUT, at, NO_TRAILER())
+            yield End(EndKind.CUT, at, NO_TRAILER())
             return
         if len(head) < _HEAD.size:
-            yield End(Kind.CUT, at, CUT(bytes=len(head), length=_HEAD.size))
+            yield End(EndKind.CUT, at, CUT(bytes=len(head), length=_HEAD.size))
             return
         length, kind, zero, table, crc = _HEAD.unpack(head)
         if length > PAYLOAD_MAX:
-            yield End(Kind.DAMAGED, at, WRONG_FRAME(part="length", given=length))
+            yield End(EndKind.DAMAGED, at, WRONG_FRAME(part="length", given=length))
             return
         payload = file.read(length)
         if len(payload) < length:
-            yield End(Kind.CUT, at, CUT(bytes=len(payload), length=length))
+            yield End(EndKind.CUT, at, CUT(bytes=len(payload), length=length))
             return
         if crc32c(payload, crc32c(head[:_CHECKED])) != crc:
-            yield End(Kind.DAMAGED, at, WRONG_FRAME(part="checksum", given=f"{crc:08x}"))
+            yield End(EndKind.DAMAGED, at, WRONG_FRAME(part="checksum", given=f"{crc:08x}"))
             return
         if zero != 0:
-            yield End(Kind.DAMAGED, at, WRONG_FRAME(part="reserved byte", given=zero))
+            yield End(EndKind.DAMAGED, at, WRONG_FRAME(part="reserved byte", given=zero))
             return
         yield Frame(kind, table, payload, at)
         at += _HEAD.size + length

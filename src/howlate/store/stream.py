@@ -32,8 +32,8 @@ from howlate.store.frames import (
     WHOLE,
     WRONG_FRAME,
     End,
+    EndKind,
     Frame,
-    Kind,
     encode_frame,
     read_frames,
 )
@@ -48,8 +48,8 @@ OTHER_FORMAT = message(
 __all__ = [
     "Batch",
     "End",
+    "EndKind",
     "Header",
-    "Kind",
     "StreamColumn",
     "StreamReader",
     "StreamTable",
@@ -193,13 +193,13 @@ class StreamReader:
                     return
                 batch = self._batch(item, rows.get(item.table, 0))
                 if isinstance(batch, Statement):
-                    self.end = End(Kind.DAMAGED, item.at, batch)
+                    self.end = End(EndKind.DAMAGED, item.at, batch)
                     return
                 rows[item.table] = batch.totals.rows_total
                 yield batch
         except OSError as error:
             at = self.end.at if self.end else len(MAGIC)
-            self.end = End(Kind.DAMAGED, at, UNREADABLE(path=self._name, reason=error.strerror or error))
+            self.end = End(EndKind.DAMAGED, at, UNREADABLE(path=self._name, reason=error.strerror or error))
 
     def _read_header(self) -> Header:
         with remedied(_MEASURE_AGAIN):
@@ -223,14 +223,14 @@ class StreamReader:
     def _take_trailer(self, frame: Frame) -> None:
         value = _json_object(frame, TRAILER)
         if isinstance(value, Statement):
-            self.end = End(Kind.DAMAGED, frame.at, value)
+            self.end = End(EndKind.DAMAGED, frame.at, value)
             return
         self.trailer = value
         behind = next(self._frames)
         if isinstance(behind, End) and behind.statement == NO_TRAILER():
-            self.end = End(Kind.WHOLE, behind.at, WHOLE())
+            self.end = End(EndKind.WHOLE, behind.at, WHOLE())
         else:
-            self.end = End(Kind.DAMAGED, behind.at, WRONG_FRAME(part="place", given="behind the trailer"))
+            self.end = End(EndKind.DAMAGED, behind.at, WRONG_FRAME(part="place", given="behind the trailer"))
 
     def _batch(self, frame: Frame, rows_before: int) -> Batch | Statement:
         """The batch, or why it is invalid."""

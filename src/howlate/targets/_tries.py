@@ -125,7 +125,7 @@ class _Spell:
     tries: int = 0
     pause_s: float = 0.0
     """The pause before the next try."""
-    had: float = -1.0
+    most: float = -1.0
     since: float = 0.0
     """Nothing new has come since this break."""
 
@@ -133,5 +133,5 @@ class _Spell:
         held = not self.tries or held_s >= LONGEST_PAUSE_S
         self.pause_s = 0.0 if held else min(LONGEST_PAUSE_S, max(FIRST_PAUSE_S, 2 * self.pause_s))
         self.tries += 1
-        if got > self.had:
-            self.had, self.since = got, now
+        if got > self.most:
+            self.most, self.since = got, now

@@ -89,7 +89,7 @@ def _unasked(verdicts: Sequence[Verdict], content: RunContent) -> tuple[Statemen
 
 
 def _anticipated(verdicts: Sequence[Verdict]) -> list[Statement]:
-    return anticipated([(v.evidence.name, v.evidence.gravity_ns, v.asked.deadline_ns) for v in verdicts])
+    return anticipated([(v.evidence.name, v.evidence.gravity_ns, v.question.deadline_ns) for v in verdicts])
 
 
 def items(verdicts: Sequence[Verdict], content: RunContent | None = None) -> Iterator[Item]:
@@ -156,7 +156,7 @@ def briefly(verdicts: Sequence[Verdict], content: RunContent | None = None) -> I
 
 def sheet(verdicts: Sequence[Verdict]) -> Sheet:
     maxima = [verdict.evidence.max_ns for verdict in verdicts]
-    confidence = verdicts[0].asked.confidence
+    confidence = verdicts[0].question.confidence
     exact = verdicts[0].evidence.virtual
     counted = [v.evidence.deadline if v.evidence.deadline.releases else None for v in verdicts]
     return Sheet(
@@ -165,7 +165,7 @@ def sheet(verdicts: Sequence[Verdict]) -> Sheet:
         (
             labels("row", _("row"), [verdict.evidence.name for verdict in verdicts]),
             _rulings(verdicts),
-            times("deadline", _("deadline"), [v.asked.deadline_ns for v in verdicts], US),
+            times("deadline", _("deadline"), [v.question.deadline_ns for v in verdicts], US),
             times("max", _("max"), maxima, US, strong=True),
             missed("misses", _("misses"), counted),
             numbers("releases", _("releases"), [None if c is None else c.releases for c in counted]),
@@ -191,7 +191,7 @@ def _rulings(verdicts: Sequence[Verdict]) -> Column:
 
 def _rates(verdicts: Sequence[Verdict], *, exact: bool) -> Column:
     """Which share misses; where none may, how many groups of late releases come an hour at most."""
-    if exact or verdicts[0].asked.miss_rate:
+    if exact or verdicts[0].question.miss_rate:
         heading = _("share") if exact else _("share at most")
         return numbers("rate", heading, [v.rate.upper for v in verdicts], share_text)
     return numbers("events", _("late events/h below"), [v.rate.events_per_h for v in verdicts], rate_bound)

@@ -20,7 +20,7 @@ from howlate.words.statement import Statement, message
 NO_REASON = message("verdict.no-reason", "a repetition is marked as not valid, and no reason is stored.")
 UNLIKE_DEADLINES = message(
     "verdict.unlike-deadlines",
-    "its repetitions have unlike deadlines, from {least_ns:asked} to {most_ns:asked}; `howlate verdict RUN "
+    "its repetitions have unlike deadlines, from {least_ns:given} to {most_ns:given}; `howlate verdict RUN "
     "--deadline TIME` holds them against one.",
 )
 NO_RELEASE = message("verdict.no-release", "CPU {cpu} was measured, and had no release.")

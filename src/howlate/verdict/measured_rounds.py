@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from howlate.errors import UsageError
 from howlate.measure.execute import Tally
-from howlate.measure.prepare import Asked, Prepared
+from howlate.measure.prepare import PlannedRun, RunRequest
 from howlate.measure.session import Session
 from howlate.model.units import period_ns_of
 from howlate.verdict import MOST_ROUNDS
@@ -22,7 +22,7 @@ from howlate.words.statement import Statement
 ROUNDS = ("order.kind", "order.repetitions")
 """What is set of the study."""
 
-Execute = Callable[[Prepared, Session], Tally]
+Execute = Callable[[PlannedRun, Session], Tally]
 """Measures the cells of a session, and tells the user how far it is."""
 Messages = Callable[[Statement], None]
 
@@ -38,7 +38,7 @@ class MeasuredRounds:
     def whole(self, out: Path | None) -> int:
         return whole_rounds(out)
 
-    def _more(self, asked: Asked, rounds: int) -> Asked:
+    def _more(self, asked: RunRequest, rounds: int) -> RunRequest:
         kind, repetitions = ROUNDS
         changes = (*asked.changes, f"{kind}=interleaved", f"{repetitions}={rounds}")
         return replace(asked, changes=changes, options=(*asked.options, *self.options))
@@ -53,14 +53,14 @@ class Until(MeasuredRounds):
     at_most_s: float
     """The time for this call."""
 
-    def rounds(self, asked: Asked, prepared: Prepared, whole: int = 0) -> Asked:
+    def rounds(self, asked: RunRequest, prepared: PlannedRun, whole: int = 0) -> RunRequest:
         """The request with as many rounds as there is time for, each over all points, and those that are whole."""
         cells = possible(prepared)
         round_s = sum(cell.expected_s for cell in cells) or 1.0
         most = min(MOST_ROUNDS, asked.most_cells // max(1, len(cells)))
         return self._more(asked, max(1, whole, min(most, whole + int(self.at_most_s / round_s))))
 
-    def out_of_reach(self, prepared: Prepared, whole: int = 0) -> Statement | None:
+    def out_of_reach(self, prepared: PlannedRun, whole: int = 0) -> Statement | None:
         """That nothing is measured where --at-most does not allow what is needed."""
         if not (missing_s := self.missing_s(prepared, whole)):
             return None
@@ -71,7 +71,7 @@ class Until(MeasuredRounds):
             at_most_s=self.at_most_s,
         )
 
-    def missing_s(self, prepared: Prepared, whole: int = 0) -> float:
+    def missing_s(self, prepared: PlannedRun, whole: int = 0) -> float:
         """How long all rows must be measured at least, without the rounds that are whole, where --at-most does not
         allow that; 0 where it does."""
         cells = possible(prepared)
@@ -91,7 +91,7 @@ class Until(MeasuredRounds):
         return missing_s if missing_s > self.at_most_s else 0.0
 
     def execute(
-        self, prepared: Prepared, session: Session, execute: Execute, tell: Messages
+        self, prepared: PlannedRun, session: Session, execute: Execute, tell: Messages
     ) -> tuple[Session, Tally]:
         """Round after round, after those that are whole; the plan keeps the rounds that were measured."""
         notes = until_decided(self.question, self.at_most_s)
@@ -118,16 +118,16 @@ class Apart(MeasuredRounds):
     number: int
     every_s: float
 
-    def out_of_reach(self, prepared: Prepared, _: int = 0) -> None:
+    def out_of_reach(self, prepared: PlannedRun, _: int = 0) -> None:
         """There is always time. UsageError says what is wrong."""
         _must_be_real(prepared, "--every")
 
-    def rounds(self, asked: Asked, _: Prepared, whole: int = 0) -> Asked:
+    def rounds(self, asked: RunRequest, _: PlannedRun, whole: int = 0) -> RunRequest:
         """The request with as many rounds; no fewer than are whole."""
         return self._more(asked, max(whole, self.number))
 
     def execute(
-        self, prepared: Prepared, session: Session, execute: Execute, tell: Messages
+        self, prepared: PlannedRun, session: Session, execute: Execute, tell: Messages
     ) -> tuple[Session, Tally]:
         """Round after round, after those that are whole."""
         others = [note for note in session.run.warnings if note.rule != ROUNDS_APART.id]
@@ -155,7 +155,7 @@ class Apart(MeasuredRounds):
         return replace(session, run=run), tally
 
 
-def _must_be_real(prepared: Prepared, option: str) -> None:
+def _must_be_real(prepared: PlannedRun, option: str) -> None:
     if prepared.run.virtual:
         raise UsageError(
             "{option} has no meaning in virtual time, where a seed comes out the same each time",

@@ -35,7 +35,7 @@ def ruled(material: ReportInput) -> Ruled | None:
     said: Sequence[Text] = ()
     if outcome is not seen:
         said = (Caption("missing cells, of which nothing is known: {count}", count=lacking(content)),)
-    elif outcome is Ruling.FAIL and verdicts[0].asked.miss_rate:
+    elif outcome is Ruling.FAIL and verdicts[0].question.miss_rate:
         said = (rate_line(next(verdict for verdict in verdicts if verdict.outcome is outcome)),)
     elif outcome is Ruling.PASS:
         said = promised(verdicts)
@@ -52,7 +52,7 @@ def by_id(judged: Sequence[Judged]) -> dict[str, str]:
 
 def promised(verdicts: Sequence[Verdict]) -> list[Text]:
     """What holds for each row: the weakest of the bounds that all of them have."""
-    asked = verdicts[0].asked
+    asked = verdicts[0].question
     if verdicts[0].evidence.virtual:
         return [Caption("exact for these {seeds} seeds", seeds=verdicts[0].evidence.repetitions)]
     found: list[Text] = []

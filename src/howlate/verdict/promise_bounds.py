@@ -49,7 +49,7 @@ ASSUMES_INPUTS = message(
 
 def rate_line(verdict: Verdict) -> Statement:
     """The verdict on the rate of misses."""
-    rate, asked = verdict.rate, verdict.asked
+    rate, asked = verdict.rate, verdict.question
     clauses: list[Statement | str] = [rate.outcome] if rate.outcome else []
     if verdict.evidence.virtual and not rate.forbids:
         clauses.append(EXACTLY(share=rate.upper))
@@ -70,7 +70,7 @@ def events_line(verdict: Verdict) -> list[Statement]:
     if rate.events_per_h is None:
         return []
     values = {
-        "confidence": verdict.asked.confidence,
+        "confidence": verdict.question.confidence,
         "per_h": rate.events_per_h,
         "seconds": evidence.seconds,
         "things": things_of(evidence),
@@ -80,7 +80,7 @@ def events_line(verdict: Verdict) -> list[Statement]:
 
 def horizon_line(verdict: Verdict) -> list[Statement]:
     """The verdict on the horizon; nothing where there is none."""
-    if verdict.asked.horizon_s == 0:
+    if verdict.question.horizon_s == 0:
         return []
     outcome = verdict.stretch.outcome
     return [HORIZON(clauses=(*([outcome] if outcome else []), *_horizon(verdict)))]
@@ -94,8 +94,8 @@ def _horizon(verdict: Verdict) -> Sequence[Statement]:
     values = {"confidence": stretch.confidence, "max_ns": evidence.bound_ns, "horizon_s": stretch.horizon_s}
     bound = NOTHING_LATER(**values, blocks=_blocks(verdict))
     is_judged = stretch.outcome is not None or not evidence.virtual
-    if is_judged and stretch.confidence < verdict.asked.confidence - 1e-9:
-        return (bound, REQUIRED(confidence=verdict.asked.confidence))
+    if is_judged and stretch.confidence < verdict.question.confidence - 1e-9:
+        return (bound, REQUIRED(confidence=verdict.question.confidence))
     return (bound,)
 
 
@@ -118,6 +118,6 @@ def assumptions(verdict: Verdict) -> list[Statement]:
 def _states_a_bound(verdict: Verdict) -> bool:
     """On the rate or on the horizon, as rate_line() and horizon_line() tell them."""
     rate, stretch = verdict.rate, verdict.stretch
-    of_rate = rate.upper is not None or (rate.outcome is Ruling.FAIL and verdict.asked.miss_rate > 0)
-    of_stretch = verdict.asked.horizon_s != 0 and stretch.bound
+    of_rate = rate.upper is not None or (rate.outcome is Ruling.FAIL and verdict.question.miss_rate > 0)
+    of_stretch = verdict.question.horizon_s != 0 and stretch.bound
     return of_rate or of_stretch or stretch.outcome is Ruling.PASS

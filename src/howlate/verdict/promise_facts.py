@@ -13,7 +13,7 @@ from howlate.words.statement import Statement, message
 
 FACT_COUNT = message(
     "verdict.fact-count",
-    "{misses:count} of {releases:count} {things} missed {deadline_ns:asked}: {late:count} late, {unserved:count} "
+    "{misses:count} of {releases:count} {things} missed {deadline_ns:given}: {late:count} late, {unserved:count} "
     "never served.",
 )
 FACT_LATE = message("verdict.fact-late", "The number of releases without an activation is not known.")
@@ -80,7 +80,7 @@ def _of_deadline(verdict: Verdict) -> list[Statement]:
     if counts.at_least or not (has_releases(evidence) or counts.unserved):
         return []
     values = {"misses": counts.misses, "releases": counts.releases, "late": counts.late}
-    about = {"deadline_ns": verdict.asked.deadline_ns, "things": things_of(evidence)}
+    about = {"deadline_ns": verdict.question.deadline_ns, "things": things_of(evidence)}
     return [FACT_COUNT(**values, **about, unserved=counts.unserved)]
 
 
@@ -88,7 +88,7 @@ def _clustered(verdict: Verdict) -> list[Statement]:
     """How many independent releases the bounds of the rate rest on."""
     rate = verdict.rate
     size = rate.cluster if rate.events and rate.cluster > 1 else 0.0
-    if rate.theta is not None and not rate.misses and verdict.asked.cluster == 1:
+    if rate.theta is not None and not rate.misses and verdict.question.cluster == 1:
         size = size or 1 / rate.theta
     if rate.theta is None or rate.theta >= 0.995 or not size:
         return []
@@ -144,5 +144,5 @@ def _quantile(verdict: Verdict) -> list[Statement]:
     if rate.theta is None or rate.forbids or counts.unserved or evidence.virtual or evidence.by_rounds:
         return []
     releases = rate.releases or counts.releases
-    left = rate_upper(0, rate.theta * releases, verdict.asked.confidence)
-    return [FACT_QUANTILE(confidence=verdict.asked.confidence, left=left)]
+    left = rate_upper(0, rate.theta * releases, verdict.question.confidence)
+    return [FACT_QUANTILE(confidence=verdict.question.confidence, left=left)]

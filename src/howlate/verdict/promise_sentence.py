@@ -13,7 +13,7 @@ from howlate.verdict.forbids import BELOW_THRESHOLD
 from howlate.verdict.rate import NOT_COUNTED
 from howlate.verdict.ruling import Ruling, Verdict, worst
 from howlate.words.caption import Caption
-from howlate.words.quantities import asked_text
+from howlate.words.quantities import given_text
 from howlate.words.statement import Statement, message
 
 THIS = message("verdict.this", "the measurement")
@@ -21,23 +21,23 @@ ROW = message("verdict.row", "the row {row}")
 PART = message("verdict.part", "{subject} ({parts:list})")
 PASS_SO_FAR = message(
     "verdict.pass-so-far",
-    "PASS, as far as {seconds:seconds} show: {subject} keeps the deadline of {deadline_ns:asked}; {clauses:items}.",
+    "PASS, as far as {seconds:seconds} show: {subject} keeps the deadline of {deadline_ns:given}; {clauses:items}.",
 )
 OUTCOMES = {
     Ruling.PASS: message(
-        "verdict.pass", "PASS: {subject} keeps the deadline of {deadline_ns:asked}; {clauses:items}."
+        "verdict.pass", "PASS: {subject} keeps the deadline of {deadline_ns:given}; {clauses:items}."
     ),
     Ruling.FAIL: message(
-        "verdict.fail", "FAIL: {subject} misses the deadline of {deadline_ns:asked}; {clauses:items}."
+        "verdict.fail", "FAIL: {subject} misses the deadline of {deadline_ns:given}; {clauses:items}."
     ),
     Ruling.INCONCLUSIVE: message(
         "verdict.inconclusive",
-        "INCONCLUSIVE: whether {subject} keeps the deadline of {deadline_ns:asked} is open; {clauses:items}.",
+        "INCONCLUSIVE: whether {subject} keeps the deadline of {deadline_ns:given} is open; {clauses:items}.",
     ),
 }
 INVALID = message(
     "verdict.invalid",
-    "INCONCLUSIVE: {subject} is not valid, so there is no verdict on the deadline of {deadline_ns:asked}.",
+    "INCONCLUSIVE: {subject} is not valid, so there is no verdict on the deadline of {deadline_ns:given}.",
 )
 MISSED = message("verdict.missed", "{misses:count} of {releases:count} {things} missed it")
 GAPS = message(
@@ -98,14 +98,14 @@ FEWEST_EVENTS = 10
 def how_together(verdict: Verdict) -> Statement:
     """What the bound of the rate takes for granted of how misses come together."""
     rate = verdict.rate
-    if rate.events >= FEWEST_EVENTS and not verdict.evidence.by_rounds and verdict.asked.cluster == 1:
+    if rate.events >= FEWEST_EVENTS and not verdict.evidence.by_rounds and verdict.question.cluster == 1:
         return AS_SEEN()
     return SINGLY() if rate.cluster == 1 else TOGETHER(cluster=rate.cluster)
 
 
 def sentence(verdict: Verdict) -> Statement:
     """For a report: the first thing to read."""
-    about: dict[str, Any] = {"subject": _subject(verdict), "deadline_ns": verdict.asked.deadline_ns}
+    about: dict[str, Any] = {"subject": _subject(verdict), "deadline_ns": verdict.question.deadline_ns}
     if no_verdict(verdict) and verdict.outcome is not Ruling.FAIL:
         return INVALID(**about)
     about["clauses"] = (*_counted(verdict), *_bounded(verdict))
@@ -138,7 +138,7 @@ def missed(evidence: Evidence, misses: int, releases: int) -> Statement:
 
 def _bounded(verdict: Verdict) -> Iterator[Statement]:
     """What a decided verdict rests on."""
-    asked, virtual = verdict.asked, verdict.evidence.virtual
+    asked, virtual = verdict.question, verdict.evidence.virtual
     if verdict.outcome is Ruling.INCONCLUSIVE:
         return
     if verdict.valid and not virtual and verdict.evidence.trials and asked.miss_rate:
@@ -154,8 +154,10 @@ def _bounded(verdict: Verdict) -> Iterator[Statement]:
 def share_missed(verdict: Verdict) -> Statement:
     """The bound of the rate on which it is decided; of an open one the upper."""
     if verdict.rate.outcome is Ruling.FAIL:
-        return AT_LEAST(confidence=verdict.asked.confidence, lower=verdict.rate.lower)
-    return AT_MOST(confidence=verdict.asked.confidence, upper=verdict.rate.upper, how=how_together(verdict))
+        return AT_LEAST(confidence=verdict.question.confidence, lower=verdict.rate.lower)
+    return AT_MOST(
+        confidence=verdict.question.confidence, upper=verdict.rate.upper, how=how_together(verdict)
+    )
 
 
 def uncounted(evidence: Evidence) -> bool:
@@ -188,7 +190,7 @@ def _subject(verdict: Verdict) -> Statement:
 def _of_worst_cpu(verdict: Verdict) -> bool:
     """Whether it is decided on the worst of several CPUs alone, as a tolerated rate is."""
     evidence = verdict.evidence
-    if not (verdict.rate.cpu and verdict.asked.miss_rate and evidence.trials):
+    if not (verdict.rate.cpu and verdict.question.miss_rate and evidence.trials):
         return False
     is_rate_alone = verdict.stretch.outcome is None and (not evidence.virtual or evidence.deadline.misses > 0)
     return verdict.outcome is Ruling.FAIL or (verdict.outcome is Ruling.PASS and is_rate_alone)
@@ -210,7 +212,7 @@ def run_sentence(verdicts: Sequence[Verdict]) -> list[Statement]:
     told = RUN[Ruling.PASS](rows=len(verdicts), deadlines=_deadlines(verdicts))
     if verdicts[0].evidence.virtual:
         return [told]
-    confidence = verdicts[0].asked.confidence
+    confidence = verdicts[0].question.confidence
     together = max(0.0, 1 - len(verdicts) * (1 - confidence))
     return [told, RUN_EACH(confidence=confidence, rows=len(verdicts), all=together)]
 
@@ -223,4 +225,4 @@ def _rows(verdicts: Sequence[Verdict], outcome: Ruling) -> list[Statement]:
 
 
 def _deadlines(verdicts: Sequence[Verdict]) -> list[str]:
-    return [asked_text(ns) for ns in sorted({verdict.asked.deadline_ns for verdict in verdicts})]
+    return [given_text(ns) for ns in sorted({verdict.question.deadline_ns for verdict in verdicts})]

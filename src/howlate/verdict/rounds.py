@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from howlate.measure.prepare import Prepared
+from howlate.measure.prepare import PlannedRun
 from howlate.model.plan import Cell
 from howlate.model.run import Run
 from howlate.model.units import period_ns_of
@@ -19,7 +19,7 @@ from howlate.verdict.stretch import SEEN
 from howlate.verdict.verdict import reach_s
 
 
-def possible(prepared: Prepared) -> list[Cell]:
+def possible(prepared: PlannedRun) -> list[Cell]:
     """The cells that can be measured."""
     return [cell for cell in prepared.run.plan.cells if not cell.impossible]
 

@@ -93,7 +93,7 @@ class Verdict:
     """The verdict on one row."""
 
     outcome: Ruling
-    asked: Question
+    question: Question
     evidence: Evidence
     rate: RateVerdict
     stretch: StretchVerdict
@@ -117,7 +117,7 @@ class Verdict:
     def bounded_s(self) -> float | None:
         """The time for which the largest value is a bound with the required confidence; None if it is not a bound."""
         stretch = self.stretch
-        is_enough = stretch.confidence >= self.asked.confidence - 1e-9
+        is_enough = stretch.confidence >= self.question.confidence - 1e-9
         return stretch.horizon_s if stretch.bound and stretch.horizon_s and is_enough else None
 
     @property

@@ -20,7 +20,7 @@ from howlate.verdict.extrapolate import as_statements
 from howlate.verdict.in_report import rows
 from howlate.verdict.ruling import Verdict
 from howlate.words.language import _
-from howlate.words.quantities import asked_text, rate_bound, seconds_text, share_text, time_text
+from howlate.words.quantities import given_text, rate_bound, seconds_text, share_text, time_text
 from howlate.words.say import Text, count_text
 
 MOST_NOTES = 3
@@ -54,7 +54,7 @@ def _table(shown: Sequence[tuple[ScreenRow, Verdict]]) -> ScreenTable:
     rows = [row for row, _ in shown]
     verdicts = [verdict for _, verdict in shown]
     counts = [row.counts for row in rows]
-    deadlines = [asked_text(verdict.asked.deadline_ns) for verdict in verdicts]
+    deadlines = [given_text(verdict.question.deadline_ns) for verdict in verdicts]
     axes = axes_that_vary([row.group.labels for row in rows])
     named = heading(axes[0]) if len(axes) == 1 and len(rows) > 1 else ""
     columns = [
@@ -72,7 +72,7 @@ def _table(shown: Sequence[tuple[ScreenRow, Verdict]]) -> ScreenTable:
 
 def _rates(verdicts: Sequence[Verdict]) -> ScreenColumn:
     """Which share misses; where none may, how many groups of late releases come an hour at most."""
-    if verdicts[0].evidence.virtual or verdicts[0].asked.miss_rate:
+    if verdicts[0].evidence.virtual or verdicts[0].question.miss_rate:
         shares = [v.rate.upper for v in verdicts]
         named = _("share") if verdicts[0].evidence.virtual else _("share at most")
         return ScreenColumn(named, [NOTHING if s is None else share_text(s) for s in shares], 2)

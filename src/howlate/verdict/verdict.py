@@ -68,7 +68,7 @@ def _in_spite_of(checks: tuple[Statement, ...], evidence: Evidence, asked: Quest
 
 def with_extrapolation(verdict: Verdict, peaks: Peaks) -> Verdict:
     """The same verdict, with what a model says beyond the samples, or why it is refused."""
-    evidence, asked = verdict.evidence, verdict.asked
+    evidence, asked = verdict.evidence, verdict.question
     share = share_in_reach(asked.miss_rate, peaks.samples)
     return replace(
         verdict,

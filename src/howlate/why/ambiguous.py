@@ -31,7 +31,7 @@ class Ambiguity(StrEnum):
 
     BEFORE_INTERRUPT = "before the interrupt"
     IDLE = "idle"
-    HELD = "held"
+    CPU_BUSY = "held"
     ORDINARY = "ordinary"
     """Part of the ordinary way, unless it is too long for that."""
     TIMER_IRQ = "timer irq"
@@ -54,9 +54,9 @@ class AmbiguousPart:
     open_timer: str = ""
     """Of IDLE: the function of a timer that expired as the CPU's last event, and whose end no event shows."""
     lacks_end: bool = False
-    """Of HELD: the timer's interrupt may still be handled at its beginning."""
+    """Of CPU_BUSY: the timer's interrupt may still be handled at its beginning."""
     is_going_on: bool = False
-    """Of HELD: at its beginning what was interrupted woke another task, so it went on."""
+    """Of CPU_BUSY: at its beginning what was interrupted woke another task, so it went on."""
 
 
 def decided(events: CaseEvents, pieces: Iterable[AmbiguousPart]) -> list[CausePart]:
@@ -76,7 +76,7 @@ def decided(events: CaseEvents, pieces: Iterable[AmbiguousPart]) -> list[CausePa
 
 def _decided(events: CaseEvents, piece: AmbiguousPart, whole_ns: int, *, went_on: bool) -> CausePart:
     part = piece.part
-    if piece.doubt is Ambiguity.HELD:
+    if piece.doubt is Ambiguity.CPU_BUSY:
         return _held(events, piece, whole_ns, went_on=went_on)
     if piece.doubt is Ambiguity.IDLE:
         return _idle(events, piece, whole_ns)

@@ -84,12 +84,12 @@ class _LatePage:
         left_out = Section("left-out", texts("cautions", list(self._left_out(fit))))
         charts = Section("charts", tuple(self._drawn(fit)))
         material = ReportInput([self.content], PAGE)
-        sections = (*head(material), *first, left_out, charts, *cases[: fit.listed], *others)
+        sections = (*head(material), *first, left_out, charts, *cases[: fit.in_tables], *others)
         return Document(sections, _title(material))
 
     def _drawn(self, fit: Fit) -> Iterator[ChartItem]:
         """The charts of the cells with the largest latencies."""
-        subjects = [self._subject(self.traced[place], fit) for place in latest(self.traced, fit.drawn)]
+        subjects = [self._subject(self.traced[place], fit) for place in latest(self.traced, fit.in_charts)]
         for chart in (CAUSES, COURSE):
             figure = chart.figure(subjects) if subjects else None
             if isinstance(figure, Figure):
@@ -102,7 +102,7 @@ class _LatePage:
     def _left_out(self, fit: Fit) -> Iterator[Statement]:
         if fit.joined > 1:
             yield JOINED(joined=fit.joined)
-        if fit.drawn < len(self.traced):
-            yield FEWER_DRAWN(cells=len(self.traced), drawn=fit.drawn)
-        if fit.listed < self.of_cases:
-            yield FEWER_CASES(cases=self.of_cases, listed=fit.listed)
+        if fit.in_charts < len(self.traced):
+            yield FEWER_DRAWN(cells=len(self.traced), drawn=fit.in_charts)
+        if fit.in_tables < self.of_cases:
+            yield FEWER_CASES(cases=self.of_cases, listed=fit.in_tables)

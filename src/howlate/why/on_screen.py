@@ -123,4 +123,4 @@ def of_recording(cells: Sequence[ExplainedCell]) -> tuple[ScreenNote, ...]:
     cost = Caption(
         "recording took {share} of the median ({row})", share=percent(dearest.own_share), row=dearest.name
     )
-    return (ScreenNote(RANK, cost, told=tuple(cost_of_recording(cells))),)
+    return (ScreenNote(RANK, cost, more=tuple(cost_of_recording(cells))),)

@@ -181,7 +181,7 @@ class _Pieces:
         why = Why.PREEMPTION_OFF if is_off else None
         held = _called(events, replace(part, cause=Cause.NOT_PREEMPTIBLE, task=task, why=why))
         is_unseen, is_going_on = events.lacks_end(span), events.is_going_on(span)
-        return AmbiguousPart(held, Ambiguity.HELD, owner, lacks_end=is_unseen, is_going_on=is_going_on)
+        return AmbiguousPart(held, Ambiguity.CPU_BUSY, owner, lacks_end=is_unseen, is_going_on=is_going_on)
 
     def _outranks(self, task: TracedTask) -> bool:
         """Whether the scheduler may let it run first; fair tasks take turns."""

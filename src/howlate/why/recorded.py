@@ -26,7 +26,7 @@ def slower_by_recording(
     slower = [row for row in rows if much.keys() & set(row.cells)]
     if not slower:
         return ()
-    deadlines = {row.verdict.asked.deadline_ns for row in rows}
+    deadlines = {row.verdict.question.deadline_ns for row in rows}
     deadline = f" --set deadline={format_duration(deadlines.pop())}" if len(deadlines) == 1 else ""
     return (
         SLOWER(

@@ -21,7 +21,7 @@ from howlate.system.paths import probe_path
 from howlate.targets import LabOptions, Target, open_target
 from howlate.targets.local import LocalTarget
 from howlate.why.advise.flips import Measuring
-from howlate.why.advise.flow import AdviceAsked, measuring_of
+from howlate.why.advise.flow import AdviceRequest, measuring_of
 from howlate.why.explained_cells import CauseSum, cause_sums
 from howlate.why.flow import ExplainedRun
 from howlate.why.remedies import remedies_of
@@ -32,7 +32,7 @@ EXPLAINED = "explain"
 
 @dataclass(frozen=True)
 class RemedyTrial:
-    asked: AdviceAsked
+    request: AdviceRequest
     cell: Cell
     causes: Mapping[Cause, tuple[str, ...]]
     """The knobs that each cause leads to."""
@@ -48,7 +48,7 @@ def trial_of(found: ExplainedRun, pairs: int) -> RemedyTrial:
     measuring = measuring_of(cell, virtual=run.virtual)
     without = {name: value for name, value in measuring.settings.items() if not name.startswith(EXPLAINED)}
     knobs = dict.fromkeys(knob for each in causes.values() for knob in each)
-    asked = AdviceAsked(
+    asked = AdviceRequest(
         Measuring(measuring.test, without, measuring.loads),
         knobs=",".join(knobs),
         pairs=pairs,

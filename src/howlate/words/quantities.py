@@ -151,7 +151,7 @@ def rate_bound(value: float) -> str:
     return text if float(text) >= value else rate_text(float(text) + step)
 
 
-def asked_text(ns: float) -> str:
+def given_text(ns: float) -> str:
     """A time as a user stated it, to its last nanosecond: "200 µs", "1.234567 ms"."""
     exact = round(ns)
     unit, digits = next((found for found in UNITS if abs(exact) >= 10 ** found[1]), ("ns", 0))
@@ -178,7 +178,7 @@ QUANTITIES: Mapping[str, Callable[[Any], str]] = {
     "bytes": bytes_text,
     "rate": rate_text,
     "rate-bound": rate_bound,
-    "asked": asked_text,
+    "given": given_text,
     "number": lambda value: f"{value:g}",
     "probability": lambda p: f"{p:.2g}",
     "at-most": share_text,

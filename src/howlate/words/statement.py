@@ -97,7 +97,8 @@ def message(message_id: str, text: str, many: str = "", *, by: str = "", remedy:
     return MESSAGES[message_id]
 
 
-rule = message  # its former name, for branches that began before
+if message is not None:  # its former name, for branches that began before
+    rule = message
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from howlate.statistics.ladder import ladder_of
 from howlate.statistics.threshold import of_the_ended
 from howlate.words.caption import Caption, Listed
 from howlate.words.language import _
-from howlate.words.quantities import asked_text, seconds_text, time_text
+from howlate.words.quantities import given_text, seconds_text, time_text
 from howlate.words.say import Text, count_text, text_of
 
 FAIL = "FAIL"
@@ -33,7 +33,7 @@ class ScreenAnswer:
     """PASS, FAIL or INCONCLUSIVE; "" where no deadline was stated."""
     word: str
     """The outcome, else the largest value."""
-    said: Text
+    text: Text
     """Next to it: the deadline and its misses, else how much was measured."""
     more: tuple[Text, ...]
     """What may be promised, or why nothing may, and what to do; else how often what was later."""
@@ -51,7 +51,7 @@ class ScreenAnswer:
         more: Sequence[Text] = ()
         if found.judged:
             word, said = outcome, _missed(found)
-            more = ruled.said if ruled is not None else ()
+            more = ruled.texts if ruled is not None else ()
         elif found.rows:
             word, said = _largest(found.rows), _measured(found.counted)
             ladders = (ladder_of(content) for content in material.runs)
@@ -114,7 +114,7 @@ def _missed(found: ScreenRows) -> Text:
     every = together([counts for row in judged if (counts := row.counts) is not None])
     assert every is not None
     things = text_of(things_of(found.rows[0].column, every.releases))
-    deadline = Caption("deadline {time}", time=asked_text(found.deadline_ns)) if found.deadline_ns else ""
+    deadline = Caption("deadline {time}", time=given_text(found.deadline_ns)) if found.deadline_ns else ""
     if not every.misses and every.at_least:
         return Listed((deadline, Listed((_("misses"), _("unknown")), " ")), ": ")
     misses = count_text(every.misses) if every.misses else _("none")

@@ -59,7 +59,7 @@ def findings_screen(
 def _finding(finding: Finding, width: int) -> Iterator[Line]:
     """Title and command next to each other if both have room; a command is never cut."""
     about = f" ({', '.join(finding.machines)})" if finding.machines else ""
-    found = as_called(f"{finding.title}{about}: {' '.join(finding.found.split())}").replace("`", "")
+    found = as_called(f"{finding.title}{about}: {' '.join(finding.text.split())}").replace("`", "")
     remedy = as_called(briefly(finding.change)).replace("`", "")
     style = STYLES.get(finding.level, "")
     room = width - 2 - cell_len(remedy) - 2 if remedy else width - 2

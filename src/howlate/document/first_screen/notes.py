@@ -93,7 +93,7 @@ def _notes(material: ReportInput, rows: Sequence[ScreenRow]) -> Iterator[ScreenN
                 time=seconds_text(shortest, space=" "),
                 every=seconds_text(shortest / RULE_OF_THREE, " ", math.floor),
             ),
-            told=(LONGER(level=LEVEL),),
+            more=(LONGER(level=LEVEL),),
         )
 
 

@@ -24,7 +24,7 @@ from howlate.sides.join import gravity_of_runs
 from howlate.statistics.labels import policy_in_force
 from howlate.words.caption import Caption, Listed
 from howlate.words.language import _, as_called, ngettext
-from howlate.words.quantities import asked_text, percent, time_text
+from howlate.words.quantities import given_text, percent, time_text
 from howlate.words.say import Text, text_of
 from howlate.words.statement import Statement
 
@@ -41,9 +41,9 @@ def head(material: ReportInput) -> Iterator[Section]:
     if answered(material):
         first, *more = openings
     elif answer.rows.judged:
-        first = answer.said
+        first = answer.text
     else:
-        first = Listed((answer.word, answer.said), ": ") if answer.rows.rows else NO_CELL()
+        first = Listed((answer.word, answer.text), ": ") if answer.rows.rows else NO_CELL()
     started = dict.fromkeys(content.run.started[:16].replace("T", " ") for content in material.runs)
     where = list(dict.fromkeys(text_of(circumstances(content)) for content in material.runs))
     studies = ", ".join(dict.fromkeys(content.run.study.id for content in material.runs))
@@ -65,7 +65,7 @@ def title(material: ReportInput, subject: str = "") -> str:
     """The window's title: the verdict, what the page is about, and the machine."""
     answer = material.once(ScreenAnswer.of)
     rows = answer.rows
-    what = asked_text(rows.deadline_ns) if rows.deadline_ns else "" if answer.outcome else answer.word
+    what = given_text(rows.deadline_ns) if rows.deadline_ns else "" if answer.outcome else answer.word
     run = material.runs[0].run
     kernel = machine.facts_of(run.facts).text("kernel.release")
     where = (f"Linux {kernel}" if kernel else "") if run.target == "local" else run.target
@@ -96,7 +96,7 @@ def _subject(material: ReportInput, row: ScreenRow, step_ns: int) -> Subject:
     elif row.later is not None and row.outcome:
         later = Caption("{count} missed", count=later_text(row))
     elif row.later is not None and step_ns:
-        later = Caption("{count} later than {time}", count=later_text(row), time=asked_text(step_ns))
+        later = Caption("{count} later than {time}", count=later_text(row), time=given_text(step_ns))
     largest = "" if row.max_ns is None else time_text(row.max_ns)
     label: Text = row.title if row.group.counted else Caption("{name} (invalid)", name=row.title)
     bins = None if held is None else held.of(worst.latest)
@@ -127,7 +127,7 @@ def shares(why: Reasons, folder: str) -> Sheet:
 
 def _chips(material: ReportInput, answer: ScreenAnswer) -> Iterator[Item]:
     """The notes of the first screen, each with the sentences behind it; the last one has all the others."""
-    rows = material.whole.latest(material.fit.listed).rows
+    rows = material.whole.latest(material.fit.in_tables).rows
     every = list(
         dict.fromkeys([*thresholds(material), *cautions.of_runs(material.runs, rows), *left_out(material)])
     )
@@ -137,7 +137,7 @@ def _chips(material: ReportInput, answer: ScreenAnswer) -> Iterator[Item]:
         ]
         told = one_line(note).lower()
         every = [text for text in every if text not in own and text_of(text).lower().rstrip(".") != told]
-        own += [text for text in note.told if text not in own]
+        own += [text for text in note.more if text not in own]
         yield Folded(one_line(note), texts("cautions", own or [note.text]), "chip")
     if every:
         count = len(every)

@@ -19,7 +19,7 @@ class ScreenNote:
     """The number of sentences of the whole report that it stands for."""
     rules: tuple[str, ...] = ()
     """How the rules of those sentences begin."""
-    told: tuple[Text, ...] = ()
+    more: tuple[Text, ...] = ()
     """More of the kind, which the report's notes do not have."""
 
 
@@ -29,7 +29,7 @@ class Ruled:
 
     outcome: str
     """PASS, FAIL or INCONCLUSIVE."""
-    said: tuple[Text, ...] = ()
+    texts: tuple[Text, ...] = ()
     """What may be promised, or why nothing may, and what to do. There may be no room for the last ones."""
     rows: Mapping[str, str] | None = None
     """The outcomes by cell and by point; None: those on the deadlines that were stated."""

@@ -120,7 +120,7 @@ def head_lines(material: ReportInput, answer: ScreenAnswer, width: int) -> Itera
                 yield from under("", [failure], width, 3, indent=2)
         return
     judged = bool(answer.rows.judged)
-    yield from under(answer.word, [answer.said], width, 3 if judged else 2, style="" if judged else "bold")
+    yield from under(answer.word, [answer.text], width, 3 if judged else 2, style="" if judged else "bold")
     for text in answer.more[:3]:
         yield from under("", [text], width, 2, indent=2 if judged else 0)
 

@@ -17,7 +17,7 @@ from howlate.model.bins import Histogram
 from howlate.statistics.labels import axes_that_vary, heading
 from howlate.words.caption import Caption
 from howlate.words.language import _
-from howlate.words.quantities import asked_text, time_text
+from howlate.words.quantities import given_text, time_text
 from howlate.words.say import count_text, text_of
 
 LEAST_STRIP, LEAST_NAME = 8, 6
@@ -75,15 +75,15 @@ class DrawnRows:
 
     width: int
     letters: bool
-    found: StripRows
+    content: StripRows
 
     @property
     def mark(self) -> int:
-        return 2 if any(row.letter.strip() for row in self.found.rows) else 0
+        return 2 if any(row.letter.strip() for row in self.content.rows) else 0
 
     @property
     def names(self) -> int:
-        names = [row.name for row in self.found.rows]
+        names = [row.name for row in self.content.rows]
         longest = max(map(cell_len, names), default=0)
         most = min(self.width // 2, self.width - self.mark - 1 - self.figures - LEAST_STRIP)
         room = max(LEAST_NAME, min(self.width // 4, most))
@@ -105,20 +105,20 @@ class DrawnRows:
     @property
     def later(self) -> int:
         """The width of the last column; 0 where it is not there."""
-        texts = [later_text(row) for row in self.found.rows if row.later is not None]
+        texts = [later_text(row) for row in self.content.rows if row.later is not None]
         return max(map(cell_len, [self.heading, *texts])) if texts else 0
 
     @property
     def heading(self) -> str:
-        return f"> {asked_text(self.found.step_ns)}" if self.found.step_ns else _("misses")
+        return f"> {given_text(self.content.step_ns)}" if self.content.step_ns else _("misses")
 
     def lines(self) -> tuple[list[Line], list[Line]]:
         """The axis, and a line for each row."""
-        if not self.found.rows:
+        if not self.content.rows:
             return [], []
-        rows = self.found.rows
+        rows = self.content.rows
         values = [ns for row in rows for ns in (row.low_ns, row.max_ns) if ns is not None]
-        axis = StripAxis.around(values, self.strip, self.found.deadline_ns)
+        axis = StripAxis.around(values, self.strip, self.content.deadline_ns)
         figures = right(" ".join((LARGEST, _("max"))), 9)
         figures += f"  {right(self.heading, self.later)}" if self.later else ""
         axes = axes_that_vary([row.labels for row in rows])
@@ -131,10 +131,10 @@ class DrawnRows:
         """What the signs mean; the largest's stands in the heading."""
         signs = LETTER_BLOCKS if self.letters else BLOCKS
         deadline = "|" if self.letters else "│"
-        glyphs = {signs[0]: "1", signs[-1]: _("most")} if any(r.histograms for r in self.found.rows) else {}
-        marked = {deadline: _("deadline")} if self.found.deadline_ns else {}
+        glyphs = {signs[0]: "1", signs[-1]: _("most")} if any(r.histograms for r in self.content.rows) else {}
+        marked = {deadline: _("deadline")} if self.content.deadline_ns else {}
         return legend_lines(
-            [row.letter for row in self.found.rows], {**marked, **glyphs} if self.strip else {}, self.width
+            [row.letter for row in self.content.rows], {**marked, **glyphs} if self.strip else {}, self.width
         )
 
     def _line(self, row: StripRow, axis: StripAxis) -> Line:

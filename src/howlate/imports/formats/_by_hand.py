@@ -22,7 +22,7 @@ from howlate.plan.aim import aim_of
 from howlate.plan.matrix import LABELLED, cell_id
 from howlate.plan.options import OURS
 from howlate.settings.clock_source import SOURCE
-from howlate.store.frames import End, Kind
+from howlate.store.frames import End, EndKind
 from howlate.store.stream import Header, StreamReader
 from howlate.words.statement import Statement, message
 
@@ -100,7 +100,7 @@ def recorded(path: Path) -> Recorded:
     except DamagedError as problem:
         raise DamagedError(REMEDIED(problem=problem.statement, remedy=MEASURE_AGAIN)) from None
     assert end is not None
-    if end.kind is not Kind.WHOLE and not rows:
+    if end.kind is not EndKind.WHOLE and not rows:
         raise DamagedError(REMEDIED(problem=f"{path}: {end.reason}", remedy=MEASURE_AGAIN))
     ns = trailer.get("duration_ns")
     return Recorded(path, reader.header, end, ns / 1e9 if isinstance(ns, int) else 0.0)
@@ -302,7 +302,7 @@ def with_kernel(cell: Cell, kernel: str) -> Cell:
 
 def breaks_off(path: Path, end: End) -> str:
     """The sentence about a stream that is cut or damaged."""
-    what = "is cut" if end.kind is Kind.CUT else "is damaged"
+    what = "is cut" if end.kind is EndKind.CUT else "is damaged"
     return (
         f"{path} {what} at byte {end.at:,} ({end.reason}); it is imported up to its last whole batch, "
         "and its cell is not valid"

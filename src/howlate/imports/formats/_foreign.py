@@ -15,7 +15,7 @@ import numpy.typing as npt
 from howlate.model.columns import SAMPLES, TIMES
 from howlate.model.knowledge import EVERYTHING, Knowledge
 from howlate.model.stated import MEANS, STATED, Stated
-from howlate.store.frames import WHOLE, End, Kind
+from howlate.store.frames import WHOLE, End, EndKind
 from howlate.store.ingest import ACTIVATIONS, CONTRADICTIONS, KNOWN
 from howlate.store.stream import Batch, Header, StreamColumn, StreamTable, Totals
 
@@ -104,7 +104,7 @@ class ForeignRecording:
             total = recorded[number]
             yield Batch(table, size, Totals(total, total, 0, 0), columns)
         self.trailer = self._trailer(recorded)
-        self.end = End(Kind.WHOLE, 0, WHOLE())
+        self.end = End(EndKind.WHOLE, 0, WHOLE())
 
     def _bins(self) -> Iterator[tuple[int, Rows]]:
         for number, series in enumerate(self._foreign.series):

@@ -10,7 +10,7 @@ from pathlib import Path
 from howlate.errors import DamagedError, ExitCode
 from howlate.model.plan import Cell
 from howlate.plan.asked_for import deviation, identity
-from howlate.store.frames import End, Kind
+from howlate.store.frames import End, EndKind
 from howlate.store.job_folder import StoredLine
 from howlate.store.stream import Header, StreamReader
 from howlate.targets import Outcome, outcome_of
@@ -45,7 +45,7 @@ def read_stream(path: Path) -> Read | None:
                 pass
             end, trailer = stream.end, stream.trailer
             assert end is not None
-            is_whole = end.kind is Kind.WHOLE and trailer is not None
+            is_whole = end.kind is EndKind.WHOLE and trailer is not None
             return Read(
                 path, stream.header, end, str((trailer or {}).get("stop_reason", "")) if is_whole else ""
             )

@@ -33,7 +33,7 @@ from howlate.model.run import Run
 from howlate.model.study import KERNEL
 from howlate.plan.aim import aim_of
 from howlate.store.elsewhere import job_folder
-from howlate.store.frames import Kind
+from howlate.store.frames import EndKind
 from howlate.store.job_folder import JobFolder
 from howlate.words.statement import Statement
 
@@ -80,10 +80,10 @@ def read(paths: Sequence[Path], labels: Mapping[str, str], mapping: Mapping[str,
         for cell, outcome in results.failed.items()
         if outcome.exit_code is not ExitCode.NOT_POSSIBLE
     )
-    broken = [its for its in results.reads.values() if its.end.kind is not Kind.WHOLE]
+    broken = [its for its in results.reads.values() if its.end.kind is not EndKind.WHOLE]
     notes = (*folder.ignored(), *results.notes(), *(breaks_off(its.path, its.end) for its in broken))
     return Measured(
-        run, results.streams, failures, notes, any(its.end.kind is Kind.DAMAGED for its in broken)
+        run, results.streams, failures, notes, any(its.end.kind is EndKind.DAMAGED for its in broken)
     )
 
 

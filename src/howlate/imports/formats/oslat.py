@@ -32,7 +32,7 @@ class _Printed:
     figures: dict[str, list[str]] = field(default_factory=dict)
     line: int = 0
     version: str = ""
-    asked: set[int] | None = None
+    planned_cpus: set[int] | None = None
     """The CPUs that it was to measure, where the file says it."""
 
 
@@ -49,7 +49,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
         what = f'"{missing[0]}" is missing' if missing else "the last bucket or the end of a line is missing"
         raise cut(path, last.number, what)
     cores = table.figures["Core"]
-    if table.asked is not None and table.asked != set(map(int, cores)):
+    if table.planned_cpus is not None and table.planned_cpus != set(map(int, cores)):
         raise last.wrong("the cores of the histogram are not those of the CPU list")
     for name in _FIGURES:
         if len(table.figures[name]) != len(cores):
@@ -68,7 +68,7 @@ def _read(table: _Printed, lines: Iterator[Line]) -> Line | None:
                 raise line.second()
             table.version = line.text.removeprefix("oslat V ").strip()
         elif colon and name == "CPU list":
-            table.asked = _listed(rest.strip())
+            table.planned_cpus = _listed(rest.strip())
         elif colon and (bucket := _BUCKET.fullmatch(name)):
             _bucket(table, line, bucket[1], rest)
         elif colon and name in _FIGURES:

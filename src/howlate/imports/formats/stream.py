@@ -10,7 +10,7 @@ from howlate.imports.formats._by_hand import breaks_off, planned, recorded
 from howlate.imports.formats._importer import NO_MAP, Measured, RunImporter, not_imported
 from howlate.store.elsewhere import Streams, is_stream, job_folder, results_alone, streams_in
 from howlate.store.files import looking
-from howlate.store.frames import Kind
+from howlate.store.frames import EndKind
 
 ALONE = (
     "{path} holds the results of a job without its plan (cells.job, run.json): the streams become a run of their "
@@ -40,8 +40,8 @@ def read(paths: Sequence[Path], labels: Mapping[str, str], mapping: Mapping[str,
             notes.append(ALONE.format(path=path))
     streams = [recorded(file) for file in dict.fromkeys(files)]
     run, cells = planned(streams, labels)
-    broken = [stream for stream in streams if stream.end.kind is not Kind.WHOLE]
-    damaged = any(stream.end.kind is Kind.DAMAGED for stream in broken)
+    broken = [stream for stream in streams if stream.end.kind is not EndKind.WHOLE]
+    damaged = any(stream.end.kind is EndKind.DAMAGED for stream in broken)
     return Measured(
         run,
         cells,

@@ -59,7 +59,7 @@ class Fork:
     otherwise: Path
     stop: threading.Event
     limits: Limits
-    held: ExitStack
+    cleanup: ExitStack
     """What is removed with the fork."""
     spare: list[Path] = field(default_factory=list)
     """Folders of copies that have ended."""
@@ -117,7 +117,7 @@ class Fork:
         try:
             folder = self.spare.pop()
         except IndexError:  # also where another thread has just taken the last one
-            folder = self.held.enter_context(scratch(window.SIZE + LOG_BYTES, self.otherwise))
+            folder = self.cleanup.enter_context(scratch(window.SIZE + LOG_BYTES, self.otherwise))
         yield folder
         self.spare.append(folder)
 

@@ -116,7 +116,7 @@ def command(
     from howlate.cli._times import limit_ns_of
     from howlate.errors import UsageError
     from howlate.lab.targets.lab import open_lab
-    from howlate.measure.prepare import Asked, settings_in_force
+    from howlate.measure.prepare import RunRequest, settings_in_force
     from howlate.prove.bisected import BisectionEnd, bisect
     from howlate.prove.lab._search_line import showing
     from howlate.prove.lab.prove import window_ns
@@ -139,7 +139,7 @@ def command(
         steps = of_labels(options.good, options.bad, archive.opened)
     folder = out or RUNS / f"bisect-{find_study(study).id}"
     lab = MeasuredSteps(
-        asked=Asked(find_study(study), options.changes, given=study, settings=settings_in_force()),
+        request=RunRequest(find_study(study), options.changes, given=study, settings=settings_in_force()),
         limit_ns=limit_ns,
         window_ns=window_ns(options.window) if options.window else 0,
         build=options.build,

@@ -18,7 +18,7 @@ from howlate.lab.cli.lab._built import BuiltOptions, built_options
 if TYPE_CHECKING:
     from howlate.prove.landscape import Goal
     from howlate.prove.proof import Proof
-    from howlate.prove.searched import ProofAsked
+    from howlate.prove.searched import ProofRequest
     from howlate.prove.worst_releases import LateRelease
 
 LONGEST_NS = 60_000_000_000
@@ -122,11 +122,11 @@ def command(
     return exit_code(proofs)
 
 
-def _asked(window: str, begin: str, within: str, deadline: str, **others: Any) -> ProofAsked:
+def _asked(window: str, begin: str, within: str, deadline: str, **others: Any) -> ProofRequest:
     """The request of the options; `others` are members by their names."""
     from howlate.cli._times import duration_ns
     from howlate.errors import UsageError
-    from howlate.prove.searched import LEAD_NS, ProofAsked
+    from howlate.prove.searched import LEAD_NS, ProofRequest
 
     goal = _goal(within, deadline)
     first_ns = duration_ns("--begin", begin)
@@ -135,7 +135,7 @@ def _asked(window: str, begin: str, within: str, deadline: str, **others: Any) -
             "--begin must be more than 5ms, at which the guest stops before the window",
             remedy="leave it out, or write --begin 100ms",
         )
-    return ProofAsked(goal, first_ns, window_ns(window), **others)
+    return ProofRequest(goal, first_ns, window_ns(window), **others)
 
 
 def window_ns(text: str) -> int:

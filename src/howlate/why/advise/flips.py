@@ -121,7 +121,7 @@ def study_of(
     the seed. `together`: then also all of these at once; `again`: with the start measured anew."""
     sides = [(START, "As it is", ()), *((flip.part, flip.text, (flip,)) for flip in flips)]
     if together:
-        sides += [(AGAIN, "As it is, once more", ())] if again else []
+        sides += [(AGAIN, "As it is, again", ())] if again else []
         sides += [(TOGETHER, " ".join(flip.text for flip in together), tuple(together))]
     return Study(
         ADVISE,

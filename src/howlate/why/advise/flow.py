@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from howlate.errors import ExitCode, NotPossibleError, UsageError
 from howlate.measure.execute import Tally
-from howlate.measure.prepare import NO_SETTINGS, Asked, Prepared, prepare
+from howlate.measure.prepare import NO_SETTINGS, PlannedRun, RunRequest, prepare
 from howlate.measure.session import Session, begin
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
@@ -36,12 +36,12 @@ BEYOND = 11
 """Samples beyond a quantile: one more than it takes, as some turn may have an overrun."""
 OF_FIGURES = ("0.5", "0.99", "0.999", "0.9999", "max")
 
-Measure = Callable[[Prepared, Session], Tally]
+Measure = Callable[[PlannedRun, Session], Tally]
 """Measures the cells of a session, and tells the user how far it is."""
 
 
 @dataclass(frozen=True)
-class AdviceAsked:
+class AdviceRequest:
     measuring: Measuring
     knobs: str = ""
     """The user's choice of knobs, as `--knobs` spells it; "" for every one."""
@@ -90,12 +90,12 @@ class Advised:
 class FirstStage:
     """The plan of the flips, checked against the target."""
 
-    asked: AdviceAsked
+    request: AdviceRequest
     flips: Flips
-    prepared: Prepared
+    planned_run: PlannedRun
 
 
-def first_stage(asked: AdviceAsked, target: Target) -> FirstStage:
+def first_stage(asked: AdviceRequest, target: Target) -> FirstStage:
     """Ask the target which knobs it has and what is in force, and plan. Nothing is measured."""
     machine = target.machines[0]
     facts = Facts.from_json(target.facts(machine))
@@ -114,7 +114,7 @@ def first_stage(asked: AdviceAsked, target: Target) -> FirstStage:
     return FirstStage(asked, flips, prepared)
 
 
-def _check_samples(asked: AdviceAsked, plan: Plan) -> None:
+def _check_samples(asked: AdviceRequest, plan: Plan) -> None:
     """UsageError if the cells are too short for one of the figures, where the period tells the number of samples."""
     counts = [count for cell in plan.cells if (count := _samples(cell))]
     for figure in (name for name in asked.figures if name != "max"):
@@ -139,12 +139,12 @@ def _samples(cell: Cell) -> int:
 
 def measured(stage: FirstStage, target: Target, session: Session, measure: Measure) -> Advised:
     """Measure the session of the first stage, then together what helps."""
-    tally = measure(stage.prepared, session)
+    tally = measure(stage.planned_run, session)
     advised = _advised(stage, session, tally)
     together = advised.advice.helping
-    if not _worth_together(together, virtual=stage.prepared.run.virtual):
+    if not _worth_together(together, virtual=stage.planned_run.run.virtual):
         return advised
-    prepared = _prepared(stage.asked, stage.flips, target, together)
+    prepared = _prepared(stage.request, stage.flips, target, together)
     session = begin(prepared, session.folder.path, more_points=True)
     return _advised(stage, session, measure(prepared, session))
 
@@ -155,7 +155,7 @@ def _worth_together(together: Sequence[Flip], *, virtual: bool) -> bool:
 
 def _advised(stage: FirstStage, session: Session, tally: Tally) -> Advised:
     content = load_run(session.folder.path)
-    return Advised(session, tally, content, advice_of(content, stage.asked.figures))
+    return Advised(session, tally, content, advice_of(content, stage.request.figures))
 
 
 def measuring_of(cell: Cell, *, virtual: bool) -> Measuring:
@@ -169,19 +169,21 @@ def measuring_of(cell: Cell, *, virtual: bool) -> Measuring:
     )
 
 
-def _aim(asked: AdviceAsked) -> Aim:
+def _aim(asked: AdviceRequest) -> Aim:
     """The measuring task, which decides what "away" is."""
     changed = {name: values[0] for name, values in map(parse_change, asked.changes)}
     parameters = {**asked.measuring.settings, **changed}
     return aim_of(Plan((Cell("", asked.measuring.test, parameters, {}, 1, 0.0),)), {})
 
 
-def _prepared(asked: AdviceAsked, flips: Flips, target: Target, together: Sequence[Flip] = ()) -> Prepared:
+def _prepared(
+    asked: AdviceRequest, flips: Flips, target: Target, together: Sequence[Flip] = ()
+) -> PlannedRun:
     study = study_of(
         asked.measuring, flips.tried, asked.pairs, asked.seed, together, again=target.clock != VIRTUAL
     )
     prepared = prepare(
-        Asked(
+        RunRequest(
             study,
             asked.changes,
             seeds=asked.pairs if target.clock == VIRTUAL else 0,

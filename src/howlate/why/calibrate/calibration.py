@@ -126,7 +126,7 @@ class KindResult:
     """In a window, but the task had its time stamp before they ended."""
     short: int = 0
     """In a window, and yet the sample is not late."""
-    found: int = 0
+    unusual: int = 0
     """Hits that the explanation shows as something out of the ordinary."""
     lost: int = 0
     """Hits whose sample was not kept."""
@@ -157,7 +157,7 @@ class KindResult:
     @property
     def hit(self) -> int:
         """Delays that made a sample late."""
-        return self.found + self.lost + self.unseen + self.unmeasurable
+        return self.unusual + self.lost + self.unseen + self.unmeasurable
 
     @property
     def delays_here(self) -> bool:
@@ -195,7 +195,7 @@ class KindResult:
     @property
     def rests_on_possible(self) -> bool:
         """Whether the causes keep the limit only with those that are right as far as events can tell."""
-        least = RIGHT_LIMIT * self.found
+        least = RIGHT_LIMIT * self.unusual
         return self.right < least <= self.right + self.undecided
 
     @property
@@ -206,12 +206,12 @@ class KindResult:
         if not self.delays_here:
             return True
         return (
-            self.found > 0
-            and self.found + self.unmeasurable == self.hit
+            self.unusual > 0
+            and self.unusual + self.unmeasurable == self.hit
             and self.unmeasurable <= max(1, UNMEASURABLE_LIMIT * self.hit)
             and bool(self.errors_ns)
             and not self.excessive_errors_ns
-            and self.right + self.undecided >= RIGHT_LIMIT * self.found
+            and self.right + self.undecided >= RIGHT_LIMIT * self.unusual
         )
 
 
@@ -310,7 +310,7 @@ def judged(
         away=counts[_Outcome.AWAY],
         passed=counts[_Outcome.PASSED],
         short=counts[_Outcome.SHORT],
-        found=counts[_Outcome.RIGHT] + counts[_Outcome.UNDECIDED] + counts[_Outcome.WRONG],
+        unusual=counts[_Outcome.RIGHT] + counts[_Outcome.UNDECIDED] + counts[_Outcome.WRONG],
         lost=counts[_Outcome.LOST],
         unseen=counts[_Outcome.UNSEEN],
         unmeasurable=counts[_Outcome.UNMEASURABLE],

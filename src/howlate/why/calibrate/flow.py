@@ -8,7 +8,7 @@ from pathlib import Path
 
 from howlate.errors import ExitCode, NotPossibleError, UsageError
 from howlate.measure.execute import Failure, Tally
-from howlate.measure.prepare import NO_SETTINGS, Asked, Prepared
+from howlate.measure.prepare import NO_SETTINGS, PlannedRun, RunRequest
 from howlate.model.decode import unknown
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.study import PART
@@ -27,7 +27,7 @@ ON_A_MACHINE = "100us"
 
 
 @dataclass(frozen=True)
-class CalibrationAsked:
+class CalibrationRequest:
     kinds: tuple[str, ...] = ()
     """Empty: all of them."""
     count: int = 1000
@@ -44,17 +44,17 @@ class CalibrationAsked:
             if kind not in EXPECTED:
                 raise UsageError(unknown("kind of delay", kind, EXPECTED))
 
-    def to_measure(self, cpus: int, round_ns: int = 0) -> Asked:
+    def to_measure(self, cpus: int, round_ns: int = 0) -> RunRequest:
         """The study. `cpus`: of a guest in virtual time, with a round of their turns; 0 on a machine."""
         self.check()
         usual = f"{int(OF_A_CPU.removesuffix('us')) * cpus}us" if cpus else ON_A_MACHINE
         study = calibration_study(
             self.kinds or tuple(EXPECTED), self.count, self.above or usual, self.seed, self.events, round_ns
         )
-        return Asked(study, seeds=1 if cpus else 0, command="calibrate", settings=self.settings)
+        return RunRequest(study, seeds=1 if cpus else 0, command="calibrate", settings=self.settings)
 
 
-def check_possible(prepared: Prepared) -> None:
+def check_possible(prepared: PlannedRun) -> None:
     """NotPossibleError if no kind can be made; before a folder is made for it."""
     delayed = [cell for cell in prepared.run.plan.cells if cell.labels.get(PART) == INJECTED]
     if all(cell.impossible for cell in delayed):

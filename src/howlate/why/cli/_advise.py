@@ -18,10 +18,10 @@ from howlate.words.printable import printable
 
 if TYPE_CHECKING:
     from howlate.measure.execute import Tally
-    from howlate.measure.prepare import Prepared
+    from howlate.measure.prepare import PlannedRun
     from howlate.measure.session import Session
     from howlate.targets import Target
-    from howlate.why.advise.flow import AdviceAsked, Advised, FirstStage
+    from howlate.why.advise.flow import AdviceRequest, Advised, FirstStage
 
 
 SHORTEST_NS, LONGEST_NS = 10**8, 3600 * 10**9
@@ -96,7 +96,7 @@ advise_options = together(
 )
 
 
-def advise(asked: AdviceAsked, target: Target, options: AdviseOptions) -> int:
+def advise(asked: AdviceRequest, target: Target, options: AdviseOptions) -> int:
     """Measure as asked, tell what each knob buys, and return an exit code."""
     from howlate.cli._measure import show_plan
     from howlate.measure.session import begin
@@ -106,9 +106,9 @@ def advise(asked: AdviceAsked, target: Target, options: AdviseOptions) -> int:
     with contextlib.closing(target):
         stage = first_stage(asked, target)
         if options.dry_run:
-            show_plan(stage.prepared, as_json=options.as_json)
+            show_plan(stage.planned_run, as_json=options.as_json)
             return ExitCode.DONE
-        session = begin(stage.prepared, options.out, more_points=True)
+        session = begin(stage.planned_run, options.out, more_points=True)
         try:
             session = _when_quiet(session, options, target)
             advised = measured(stage, target, session, _execute)
@@ -121,7 +121,7 @@ def advise(asked: AdviceAsked, target: Target, options: AdviseOptions) -> int:
     return advised.exit_code
 
 
-def with_length(asked: AdviceAsked, seconds: str) -> AdviceAsked:
+def with_length(asked: AdviceRequest, seconds: str) -> AdviceRequest:
     """The request with cells of this length; UsageError if that is not possible."""
     from howlate.model.units import format_duration
 
@@ -150,7 +150,7 @@ def _when_quiet(session: Session, options: AdviseOptions, target: Target) -> Ses
     return when_quiet(session, ThisMachine().look(tasks=False), limit_s)
 
 
-def _execute(prepared: Prepared, session: Session) -> Tally:
+def _execute(prepared: PlannedRun, session: Session) -> Tally:
     from howlate.cli._progress import execute_cells
 
     return execute_cells(prepared, session)

@@ -21,7 +21,7 @@ PAIRS = 12
 class TrialOptions:
     """Whether and how remedies are tried."""
 
-    wanted: bool = False
+    is_requested: bool = False
     pairs: int | None = None
     seconds: str = ""
     out: Path | None = None
@@ -45,7 +45,7 @@ trial_options = together(
     [
         click.option(
             "--try",
-            "wanted",
+            "is_requested",
             is_flag=True,
             help="Flip the knobs that the causes lead to, measure what each buys, and put them back.",
         ),
@@ -76,7 +76,7 @@ def try_remedies(found: ExplainedRun, options: TrialOptions) -> int:
     from howlate.words.say import say as said
 
     trial = trial_of(found, PAIRS if options.pairs is None else options.pairs)
-    asked = with_length(trial.asked, options.seconds) if options.seconds else trial.asked
+    asked = with_length(trial.request, options.seconds) if options.seconds else trial.request
     tried = tuple(f"{cause_text(cause, '')}: {', '.join(knobs)}" for cause, knobs in trial.causes.items())
     measured = Statement.of(
         "Measured again: {cell}, {pairs} times with each knob and without ({tried:items})",

@@ -11,7 +11,7 @@ from howlate.why.cli._advise import AdviseOptions, advise_options
 
 if TYPE_CHECKING:
     from howlate.targets import Target
-    from howlate.why.advise.flow import AdviceAsked
+    from howlate.why.advise.flow import AdviceRequest
 
 LOADS = ("none", "memory-alloc:100")
 
@@ -66,20 +66,20 @@ def command(
 
 def _asked(
     loads: tuple[str, ...], seconds: str, changes: tuple[str, ...], options: AdviseOptions
-) -> AdviceAsked:
+) -> AdviceRequest:
     from howlate.errors import UsageError, named_twice
     from howlate.measure.prepare import settings_in_force
     from howlate.studies import find_study
     from howlate.why.advise.advice import FIGURES
     from howlate.why.advise.flips import Measuring
-    from howlate.why.advise.flow import AdviceAsked
+    from howlate.why.advise.flow import AdviceRequest
     from howlate.why.cli._advise import with_length
 
     if twice := [load for load in loads if loads.count(load) > 1]:
         raise UsageError(named_twice("--load", twice[0]))
     check = find_study("check")
     settings = {name: value for name, value in check.settings.items() if name != "deadline"}
-    asked = AdviceAsked(
+    asked = AdviceRequest(
         Measuring(check.test, settings, loads or LOADS),
         options.knobs,
         options.pairs,

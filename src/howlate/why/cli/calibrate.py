@@ -82,12 +82,12 @@ def command(
     from howlate.cli._times import within_ns
     from howlate.measure.prepare import prepare, settings_in_force
     from howlate.measure.session import begin
-    from howlate.why.calibrate.flow import CalibrationAsked, calibration_of, check_possible
+    from howlate.why.calibrate.flow import CalibrationRequest, calibration_of, check_possible
 
     wanted = tuple(kind.strip() for kind in kinds.split(",") if kind.strip())
     if above:
         within_ns("--above", above, 1_000, 1_000_000)
-    request = CalibrationAsked(wanted, count, above, seed, events, settings_in_force())
+    request = CalibrationRequest(wanted, count, above, seed, events, settings_in_force())
     request.check()  # before a guest is booted
     with contextlib.closing(_target(kernels, cpus)) as target:
         prepared = prepare(request.to_measure(*_guest(kernels, cpus)), target)

@@ -97,7 +97,7 @@ def command(
     replay.check()
     content = load_run(run)
     missing = tell_missing([(run, content)])
-    if not trial.wanted and replay.is_wanted(content.run, cell):
+    if not trial.is_requested and replay.is_wanted(content.run, cell):
         with damaged_where(missing):
             samples = played_again(
                 run,
@@ -126,17 +126,17 @@ def command(
     _print(screen, shown if amount.all_ else None, lambda: recorded_json(found), as_json=as_json)
     if output is not None:
         _write(found, shown, output)
-    return try_remedies(found, trial) if trial.wanted else missing
+    return try_remedies(found, trial) if trial.is_requested else missing
 
 
 def _check_trial(trial: TrialOptions, *, is_written: bool) -> None:
     from howlate.errors import UsageError, exclusive, needing
 
-    if not trial.wanted and trial.given:
+    if not trial.is_requested and trial.given:
         raise UsageError(needing("--try", "--pairs", "--cell-duration", "--out"))
-    if trial.wanted and is_written:
+    if trial.is_requested and is_written:
         raise UsageError(exclusive("--try", "-o", "--json"))
-    if trial.wanted:
+    if trial.is_requested:
         trial.check()
 
 

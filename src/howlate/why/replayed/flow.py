@@ -36,7 +36,7 @@ class Chosen:
 
     cell: Cell
     activations: Activations
-    wanted: tuple[Activation, ...]
+    to_explain: tuple[Activation, ...]
 
 
 def can_be_replayed(run: Run, wanted: str) -> bool:
@@ -158,7 +158,7 @@ def explain_all(
         cell = replace(each.cell, machine=label)
         cases: list[ExplainedCase] = []
         with living(say):
-            for done in target.replay(cell, each.activations, each.wanted):
+            for done in target.replay(cell, each.activations, each.to_explain):
                 say(
                     f"following {done.activation.latency_ns / 1000:,.1f} us from release {done.activation.release}"
                 )

@@ -19,7 +19,7 @@ from howlate.model.units import format_duration
 from howlate.targets import LabOptions
 
 if TYPE_CHECKING:
-    from howlate.measure.prepare import Asked
+    from howlate.measure.prepare import RunRequest
 
 
 def _turn_ns(text: str | None) -> int:
@@ -122,14 +122,14 @@ def command(
     from howlate.cli._measure import measure
     from howlate.lab.targets.lab import open_lab
 
-    request = options.asked(study, "lab run", job, _own_options(kernels, lab))
+    request = options.request(study, "lab run", job, _own_options(kernels, lab))
     labels = _kernels(request, kernels, lab.own)
     cpus = lab.cpus if lab.cpus is not None else request.study.cpus or None
     lab = replace(lab, jobs=lab.jobs or request.settings.count("jobs"), cpus=cpus)
     return measure(request, open_lab(labels, lab, archive.opened(), say), options)
 
 
-def _kernels(request: Asked, kernels: str, own: tuple[Path, ...]) -> str:
+def _kernels(request: RunRequest, kernels: str, own: tuple[Path, ...]) -> str:
     """The kernels that are named, else the study's; none if the user gave kernels of their own."""
     from howlate.lab.problems import no_kernels
     from howlate.measure.prepare import requested_kernels
