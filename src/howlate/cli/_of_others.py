@@ -1,14 +1,16 @@
 """What options of cyclictest and of `rtla timerlat` are here: the line that does the same.
 
-Only looked at for an option that `check` and `top` do not have. {time} is the value in microseconds with its unit,
-{value} the value as given, {cpus} the CPUs of its threads.
+Only looked at for an option that `check` and `top` do not have.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from howlate.words.language import called
 from howlate.words.printable import shell_line
@@ -35,122 +37,22 @@ class Word:
     """Those that it can mean."""
 
 
-LIMIT = ("limit that ends it", "--threshold {time}", "200")
-PERIOD = ("period", "--period {time}", "1000")
-IDLE_LIMIT = ("limit on the wake-up from idle states", "--set knob=cpu_dma_latency={value}", "0")
-OWN_CPUS = ("list of CPUs for its own work, which keeps off the measuring CPUs here", "--cpus 1")
-CPUS = ("list of CPUs", "--cpus {value}", "all")
-QUIET = ("wish for a summary alone", "--brief")
-NANOSECONDS = ("wish for nanoseconds", "--json")
-FEWER = ("wish for fewer lines", "--brief")
-
-WORDS = (
-    Word(CYCLICTEST, "-a --affinity", *CPUS),
-    Word(CYCLICTEST, "-A --aligned", "offset between the threads", "--set stagger={time}", "0"),
-    Word(CYCLICTEST, "-b --breaktrace", *LIMIT),
-    Word(CYCLICTEST, "-c --clock", "clock; it is always the monotonic one here", ""),
-    Word(CYCLICTEST, "--default-system", "wish to leave the machine as it is, as always here", ""),
-    Word(
-        CYCLICTEST,
-        "-d --distance",
-        "distance between the threads' periods, which are one period here",
-        "--set stagger={time}",
-        "500",
-    ),
-    Word(CYCLICTEST, "-F --fifo", "pipe for live figures", "howlate probe cyclic --progress --duration 10s"),
-    Word(CYCLICTEST, "-h --histogram", "histogram up to a limit, which needs none here", "--histogram"),
-    Word(CYCLICTEST, "-H --histofall", "histogram of all threads", "--histogram"),
-    Word(
-        CYCLICTEST,
-        "--histfile",
-        "file with the histogram",
-        "howlate export --format gnuplot -o {value}",
-        "histogram.gp",
-    ),
-    Word(CYCLICTEST, "-i --interval", *PERIOD),
-    Word(CYCLICTEST, "--json", "file with the results", "--json"),
-    Word(CYCLICTEST, "--laptop", "wish to allow idle states, as always here", ""),
-    Word(CYCLICTEST, "--latency", *IDLE_LIMIT),
-    Word(CYCLICTEST, "-l --loops", "number of wake-ups", "--set activations={value}", "100000"),
-    Word(CYCLICTEST, "--mainaffinity", *OWN_CPUS),
-    Word(CYCLICTEST, "-m --mlockall", "lock on memory, as always here", ""),
-    Word(CYCLICTEST, "-M --refresh_on_max", *FEWER),
-    Word(CYCLICTEST, "-N --nsecs", *NANOSECONDS),
-    Word(CYCLICTEST, "-o --oscope", *FEWER),
-    Word(CYCLICTEST, "-p --priority --prio", "priority", "--priority {value}", "80", range(1, 100)),
-    Word(
-        CYCLICTEST, "--priospread", "row of falling priorities", "--cpus 0,1 --set 'priorities=[\"80,79\"]'"
-    ),
-    Word(CYCLICTEST, "-q --quiet", *QUIET),
-    Word(CYCLICTEST, "-r --relative", "relative timer", "--set timer=clock_nanosleep-relative"),
-    Word(CYCLICTEST, "-R --resolution", "check of the clock", "howlate probe clock --duration 2s"),
-    Word(CYCLICTEST, "--secaligned", "start on a full second", "--set first={time}", "100000"),
-    Word(CYCLICTEST, "-s --system", "interval timer", "--set timer=setitimer"),
-    Word(CYCLICTEST, "-S --smp", "thread on each CPU", "--cpus all"),
-    Word(
-        CYCLICTEST,
-        "--spike --spike-nodes",
-        "list of late samples, whose worst the run keeps",
-        "howlate why",
-    ),
-    Word(CYCLICTEST, "--smi", "count of SMIs", "howlate probe hardware-gap --duration 10s"),
-    Word(CYCLICTEST, "-t --threads", "number of threads", "--cpus {cpus}", "all"),
-    Word(
-        CYCLICTEST,
-        "--tracemark",
-        "mark in the kernel's trace",
-        "--threshold 200us --set break-trace=true",
-    ),
-    Word(CYCLICTEST, "-u --unbuffered", "wish for every line at once, as always here", ""),
-    Word(
-        CYCLICTEST,
-        "-v --verbose",
-        "wish for every sample, which the run keeps",
-        "howlate export --format csv -o -",
-    ),
-    Word(CYCLICTEST, "--dbg_cyclictest", "search for its own faults", ""),
-    Word(CYCLICTEST, "-x --posix_timers", "POSIX timer", "--set timer=timer_create"),
-    Word(RTLA, "-a --auto", *LIMIT),
-    Word(RTLA, "--aa-only", "limit that ends it", "--threshold {time} --brief", "200"),
-    Word(RTLA, "-b --bucket-size", "width of a bar", "howlate report --axis latency=0:1000us,linear"),
-    Word(RTLA, "--bpf-action", "program at the limit", "--threshold 200us"),
-    Word(RTLA, "-c", *CPUS),
-    Word(RTLA, "-C --cgroup", "cgroup, which is the shell's here", ""),
-    Word(RTLA, "-d", "time to measure", "--duration {value}", "60", range(1, 10**6)),
-    Word(RTLA, "-D --debug", "search for its own faults", ""),
-    Word(RTLA, "--deepest-idle-state", "limit on idle states", "--set knob=c_states=0"),
-    Word(RTLA, "--dma-latency", *IDLE_LIMIT),
-    Word(RTLA, "--dump-tasks --dump-task", "list of tasks at the limit", "howlate why"),
-    Word(RTLA, "-e --event", "list of the kernel's events", "--set explain-events=all"),
-    Word(RTLA, "-E --entries", "number of bars", "howlate report --axis latency=0:1000us,linear"),
-    Word(RTLA, "--filter --trigger", "filter of the kernel's events", "--set explain-events=few"),
-    Word(RTLA, "-H --house-keeping", *OWN_CPUS),
-    Word(RTLA, "-i --irq", "limit on the timer's interrupt", "--threshold {time}", "200"),
-    Word(
-        RTLA,
-        "-k --kernel-threads",
-        "wake-up of kernel threads",
-        "howlate probe irq --source timerlat --duration 10s",
-    ),
-    Word(RTLA, "-n --nano", *NANOSECONDS),
-    Word(RTLA, "--no-aa", "wish for no causes", "--set explain=false"),
-    Word(
-        RTLA,
-        "--no-header --no-index --no-irq --no-summary --no-thread --with-zeros",
-        "form of a table",
-        "--json",
-    ),
-    Word(RTLA, "--on-threshold", "action at the limit", "--threshold 200us --set break-trace=true"),
-    Word(RTLA, "--on-end", "action at the end, for which the exit code stands here", "--brief"),
-    Word(RTLA, "-p", *PERIOD),
-    Word(RTLA, "-P", "policy and priority", "--policy {policy}", "f:95"),
-    Word(RTLA, "-q --quiet", *QUIET),
-    Word(RTLA, "-s --stack --stack-format", "stack at the timer's interrupt", "--set explain-stacks=true"),
-    Word(RTLA, "-t --trace", "file with the kernel's trace", "--threshold 200us --set break-trace=true"),
-    Word(RTLA, "-T --thread", *LIMIT),
-    Word(RTLA, "--trace-buffer-size", "size of the trace buffer", "--set explain-buffer={value}KiB", "4096"),
-    Word(RTLA, "-u --user-threads -U --user-load", "wake-up of user threads, as always here", ""),
-)
+@cache
+def words_of_others() -> tuple[Word, ...]:
+    """Those of of_others.toml, which says what each means."""
+    text = Path(__file__).with_name("of_others.toml").read_text(encoding="utf-8")
+    return tuple(
+        Word(
+            f"{program}'s",
+            names,
+            meaning,
+            line,
+            *more[:1],
+            *([range(more[1], more[2] + 1)] if more[1:] else []),
+        )
+        for program, words in tomllib.loads(text).items()
+        for names, (meaning, line, *more) in words.items()
+    )
 
 
 def program(name: str) -> str:
@@ -166,7 +68,9 @@ def answer(command: str, options: Sequence[str], words: Sequence[str]) -> None:
 
     answered = []
     for option, value in _given(options, words):
-        meant = [word for word in WORDS if option in word.names.split() and _can_mean(word, value)]
+        meant = [
+            word for word in words_of_others() if option in word.names.split() and _can_mean(word, value)
+        ]
         if meant:
             answered.append((option, value, meant))
     if not answered:
