@@ -1,5 +1,5 @@
 """Every message of howlate, as the sources have them: those with an id, and those written where they arise
-(`Statement.of`, an error, a table's `fail`)."""
+(`statement_of`, an error, a table's `fail`)."""
 
 from __future__ import annotations
 
@@ -48,8 +48,7 @@ def is_said(call: ast.Call) -> bool:
     first = call.args[0] if call.args else None
     if not (isinstance(first, ast.Constant) and isinstance(first.value, str)):
         return False
-    owner = getattr(getattr(call.func, "value", None), "id", "")
-    return name in errors() or name == "fail" or (name == "of" and owner == "Statement")
+    return name in errors() or name in ("fail", "statement_of")
 
 
 def said_in(source: str, name: str) -> Iterator[tuple[Message, frozenset[str]]]:

@@ -10,11 +10,12 @@ from rich.console import Console
 
 from howlate.compare import document as comparison
 from howlate.compare.compare import Comparison
-from howlate.document import summary_json
+from howlate.document import of_runs
 from howlate.document.document import Document, Section, Texts
 from howlate.document.document_html import sections_html
 from howlate.document.document_terminal import print_document
-from howlate.document.of_runs import ReportInput, document
+from howlate.document.of_runs import document
+from howlate.document.report_input import ReportInput
 from howlate.document.sheet import TERMINAL
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.run import Run
@@ -50,7 +51,7 @@ def print_cells(
 
 
 def show_json(summaries: Sequence[CellSummary], run: Run | None = None) -> str:
-    return summary_json.show_json(material_of(summaries, run))
+    return of_runs.show_json(material_of(summaries, run))
 
 
 def print_comparison(console: Console, found: Comparison) -> None:

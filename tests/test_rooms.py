@@ -9,6 +9,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -75,6 +77,24 @@ def test_a_room_imports_only_rooms_below_it(room: str) -> None:
     below = order()[: order().index(room) + 1]
     for path in sorted((SOURCES / room).rglob("*.py")):
         assert not imported(path) & set(order()) - set(below), path
+
+
+def files_imported(path: Path) -> Iterator[Path]:
+    """Also where a function does it, or only for types."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        if isinstance(node, ast.ImportFrom | ast.Import):
+            names += [".".join((*names[:1], name.name)) for name in node.names]
+        for name in names:
+            place = SOURCES.parent.joinpath(*name.split("."))
+            yield from (file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file())
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    packages = {SOURCES / "__init__.py"}
+    found = {path: {*files_imported(path)} - packages - {path} for path in SOURCES.rglob("*.py")}
+    assert len([*TopologicalSorter(found).static_order()]) >= len(found) > 500
+    assert not imported(SOURCES / "rooms.py")
 
 
 def test_each_hook_is_asked_for_and_each_that_is_asked_for_is_there() -> None:

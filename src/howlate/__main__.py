@@ -23,6 +23,7 @@ from howlate.system.outputs import surviving_readers, swallow
 from howlate.words import say
 from howlate.words.language import CatalogueError, called, choose
 from howlate.words.printable import without_controls
+from howlate.words.say import statement_of
 from howlate.words.statement import Statement, message
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _main(argv: list[str] | None) -> int:
         return _unexpected(problem)
     except MemoryError:
         return _print(
-            Statement.of(
+            statement_of(
                 "there is not enough memory",
                 remedy="end something else, or raise the limit (`ulimit -v`, memory.max of the cgroup)",
             ),
@@ -187,7 +188,7 @@ def _unexpected(problem: Exception) -> int:
     lines = str(problem).splitlines()
     fault = ": ".join((type(problem).__name__, *lines[:1]))
     return _print(
-        Statement.of(
+        statement_of(
             "this is a fault in howlate ({fault}); the traceback is in {report}",
             remedy="please report it with that file",
             fault=fault,
@@ -201,7 +202,7 @@ def _output_is_full(problem: OSError) -> int:
     """`howlate show RUN > file` on a full disk. Errors about files of a run name the file elsewhere."""
     swallow(sys.stdout.fileno())
     return _print(
-        Statement.of(
+        statement_of(
             "standard output could not be written ({reason})",
             remedy="make room there, or send it elsewhere",
             reason=problem.strerror,
@@ -227,7 +228,7 @@ def run() -> NoReturn:
     if 0 <= limit < LEAST_MIB << 20:  # without one it is -1
         _end(
             _print(
-                Statement.of(
+                statement_of(
                     "the address space is limited to {limit_mib:count} MiB, and howlate needs "
                     "{least_mib:count}",
                     remedy="raise the limit: `ulimit -v unlimited`",

@@ -6,6 +6,7 @@ from enum import IntEnum
 from typing import Any
 
 from howlate.words import say
+from howlate.words.say import statement_of
 from howlate.words.statement import Statement, message
 
 REMEDIED = message("remedied", "{problem}", remedy="{remedy}")
@@ -29,8 +30,8 @@ class HowlateError(Exception):
     exit_code = ExitCode.BROKEN
 
     def __init__(self, problem: Statement | str, /, *, remedy: str = "", **values: Any) -> None:
-        """With a statement, or with the templates of its sentences and their values (`Statement.of`)."""
-        self.statement = Statement.of(problem, remedy=remedy, **values)
+        """With a statement, or with the templates of its sentences and their values (`statement_of`)."""
+        self.statement = statement_of(problem, remedy=remedy, **values)
         super().__init__(self.statement)
 
     @property
@@ -55,14 +56,14 @@ class UsageError(HowlateError):
 
 def exclusive(*options: str) -> Statement:
     """The error about options that exclude each other."""
-    return Statement.of(
+    return statement_of(
         "{options} exclude each other", remedy="give one of them", options=" and ".join(options)
     )
 
 
 def needing(needed: str, *options: str) -> Statement:
     """The error about options that have no effect without another one."""
-    return Statement.of(
+    return statement_of(
         "{options:all}: only with {needed}",
         remedy="leave out what does not apply",
         options=options,
@@ -72,7 +73,7 @@ def needing(needed: str, *options: str) -> Statement:
 
 def named_twice(option: str, name: str) -> Statement:
     """The error about a name that an option has twice."""
-    return Statement.of("{option} names {name} twice", remedy="name it once", option=option, name=name)
+    return statement_of("{option} names {name} twice", remedy="name it once", option=option, name=name)
 
 
 class NotPossibleError(HowlateError):

@@ -15,6 +15,7 @@ import importlib
 import importlib.util
 import pkgutil
 import re
+import shlex
 import sys
 import warnings
 from collections.abc import Callable
@@ -23,9 +24,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
-
-from howlate.words.printable import without_controls
-from howlate.words.statement import Statement
 
 PACKAGE = "howlate"
 GROUP = "howlate.rooms"
@@ -44,21 +42,23 @@ class OutsideRoom:
     folder: Path
     distribution: str
 
-    def unusable(self, problem: object) -> Statement:
-        return Statement.of(
-            "the package {distribution} adds to howlate, and cannot be used: {reason}",
-            remedy="update it, or remove it: {python:shell} -m pip uninstall {distribution:shell}",
-            distribution=self.distribution,
-            reason=problem,
-            python=sys.executable,
-        )
+    @property
+    def remedy(self) -> str:
+        uninstall = shlex.join([sys.executable, "-m", "pip", "uninstall", self.distribution])
+        return f"update it, or remove it: {uninstall}"
+
+    def unusable(self, problem: object) -> str:
+        return f"the package {self.distribution} adds to howlate, and cannot be used: {problem}"
 
     def warn(self, problem: object) -> None:
         """Python prints a warning once."""
-        from howlate.words.say import advice, english, remedy
-
-        told = self.unusable(problem)
-        warnings.warn(without_controls(advice(english(told), remedy(told))), RoomWarning, stacklevel=1)
+        sentence = self.unusable(problem)
+        end = "" if sentence[-1] in ".?!" else "."
+        advice = f"{self.remedy[0].upper()}{self.remedy[1:]}."
+        shown = "".join(
+            sign if sign.isprintable() else ascii(sign)[1:-1] for sign in f"{sentence}{end} {advice}"
+        )
+        warnings.warn(shown, RoomWarning, stacklevel=1)
 
 
 @functools.cache
@@ -75,7 +75,7 @@ def outside() -> dict[str, OutsideRoom]:
         try:
             entries = Distribution.at(folder).entry_points.select(group=GROUP)
         except Exception as problem:
-            room.warn(_told(problem))
+            room.warn(problem_text(problem))
             continue
         for entry in entries:
             package = ""
@@ -88,7 +88,7 @@ def outside() -> dict[str, OutsideRoom]:
             spec = importlib.util.find_spec(room.package) if room.package else None
             place = next(iter(spec.submodule_search_locations or ()), None) if spec is not None else None
         except (Exception, SystemExit) as problem:
-            room.warn(_told(problem))
+            room.warn(problem_text(problem))
             continue
         if place is None:
             room.warn(f'there is no package "{value}"')
@@ -110,7 +110,8 @@ def _declaring() -> dict[str, Path]:
     return found
 
 
-def _told(problem: BaseException) -> str:
+def problem_text(problem: BaseException) -> str:
+    """In one line."""
     return ": ".join((type(problem).__name__, *str(problem).splitlines()[:1]))
 
 
@@ -152,40 +153,31 @@ def docstring(module: str) -> str:
     except (OSError, SyntaxError, ValueError) as problem:
         if room is None:
             raise
-        room.warn(_told(problem))
+        room.warn(problem_text(problem))
         return ""
 
 
 Plugin = TypeVar("Plugin")
 
 
-def plugin(module: str, name: str, kind: type[Plugin] | tuple[type[Plugin], ...]) -> Plugin:
-    """What a plug-in's file defines under this name. DamagedError if it cannot be used and is from outside."""
-    try:
-        found = getattr(importlib.import_module(module), name)
-        if not isinstance(found, kind):
-            raise TypeError(f"{name} of {module} is of another type")
-    except (Exception, SystemExit) as problem:
-        if (room := room_of(module)) is None:
-            raise
-        from howlate.errors import DamagedError
-
-        raise DamagedError(room.unusable(_told(problem))) from problem
+def load(module: str, name: str, kind: type[Plugin] | tuple[type[Plugin], ...]) -> Plugin:
+    """What a plug-in's file defines under this name."""
+    found = getattr(importlib.import_module(module), name)
+    if not isinstance(found, kind):
+        raise TypeError(f"{name} of {module} is of another type")
     return found
 
 
 def every_plugin(package: str, name: str, kind: type[Plugin] | tuple[type[Plugin], ...]) -> list[Plugin]:
     """The same of each file, without those from outside that cannot be used."""
-    from howlate.errors import DamagedError
-
     found = []
     for module in plugins(package).values():
         try:
-            found.append(plugin(module, name, kind))
-        except DamagedError as problem:
+            found.append(load(module, name, kind))
+        except (Exception, SystemExit) as problem:
             if (room := room_of(module)) is None:
                 raise
-            room.warn(problem.statement.values["reason"])
+            room.warn(problem_text(problem))
     return found
 
 
@@ -210,5 +202,5 @@ def _hooks_from_outside() -> list[ModuleType]:
             try:
                 modules.append(importlib.import_module(f"{package}.hooks"))
             except (Exception, SystemExit) as problem:
-                room.warn(_told(problem))
+                room.warn(problem_text(problem))
     return modules

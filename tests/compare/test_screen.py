@@ -14,7 +14,7 @@ from howlate.compare.compare import Comparison, compare, to_json
 from howlate.compare.in_report import comparison, lead
 from howlate.compare.screen import FEW_LINES, CompareRow, screen
 from howlate.document.first_screen.lines import LINES
-from howlate.document.of_runs import ReportInput
+from howlate.document.report_input import ReportInput
 from howlate.document.sheet import NOTHING, PAGE
 from howlate.errors import UsageError
 from howlate.model.summary import MISSES

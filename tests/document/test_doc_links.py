@@ -15,7 +15,8 @@ from howlate.document import doc_links
 from howlate.document.document import Document, Folded, Item
 from howlate.document.document_html import sections_html, sources
 from howlate.document.html import render, write_report
-from howlate.document.of_runs import ReportInput, document
+from howlate.document.of_runs import document
+from howlate.document.report_input import ReportInput
 from howlate.document.sheet import PAGE, Sheet
 from howlate.model.loaded import RunContent
 from howlate.model.summary import DeadlineSummary

@@ -13,7 +13,8 @@ import pytest
 from howlate.document import html, of_runs
 from howlate.document.document import Document, Folded, Section, Texts, to_json
 from howlate.document.document_html import sections_html
-from howlate.document.of_runs import DocumentPart, ReportInput, document
+from howlate.document.of_runs import document
+from howlate.document.report_input import DocumentPart, ReportInput
 from howlate.document.sheet import PAGE, TERMINAL, Sheet, Style
 from howlate.system.paths import ROOT
 from howlate.words.statement import MESSAGES, message

@@ -14,7 +14,8 @@ from howlate.charts import Subject
 from howlate.document.document import to_json
 from howlate.document.document_terminal import print_document
 from howlate.document.histogram import sheet
-from howlate.document.of_runs import ReportInput, document
+from howlate.document.of_runs import document
+from howlate.document.report_input import ReportInput
 from howlate.document.sheet import TERMINAL
 from howlate.document.table_terminal import print_bars
 from howlate.model.bins import Histogram

@@ -13,7 +13,7 @@ from howlate.document import html
 from howlate.document.answer import NO_ANSWER, NO_VALUE, NOT_LOADED, answer
 from howlate.document.cautions import AS_PUBLISHED, MISSING, NOT_RECORDED, NOT_YET, OF_ROWS
 from howlate.document.coarser import coarser
-from howlate.document.of_runs import JOINED, NO_CELL
+from howlate.document.report_input import JOINED, NO_CELL
 from howlate.errors import UsageError
 from howlate.model.bins import CellBins
 from howlate.model.summary import WATCHED, CellSummary

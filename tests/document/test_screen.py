@@ -27,7 +27,7 @@ from howlate.document.first_screen.on_screen import ScreenNote
 from howlate.document.first_screen.rows import ScreenRows, screen_rows
 from howlate.document.first_screen.screen import Parts, screen
 from howlate.document.first_screen.strips import LEAST_STRIP, DrawnRows
-from howlate.document.of_runs import ReportInput
+from howlate.document.report_input import ReportInput
 from howlate.document.sheet import TERMINAL
 from howlate.model.bins import CellBins
 from howlate.model.loaded import RunContent

@@ -13,7 +13,7 @@ from rich.console import Console
 from howlate.document.cautions import NOT_RECORDED
 from howlate.document.document import Document, Section
 from howlate.document.findings import LEVEL_NAMES, sheet, weightiest
-from howlate.document.of_runs import NO_CELL
+from howlate.document.report_input import NO_CELL
 from howlate.document.text import folded
 from howlate.document.units import unit_for
 from howlate.model.facts import Facts

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from howlate.document.of_runs import ReportInput
+from howlate.document.report_input import ReportInput
 from howlate.document.sheet import TERMINAL
 from howlate.imports.formats import RunImporter, all_importers
 from howlate.imports.formats._foreign import Foreign

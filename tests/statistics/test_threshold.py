@@ -10,7 +10,7 @@ from rich.console import Console
 
 from howlate.document import html
 from howlate.document.first_screen.screen import screen
-from howlate.document.of_runs import ReportInput
+from howlate.document.report_input import ReportInput
 from howlate.document.sheet import TERMINAL
 from howlate.model.loaded import RunContent
 from howlate.model.plan import Plan

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from howlate.cli._measure import exit_code_of
-from howlate.document.of_runs import ReportInput
+from howlate.document.of_runs import show_json
+from howlate.document.report_input import ReportInput
 from howlate.document.sheet import TERMINAL
-from howlate.document.summary_json import show_json
 from howlate.errors import ExitCode, UsageError
 from howlate.model.plan import Cell, Plan
 from howlate.store.ingest import ingest

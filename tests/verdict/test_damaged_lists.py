@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from howlate.document.of_runs import ReportInput
+from howlate.document.report_input import ReportInput
 from howlate.document.sheet import TERMINAL
 from howlate.errors import DamagedError
 from howlate.model.summary import CellSummary, DeadlineSummary, OfCpu

@@ -11,7 +11,7 @@ import made_inventory
 from howlate.document.first_screen.answer import ScreenAnswer
 from howlate.document.first_screen.brief import brief_of
 from howlate.document.first_screen.lines import LINES
-from howlate.document.of_runs import ReportInput
+from howlate.document.report_input import ReportInput
 from howlate.document.sheet import TERMINAL
 from howlate.store.loaded import load_run
 from howlate.verdict.cli.verdict import question_from

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from howlate.document.of_runs import ReportInput, document
+from howlate.document.of_runs import document
+from howlate.document.report_input import ReportInput
 from howlate.document.sheet import PAGE, TERMINAL, Sheet
 from howlate.model.cause import Cause, Why
 from howlate.model.loaded import RunContent

@@ -8,7 +8,7 @@ import pytest
 
 from howlate.document import html
 from howlate.document.document import Document
-from howlate.document.of_runs import JOINED
+from howlate.document.report_input import JOINED
 from howlate.model.loaded import RunContent
 from howlate.why.explained_cells import explained_cells
 from howlate.why.late_cases import case_sections, causes_section

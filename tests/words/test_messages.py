@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from howlate.words import language
 from howlate.words.quantities import MOST_LISTED, NARROW_SPACE, QUANTITIES, SEPARATORS
 from howlate.words.rooms import messages_of_results
-from howlate.words.say import AND_MORE, english, from_json, remedy, say, to_json
+from howlate.words.say import AND_MORE, english, from_json, remedy, say, statement_of, to_json
 from howlate.words.statement import MESSAGES, Message, Statement
 from messages import every_message, import_all, in_place, said_in
 
@@ -76,7 +76,7 @@ def written(value: Any, quantity: str) -> list[str]:
 def template_of(message: Message, statement: Statement) -> str:
     """The template that a statement has in the language that is spoken."""
     count = statement.values[message.by] if message.by else 1
-    return language.spoken_message(message, count) or (
+    return language.translated(message.id, message.text, message.many, count) or (
         message.many if message.many and count != 1 else message.text
     )
 
@@ -120,7 +120,7 @@ def test_a_sentence_in_its_place_has_its_values_and_remedy(room: str, data: st.D
             continue
         assert given_values == message.fields, message.id
         values = data.draw(statements_of(message), label=message.id).values
-        statement = Statement.of(message.text, remedy=message.remedy, **values)
+        statement = statement_of(message.text, remedy=message.remedy, **values)
         for field, quantity in parts_of(message.text).items():
             assert all(text in say(statement) for text in written(statement.values[field], quantity))
         assert from_json(json.loads(json.dumps(to_json(statement)))) == statement

@@ -10,7 +10,8 @@ import click
 from howlate.cli._language import as_typed, ready
 from howlate.cli._of_others import answer, program
 from howlate.cli._renamed import renamed
-from howlate.rooms import docstring, plugin, plugins
+from howlate.rooms import docstring, plugins
+from howlate.system.plugins import plugin
 
 
 class Folder(click.Group):

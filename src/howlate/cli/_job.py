@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from howlate.cli._options import together
+from howlate.cli._options import RunOptions, together
 
 if TYPE_CHECKING:
+    from howlate.measure.prepare import RunRequest
     from howlate.model.study import Study
 
 SECOND_NS = 10**9
@@ -72,6 +73,32 @@ class Job:
         changed_study = apply_changes(study, map(parse_change, asked))
         points = sum(math.prod(map(len, piece.axes.values())) for piece in changed_study.pieces())
         return (*asked, *self._length(points * changed_study.order.repetitions, long_ns))
+
+    def request(
+        self,
+        options: RunOptions,
+        study: str,
+        command: str,
+        own: tuple[str, ...] = (),
+        long_ns: int | None = None,
+    ) -> RunRequest:
+        """The study with its changes, and this task. `own`: the command's own options, for the sentence that says how
+        to continue; `long_ns`: see `changes`."""
+        from howlate.measure.prepare import RunRequest, settings_in_force
+        from howlate.studies import find_study
+
+        found = find_study(study)
+        return RunRequest(
+            found,
+            self.changes(found, options.changes, long_ns),
+            options.scale,
+            options.most_cells,
+            given=study,
+            seeds=options.seeds or 0,
+            command=command,
+            options=((f"--seeds={options.seeds}",) if options.seeds else ()) + own,
+            settings=settings_in_force(),
+        )
 
     def _policy(self) -> str | None:
         """--priority 90 is fifo:90, of the kind that --policy says."""

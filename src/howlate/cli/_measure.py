@@ -25,7 +25,7 @@ from howlate.words.statement import Statement
 if TYPE_CHECKING:
     from howlate.cli._options import RunOptions
     from howlate.cli._progress import ProgressLine
-    from howlate.document.of_runs import ReportInput
+    from howlate.document.report_input import ReportInput
     from howlate.measure.execute import Failure, Tally
     from howlate.measure.prepare import PlannedRun, RunRequest
     from howlate.measure.quiet import Look
@@ -238,7 +238,7 @@ def write_results(session: Session, tally: Tally, options: RunOptions) -> RunCon
     content = load_run(path)
     material = material_of([content], tally, path, histograms=options.histogram)
     if options.as_json:
-        from howlate.document.summary_json import show_json
+        from howlate.document.of_runs import show_json
 
         failed = [{"id": f.cell.id, **f.to_json()} for f in tally.failures]
         click.echo(show_json(material, run=str(path), failed=failed), nl=False)
@@ -293,7 +293,7 @@ def material_of(
 ) -> ReportInput:
     """What the terminal shows of runs, all but the paths; `every` cell where they are repeated, instead of each
     point's spread. `path`: as commands are given it."""
-    from howlate.document.of_runs import ReportInput, compared
+    from howlate.document.report_input import ReportInput, compared
     from howlate.document.sheet import TERMINAL
 
     several = len(runs) > 1 or any(content.run.study.reference for content in runs)

@@ -7,15 +7,11 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from howlate.rooms import hooks
-
-if TYPE_CHECKING:
-    from howlate.cli._job import Job
-    from howlate.measure.prepare import RunRequest
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -102,27 +98,6 @@ class RunOptions:
     histogram: bool = False
     brief: bool = False
     as_json: bool = False
-
-    def request(
-        self, study: str, command: str, job: Job, own: tuple[str, ...] = (), long_ns: int | None = None
-    ) -> RunRequest:
-        """The study with these changes, and the requested task. `own`: the command's own options, for the
-        sentence that says how to continue; `long_ns`: see `Job.changes`."""
-        from howlate.measure.prepare import RunRequest, settings_in_force
-        from howlate.studies import find_study
-
-        found = find_study(study)
-        return RunRequest(
-            found,
-            job.changes(found, self.changes, long_ns),
-            self.scale,
-            self.most_cells,
-            given=study,
-            seeds=self.seeds or 0,
-            command=command,
-            options=((f"--seeds={self.seeds}",) if self.seeds else ()) + own,
-            settings=settings_in_force(),
-        )
 
 
 run_options = together(

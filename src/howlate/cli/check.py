@@ -47,7 +47,7 @@ def command(
     if threshold is not None:
         changes = (*options.changes, f"threshold={limit_text('--threshold', threshold)}")
         options = replace(options, changes=changes)
-    asked = options.request("check", "run", job, long_ns=LONG_NS if long_ else None)
+    asked = job.request(options, "check", "run", long_ns=LONG_NS if long_ else None)
     own_policy = any(name == "policy" for name, _ in asked.parsed)
     asked = replace(asked, without_rights=not own_policy, explain=True)
     opened = opened_target(asked, target)

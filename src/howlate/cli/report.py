@@ -74,7 +74,7 @@ def command(
         _must_be_published(contents)
     if as_json:
         from howlate.cli._measure import material_of
-        from howlate.document.summary_json import show_json
+        from howlate.document.of_runs import show_json
 
         click.echo(show_json(material_of(contents, None, named[0][1])), nl=False)
     if form != "html":

@@ -72,7 +72,7 @@ def command(
     from howlate.errors import UsageError
     from howlate.model.decode import NOT_WITH
 
-    asked = options.request(study, "run", job)
+    asked = job.request(options, study, "run")
     if folder is not None:
         from howlate.cli._emit import emit
 

@@ -72,7 +72,7 @@ def _show(
     apart."""
     from howlate.cli._measure import material_of, print_brief, print_runs, print_screen
     from howlate.cli._named import tell_missing
-    from howlate.document.of_runs import answered
+    from howlate.document.report_input import answered
     from howlate.measure.session import reopen
     from howlate.sides.join import must_be_one_clock
     from howlate.store.loaded import load_run
@@ -86,7 +86,7 @@ def _show(
     must_be_one_clock(contents)
     missing = tell_missing(zip(runs, contents, strict=True))
     if as_json:
-        from howlate.document.summary_json import show_json
+        from howlate.document.of_runs import show_json
 
         click.echo(show_json(material_of(contents, None, runs[0], histograms=histogram)), nl=False)
         return missing

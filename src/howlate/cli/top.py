@@ -67,7 +67,7 @@ class TopLine(ProgressLine):
         from howlate.cli._strips import coloured
         from howlate.document.first_screen.lines import COLUMNS, LEAST_COLUMNS, typed
         from howlate.document.first_screen.screen import why_lines
-        from howlate.document.of_runs import ReportInput
+        from howlate.document.report_input import ReportInput
         from howlate.document.sheet import TERMINAL
         from howlate.store.loaded import load_run
 
@@ -173,7 +173,7 @@ def command(job: Job, *, threshold: str | None, no_wait: bool, options: RunOptio
     if threshold is not None:
         changes += (f"threshold={limit_text('--threshold', threshold)}",)
     options = replace(options, changes=changes)
-    asked = options.request("check", "run", job)
+    asked = job.request(options, "check", "run")
     own_policy = any(name == "policy" for name, _ in asked.parsed)
     asked = replace(asked, without_rights=not own_policy, explain=True)
     line = TopLine()

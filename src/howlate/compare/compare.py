@@ -29,7 +29,7 @@ from howlate.sides.printed_figures import PrintedDocument, PrintedLine, find_doc
 from howlate.sides.side_names import fact
 from howlate.sides.sides import FIGURES, LOAD, NOT_ALIKE, RUN, Decision, Once, SideRow, decisions
 from howlate.statistics.statistics import QUANTILES
-from howlate.words.say import english
+from howlate.words.say import english, statement_of
 from howlate.words.say import to_json as statement_json
 from howlate.words.statement import Statement, message
 
@@ -109,7 +109,7 @@ def _one_side(contents: Sequence[RunContent], joined: Joined) -> Statement:
     run. The remedy names the axes along which it can be compared."""
     empty = [content.name or content.run.id for content in contents if not content.cells]
     if empty:
-        return Statement.of(
+        return statement_of(
             "no cell is whole yet in {runs:all}",
             remedy="measure it to its end: the same command goes on with it",
             runs=empty,
@@ -120,12 +120,12 @@ def _one_side(contents: Sequence[RunContent], joined: Joined) -> Statement:
     options = [f"--by {label}" for label in labels_that_vary(joined.places)]
     axes = f", or compare along an axis with {', '.join(options)}" if options else ""
     if len(contents) > 1:
-        return Statement.of(
+        return statement_of(
             "no point was measured in more than one of these runs",
             remedy="measure the same study in both{axes}",
             axes=axes,
         )
-    return Statement.of(
+    return statement_of(
         "only {side} can be compared",
         remedy="name a run of another kernel{axes}",
         side=joined.sides[0].name,
@@ -139,7 +139,7 @@ def _unlike_guests(contents: Sequence[RunContent], joined: Joined) -> Statement 
     guests = list(dict.fromkeys(place.labels.get(GUEST, str(USUAL)) for place in joined.places))
     if len(contents) < 2 or len(guests) < 2 or joined.matched:
         return None
-    return Statement.of(
+    return statement_of(
         "these runs were measured in unlike guests ({guests:all}), in which the same instructions take "
         "different times",
         remedy="measure both in guests of one kind, or show them side by side with --by guest",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from howlate.compare.compare import Comparison
-    from howlate.document.of_runs import DocumentPart, ReportInput
+    from howlate.document.report_input import DocumentPart, ReportInput
     from howlate.model.loaded import RunContent
     from howlate.words.say import Text
 

@@ -10,7 +10,7 @@ from howlate.compare.document import published, section
 from howlate.compare.least_late import least_late
 from howlate.compare.screen import headline
 from howlate.document.document import Section, Texts
-from howlate.document.of_runs import DocumentPart, ReportInput
+from howlate.document.report_input import DocumentPart, ReportInput
 from howlate.document.sheet import PAGE, TERMINAL
 from howlate.model.loaded import RunContent
 from howlate.words.caption import Caption, Listed

@@ -19,7 +19,8 @@ from howlate.document.doc_links import linked
 from howlate.document.document import Document
 from howlate.document.document_html import sections_html
 from howlate.document.figure_html import script_json
-from howlate.document.of_runs import ReportInput, compared, document, explained
+from howlate.document.of_runs import document
+from howlate.document.report_input import ReportInput, compared, explained
 from howlate.document.results import Fit
 from howlate.document.sheet import PAGE
 from howlate.document.side_charts import over_sides

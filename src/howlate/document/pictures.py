@@ -18,7 +18,8 @@ from pathlib import Path
 from howlate.charts import Figure, Panel
 from howlate.document.document import ChartItem
 from howlate.document.html import asset
-from howlate.document.of_runs import ReportInput, compared, document
+from howlate.document.of_runs import document
+from howlate.document.report_input import ReportInput, compared
 from howlate.document.results import Fit
 from howlate.document.sheet import PAGE
 from howlate.document.side_charts import over_sides

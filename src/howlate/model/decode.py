@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from howlate.errors import REMEDIED, DamagedError, HowlateError, UsageError
 from howlate.system.opening import NotRegularError, TooLargeError, read_bytes
-from howlate.words.say import from_json
+from howlate.words.say import from_json, statement_of
 from howlate.words.statement import VERBATIM, Statement, message
 
 NEAREST = message("decode.nearest", 'did you mean "{name}"?')
@@ -88,7 +88,7 @@ def unknown(what: str, name: str, names: Iterable[str]) -> Statement:
 
 def twice(what: str, name: str, remedy: str) -> Statement:
     """The error about a name that may be given once."""
-    return Statement.of(
+    return statement_of(
         'the {what} "{name}" is given twice', remedy="{hint}", what=what, name=name, hint=remedy
     )
 
@@ -112,7 +112,7 @@ class Table:
 
     def fail(self, problem: Statement | str, /, *, remedy: str = "", **values: Any) -> HowlateError:
         """The error to raise about this table."""
-        stated = Statement.of(problem, remedy=remedy, **values)
+        stated = statement_of(problem, remedy=remedy, **values)
         where = f"{self.file}, {self.place}" if self.place else self.file
         return self.error(IN_FILE(file=where, problem=stated))
 

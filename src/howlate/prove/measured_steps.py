@@ -21,7 +21,7 @@ from howlate.prove.proof import Proof
 from howlate.prove.searched import ProofRequest, Showing, searched
 from howlate.prove.steps import build
 from howlate.store.run_folder import file_name
-from howlate.words.statement import Statement
+from howlate.words.say import statement_of
 
 BEGIN_NS = 100_000_000
 """Where the first window of a step begins, after the cell's start."""
@@ -83,7 +83,7 @@ class MeasuredSteps:
         if not step.label:
             kernel = build(self.build, step.name, self.folder / "kernels")
             if kernel is None:
-                return StepAnswer(StepSide.SKIP, why=Statement.of("its build ended with exit code 125"))
+                return StepAnswer(StepSide.SKIP, why=statement_of("its build ended with exit code 125"))
             own = (kernel,)
         try:
             with contextlib.closing(self.opened(step.label, own)) as target:

@@ -15,6 +15,7 @@ from howlate.model.facts import bracketed as bracketed  # checks have it from he
 from howlate.model.finding import Aim, Finding, Level
 from howlate.words import say
 from howlate.words.printable import shell_word
+from howlate.words.say import statement_of
 from howlate.words.statement import Statement, message
 
 UNKNOWN = message("doctor.not-known", "not known: {fact}: {reason}")
@@ -133,7 +134,7 @@ def _judged(
     **values: Any,
 ) -> Judgement:
     """`found`, `change`: templates over the values."""
-    statement = Statement.of(found, **values)
+    statement = statement_of(found, **values)
     return Judgement(level, statement, say.filled(change, {**statement.values, **values}), weight, hold)
 
 

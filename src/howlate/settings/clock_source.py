@@ -6,6 +6,7 @@ from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.settings._check import VALUE, Judgement, late, note, ok, unknown
 from howlate.settings._setting import MachineSetting, as_text
+from howlate.words.say import statement_of
 from howlate.words.statement import Statement
 
 SOURCE = "clock.source"
@@ -36,7 +37,7 @@ _GUEST = ("kvm-clock", "hyperv_clocksource_tsc_page", "xen", "hyperv_clocksource
 def _counters(facts: Facts, _aim: Aim) -> tuple[str, ...] | Statement:
     """The processor's own counter, if it is among the clock sources."""
     available = (facts.text(AVAILABLE) or "").split()
-    return tuple(name for name in ("tsc", "arch_sys_counter") if name in available) or Statement.of(
+    return tuple(name for name in ("tsc", "arch_sys_counter") if name in available) or statement_of(
         "no counter of the processor among the clock sources"
     )
 

@@ -9,6 +9,7 @@ from howlate.model.facts import Facts, format_cpus, parse_cpus
 from howlate.model.finding import Aim
 from howlate.settings._check import Judgement, late, measuring_cpus, note, ok, other_cpus, real_time, unknown
 from howlate.settings._setting import NO_OTHER_CPU, MachineSetting
+from howlate.words.say import statement_of
 from howlate.words.statement import Statement
 
 ISOLATED = "cpu.isolated"
@@ -42,7 +43,7 @@ SETTING = MachineSetting(
     causes=(Cause.IRQ, Cause.IPI, Cause.MIGRATION),
     only_named="it divides the whole machine while a cell is measured",
     refused=lambda facts: (
-        Statement.of("a thread cannot enter a cpuset of cgroup v2 alone")
+        statement_of("a thread cannot enter a cpuset of cgroup v2 alone")
         if facts.text("cgroup.version") == "v2"
         else None
     ),

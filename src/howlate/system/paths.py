@@ -11,7 +11,8 @@ from functools import cache
 from pathlib import Path
 
 from howlate.errors import ExitCode, NotPossibleError, TargetError
-from howlate.words.statement import Statement, message
+from howlate.words.say import statement_of
+from howlate.words.statement import message
 
 ABSENT = message("place.absent", "{path} does not exist", remedy="{remedy}")
 NO_RUN = message("place.no-run", "there is no {what} below {runs}/", remedy="{hint}")
@@ -131,7 +132,7 @@ def _ready(what: tuple[str, ...], words: str) -> None:
     code = subprocess.run([str(script), *what], check=False).returncode
     if code != 0:
         kind = NotPossibleError if code == ExitCode.NOT_POSSIBLE else TargetError
-        raise kind(Statement.of("{what} could not be prepared, for the reason above", what=words))
+        raise kind(statement_of("{what} could not be prepared, for the reason above", what=words))
 
 
 def emulator_clock_path() -> Path:

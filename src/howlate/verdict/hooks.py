@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from howlate.document.first_screen.on_screen import Ruled
-    from howlate.document.of_runs import DocumentPart, ReportInput
+    from howlate.document.report_input import DocumentPart, ReportInput
     from howlate.errors import ExitCode
     from howlate.model.loaded import RunContent
 
@@ -66,7 +66,7 @@ def rulings(content: RunContent) -> dict[str, str]:
 
 
 def json_members(material: ReportInput) -> dict[str, Any]:
-    """For document/summary_json.py: `verdicts`, if a deadline was stated."""
+    """For document/of_runs.py: `verdicts`, if a deadline was stated."""
     from howlate.verdict.in_report import json_members
 
     return json_members(material)

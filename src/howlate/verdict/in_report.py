@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from howlate.document.document import Section, texts
-from howlate.document.of_runs import DocumentPart, ReportInput
+from howlate.document.report_input import DocumentPart, ReportInput
 from howlate.document.sheet import PAGE, TERMINAL
 from howlate.model.loaded import RunContent
 from howlate.rooms import hooks

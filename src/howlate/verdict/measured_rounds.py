@@ -17,6 +17,7 @@ from howlate.verdict import MOST_ROUNDS
 from howlate.verdict.judge import ROUNDS_APART, looked_at, until_decided
 from howlate.verdict.rounds import is_decided, needed_s, possible, until_round, whole_rounds
 from howlate.verdict.ruling import Question
+from howlate.words.say import statement_of
 from howlate.words.statement import Statement
 
 ROUNDS = ("order.kind", "order.repetitions")
@@ -64,7 +65,7 @@ class Until(MeasuredRounds):
         """That nothing is measured where --at-most does not allow what is needed."""
         if not (missing_s := self.missing_s(prepared, whole)):
             return None
-        return Statement.of(
+        return statement_of(
             "INCONCLUSIVE: this needs {needed_s:seconds-at-most} of measuring at least, and --at-most "
             "allows {at_most_s:seconds}. Nothing was measured.",
             needed_s=missing_s,
@@ -140,7 +141,7 @@ class Apart(MeasuredRounds):
             left_s = begun + (number - first) * self.every_s - time.monotonic()
             if left_s > 0:
                 tell(
-                    Statement.of(
+                    statement_of(
                         "waiting for round {number} of {of}, which begins in {left_s:seconds}",
                         number=number,
                         of=last,

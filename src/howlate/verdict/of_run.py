@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from howlate.document.of_runs import explained
+from howlate.document.report_input import explained
 from howlate.errors import DamagedError, UsageError
 from howlate.model.loaded import RunContent
 from howlate.model.run import Run
@@ -26,7 +26,7 @@ from howlate.verdict.ruling import Question
 from howlate.verdict.verdict import with_extrapolation
 from howlate.verdict.verdict_json import verdict_json
 from howlate.verdict.whole import outcome_of, ruling_of
-from howlate.words.say import english, to_json
+from howlate.words.say import english, statement_of, to_json
 from howlate.words.statement import Statement
 
 
@@ -36,7 +36,7 @@ def verdicts_of(
     """A verdict for each row of the run; a question without a deadline takes each row's own."""
     if not content.summaries:
         raise (DamagedError if content.gone else UsageError)(
-            Statement.of(
+            statement_of(
                 "no cell of {run} is whole, so there is nothing to judge",
                 remedy="measure it again, or continue it with the same command and --out",
                 run=run,
@@ -63,9 +63,9 @@ def _no_deadline(run: Path, content: RunContent) -> Statement:
     """What was seen without a deadline, where it was counted."""
     ladder = ladder_of(content)
     return (
-        Statement.of("{run} was measured without a deadline", remedy="give one: --deadline 200us", run=run)
+        statement_of("{run} was measured without a deadline", remedy="give one: --deadline 200us", run=run)
         if ladder is None
-        else Statement.of(
+        else statement_of(
             "{run} was measured without a deadline. {seen}",
             remedy="give one: --deadline 200us",
             run=run,
@@ -76,7 +76,7 @@ def _no_deadline(run: Path, content: RunContent) -> Statement:
 
 def _nothing_late(run: Path, content: RunContent) -> Statement:
     """Why no deadline can be held against this run."""
-    return Statement.of(
+    return statement_of(
         "{run} has no column that is known to be a latency: {tests:items}",
         remedy="see what was measured: `howlate show {run:shell}`; measure a run of an older howlate again",
         run=run,

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from howlate.document.first_screen.on_screen import Ruled, ScreenNote
-from howlate.document.of_runs import ReportInput
+from howlate.document.report_input import ReportInput
 from howlate.verdict.document import beside
 from howlate.verdict.in_report import rows
 from howlate.verdict.judge import Judged

@@ -13,7 +13,7 @@ from howlate.document.first_screen.rows import ScreenRow
 from howlate.document.first_screen.screen import Parts, head_lines, last_lines
 from howlate.document.first_screen.strips import later_text
 from howlate.document.first_screen.table import ScreenColumn, ScreenTable
-from howlate.document.of_runs import ReportInput
+from howlate.document.report_input import ReportInput
 from howlate.document.sheet import NOTHING
 from howlate.statistics.labels import axes_that_vary, heading
 from howlate.verdict.extrapolate import as_statements

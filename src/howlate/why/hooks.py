@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from howlate.document.first_screen.on_screen import Reasons
-    from howlate.document.of_runs import DocumentPart, ReportInput
+    from howlate.document.report_input import DocumentPart, ReportInput
     from howlate.document.results import WithCases
     from howlate.model.loaded import RunContent
     from howlate.verdict.judge import Judged

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import cast
 
 from howlate.document.document import Folded, Section
-from howlate.document.of_runs import DocumentPart, ReportInput
+from howlate.document.report_input import DocumentPart, ReportInput
 from howlate.document.results import WithCases
 from howlate.document.sheet import PAGE, TERMINAL
 from howlate.model.loaded import RunContent

@@ -14,7 +14,7 @@ from howlate.document.first_screen.on_page import head, title
 from howlate.document.flame import flame_html
 from howlate.document.html import fits, fitted
 from howlate.document.html import page as html_page
-from howlate.document.of_runs import FEWER_DRAWN, JOINED, ReportInput
+from howlate.document.report_input import FEWER_DRAWN, JOINED, ReportInput
 from howlate.document.results import Fit, latest
 from howlate.document.sheet import PAGE
 from howlate.document.text import virtual_note

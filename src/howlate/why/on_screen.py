@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from howlate.document.findings import briefly
 from howlate.document.first_screen.on_screen import Reasons, ScreenAdvice, ScreenNote, ScreenReason
-from howlate.document.of_runs import ReportInput
+from howlate.document.report_input import ReportInput
 from howlate.model.cause import ORDINARY, Cause
 from howlate.model.finding import Finding
 from howlate.model.run import BY_HAND, NOT_EXPLAINED

@@ -1,7 +1,7 @@
 """The reader's language. English is the source text; gettext translates it, and another language's catalogue
 is read only if that language is chosen (docs/how-to/languages.md, docs/adr/0007-statements-and-gettext.md).
 
-Only results are translated: messages by their ids (`spoken_message`), and the texts around them: `_("{count} of
+Only results are translated: messages by their ids (`translated`), and the texts around them: `_("{count} of
 {most} cells").format(count=..., most=...)`.
 """
 
@@ -15,10 +15,6 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from howlate.words.statement import Message
 
 SOURCE = "en"
 """The language of the source text, which needs no catalogue."""
@@ -113,12 +109,12 @@ def sentences(*texts: str) -> str:
     return " ".join(filter(None, texts)).replace("。 ", "。")
 
 
-def spoken_message(message: Message, count: int) -> str:
-    """The template of a message in the reader's language, for a count; "" if it has none there. The message's id is
-    the context of its translation."""
-    if message.many:
-        return _spoken.npgettext(message.id, message.text, message.many, count)
-    return _spoken.pgettext(message.id, message.text)
+def translated(message_id: str, text: str, many: str, count: int) -> str:
+    """The template of a message in the reader's language, for a count; "" if there is none. The message's id is the
+    context of its translation."""
+    if many:
+        return _spoken.npgettext(message_id, text, many, count)
+    return _spoken.pgettext(message_id, text)
 
 
 def called() -> str:

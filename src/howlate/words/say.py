@@ -9,17 +9,17 @@ from typing import Any, Union
 
 from howlate.words import language
 from howlate.words.caption import Capitalised, Caption, Listed
-from howlate.words.language import SOURCE, as_called, sentences, spoken, spoken_message
+from howlate.words.language import SOURCE, as_called, sentences, spoken
 from howlate.words.quantities import MOST_LISTED, QUANTITIES, SEPARATORS, grouped, sentence_case
 from howlate.words.rooms import modules_of_results
-from howlate.words.statement import MESSAGES, Message, Statement, message
+from howlate.words.statement import MESSAGES, TEXTS, VERBATIM, Message, Statement, message, plain
 
 AND_MORE = message("list.and-more", "{shown} and {count} more")
 
 
 def say(statement: Statement) -> str:
     """A statement in the reader's language, with commands as the reader types them."""
-    return as_called(_text(statement, spoken_message))
+    return as_called(_text(statement, _spoken))
 
 
 Text = Union[Statement, Caption, Listed, Capitalised, str, "tuple[Text, ...]"]
@@ -82,6 +82,15 @@ def filled(template: str, values: Mapping[str, Any]) -> str:
     return _Filler(_source).format(template, **values)
 
 
+def statement_of(text: Statement | str, /, *, remedy: str = "", **values: Any) -> Statement:
+    """A sentence that is written where it is said, in English: `text` and `remedy` are templates like a message's.
+    What is stored with a result, counted in plural or translated has a message; its statement is given back."""
+    if isinstance(text, Statement):
+        return text
+    plainly = {name: plain(value, is_text=name in TEXTS) for name, value in values.items()}
+    return Statement(VERBATIM, plainly, filled(text, plainly), filled(remedy, plainly))
+
+
 def advice(message: str, remedy: str) -> str:
     """A message and its remedy as sentences, with commands as the reader types them."""
     ends = ".?!。？"
@@ -130,6 +139,10 @@ CAPTIONS = (Caption, Listed, Capitalised)
 
 Templates = Callable[[Message, int], str]
 """The template of a message for a count; "" if there is none."""
+
+
+def _spoken(message: Message, count: int) -> str:
+    return language.translated(message.id, message.text, message.many, count)
 
 
 def _source(message: Message, count: int) -> str:

@@ -58,7 +58,7 @@ class Message:
                 f"the message {self.id} has the fields {sorted(self.fields)}, not {sorted(values)}"
             )
         return Statement(
-            self.id, {name: _plain(value, is_text=name in TEXTS) for name, value in values.items()}
+            self.id, {name: plain(value, is_text=name in TEXTS) for name, value in values.items()}
         )
 
 
@@ -78,10 +78,10 @@ TEXTS = ("reason", "problem", "console", "last", "said", "output", "hint", "reme
 """Values that are sentences of others and may have several lines. All other texts are names, on one line each."""
 
 
-def _plain(value: Any, *, is_text: bool = False) -> Any:
+def plain(value: Any, *, is_text: bool = False) -> Any:
     """A value in the form that a statement stores: paths, errors of the system and the like as text."""
     if isinstance(value, (list, tuple)):
-        return tuple(_plain(each, is_text=is_text) for each in value)
+        return tuple(plain(each, is_text=is_text) for each in value)
     if isinstance(value, PurePath) or (type(value) is str and not is_text):
         return OneLine(str(value))
     return (
@@ -111,18 +111,6 @@ class Statement:
     """The English text of a statement that no message of this howlate makes; "" otherwise."""
     remedy: str = ""
     """What to do about it, in English, where no message knows it; "" if there is nothing to do."""
-
-    @staticmethod
-    def of(text: Statement | str, /, *, remedy: str = "", **values: Any) -> Statement:
-        """A sentence that is written where it is said, in English: `text` and `remedy` are templates like a
-        message's. What is stored with a result, counted in plural or translated has a message; its statement is
-        given back."""
-        if isinstance(text, Statement):
-            return text
-        from howlate.words.say import filled
-
-        plain = {name: _plain(value, is_text=name in TEXTS) for name, value in values.items()}
-        return Statement(VERBATIM, plain, filled(text, plain), filled(remedy, plain))
 
     @staticmethod
     def verbatim(text: str, message_id: str = VERBATIM) -> Statement:

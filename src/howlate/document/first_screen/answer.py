@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from howlate.document.first_screen import notes
 from howlate.document.first_screen.on_screen import Reasons, Ruled, ScreenNote
 from howlate.document.first_screen.rows import ScreenRow, ScreenRows, screen_rows
-from howlate.document.of_runs import ReportInput
+from howlate.document.report_input import ReportInput
 from howlate.document.sheet import NOTHING
 from howlate.figures.words import things_of
 from howlate.rooms import hooks

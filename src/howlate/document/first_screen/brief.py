@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from howlate.document.first_screen.answer import ScreenAnswer
-from howlate.document.of_runs import ReportInput
+from howlate.document.report_input import ReportInput
 from howlate.statistics.labels import axes_that_vary
 from howlate.words.printable import shell_word
 

@@ -11,7 +11,7 @@ from howlate.document.first_screen.on_screen import ScreenNote
 from howlate.document.first_screen.rows import ScreenRow
 from howlate.document.machine import facts_of, is_virtual, place
 from howlate.document.missing import missing_of
-from howlate.document.of_runs import ReportInput
+from howlate.document.report_input import ReportInput
 from howlate.document.text import virtual_note
 from howlate.model.loaded import RunContent
 from howlate.model.preemption import preemption_of, spelt

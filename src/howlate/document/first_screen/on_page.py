@@ -14,7 +14,7 @@ from howlate.document.first_screen.notes import circumstances, one_line
 from howlate.document.first_screen.on_screen import Reasons
 from howlate.document.first_screen.rows import ScreenRow
 from howlate.document.first_screen.strips import later_text
-from howlate.document.of_runs import NO_CELL, ReportInput, answered, left_out, question, thresholds
+from howlate.document.report_input import NO_CELL, ReportInput, answered, left_out, question, thresholds
 from howlate.document.sheet import Column, Row, Sheet, SheetCell, labels, numbers
 from howlate.document.sheet import texts as column
 from howlate.document.text import every_note

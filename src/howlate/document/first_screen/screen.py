@@ -29,7 +29,7 @@ from howlate.document.first_screen.lines import (
 )
 from howlate.document.first_screen.on_screen import Reasons, ScreenNote
 from howlate.document.first_screen.strips import DrawnRows
-from howlate.document.of_runs import NO_CELL, ReportInput
+from howlate.document.report_input import NO_CELL, ReportInput
 from howlate.model.loaded import RunContent
 from howlate.rooms import hooks
 from howlate.words.caption import Caption

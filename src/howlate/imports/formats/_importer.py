@@ -13,6 +13,7 @@ from howlate.measure.execute import Failure
 from howlate.model.run import Run
 from howlate.store.stream import Recording
 from howlate.system.opening import open_file
+from howlate.words.say import statement_of
 from howlate.words.statement import Statement
 
 NO_MAP: Mapping[str, str] = MappingProxyType({})
@@ -105,7 +106,7 @@ def not_together(what: str) -> UsageError:
 
 def same_measurement(path: object, other: object) -> Statement:
     """The error about a measurement that is there twice."""
-    return Statement.of(
+    return statement_of(
         "{path} and {other} are the same measurement",
         remedy="name each measurement once",
         path=path,

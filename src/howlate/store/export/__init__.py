@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from howlate.rooms import plugin, plugins
+from howlate.rooms import plugins
 from howlate.store.export._format import Format
+from howlate.system.plugins import plugin
 
 __all__ = ["Format", "find_format", "names"]
 

@@ -132,7 +132,7 @@ def command(
     from howlate.cli._measure import print_brief
     from howlate.cli._screen import print_lines
     from howlate.document.missing import missing_of
-    from howlate.document.of_runs import ReportInput
+    from howlate.document.report_input import ReportInput
     from howlate.document.sheet import TERMINAL
     from howlate.store.files import write_output
     from howlate.store.loaded import load_run

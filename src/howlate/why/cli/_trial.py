@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._options import out_option, together
-from howlate.words.statement import Statement
 
 if TYPE_CHECKING:
     from howlate.why.flow import ExplainedRun
@@ -74,11 +73,12 @@ def try_remedies(found: ExplainedRun, options: TrialOptions) -> int:
     from howlate.why.late_cases import cause_text
     from howlate.why.remedy_trial import target_of, trial_of
     from howlate.words.say import say as said
+    from howlate.words.say import statement_of
 
     trial = trial_of(found, PAIRS if options.pairs is None else options.pairs)
     asked = with_length(trial.request, options.seconds) if options.seconds else trial.request
     tried = tuple(f"{cause_text(cause, '')}: {', '.join(knobs)}" for cause, knobs in trial.causes.items())
-    measured = Statement.of(
+    measured = statement_of(
         "Measured again: {cell}, {pairs} times with each knob and without ({tried:items})",
         cell=trial.cell.point,
         pairs=asked.pairs,

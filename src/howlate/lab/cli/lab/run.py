@@ -122,7 +122,7 @@ def command(
     from howlate.cli._measure import measure
     from howlate.lab.targets.lab import open_lab
 
-    request = options.request(study, "lab run", job, _own_options(kernels, lab))
+    request = job.request(options, study, "lab run", _own_options(kernels, lab))
     labels = _kernels(request, kernels, lab.own)
     cpus = lab.cpus if lab.cpus is not None else request.study.cpus or None
     lab = replace(lab, jobs=lab.jobs or request.settings.count("jobs"), cpus=cpus)
