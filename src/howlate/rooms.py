@@ -181,6 +181,16 @@ def every_plugin(package: str, name: str, kind: type[Plugin] | tuple[type[Plugin
     return found
 
 
+def later(module: str, name: str) -> Callable[..., Any]:
+    """A hook of a room: what a module of it has under this name, which is imported when the hook is called."""
+
+    def hook(*arguments: Any) -> Any:
+        found = getattr(importlib.import_module(module), name)
+        return found(*arguments) if callable(found) else found
+
+    return hook
+
+
 def hooks(name: str) -> list[Callable[..., Any]]:
     """The functions of that name in the rooms' hooks.py."""
     home = Path(__file__).parent

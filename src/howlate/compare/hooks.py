@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from howlate.rooms import later
+
 if TYPE_CHECKING:
-    from howlate.compare.compare import Comparison
-    from howlate.document.report_input import DocumentPart, ReportInput
-    from howlate.model.loaded import RunContent
-    from howlate.words.say import Text
+    pass
 
 
 def modules_of_results() -> tuple[str, ...]:
@@ -28,22 +26,9 @@ def modules_of_results() -> tuple[str, ...]:
     )
 
 
-def comparison(runs: Sequence[RunContent], by: str) -> Comparison | None:
-    """For document/of_runs.py: along the label `by`, else of kernels if there are several."""
-    from howlate.compare.in_report import comparison
-
-    return comparison(runs, by)
-
-
-def parts() -> tuple[DocumentPart, ...]:
-    """For document/of_runs.py: the comparison on the page, a study's tables in the terminal."""
-    from howlate.compare.in_report import PARTS
-
-    return PARTS
-
-
-def lead(material: ReportInput) -> Sequence[Text]:
-    """For document/of_runs.py: what its conclusions begin with."""
-    from howlate.compare.in_report import lead
-
-    return lead(material)
+comparison = later("howlate.compare.in_report", "comparison")
+"""For document/of_runs.py: along the label `by`, else of kernels if there are several."""
+parts = later("howlate.compare.in_report", "PARTS")
+"""For document/of_runs.py: the comparison on the page, a study's tables in the terminal."""
+lead = later("howlate.compare.in_report", "lead")
+"""For document/of_runs.py: what its conclusions begin with."""

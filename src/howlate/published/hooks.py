@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from howlate.rooms import later
+
 if TYPE_CHECKING:
-    from howlate.compare.compare import Comparison
-    from howlate.compare.topics import Topic
-    from howlate.document.document import ChartItem
-    from howlate.document.sheet import Sheet
-    from howlate.model.loaded import RunContent
     from howlate.sides.printed_figures import PrintedDocument
-    from howlate.words.statement import Statement
 
 
 def find_document(name: str) -> PrintedDocument:
@@ -30,18 +25,10 @@ def of_both_modes(name: str) -> bool:
     return name in references() and len(set(find_reference(name).modes.values())) > 1
 
 
-def layouts(comparison: Comparison) -> list[Sheet]:
-    """For compare/document.py."""
-    from howlate.published.layouts import layouts
-
-    return layouts(comparison)
-
-
-def conclusion(topic: Topic, first: int, second: int) -> list[Statement]:
-    """For compare/relations.py."""
-    from howlate.published.steadier import conclusion
-
-    return conclusion(topic, first, second)
+layouts = later("howlate.published.layouts", "layouts")
+"""For compare/document.py."""
+conclusion = later("howlate.published.steadier", "conclusion")
+"""For compare/relations.py."""
 
 
 def modules_of_results() -> tuple[str, ...]:
@@ -49,8 +36,5 @@ def modules_of_results() -> tuple[str, ...]:
     return ("howlate.published.as_published", "howlate.published.layouts", "howlate.published.steadier")
 
 
-def published_figures(contents: Sequence[RunContent]) -> Iterator[ChartItem]:
-    """For document/side_charts.py."""
-    from howlate.published.as_published import published_figures
-
-    return published_figures(contents)
+published_figures = later("howlate.published.as_published", "published_figures")
+"""For document/side_charts.py."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from howlate.rooms import later
+
 if TYPE_CHECKING:
-    from howlate.document.first_screen.on_screen import Ruled
-    from howlate.document.report_input import DocumentPart, ReportInput
-    from howlate.errors import ExitCode
+    from howlate.document.report_input import ReportInput
     from howlate.model.loaded import RunContent
 
 
@@ -36,11 +36,8 @@ def modules_of_results() -> tuple[str, ...]:
     )
 
 
-def parts() -> tuple[DocumentPart, ...]:
-    """For document/of_runs.py: the section of the verdicts."""
-    from howlate.verdict.in_report import PARTS
-
-    return PARTS
+parts = later("howlate.verdict.in_report", "PARTS")
+"""For document/of_runs.py: the section of the verdicts."""
 
 
 def judges(material: ReportInput) -> bool:
@@ -50,11 +47,8 @@ def judges(material: ReportInput) -> bool:
     return bool(material.once(rows))
 
 
-def ruled(material: ReportInput) -> Ruled | None:
-    """For document/first_screen/screen.py: the verdict on the run; None where no deadline was stated."""
-    from howlate.verdict.on_screen import ruled
-
-    return ruled(material)
+ruled = later("howlate.verdict.on_screen", "ruled")
+"""For document/first_screen/screen.py: the verdict on the run; None where no deadline was stated."""
 
 
 def rulings(content: RunContent) -> dict[str, str]:
@@ -65,18 +59,10 @@ def rulings(content: RunContent) -> dict[str, str]:
     return by_id(stated(content))
 
 
-def json_members(material: ReportInput) -> dict[str, Any]:
-    """For document/of_runs.py: `verdicts`, if a deadline was stated."""
-    from howlate.verdict.in_report import json_members
-
-    return json_members(material)
-
-
-def exit_code(measured: ExitCode, content: RunContent) -> ExitCode:
-    """For cli/_measure.py: that of the verdicts, unless something was not measured."""
-    from howlate.verdict.whole import exit_code
-
-    return exit_code(measured, content)
+json_members = later("howlate.verdict.in_report", "json_members")
+"""For document/of_runs.py: `verdicts`, if a deadline was stated."""
+exit_code = later("howlate.verdict.whole", "exit_code")
+"""For cli/_measure.py: that of the verdicts, unless something was not measured."""
 
 
 def measuring_options() -> Callable[[Any], Any]:

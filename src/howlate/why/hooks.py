@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from howlate.rooms import later
+
 if TYPE_CHECKING:
-    from howlate.document.first_screen.on_screen import Reasons
-    from howlate.document.report_input import DocumentPart, ReportInput
-    from howlate.document.results import WithCases
+    from howlate.document.report_input import ReportInput
     from howlate.model.loaded import RunContent
-    from howlate.verdict.judge import Judged
     from howlate.why.explained_cells import ExplainedCell
     from howlate.words.statement import Statement
 
@@ -36,11 +35,8 @@ def modules_of_results() -> tuple[str, ...]:
     )
 
 
-def parts() -> tuple[DocumentPart, ...]:
-    """For document/of_runs.py: what knobs buy, and why samples were late."""
-    from howlate.why.in_report import PARTS
-
-    return PARTS
+parts = later("howlate.why.in_report", "PARTS")
+"""For document/of_runs.py: what knobs buy, and why samples were late."""
 
 
 def opening(material: ReportInput) -> Iterator[Statement]:
@@ -64,17 +60,7 @@ def explained(content: RunContent) -> dict[str, ExplainedCell]:
     return {cell.id: cell for cell in explained_cells(content)}
 
 
-def reasons(material: ReportInput) -> Reasons | None:
-    """For document/first_screen/screen.py: why samples were late."""
-    from howlate.why.on_screen import reasons
-
-    return reasons(material)
-
-
-def doubts(
-    content: RunContent, rows: Sequence[Judged], explained: Mapping[str, WithCases]
-) -> Sequence[Statement]:
-    """For verdict/in_report.py: which rows are on samples that recording made slower."""
-    from howlate.why.in_report import doubts
-
-    return doubts(content, rows, explained)
+reasons = later("howlate.why.on_screen", "reasons")
+"""For document/first_screen/screen.py: why samples were late."""
+doubts = later("howlate.why.in_report", "doubts")
+"""For verdict/in_report.py: which rows are on samples that recording made slower."""
