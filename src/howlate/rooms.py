@@ -27,6 +27,7 @@ from typing import Any, TypeVar
 
 PACKAGE = "howlate"
 GROUP = "howlate.rooms"
+_OF_NO_RESULT = ("cli", "export", "lab", "hooks")
 ROOMS = ("verdict", "compare", "lab", "why", "prove", "history", "imports", "published", "notebook")
 
 
@@ -187,6 +188,17 @@ def later(module: str, name: str) -> Callable[..., Any]:
     def hook(*arguments: Any) -> Any:
         found = getattr(importlib.import_module(module), name)
         return found(*arguments) if callable(found) else found
+
+    return hook
+
+
+def modules_in(package: str, without: str = "") -> Callable[[], tuple[str, ...]]:
+    """The hook `modules_of_results` of a room: its modules, without commands, exporters, the lab, and those named."""
+    left_out = re.compile("|".join(rf"{package}\.{name}" for name in (*_OF_NO_RESULT, *without.split())))
+
+    def hook() -> tuple[str, ...]:
+        every = pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}.")
+        return tuple(each.name for each in every if not left_out.match(each.name))
 
     return hook
 

@@ -4,28 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from howlate.rooms import later
+from howlate.rooms import later, modules_in
 
 if TYPE_CHECKING:
     pass
 
 
-def modules_of_results() -> tuple[str, ...]:
-    """For words/rooms.py: the modules here whose texts are translated."""
-    return (
-        "howlate.compare.boundaries",
-        "howlate.compare.compare",
-        "howlate.compare.conclusions",
-        "howlate.compare.document",
-        "howlate.compare.equal",
-        "howlate.compare.in_report",
-        "howlate.compare.least_late",
-        "howlate.compare.relations",
-        "howlate.compare.screen",
-        "howlate.compare.trends",
-    )
-
-
+modules_of_results = modules_in("howlate.compare")
+"""For words/rooms.py: the modules here whose texts are translated."""
 comparison = later("howlate.compare.in_report", "comparison")
 """For document/of_runs.py: along the label `by`, else of kernels if there are several."""
 parts = later("howlate.compare.in_report", "PARTS")

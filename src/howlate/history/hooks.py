@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
+from howlate.rooms import modules_in
 
-def modules_of_results() -> tuple[str, ...]:
-    """For words/rooms.py: the modules here whose texts are translated."""
-    return (
-        "howlate.history.chart",
-        "howlate.history.courses",
-        "howlate.history.document",
-        "howlate.history.history",
-        "howlate.history.screen",
-    )
+modules_of_results = modules_in("howlate.history", without="catalogue query")
+"""For words/rooms.py: the modules here whose texts are translated."""

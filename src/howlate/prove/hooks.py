@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
+from howlate.rooms import modules_in
 
-def modules_of_results() -> tuple[str, ...]:
-    """For words/rooms.py: the modules here whose texts are translated."""
-    return (
-        "howlate.prove.bisected",
-        "howlate.prove.bisected_document",
-        "howlate.prove.chart",
-        "howlate.prove.claim",
-        "howlate.prove.document",
-        "howlate.prove.proof",
-        "howlate.prove.screen",
-    )
+modules_of_results = modules_in("howlate.prove", without="forked_part measured_steps")
+"""For words/rooms.py: the modules here whose texts are translated."""

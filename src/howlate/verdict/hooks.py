@@ -5,37 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from howlate.rooms import later
+from howlate.rooms import later, modules_in
 
 if TYPE_CHECKING:
     from howlate.document.report_input import ReportInput
     from howlate.model.loaded import RunContent
 
 
-def modules_of_results() -> tuple[str, ...]:
-    """For words/rooms.py: the modules here whose texts are translated."""
-    return (
-        "howlate.verdict.charts.matrix",
-        "howlate.verdict.document",
-        "howlate.verdict.evidence",
-        "howlate.verdict.extrapolate",
-        "howlate.verdict.forbids",
-        "howlate.verdict.in_report",
-        "howlate.verdict.judge",
-        "howlate.verdict.on_screen",
-        "howlate.verdict.row_statements",
-        "howlate.verdict.promise_bounds",
-        "howlate.verdict.promise_facts",
-        "howlate.verdict.promise_sentence",
-        "howlate.verdict.rate",
-        "howlate.verdict.row_statements",
-        "howlate.verdict.screen",
-        "howlate.verdict.stretch",
-        "howlate.verdict.verdict",
-        "howlate.verdict.whole",
-    )
-
-
+modules_of_results = modules_in("howlate.verdict", without="measured_rounds")
+"""For words/rooms.py: the modules here whose texts are translated."""
 parts = later("howlate.verdict.in_report", "PARTS")
 """For document/of_runs.py: the section of the verdicts."""
 

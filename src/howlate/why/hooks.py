@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from howlate.rooms import later
+from howlate.rooms import later, modules_in
 
 if TYPE_CHECKING:
     from howlate.document.report_input import ReportInput
@@ -14,27 +14,8 @@ if TYPE_CHECKING:
     from howlate.words.statement import Statement
 
 
-def modules_of_results() -> tuple[str, ...]:
-    """For words/rooms.py: the modules here whose texts are translated."""
-    return (
-        "howlate.why.advise.advice",
-        "howlate.why.advise.chart",
-        "howlate.why.advise.document",
-        "howlate.why.calibrate.document",
-        "howlate.why.cause_words",
-        "howlate.why.charts.causes",
-        "howlate.why.in_report",
-        "howlate.why.late_cases",
-        "howlate.why.late_counters",
-        "howlate.why.late_page",
-        "howlate.why.late_parts",
-        "howlate.why.on_screen",
-        "howlate.why.recorded",
-        "howlate.why.replayed.pair_document",
-        "howlate.why.screen",
-    )
-
-
+modules_of_results = modules_in("howlate.why", without="advise.flips advise.flow replayed.flow")
+"""For words/rooms.py: the modules here whose texts are translated."""
 parts = later("howlate.why.in_report", "PARTS")
 """For document/of_runs.py: what knobs buy, and why samples were late."""
 
