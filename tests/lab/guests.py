@@ -18,9 +18,9 @@ from typing import Any
 
 from howlate.errors import NotPossibleError
 from howlate.lab.archive.apt import AptArchive
-from howlate.lab.archive.emulator import with_emulator
 from howlate.lab.archive.packages import silent
 from howlate.lab.bench import PROBE, Bench
+from howlate.lab.guests.emulator import with_emulator
 from howlate.lab.guests.machine import TURN_NS, Machine
 from howlate.lab.guests.snapshot import Snapshots
 from howlate.lab.guests.watch import Limits

@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
 
-from howlate.lab.kernels.label import ARCHITECTURES
+from howlate.system.paths import MACHINES
 
 Files = Mapping[str, bytes]
 
@@ -187,7 +187,7 @@ class MadeArchive:
             **(more or {}),
         }
         paragraph = "".join(f"{key}: {value}\n" for key, value in lines.items() if value)
-        for listed in ARCHITECTURES if architecture == "all" else (architecture,):
+        for listed in MACHINES.values() if architecture == "all" else (architecture,):
             self.rows.setdefault((suite, listed), []).append(paragraph)
         return file
 
@@ -201,7 +201,7 @@ class MadeArchive:
         """`fields`: of the Release, in place of its own."""
         folder = self.folder / "dists" / suite
         hashes = []
-        for architecture in ARCHITECTURES:
+        for architecture in MACHINES.values():
             other = "Package: zsh\nVersion: 5\nArchitecture: any\nFilename: x\nSize: 1\nSHA256: 0\n"
             rows = [other, *self.rows.get((suite, architecture), []), other]
             plain = "\n".join(rows).encode()
@@ -219,7 +219,7 @@ class MadeArchive:
             "Codename": suite,
             "Date": format_datetime(now - timedelta(days=30), usegmt=True),
             "Valid-Until": format_datetime(now + valid, usegmt=True),
-            "Architectures": " ".join(ARCHITECTURES),
+            "Architectures": " ".join(MACHINES.values()),
             "Components": "main",
             **(fields or {}),
         }

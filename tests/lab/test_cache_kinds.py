@@ -19,7 +19,6 @@ from typing import Any, cast
 import pytest
 
 from howlate.lab import build_module, build_root, replay
-from howlate.lab.archive import emulator
 from howlate.lab.archive.gone import FILE as GONE
 from howlate.lab.archive.gone import gone, remember
 from howlate.lab.archive.mirror import SeenDates
@@ -27,7 +26,7 @@ from howlate.lab.archive.packages import Package, cached_index, save_index
 from howlate.lab.bench import Bench
 from howlate.lab.cache import entry_hash
 from howlate.lab.cost import Costs
-from howlate.lab.guests import snapshot
+from howlate.lab.guests import emulator, snapshot
 from howlate.lab.guests.guest import Boot
 from howlate.lab.guests.machine import Machine
 from howlate.lab.guests.snapshot import Snapshots, write_record

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import NotPossibleError
-from howlate.lab.archive import emulator
 from howlate.lab.archive.packages import EMULATOR, Package, silent
+from howlate.lab.guests import emulator
 from howlate.lab.guests.machine import Machine
+from howlate.system.paths import MACHINES
 from lab.made_archive import deb
 
 OLD, NEW, NEWER = "1:7.2+dfsg-7", "1:10.0.2+ds-2~bpo12+1", "1:10.0.11+ds-1~bpo12+1"
-ARCH = emulator._ARCHITECTURES[platform.machine()]
+ARCH = MACHINES[platform.machine()]
 PROGRAM = b"#!/bin/sh\necho QEMU emulator version 10.0.11 made for a test\n"
 
 

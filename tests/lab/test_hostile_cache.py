@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import DamagedError, HowlateError, NotPossibleError, StorageError
-from howlate.lab.archive import emulator
 from howlate.lab.archive.apt import AptArchive, Source
 from howlate.lab.archive.manifest import unchanged, write_manifest
 from howlate.lab.archive.packages import silent
 from howlate.lab.cache import cache_folder, check_private, locked, made, read_entry, write_entry
 from howlate.lab.cost import Costs
+from howlate.lab.guests import emulator
 from howlate.lab.guests.machine import Machine
 from howlate.lab.guests.window import encode_tree
 from howlate.lab.kernels.kernel import Kernel

@@ -17,8 +17,8 @@ from typing import IO, Protocol
 
 from howlate.errors import DamagedError, TargetError
 from howlate.lab.cache import living, locked, read_sealed_json, say_changed, storing, write_sealed_json
-from howlate.lab.kernels.label import ARCHITECTURES
 from howlate.lab.problems import NOT_IN_ARCHIVE, UNUSABLE
+from howlate.system.paths import MACHINES
 from howlate.words.statement import Statement
 
 CODENAMES = ("bullseye", "bookworm", "trixie", "forky", "sid")
@@ -241,7 +241,7 @@ def _age(file: Path, now: float) -> float:
 
 def wanted_architectures() -> tuple[str, ...]:
     """All architectures of the lab: lists are fetched for all at once."""
-    return ARCHITECTURES
+    return tuple(MACHINES.values())
 
 
 @total_ordering

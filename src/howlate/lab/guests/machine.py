@@ -120,7 +120,7 @@ class Machine:
     turn_ns: int = 0
     """The longest turn of one of several CPUs, in virtual time."""
     fetched: Path | None = field(default=None, compare=False)
-    """Where a QEMU is unpacked that is not the installed one (lab/archive/emulator.py)."""
+    """Where a QEMU is unpacked that is not the installed one (lab/guests/emulator.py)."""
 
     def __post_init__(self) -> None:
         if self.cpus < 1:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from howlate.errors import UsageError, named_twice
 from howlate.lab.problems import UNUSABLE
+from howlate.system.paths import MACHINES
 
-ARCHITECTURES = ("amd64", "arm64")
 FORM = (
     "a kernel is written SERIES[-rt][@arm64][=VERSION][[PARAMETERS]], "
     'as in "6.1", "6.12-rt@arm64", "6.1[preempt=none]"; "all" and "all@arm64" name one of every series'
@@ -45,7 +45,7 @@ class Label:
         if match is None:
             raise bad_label(text, _hint(text))
         arch = match["arch"] if match["arch"] is not None else "amd64"
-        if arch not in ARCHITECTURES:
+        if arch not in MACHINES.values():
             raise bad_label(text, f"{arch} is not amd64 or arm64")
         version = match["version"] or ""
         if match["version"] is not None:

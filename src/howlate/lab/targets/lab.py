@@ -23,11 +23,11 @@ from howlate.errors import (
     named_twice,
 )
 from howlate.lab.archive.apt import AptArchive
-from howlate.lab.archive.emulator import with_emulator
 from howlate.lab.archive.packages import Archive, Say, silent
 from howlate.lab.bench import PROBE, Bench, LineResult
 from howlate.lab.cache import cache_folder, read_entry
 from howlate.lab.cost import Costs
+from howlate.lab.guests.emulator import with_emulator
 from howlate.lab.guests.machine import Machine
 from howlate.lab.guests.scratch import PREFIX
 from howlate.lab.guests.snapshot import Snapshots

@@ -19,13 +19,13 @@ from howlate.lab.cache import made, storing
 from howlate.lab.guests.machine import Machine, data_of, output_of, version_of
 from howlate.lab.problems import UNUSABLE
 from howlate.model.run import VIRTUAL
+from howlate.system.paths import MACHINES
 from howlate.words.statement import Statement
 
 NEEDED = 10
 """QEMU 7.2 hangs with several CPUs in virtual time."""
 FOLDER = "emulators"
 NEITHER = "neither this machine nor its archive has it"
-_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 def with_emulator(machine: Machine, archive: Archive, cache: Path, say: Say) -> Machine:
@@ -81,7 +81,7 @@ def _chosen(archive: Archive) -> Sequence[Package]:
         if any(package.name == EMULATOR[0] for package in packages):
             break
     release = platform.freedesktop_os_release().get("VERSION_CODENAME", "")
-    here = _ARCHITECTURES.get(platform.machine(), "")
+    here = MACHINES.get(platform.machine(), "")
     own = [p for p in packages if p.suite.split("-")[0] == release and p.architecture in (here, "all")]
     main = _newest(own, EMULATOR[0])
     number = re.match(r"(?:\d+:)?(\d+)", main.version) if main else None
