@@ -7,15 +7,17 @@ import math
 import pytest
 import scipy.special
 import scipy.stats
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from howlate.statistics import bounds
 from howlate.statistics.bounds import (
+    lower_is_at_most,
     quantile_bound_rank,
     rate_lower,
     rate_upper,
     trials_needed,
+    upper_is_at_most,
 )
 from howlate.statistics.special import beta_cdf, beta_quantile, chi2_quantile, chi2_sf, student_quantile
 
@@ -52,6 +54,16 @@ def test_chi_squareds_quantiles_are_those_of_the_tables(degrees: int, share: flo
 @given(st.floats(1e-9, 0.49), st.floats(1, 200))
 def test_students_quantile_is_scipys(above: float, degrees: float) -> None:
     assert student_quantile(above, degrees) == pytest.approx(scipy.stats.t.isf(above, degrees), rel=1e-6)
+
+
+@given(st.just(0.0) | st.floats(0.05, 1e5), st.floats(1, 1e9), st.floats(0.5, 1 - 1e-6), st.floats(0.01, 100))
+def test_a_bound_is_at_most_what_its_inverse_says(
+    misses: float, trials: float, confidence: float, factor: float
+) -> None:
+    assume(abs(factor - 1) > 1e-6)
+    for bound, is_at_most in ((rate_upper, upper_is_at_most), (rate_lower, lower_is_at_most)):
+        exact = bound(misses, trials, confidence)
+        assert is_at_most(exact * factor, misses, trials, confidence) == (exact <= exact * factor)
 
 
 @pytest.mark.parametrize("trials", [50, 100, 1_000, 10**6, 10**9])

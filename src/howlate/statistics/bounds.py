@@ -18,6 +18,13 @@ def rate_upper(misses: float, trials: float, confidence: float) -> float:
     return beta_quantile(confidence, misses + 1, trials - misses)
 
 
+def upper_is_at_most(limit: float, misses: float, trials: float, confidence: float) -> bool:
+    """Whether rate_upper is at most `limit`: a comparison of probabilities, without the inversion."""
+    if trials <= misses or misses == 0:
+        return rate_upper(misses, trials, confidence) <= limit
+    return beta_cdf(limit, misses + 1, trials - misses) >= confidence
+
+
 RESERVE_S = 250.0
 """A run may have seen none of a machine's busy turns, or those alone. So the upper bounds of a rate are reckoned with
 the misses of this many seconds more, and the lower ones with their releases (docs/verdict.md, "A turn that was not
@@ -34,6 +41,13 @@ def rate_lower(misses: float, trials: float, confidence: float) -> float:
     if misses <= 0 or trials <= 0:
         return 0.0
     return beta_quantile(1 - confidence, min(misses, trials), max(trials - misses, 0) + 1)
+
+
+def lower_is_at_most(limit: float, misses: float, trials: float, confidence: float) -> bool:
+    """Whether rate_lower is."""
+    if misses <= 0 or trials <= 0:
+        return True
+    return beta_cdf(limit, min(misses, trials), max(trials - misses, 0) + 1) >= 1 - confidence
 
 
 def events_upper(events: float, confidence: float) -> float:

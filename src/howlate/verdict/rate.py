@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from howlate.model.summary import DeadlineSummary, OfCpu
-from howlate.statistics.bounds import events_upper, rate_lower, rate_upper, with_reserve
+from howlate.statistics.bounds import (
+    events_upper,
+    lower_is_at_most,
+    rate_lower,
+    rate_upper,
+    upper_is_at_most,
+    with_reserve,
+)
 from howlate.verdict.evidence import Evidence
 from howlate.verdict.forbids import (
     COARSE,
@@ -158,22 +165,10 @@ def _upper(evidence: Evidence, asked: Question, of: Trials) -> float | None:
     if evidence.by_rounds:
         return rate_upper_always(of.rounds, asked.confidence, of.together(asked.cluster))
     part = of.for_upper(asked.cluster)
-    return None if part is None else _bound(of, part, asked.confidence)
-
-
-def _bound(of: Trials, part: float, confidence: float, longer: float = 1.0) -> float:
-    """The bound for `longer` times as many releases with the same share of misses."""
-    misses, releases = _effective(of, part, longer)
-    return rate_upper(with_reserve(misses, of.seconds * longer), releases, confidence)
-
-
-def _bound_below(of: Trials, part: float, confidence: float, longer: float = 1.0) -> float:
-    misses, releases = _effective(of, part, longer)
-    return rate_lower(misses, with_reserve(releases, of.seconds * longer), confidence)
-
-
-def _effective(of: Trials, part: float, longer: float) -> tuple[float, float]:
-    return part * of.counts.misses * longer, part * of.counts.releases * longer
+    if part is None:
+        return None
+    misses = with_reserve(part * of.counts.misses, of.seconds)
+    return rate_upper(misses, part * of.counts.releases, asked.confidence)
 
 
 def _at_most(evidence: Evidence) -> Callable[[Trials], Trials]:
@@ -212,7 +207,7 @@ def _lower(of: Trials, asked: Question, confidence: float, *, is_dependent: bool
     least = (1 - confidence) * misses / releases
     if part is None or of.counts.clusters is None or is_dependent or part * misses < 1:
         return least
-    return max(least, _bound_below(of, part, confidence))
+    return max(least, rate_lower(part * misses, with_reserve(part * releases, of.seconds), confidence))
 
 
 def _outcome(evidence: Evidence, asked: Question, upper: float | None, lower: float) -> Ruling | None:
@@ -233,8 +228,11 @@ def _needs_s(evidence: Evidence, asked: Question, of: Trials) -> float | None:
     confidence = _confidence_of_lower(asked, len(trials_of(evidence)))
 
     def is_open(longer: float) -> bool:
-        passes = _bound(of, part, asked.confidence, longer) <= asked.miss_rate
-        return not passes and _bound_below(of, part, confidence, longer) <= asked.miss_rate
+        """After `longer` times the measured time; compares probabilities, which spares inversions."""
+        limit, seconds = asked.miss_rate, of.seconds * longer
+        misses, releases = part * counts.misses * longer, part * counts.releases * longer
+        passes = upper_is_at_most(limit, with_reserve(misses, seconds), releases, asked.confidence)
+        return not passes and lower_is_at_most(limit, misses, with_reserve(releases, seconds), confidence)
 
     low, high = 1.0, 1.0
     while is_open(high):
