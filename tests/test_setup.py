@@ -154,13 +154,8 @@ def test_what_is_too_old_is_refused_before_anything_is_installed(clone: Clone) -
 
 def test_a_newer_python_beside_the_distributions_is_taken(clone: Clone) -> None:
     """Ubuntu 22.04's is 3.10, and it packages 3.11."""
-    old = BOOKWORM | {
-        "python3": "3.10.6-1",
-        "python3-venv": "3.10.6-1",
-        "python3.11": "3.11.0",
-        "python3.11-venv": "3.11.0",
-    }
-    clone.debian(old)
+    own = BOOKWORM | {"python3": "3.10.6-1", "python3-venv": "3.10.6-1"}
+    clone.debian(own | {"python3.11": "3.11.0", "python3.11-venv": "3.11.0"})
     assert clone.bash(f"install=yes\n{NEED}").returncode == 0
     (installed,) = [call for call in clone.calls() if call.startswith("apt-get install -y")]
     assert installed.endswith("cmake g++ ninja-build python3.11 python3.11-venv")
@@ -246,21 +241,7 @@ def test_no_network_is_told_with_a_way_out(clone: Clone) -> None:
 # Help, version and lists
 
 
-BARE = [
-    "bash",
-    "dirname",
-    "env",
-    "find",
-    "flock",
-    "head",
-    "id",
-    "mkdir",
-    "readlink",
-    "sed",
-    "sort",
-    "touch",
-    "uname",
-]
+BARE = "bash dirname env find flock head id mkdir readlink sed sort touch uname"
 HELP = ("--help", "-h", "", "check --help", "lab run --help", "run x -h", "lab")
 LISTS = ("studies", "studies show check", "reference list", "completion bash")
 
@@ -364,7 +345,7 @@ def test_what_is_missing_is_named_when_a_command_comes_to_it(
     monkeypatch.setattr(places, "ROOT", clone.root)
     monkeypatch.setattr("howlate.lab.archive.apt.KEYRINGS", ())
     monkeypatch.delenv("HOWLATE_PROBE")
-    for name in BARE:
+    for name in BARE.split():
         (clone.bin / name).symlink_to(shutil.which(name) or name)
     monkeypatch.setenv("PATH", str(clone.bin))
     monkeypatch.setenv("HOWLATE_INSTALL", "no")
@@ -478,17 +459,7 @@ def test_the_doctor_and_the_probe_grant_the_same_rights_to_the_same_file() -> No
     command = granting(Facts.from_json(facts))
     assert command == f"/sbin/setcap cap_sys_nice,cap_ipc_lock=ep {Path(path).resolve()}"
     done = subprocess.run(
-        [
-            "setpriv",
-            "--securebits=+noroot",
-            "--inh-caps=-all",
-            path,
-            "cyclic",
-            "--policy",
-            "fifo:80",
-            "--activations",
-            "1",
-        ],
+        f"setpriv --securebits=+noroot --inh-caps=-all {path} cyclic --policy fifo:80 --activations 1".split(),
         capture_output=True,
         text=True,
     )

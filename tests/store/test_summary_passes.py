@@ -12,6 +12,7 @@ import duckdb
 import numpy as np
 import pytest
 
+from howlate.statistics.bins.histogram import shift_of
 from howlate.statistics.describe import ValueCounts
 from howlate.store import duck, summarise
 from howlate.store.ingest import ingest
@@ -103,7 +104,7 @@ def test_every_value_is_shortened_to_eight_bits(seed: int) -> None:
     spread = np.exp2(random.uniform(0, 48, 400)).astype(np.int64)
     edges = np.concatenate([np.array([1 << n, (1 << n) - 1]) for n in range(1, 49)])
     values = np.concatenate([spread, edges, -edges, [0]]).astype(np.int64)
-    query = f"SELECT v, ({summarise.shift_of('v', ValueCounts.of(values))})::BIGINT AS s FROM found"
+    query = f"SELECT v, ({shift_of('v', ValueCounts.of(values))})::BIGINT AS s FROM found"
     with duckdb.connect() as database:
         database.register("found", {"v": values})
         rows = database.execute(query).fetchall()

@@ -26,7 +26,7 @@ from howlate.model.summary import (
 )
 from howlate.model.tail import TailSummary
 from howlate.statistics.bins.drawn import BlockBins, block_width_ns, tail, time_blocks
-from howlate.statistics.bins.histogram import MANTISSA_BITS, histogram
+from howlate.statistics.bins.histogram import histogram, shift_of
 from howlate.statistics.bins.scatter import Filled, grid, scatter
 from howlate.statistics.deadline import with_clusters
 from howlate.statistics.describe import Int64s, ValueCounts, at_rank, exceedances
@@ -56,8 +56,6 @@ KEY_BITS = 15
 """Of the key of a bin in a block: its shift (at most 56), and what that leaves of a value (-256 to 255)."""
 PASS_BYTES = 1 << 22
 """One pass of a smaller file takes less time than a query for the extremes of each column that its footer has."""
-COMMON_OCTAVES = 4
-"""The powers of two that are told apart by comparisons, which take a third of the time of a logarithm."""
 
 
 def summarise(
@@ -495,16 +493,3 @@ class _Samples:
                 )
             )
         return every
-
-
-def shift_of(column: str, counts: ValueCounts) -> str:
-    """By how many bits a value is shortened (its bit length minus 8, at least 0: that keeps 7 mantissa bits behind
-    the leading one), as SQL; the most frequent powers of two first."""
-    lengths = np.frexp(np.maximum(counts.values, 0).astype(np.float64))[1]
-    octaves = [(int(counts.counts[lengths == n].sum()), int(n)) for n in np.unique(lengths) if 8 < n < 50]
-    cases = " ".join(
-        f"WHEN {column} >= {1 << (n - 1)} AND {column} < {1 << n} THEN {n - MANTISSA_BITS - 1}"
-        for _, n in sorted(octaves, reverse=True)[:COMMON_OCTAVES]
-    )
-    rest = f"greatest(0, floor(log2(greatest(abs({column}::DOUBLE), 1)))::INTEGER - {MANTISSA_BITS})"
-    return f"CASE {cases} ELSE {rest} END" if cases else rest

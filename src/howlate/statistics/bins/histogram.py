@@ -14,6 +14,8 @@ from howlate.model.bins import Histogram
 from howlate.statistics.describe import Int64s, ValueCounts
 
 MANTISSA_BITS = 7
+COMMON_OCTAVES = 4
+"""The powers of two that are told apart by comparisons, which take a third of the time of a logarithm."""
 
 
 def shifts(magnitudes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
@@ -28,6 +30,19 @@ def shifts(magnitudes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     length += (magnitudes > 0).astype(np.uint64)
     keep = np.uint64(MANTISSA_BITS + 1)
     return np.where(length > keep, length - keep, np.uint64(0)).astype(np.uint64)
+
+
+def shift_of(column: str, counts: ValueCounts) -> str:
+    """By how many bits a value is shortened (its bit length minus 8, at least 0: that keeps 7 mantissa bits behind
+    the leading one), as SQL; the most frequent powers of two first."""
+    lengths = np.frexp(np.maximum(counts.values, 0).astype(np.float64))[1]
+    octaves = [(int(counts.counts[lengths == n].sum()), int(n)) for n in np.unique(lengths) if 8 < n < 50]
+    cases = " ".join(
+        f"WHEN {column} >= {1 << (n - 1)} AND {column} < {1 << n} THEN {n - MANTISSA_BITS - 1}"
+        for _, n in sorted(octaves, reverse=True)[:COMMON_OCTAVES]
+    )
+    rest = f"greatest(0, floor(log2(greatest(abs({column}::DOUBLE), 1)))::INTEGER - {MANTISSA_BITS})"
+    return f"CASE {cases} ELSE {rest} END" if cases else rest
 
 
 def bin_edges(values: Int64s) -> tuple[list[int], list[int]]:
