@@ -11,6 +11,8 @@ import pytest
 from howlate.model.columns import FLAGS, SWITCHED_OUT, WARM_UP
 from probe.drive import probe_list, probe_path, read_stream, run
 
+pytestmark = pytest.mark.beside
+
 QUICK = {"points": "2", "activations": "20", "duration": "1s"}
 """By the name of an option that ends a test; a test has some of them."""
 

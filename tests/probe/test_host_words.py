@@ -12,6 +12,8 @@ from lacks import KERNEL, skip
 from probe.drive import probe_list, probe_path, run
 from probe.test_every_test import QUICK
 
+pytestmark = pytest.mark.beside
+
 
 def _names() -> list[str]:
     return [test["name"] for test in probe_list()["tests"]] if probe_path().is_file() else ["cyclic"]

@@ -13,6 +13,8 @@ from howlate.model.bins import COARSE_BINS, coarse_edges
 from howlate.targets.local import parse_progress
 from probe.drive import read_stream, run
 
+pytestmark = pytest.mark.beside
+
 
 def test_the_bins_follow_each_other_without_a_gap() -> None:
     edges = [coarse_edges(place) for place in range(COARSE_BINS)]
