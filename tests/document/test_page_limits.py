@@ -31,7 +31,7 @@ from prove.test_document import PROOFS
 pytestmark = NEEDS_BROWSER
 STORED = (
     *("passed", "failed", "doubtful", "partly", "traced", "histogram", "imported", "ordinary", "real-time"),
-    *("timers", "lab"),
+    *("timers", "lab", "points"),
 )
 HIGHEST, MOST_WORDS, MOST_PRINTED, LARGEST = 6_000, 1_500, 4, 600_000
 SCREEN, PHONE = (1280, 1000), (390, 2 * 844)
@@ -40,6 +40,14 @@ WIDE = (
     "return [document.documentElement, ...document.querySelectorAll('.scroll')]"
     ".filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth).map(e => e.className || e.tagName)"
 )
+
+COVERED = (
+    "const box = e => e.getBoundingClientRect(), of = q => Array.from(document.querySelectorAll('#overview ' + q));"
+    "const labels = of('.note.deadline text'), others = of('.note:not(.deadline) :is(text, .marker)');"
+    "return labels.flatMap(l => others.filter(o => { const a = box(l), b = box(o); return a.left < b.right"
+    " && b.left < a.right && a.top < b.bottom && b.top < a.bottom; })).map(e => e.textContent || e.className.baseVal)"
+)
+"""What the label of the deadline covers in the first chart."""
 
 
 def rows(count: int) -> RunContent:
@@ -63,6 +71,11 @@ def check(deadline_ns: int = 0, cpus: str = "1", *, traced: bool = True) -> RunC
     return replace(content, cells=tuple(cells))
 
 
+def many_kernels(count: int, *loads: str) -> RunContent:
+    kernels = [f"6.{n}{'-rt' * (n % 3 == 0)}" for n in range(count)]
+    return virtual_run(made_points(kernels, loads, 2, 500), kernels)
+
+
 MADE: Mapping[str, Callable[[], RunContent]] = {
     "judged": partial(check, 200_000),
     "without a deadline": check,
@@ -70,6 +83,8 @@ MADE: Mapping[str, Callable[[], RunContent]] = {
     "eight CPUs": partial(check, 50_000, "0,1,2,3,4,5,6,7"),
     "forty rows": lambda: rows(40),
     "three kernels in the lab": lambda: virtual_run(made_points(KERNELS, ("none", "hackbench"), 3)),
+    "36 kernels": lambda: many_kernels(36, "none"),
+    "nine kernels under four loads": lambda: many_kernels(9, "none", "hackbench", "disk", "cpu:100"),
 }
 
 
@@ -81,9 +96,9 @@ def of_several(stored: Path, *names: str, by: str = "") -> str:
     return html.render([load_run(stored / name) for name in names], by=by)
 
 
-def of_late_samples(stored: Path) -> str:
+def of_late_samples(stored: Path, *options: str) -> str:
     page = stored / "late.html"
-    assert entry.main(["why", str(stored / "traced"), "-o", str(page)]) == 0
+    assert entry.main(["why", str(stored / "traced"), *options, "-o", str(page)]) == 0
     return page.read_text(encoding="utf-8")
 
 
@@ -93,6 +108,7 @@ OTHERS: Mapping[str, Callable[[Path], tuple[str, str]]] = {
     "thirty runs over time": lambda _: (of_history("thirty"), "2 worse, 2 better"),
     "forty rows over time": lambda _: (of_history("eighty rows"), ""),
     "late samples": lambda stored: (of_late_samples(stored), "MEASURED"),
+    "nine late samples": lambda stored: (of_late_samples(stored, "--worst", "9"), "MEASURED"),
     "proofs": lambda _: (proofs_page(PROOFS, [[], []]), "nothing later found"),
 }
 """Pages of more than one run, and what they are titled first."""
@@ -111,13 +127,13 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def keeps_limits(browser: Any, page: Path) -> None:
+def keeps_limits(browser: Any, page: Path, largest: int = LARGEST) -> None:
     """Its size, and what is seen of it on a screen, on a phone and on paper. The phone's is the last."""
-    assert page.stat().st_size < LARGEST
+    assert page.stat().st_size < largest
     for width, dark in ((SCREEN[0], False), (PHONE[0], True)):
         size(browser, width, dark)
         visit(browser, page)
-        assert browser.execute_script(WIDE) == []
+        assert browser.execute_script(WIDE) == browser.execute_script(COVERED) == []
         assert axe(browser) == []
         if width == SCREEN[0]:
             assert browser.execute_script("return document.documentElement.scrollHeight") <= HIGHEST
@@ -142,7 +158,7 @@ def test_a_page_of_every_kind_keeps_its_limits(browser: Any, stored: Path, tmp_p
     content = MADE[kind]() if kind in MADE else load_run(stored / kind)
     page = tmp_path / "report.html"
     page.write_text(html.render([content], folder="runs/20260102T030405-check"), encoding="utf-8")
-    keeps_limits(browser, page)
+    keeps_limits(browser, page, html.LARGEST if len(content.cells) > 40 else LARGEST)
     for width, height in (PHONE, SCREEN):
         size(browser, width)
         visit(browser, page)

@@ -102,14 +102,10 @@ def test_json_keeps_each_cell_and_adds_groups() -> None:
     assert len(alone["groups"]) == 5
 
 
-def test_virtual_time_is_said_at_every_table_and_chart() -> None:
+def test_a_page_says_once_what_virtual_time_is_before_the_first_number() -> None:
     page = html.render([virtual_run(made_points())])
-    for section in re.findall(r'<section class="chart".*?</section>', page, re.DOTALL):
-        assert NOTE in section, section[:80]
-    titles = len(re.findall(r'class="table-title" data-sheet="(?:spread|table-latency|side)', page))
-    titles += page.count('<section id="compare">')
-    charts = page.count('<section class="chart"')
-    assert page.count(f'<p class="virtual">V{NOTE}') == titles + charts
+    assert page.count(f'<p class="virtual">V{NOTE}') == 1
+    assert page.index(f'<p class="virtual">V{NOTE}') < page.index('class="plot')
     assert escaped(say(HYPERVISOR())) not in page
     assert NOTE not in html.render([made_run(five_cells(200))])
 

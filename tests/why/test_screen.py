@@ -119,13 +119,24 @@ def test_the_causes_are_sorted_and_add_up(width: int) -> None:
     lines = fits(screen.lines(width), width)
     sums = cause_sums(screen.cells)
     every = kinds(sums, sum(each.total_ns for each in sums), ordinary=True)
-    assert {each.name for each in every} >= {each.name for each in kinds(sums, 1)}
     assert len(every) == len({each.cause for each in sums}) > len({each.cause for each in sums} - ORDINARY)
     end = next(i for i, line in enumerate(lines) if "more rows" in line)
     told = shares(lines[: end + 1])
     assert told[:-1] == [float(percent(each.share).split()[0]) for each in every[: len(told) - 1]]
     assert told[:-1] == sorted(told[:-1], reverse=True) and 98 < sum(told) < 102
     assert text_of(every[0].name)[:10] in next(line for line in lines if re.match(r" *\d+ %", line))
+
+
+def test_check_and_why_rank_the_causes_alike() -> None:
+    """Also where the way of every wake-up took the most time."""
+    sums = cause_sums(made()["traced"].cells)
+    heavy = [
+        replace(each, total_ns=each.total_ns + 10**9) if each.cause in ORDINARY else each for each in sums
+    ]
+    first, every = (
+        list(dict.fromkeys(one.name for one in kinds(heavy, 1, ordinary=o))) for o in (False, True)
+    )
+    assert len(first) >= 3 and every[: len(first)] == first and len(every) > len(first)
 
 
 @pytest.mark.parametrize("kind", ["traced", "lost", "replayed"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from statistics import median
 from typing import Any
 
@@ -57,8 +58,10 @@ OPTIONS = message(
 )
 MOST_GROUPS = 3
 """Values whose conclusions the page shows; it folds the rest away."""
-OPEN = 4
-"""Tables that the page shows; it folds the rest away."""
+NAMED = 8
+"""Sides that the first sentence names."""
+OPEN, MOST_ROWS = 4, 45
+"""Tables that the page shows, and their rows; it folds the rest away."""
 
 
 def heading(figure: str) -> str:
@@ -74,6 +77,8 @@ def heading(figure: str) -> str:
 def section(found: Comparison, most: int) -> Section:
     """For the page and for programs: the conclusions first; at most `most` tables, of which the first are open."""
     tables = [_sheets(found, block, i) for i, block in enumerate(found.blocks[:most])]
+    rows = accumulate(sum(len(sheet.rows) for sheet in block) for block in tables)
+    is_open = max(1, sum(count <= MOST_ROWS for count in list(rows)[:OPEN]))
     left = len(found.blocks) - len(tables)
     groups = conclusions(found)
     items: list[Item] = [
@@ -97,9 +102,9 @@ def section(found: Comparison, most: int) -> Section:
     unlike = [sentence_case(say(warning)) for warning in found.joined.warnings]
     items += texts("cautions", unlike, _("What does not match"))
     items += layouts(found)
-    items += (sheet for block in tables[:OPEN] for sheet in block)
-    if folded := [sheet for block in tables[OPEN:] for sheet in block]:
-        title_of_rest = _("{count} more tables").format(count=len(tables) - OPEN)
+    items += (sheet for block in tables[:is_open] for sheet in block)
+    if folded := [sheet for block in tables[is_open:] for sheet in block]:
+        title_of_rest = _("{count} more tables").format(count=len(tables) - is_open)
         items.append(Folded(title_of_rest, tuple(folded), "cells"))
     no_room = Caption("{count} more tables have no room here: `howlate compare --json` has them.", count=left)
     items += texts("lead", [no_room] if left > 0 else [])
@@ -149,7 +154,7 @@ def _reading(found: Comparison) -> Caption:
         "{count} sides: {sides}. A table for each combination of everything else. A difference is stated where its "
         "exact paired interval lies outside a margin of 10 %; without one, the sides are not claimed to be equal.",
         count=len(found.sides),
-        sides=", ".join(found.sides),
+        sides=", ".join([*found.sides[:NAMED], *(["…"] if len(found.sides) > NAMED else [])]),
     )
 
 

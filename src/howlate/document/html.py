@@ -19,6 +19,7 @@ from howlate.document.doc_links import linked
 from howlate.document.document import Document
 from howlate.document.document_html import sections_html
 from howlate.document.figure_html import script_json
+from howlate.document.first_screen.page_room import in_room
 from howlate.document.of_runs import document
 from howlate.document.report_input import ReportInput, compared, explained
 from howlate.document.results import Fit
@@ -146,7 +147,9 @@ def asset(name: str) -> str:
 def page(shown: Document, drawn: Sequence[str] = (), own: str = "") -> str:
     """A document as one file that needs nothing else. `drawn` is put behind its sections, one each; `own`
     names the style and the script that this needs (`own`.css, `own`.js)."""
-    body = "\n".join(part + more for part, more in zip_longest(sections_html(shown), drawn, fillvalue=""))
+    body = "\n".join(
+        part + more for part, more in zip_longest(sections_html(in_room(shown)), drawn, fillvalue="")
+    )
     kinds = ("page", own) if own else ("page",)
     style, script = ("".join(asset(f"{name}.{kind}") for name in kinds) for kind in ("css", "js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

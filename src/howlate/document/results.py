@@ -11,7 +11,7 @@ from howlate.charts.histogram import CHART as HISTOGRAM
 from howlate.document import cautions, disturbances, histogram, tables
 from howlate.document.answer import answer, answer_of_points
 from howlate.document.coarser import coarser
-from howlate.document.document import ChartItem, Folded, Item, Texts, texts
+from howlate.document.document import ChartItem, Folded, Item, texts
 from howlate.document.points import Points
 from howlate.document.text import every_note, virtual_note
 from howlate.figures.figure import Figure, Shows
@@ -46,8 +46,6 @@ class Fit:
 
 VERSIONS = "versions"
 """The chart that is never folded: no chart of sides shows the same."""
-MOST_SEEN = 20
-"""Rows of a table that the page shows before all of them."""
 EVERYTHING = Fit(1, 1 << 30, 1 << 30)
 
 
@@ -171,12 +169,7 @@ class StudyPart:
         more = disturbances.sheet(self.cells, names, self.part)
         if self.points is None:
             first, *rest = self.tables(None)
-            if (more_rows := len(self.cells) - MOST_SEEN) > 0:
-                rest.insert(0, first)
-                first = self.latest(MOST_SEEN).tables(None)[0]
             yield first
-            if more_rows > 0:
-                yield Texts("note", (_("{count} more rows").format(count=more_rows),))
             yield Folded(_("More tables: quantiles with their intervals, disturbances"), (*rest, more))
             return
         single = (*self.tables(None), more)

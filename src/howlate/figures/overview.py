@@ -21,8 +21,8 @@ STATISTICS = (
 )
 
 LARGEST = Caption("largest")
-LABEL = 7
-"""Of a deadline, above the foot of the picture."""
+LABEL = 6
+"""Of a deadline, above the top of the picture: between the rows it would cover a mark or an end."""
 
 
 def draw(subjects: Sequence[Subject]) -> Figure | None:
@@ -48,7 +48,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         ),
         x_title=title,
         y_title="",
-        panels=(with_upright(_panel(rows, x), drawn, LABEL / (ROW * len(rows))),),
+        panels=(with_upright(_panel(rows, x), drawn, 1 + LABEL / (ROW * len(rows))),),
         keys=(
             *(Key(classes, name, marker) for _key, name, marker, classes in STATISTICS),
             Key("c-max", Caption("largest seen"), "circle"),

@@ -62,7 +62,8 @@ def _without(material: ReportInput, cells: Sequence[ExplainedCell]) -> Reasons |
 def kinds(
     sums: Sequence[CauseSum], whole_ns: int, findings: Sequence[Finding] = (), *, ordinary: bool = False
 ) -> tuple[ScreenReason, ...]:
-    """Each kind with the task that it is most about. `ordinary`: also the parts that every wake-up has."""
+    """Each kind with the task that it is most about, by its time: the one ranking of `check`, `why` and the page.
+    `ordinary`: also the parts that every wake-up has, after the others."""
     kinds: dict[Cause, CauseSum] = {}
     for each in sums:  # the largest of a kind comes first
         if each.cause in ORDINARY and not ordinary:
@@ -73,7 +74,7 @@ def kinds(
         kinds[each.cause] = replace(
             before, total_ns=total_ns, worst_ns=worst.worst_ns, worst_in=worst.worst_in
         )
-    found = sorted(kinds.values(), key=lambda each: -each.total_ns)
+    found = sorted(kinds.values(), key=lambda each: (each.cause in ORDINARY, -each.total_ns))
     return tuple(_kind(each, whole_ns, findings) for each in found)
 
 

@@ -1,0 +1,251 @@
+"""What a page shows before anything is opened: each caution once, of a long list or table the worst few, and no more
+than four printed pages. The rest is folded, never left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import ceil
+
+from howlate.charts import Figure
+from howlate.document.document import ChartItem, Document, Folded, Item, Section, Texts
+from howlate.document.sheet import Row, Sheet
+from howlate.words.caption import Listed
+from howlate.words.language import _, ngettext
+from howlate.words.say import Text, text_of
+from howlate.words.statement import Statement
+
+HIGHEST = 4_900
+"""Pixels of a page that is 1280 wide: more do not fit on four sheets of A4."""
+MOST_WORDS = 1_400
+TALLEST = 1_000
+"""Of a chart, likewise."""
+MOST_SEEN = 12
+"""Rows of a table."""
+MOST_SAID = 5
+"""Sentences of one kind."""
+FIRST = ("overview", "causes", "versions")
+"""Charts that are never folded for lack of room."""
+NO_TABLES = ("list", "meaning", "differences", "findings", "shares")
+"""Kinds of sheets that are drawn as lists or cards."""
+
+
+def in_room(document: Document) -> Document:
+    told: set[str] = set()
+    sections = [
+        replace(section, items=tuple(_told_once(section.items, told))) for section in document.sections
+    ]
+    for shorten in (_worst_rows, _worst_said, _first_panels):
+        if not _fits(*_room(sections)):
+            sections = [
+                replace(section, items=tuple(new for item in section.items for new in shorten(item)))
+                for section in sections
+            ]
+    return replace(document, sections=tuple(_folded(sections)))
+
+
+# --- Each caution once ----------------------------------------------------------------------------------------
+
+
+def _told_once(items: Sequence[Item], told: set[str]) -> Iterator[Item]:
+    """`told`: the cautions shown so far. Not everybody opens what is folded."""
+    for item in items:
+        if isinstance(item, Folded):
+            yield replace(item, items=tuple(_told_once(item.items, set(told))))
+        elif isinstance(item, Sheet):
+            yield replace(item, caution=_untold(item.caution, told))
+        elif isinstance(item, ChartItem):
+            yield item._replace(caution=_untold(item.caution, told))
+        elif item.kind != "caution":
+            yield item
+        elif left := [new for text in item.texts if (new := _untold(text, told))]:
+            yield replace(item, texts=tuple(left))
+
+
+def _untold(caution: Text, told: set[str]) -> Text:
+    parts = [part for part in (caution.texts if isinstance(caution, Listed) else (caution,)) if part]
+    left = tuple(part for part in parts if text_of(part) not in told)
+    told.update(map(text_of, left))
+    return Listed(left, "; ") if left else ""
+
+
+# --- The worst few of each ------------------------------------------------------------------------------------
+
+
+def _worst_rows(sheet: Item) -> Iterator[Item]:
+    """Of a long table the rows with the largest maxima, or what differs, with those below that belong to them."""
+    if not isinstance(sheet, Sheet) or len(sheet.rows) <= MOST_SEEN or sheet.kind.split()[0] in NO_TABLES:
+        yield sheet
+        return
+    starts = [i for i, cell in enumerate(sheet.columns[0].cells) if cell.text or i == 0]
+    blocks = [range(*ends) for ends in zip(starts, [*starts[1:], len(sheet.rows)], strict=True)]
+    marked = [cell for column in sheet.columns for cell in column.cells if cell.strong or cell.state]
+    if not marked:
+        order = blocks
+    else:
+        order = sorted(blocks, key=lambda block: max(_weight(sheet, row) for row in block), reverse=True)
+    kept = order[: max(1, MOST_SEEN * len(blocks) // len(sheet.rows))]
+    shown = [row for block in blocks if block in kept for row in block]
+    rest = [row for block in blocks if block not in kept for row in block]
+    yield replace(_only(sheet, shown), notes=())
+    yield Folded(_("{count} more rows").format(count=len(rest)), (_only(sheet, rest),))
+
+
+def _weight(sheet: Sheet, row: int) -> tuple[int, float]:
+    cells = [column.cells[row] for column in sheet.columns]
+    differ = sum(cell.state in ("smaller", "larger") for cell in cells)
+    return differ, max((cell.value or 0 for cell in cells if cell.strong), default=0)
+
+
+def _only(sheet: Sheet, rows: Sequence[int]) -> Sheet:
+    columns = (replace(column, cells=tuple(column.cells[i] for i in rows)) for column in sheet.columns)
+    own: tuple[Row, ...] = tuple(sheet.rows[i] for i in rows)
+    return replace(sheet, columns=tuple(columns), rows=own)
+
+
+def _worst_said(item: Item) -> Iterator[Item]:
+    """The sentences of each kind with the largest times."""
+    if not isinstance(item, Texts) or item.kind != "said":
+        yield item
+        return
+    kinds: dict[str, list[Text]] = {}
+    for text in item.texts:
+        kinds.setdefault(text.rule if isinstance(text, Statement) else "", []).append(text)
+    kept = [text for texts in kinds.values() for text in sorted(texts, key=_size, reverse=True)[:MOST_SAID]]
+    yield replace(item, texts=tuple(text for text in item.texts if text in kept))
+    if rest := tuple(text for text in item.texts if text not in kept):
+        count = len(rest)
+        name = ngettext("{count} more note", "{count} more notes", count).format(count=count)
+        yield Folded(name, (replace(item, texts=rest),))
+
+
+def _size(value: object, key: str = "") -> float:
+    """The largest time in a sentence."""
+    if isinstance(value, Statement):
+        return max((_size(each, name) for name, each in value.values.items()), default=0)
+    if isinstance(value, tuple):
+        return max(map(_size, value), default=0)
+    return value if isinstance(value, int | float) and key.endswith("ns") else 0
+
+
+def _first_panels(item: Item) -> Iterator[Item]:
+    """As many panels as are not too tall; a chart of one tall panel is folded."""
+    if not isinstance(item, ChartItem) or not isinstance(item.figure, Figure):
+        yield item
+        return
+    figure = item.figure
+    across = _across(figure)
+    kept = across * max(1, TALLEST // (max(panel.height for panel in figure.panels) + PANEL))
+    first, rest = replace(figure, panels=figure.panels[:kept]), figure.panels[kept:]
+    if _figure_height(first) > TALLEST:
+        yield _fold([item])
+        return
+    yield item._replace(figure=first)
+    if rest:
+        more = item._replace(figure=replace(figure, panels=rest), column=f"{item.column}more")
+        yield Folded(_("{count} more rows").format(count=len(rest)), (more,), "charts")
+
+
+# --- No more than four printed pages --------------------------------------------------------------------------
+
+
+def _room(sections: Sequence[Section]) -> tuple[int, int]:
+    """What it takes: pixels and words."""
+    items = [item for section in sections for item in section.items]
+    titles = 60 * sum(bool(section.title) for section in sections)
+    return titles + sum(map(_height, items)), sum(map(_words, items))
+
+
+def _fits(high: int, many: int) -> bool:
+    return high <= HIGHEST and many <= MOST_WORDS
+
+
+def _folded(sections: list[Section]) -> Iterator[Section]:
+    """What does not fit is folded: charts first, the last of them before the others, then tables."""
+    high, many = _room(sections)
+    places = [(s, i) for s, section in enumerate(sections) for i in range(len(section.items))][::-1]
+    folds: set[tuple[int, int]] = set()
+    for of in (ChartItem, Sheet):
+        for s, i in places:
+            item = sections[s].items[i]
+            if _fits(high, many):
+                break
+            if isinstance(item, of) and not _is_first(item):
+                folds.add((s, i))
+                high, many = high - _height(item), many - _words(item)
+    for s, section in enumerate(sections):
+        away = [item for i, item in enumerate(section.items) if (s, i) in folds]
+        left = tuple(item for i, item in enumerate(section.items) if (s, i) not in folds)
+        yield replace(section, items=_with_folded(section, left, away)) if away else section
+
+
+def _with_folded(section: Section, left: tuple[Item, ...], away: Sequence[Item]) -> tuple[Item, ...]:
+    """Where no more than sentences are left, the first of them names what is folded."""
+    first = section.items[0]
+    if section.title or not isinstance(first, Texts) or not all(isinstance(item, Texts) for item in left):
+        return (*left, _fold(away))
+    return (Folded(text_of(first.texts[0]), section.items[1:]),)
+
+
+def _is_first(item: Item) -> bool:
+    if isinstance(item, ChartItem):
+        return not isinstance(item.figure, Figure) or item.figure.name in FIRST
+    return isinstance(item, Sheet) and item.kind.split()[0] in NO_TABLES
+
+
+def _fold(items: Sequence[Item]) -> Folded:
+    """By their titles."""
+    titles = dict.fromkeys(
+        item.title
+        if isinstance(item, Sheet)
+        else text_of(item.figure.title)
+        if isinstance(item, ChartItem) and isinstance(item.figure, Figure)
+        else ""
+        for item in items
+    )
+    named = text_of(Listed(tuple(filter(None, titles)), ", "))
+    charts = all(isinstance(item, ChartItem) for item in items)
+    return Folded(
+        _("More charts: {titles}").format(titles=named) if charts else named,
+        tuple(items),
+        "charts" if charts else "",
+    )
+
+
+PANEL = 62
+"""What a panel is taller than its plot."""
+
+
+def _height(item: Item) -> int:
+    """Its height in pixels, about."""
+    if isinstance(item, Folded):
+        return 38
+    if isinstance(item, ChartItem):
+        return _figure_height(item.figure) if isinstance(item.figure, Figure) else 60
+    if isinstance(item, Sheet):
+        rows = len(item.rows)
+        cards = {"findings": 130, "list": 18, "shares": 60, "meaning": 60, "differences": 50}
+        each = cards.get(item.kind.split()[0])
+        return 130 + 37 * rows + 32 * bool(item.caution) if each is None else 40 + each * rows
+    return sum(6 + 26 * ceil(len(text_of(text)) / 120) for text in item.texts)
+
+
+def _figure_height(figure: Figure) -> int:
+    across = _across(figure)
+    rows = [figure.panels[i : i + across] for i in range(0, len(figure.panels), across)]
+    return 150 + sum(PANEL + max(panel.height for panel in row) for row in rows)
+
+
+def _across(figure: Figure) -> int:
+    return figure.columns or (2 if len(figure.panels) > 8 else 1)
+
+
+def _words(item: Item) -> int:
+    if isinstance(item, Folded):
+        return len(item.title.split())
+    if isinstance(item, ChartItem):
+        return 60 + 20 * len(item.figure.panels) if isinstance(item.figure, Figure) else 10
+    if isinstance(item, Sheet):
+        cells = (cell.text for column in item.columns for cell in column.cells)
+        return sum(len(text.split()) for text in cells) + 2 * len(item.columns)
+    return sum(len(text_of(text).split()) for text in item.texts)
