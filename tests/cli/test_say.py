@@ -6,12 +6,13 @@ import io
 import re
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from howlate.cli import _say
 from howlate.lab.archive.packages import silent
-from howlate.lab.cache import living
+from howlate.lab.cache import fills, living
 
 
 class Heard(io.StringIO):
@@ -58,6 +59,21 @@ def test_a_step_has_a_clock_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> No
     assert shown.endswith("\r\x1b[K") and "howlate: fetching 6.1 (97 MB)\n" in shown
     assert len(re.findall(r"howlate: ", shown)) == 2
     assert not [thread for thread in threading.enumerate() if thread.daemon and "_tick" in thread.name]
+
+
+def test_a_step_that_fills_a_folder_says_how_far_it_is_and_what_is_left(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    heard = terminal_of(monkeypatch)
+    steps = _say.Steps()
+    with living(steps):
+        steps("fetching 6.1 (4 kB)")
+        fills(steps, tmp_path, 4_000)
+        (tmp_path / "linux.deb").write_bytes(bytes(3_000))
+        heard.until(lambda text: "\r  0:00  [########  ] 75 %, 0:00 left  fetching 6.1 (4 kB)\x1b[K" in text)
+        fills(steps, tmp_path / "absent", 4_000)
+        seen = len(heard.getvalue())
+        heard.until(lambda text: "\r  0:00  fetching 6.1" in text[seen:])
 
 
 @pytest.mark.parametrize(("terminal", "term"), [(False, "xterm"), (True, "dumb")])

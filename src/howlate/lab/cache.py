@@ -259,6 +259,12 @@ def living(say: _Say) -> AbstractContextManager[None]:
     return within()
 
 
+def fills(say: _Say, folder: Path | str, size: int) -> None:
+    """The step that was told puts this many bytes into a folder: where `say` can, it shows how far that is."""
+    tell: Callable[[Path, int], None] = getattr(say, "fills", lambda *_: None)
+    tell(Path(folder), size)
+
+
 def made(
     folder: Path,
     make: Callable[[Path], None],

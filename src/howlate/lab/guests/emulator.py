@@ -15,7 +15,7 @@ from howlate.errors import HowlateError, NotPossibleError
 from howlate.lab.archive.deb import unpack
 from howlate.lab.archive.manifest import unchanged, write_manifest
 from howlate.lab.archive.packages import EMULATOR, Archive, Package, PackageVersion, Say
-from howlate.lab.cache import made, storing
+from howlate.lab.cache import fills, made, storing
 from howlate.lab.guests.machine import Machine, data_of, output_of, version_of
 from howlate.lab.problems import UNUSABLE
 from howlate.model.run import VIRTUAL
@@ -37,8 +37,10 @@ def with_emulator(machine: Machine, archive: Archive, cache: Path, say: Say) -> 
     name = f"{main.name}_{main.version.replace(':', '%3a')}"
 
     def make(beside: Path) -> None:
-        say(f"fetching QEMU {main.version} ({sum(package.size for package in packages) / 1e6:.0f} MB)")
+        size = sum(package.size for package in packages)
+        say(f"fetching QEMU {main.version} ({size / 1e6:.0f} MB)")
         with tempfile.TemporaryDirectory(prefix="packages-", dir=beside) as scratch:
+            fills(say, scratch, size)
             for package in packages:
                 file = archive.fetch(package, Path(scratch))
                 with storing(beside):

@@ -32,7 +32,7 @@ from howlate.lab.archive.packages import (
     checked_package,
     silent,
 )
-from howlate.lab.cache import cache_folder, locked, made, remove, say_changed, storing
+from howlate.lab.cache import cache_folder, fills, locked, made, remove, say_changed, storing
 from howlate.lab.kernels.image import Image, read_image
 from howlate.lab.kernels.kernel import CONFIG, MODULES, RECORD, SYSTEM_MAP, VMLINUZ, Kernel
 from howlate.lab.kernels.label import Label, parse_labels, split_labels
@@ -246,6 +246,7 @@ def _fetch(
                 f"the archive has no config and no modules of {chosen.pinned} any more, only the kernel itself"
             )
         with tempfile.TemporaryDirectory(prefix="packages-", dir=beside) as scratch:
+            fills(say, scratch, chosen.size)
             files = [archive.fetch(package, Path(scratch)) for package in chosen.packages]
             for package in chosen.packages:
                 remember(cache, package.sha256, is_gone=False, say=say)

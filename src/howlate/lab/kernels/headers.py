@@ -12,7 +12,7 @@ from howlate.errors import NotPossibleError
 from howlate.lab.archive.deb import unpack
 from howlate.lab.archive.manifest import unchanged, write_manifest
 from howlate.lab.archive.packages import Archive, Package, PackageVersion, Say, silent
-from howlate.lab.cache import cache_folder, locked, made, remove, say_changed, storing
+from howlate.lab.cache import cache_folder, fills, locked, made, remove, say_changed, storing
 from howlate.lab.kernels.kernel import Kernel
 from howlate.lab.problems import NO_MODULE
 from howlate.store.files import file_hash
@@ -138,8 +138,10 @@ def unpack_into(
     packages: tuple[Package, ...], root: Path, archive: Archive, say: Say, place: Path | None = None
 ) -> None:
     """Unpack the packages' trees below `root`; `place` is their later place if that is not /."""
-    say(f"fetching {', '.join(p.name for p in packages)} ({sum(p.size for p in packages) / 1e6:.0f} MB)")
+    size = sum(package.size for package in packages)
+    say(f"fetching {', '.join(p.name for p in packages)} ({size / 1e6:.0f} MB)")
     with tempfile.TemporaryDirectory(prefix="packages-", dir=root) as scratch, storing(root):
+        fills(say, scratch, size)
         for package in packages:
             unpack(archive.fetch(package, Path(scratch)), root, lambda name: name.startswith("usr/"))
     if place is not None:
