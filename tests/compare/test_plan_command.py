@@ -23,6 +23,14 @@ def test_what_is_needed_for_a_rate_a_horizon_and_a_difference(howlate: Run) -> N
     assert shown.out.splitlines()[-2:] == [f"{verdict} --miss-rate 1e-07", f"{verdict} --horizon 1h"]
 
 
+@pytest.mark.parametrize("width", [80, 60, 40])
+def test_no_line_is_wider_than_the_screen(howlate: Run, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    said = howlate("plan", "--miss-rate", "1e-4", "--horizon", "1h", "--ratio", "2", "--deadline", "200us")
+    lines = [line for line in said.out.splitlines() if not line.startswith("Then: ")]
+    assert len(lines) > 10 and max(map(len, lines)) <= width
+
+
 def test_the_same_for_programs(howlate: Run) -> None:
     value = json.loads(
         howlate("plan", "--miss-rate", "1e-6", "--period", "250us", "--cluster", "2", "--json").out

@@ -146,12 +146,28 @@ def command(
     if as_json:
         click.echo(json.dumps(value, indent=1))
     else:
-        for line in _lines(value, deadline or "TIME", horizon or ""):
-            click.echo(line)
+        from rich.console import Console
+
+        width = Console().width
+        for line in _lines(value, deadline or "TIME", horizon or "", width):
+            click.echo(_in_width(line, width))
     return 0
 
 
-def _lines(value: dict[str, Any], deadline: str, horizon: str) -> list[str]:
+def _in_width(line: str, width: int) -> str:
+    """A sentence folded for the terminal; a command stays whole."""
+    import textwrap
+
+    from howlate.document.text import tied
+    from howlate.words.quantities import NARROW_SPACE
+
+    if line.startswith("Then: "):
+        return line
+    lines = textwrap.wrap(tied(line), width, subsequent_indent="    ", break_on_hyphens=False)
+    return "\n".join(lines).replace(NARROW_SPACE, " ")
+
+
+def _lines(value: dict[str, Any], deadline: str, horizon: str, width: int) -> list[str]:
     """For people."""
     from howlate.verdict.ruling import CONFIDENCE
     from howlate.words.language import called
@@ -169,7 +185,7 @@ def _lines(value: dict[str, Any], deadline: str, horizon: str) -> list[str]:
             f"{_time(bound['seconds'])}"
         )
     if pairs := value.get("pairs"):
-        lines += _pairs_lines(pairs)
+        lines += _pairs_lines(pairs, width)
     if rate:
         groups = f" --cluster {1 / rate['theta']:g}" if rate["theta"] < 1 else ""
         lines.append(f"Then: {verdict} --miss-rate {rate['miss_rate']:g}{groups}")
@@ -202,19 +218,21 @@ def _rate_lines(rate: dict[str, Any], level: str) -> list[str]:
     return lines
 
 
-def _pairs_lines(pairs: dict[str, Any]) -> list[str]:
+def _pairs_lines(pairs: dict[str, Any], width: int) -> list[str]:
     from howlate.compare.document import heading
     from howlate.words.quantities import percent
 
-    shown = list(pairs["power"][0]["found"])
+    found = list(pairs["power"][0]["found"])
+    wide = {name: max(6, len(heading(name))) + 2 for name in found}
+    shown = [name for i, name in enumerate(found) if 8 + sum(wide[n] for n in found[i:]) <= width]
     lines = [
         f"To find a factor of {pairs['ratio']:g} in one of {len(pairs['figures'])} figures as compare tests them, in "
         "interleaved pairs of runs:",
-        "  " + " ".join([f"{'pairs':>6}", *(f"{heading(name):>16}" for name in shown)]),
+        "".join([f"{'pairs':>8}", *(f"{heading(name):>{wide[name]}}" for name in shown)]),
     ]
     for power in pairs["power"]:
-        shares = (f"{percent(power['found'][name]):>16}" for name in shown)
-        lines.append("  " + " ".join([f"{power['pairs']:6}", *shares]))
+        shares = (f"{percent(power['found'][name]):>{wide[name]}}" for name in shown)
+        lines.append("".join([f"{power['pairs']:8}", *shares]))
     lines.append(
         f"  Fewer than {pairs['fewest']} pairs can show nothing among {len(pairs['figures'])} figures, and a factor "
         "within 10 % is not called a difference."
@@ -225,7 +243,7 @@ def _pairs_lines(pairs: dict[str, Any]) -> list[str]:
     )
     if of := pairs["misses"]:
         lines.append(f"  A run misses {of['expected']:.3g} releases in the mean, {of['cluster']:g} together.")
-    elif len(shown) < len(pairs["figures"]):
+    elif len(found) < len(pairs["figures"]):
         lines.append("  How often a factor in the misses is found depends on their number: give --miss-rate.")
     return lines
 
