@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,41 +14,29 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 import made_inventory
-from howlate import rooms
 from howlate.cli._measure import material_of
-from howlate.document.document import Folded, Texts
 from howlate.document.first_screen.brief import brief_of
-from howlate.document.first_screen.lines import COLUMNS, LINES, Line, joined
-from howlate.document.first_screen.notes import notes
-from howlate.document.first_screen.on_page import head, title
-from howlate.document.first_screen.on_screen import ScreenNote
+from howlate.document.first_screen.lines import COLUMNS, LINES
+from howlate.document.first_screen.on_page import head
 from howlate.document.first_screen.rows import ScreenRows, screen_rows
-from howlate.document.first_screen.screen import Parts, screen
+from howlate.document.first_screen.screen import screen
 from howlate.document.first_screen.strips import LEAST_STRIP, DrawnRows
 from howlate.document.report_input import ReportInput
-from howlate.document.sheet import TERMINAL
-from howlate.model.bins import CellBins
+from howlate.document.sheet import NOTHING, Sheet
 from howlate.model.loaded import RunContent
-from howlate.model.plan import Cell, Plan
-from howlate.model.summary import CellSummary, DeadlineSummary
-from howlate.published.load import references
+from howlate.model.summary import DeadlineSummary
 from howlate.rooms import hooks
-from howlate.statistics.groups import VIRTUAL_TIME
 from howlate.store.loaded import load_run
-from howlate.studies import find_study
 from howlate.words.language import english, speak
 from howlate.words.quantities import percent, seconds_text, time_text
-from howlate.words.say import english as say_english
 from howlate.words.say import text_of
-from made_cells import invalid, made_cell
-from made_points import KERNELS, made_points, virtual_run
-from made_runs import five_cells, made_run
-
-NAMES = {
-    "long": "a-load-whose-name-is-as-long-as-any-name-may-be-and-then-some-more-of-it:100",
-    "wide": "とても長い名前の負荷がここに書かれている場合でも画面に収まる",
-    "escape": "\x1b[31mred\x1b[0m",
-}
+from made_screens import (
+    MADE,
+    fits,
+    made,
+    of,
+    texts,
+)
 
 
 @pytest.fixture(scope="module")
@@ -62,145 +48,6 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ReportInput]:
         name: material_of([load_run(place / name, kernels=False)], None, Path("runs") / name)
         for name in made_inventory.RUNS
     }
-
-
-def of(
-    content: RunContent, folder: str = "runs/20260102T030405-check", failures: tuple[str, ...] = ()
-) -> ReportInput:
-    return ReportInput([content], TERMINAL, folder=folder, failures=failures)
-
-
-def judged(content: RunContent, deadline_ns: int) -> RunContent:
-    """The same run with its samples held against a deadline."""
-    cells = []
-    for cell in content.cells:
-        column = cell.summary.columns["latency_ns"]
-        late = round((column.count or 0) * ((column.max or 0) > deadline_ns) / 1000)
-        counts = DeadlineSummary(deadline_ns, column.count or 0, late, 0)
-        cells.append(replace(cell, summary=replace(cell.summary, deadline=counts)))
-    return replace(content, cells=tuple(cells))
-
-
-def named(name: str, load: str, seed: int) -> tuple[CellSummary, CellBins]:
-    return made_cell(load, seed, labels={"load": name})[:2]
-
-
-@cache
-def five() -> RunContent:
-    return made_run(five_cells())
-
-
-@cache
-def ten() -> RunContent:
-    return made_run([made_cell(f"cpu:{n}0", n)[:2] for n in range(1, 11)])
-
-
-@cache
-def forty() -> RunContent:
-    return made_run([made_cell(f"cpu:{n}", n)[:2] for n in range(1, 41)])
-
-
-@cache
-def eight() -> RunContent:
-    return made_run(
-        [
-            (replace(summary, labels=summary.labels | {"cpu": "0,1,2,3,4,5,6,7"}), bins)
-            for summary, bins in five_cells()
-        ]
-    )
-
-
-@cache
-def names() -> RunContent:
-    return made_run([named(name, "none", n) for n, name in enumerate(NAMES.values())])
-
-
-@cache
-def broken() -> RunContent:
-    return made_run([(invalid(summary, "a check failed: " * 20), bins) for summary, bins in five_cells()])
-
-
-@cache
-def half() -> RunContent:
-    none, (loaded, bins) = made_cell("none")[:2], made_cell("cpu:100", 2)[:2]
-    return made_run([none, (invalid(loaded, "a check failed"), bins)])
-
-
-@cache
-def mixed() -> RunContent:
-    return made_run(
-        [
-            (invalid(summary, "a check failed") if place in (0, 3) else summary, bins)
-            for place, (summary, bins) in enumerate(five_cells())
-        ]
-    )
-
-
-@cache
-def lab() -> RunContent:
-    return virtual_run(made_points(KERNELS, ("none", "hackbench"), 3))
-
-
-@cache
-def alike() -> RunContent:
-    return virtual_run(made_points(KERNELS[:2], ("none", "hackbench:1"), 3), KERNELS[:2])
-
-
-def published() -> RunContent:
-    return made_run(five_cells(), study=find_study(sorted(references())[0]))
-
-
-FAILURES = ("! cpu:100: failed: the probe ended with 4.", "  (the same in 3 more cells)")
-LONG_FOLDER = "/" + "/".join(["a-folder-of-a-long-name"] * 6)
-MADE: Mapping[str, Callable[[], ReportInput]] = {
-    "five": lambda: of(five()),
-    "judged": lambda: of(judged(five(), 200_000)),
-    "passes": lambda: of(judged(five(), 10**10)),
-    "ten": lambda: of(ten()),
-    "ten judged": lambda: of(judged(ten(), 50_000)),
-    "forty": lambda: of(forty()),
-    "forty judged": lambda: of(judged(forty(), 50_000)),
-    "eight CPUs": lambda: of(eight()),
-    "names": lambda: of(names()),
-    "names judged": lambda: of(judged(names(), 50_000)),
-    "three of five valid": lambda: of(mixed()),
-    "three of five valid, judged": lambda: of(judged(mixed(), 50_000)),
-    "half valid": lambda: of(half()),
-    "half valid, judged": lambda: of(judged(half(), 50_000)),
-    "not valid": lambda: of(broken()),
-    "one, not valid": lambda: of(replace(broken(), cells=broken().cells[:1])),
-    "not valid, judged": lambda: of(judged(broken(), 50_000)),
-    "nothing": lambda: of(made_run([])),
-    "nothing, failed": lambda: of(made_run([]), failures=FAILURES),
-    "cut": lambda: of(replace(five(), cells=five().cells[:2]), failures=FAILURES),
-    "one": lambda: of(made_run(five_cells()[:1])),
-    "published": lambda: of(published()),
-    "lab": lambda: of(lab()),
-    "lab judged": lambda: of(judged(alike(), 50_000)),
-    "long folder": lambda: of(five(), folder=LONG_FOLDER),
-}
-"""Runs of other kinds, from a generator; none is made before a test asks for it."""
-
-
-def made(kind: str) -> ReportInput:
-    return MADE[kind]()
-
-
-def texts(lines: Sequence[Line]) -> list[str]:
-    return ["".join(text for text, _ in line) for line in lines]
-
-
-def fits(material: ReportInput, width: int, letters: bool = False) -> list[str]:
-    lines = texts(screen(material, width, "runs/20260102T030405-check/report.html", letters=letters))
-    rows = sum(max(1, -(-cell_len(line) // width)) for line in lines)
-    shown = "\n".join(lines)
-    assert rows <= LINES, shown
-    too_long = [line for line in lines if cell_len(line) > width]
-    assert not [
-        line for line in too_long if " " in line.removeprefix("./howlate ").strip() and "/" not in line
-    ]
-    assert "\x1b" not in shown
-    return lines
 
 
 @pytest.mark.parametrize("width", [80, 60, 40])
@@ -312,6 +159,17 @@ def test_rows_that_differ_have_names_that_do() -> None:
     lines = texts(screen(made("lab")))
     names = [re.split(r"  |▁|▂", line)[0] for line in lines if re.search(r"█.*X", line)]
     assert len({*names}) == len(names) == 6
+
+
+def test_rows_of_several_tests_are_named_by_them(stored: dict[str, ReportInput]) -> None:
+    """And no table has a row of a test that does not measure what the table is of."""
+    shown = "\n".join(fits(stored["points"], 80))
+    assert all(f"\n{test} · none" in shown for test in ("hardware-gap", "irq", "preemption"))
+    sheets = [item for item in stored["points"].whole.tables(None) if isinstance(item, Sheet)]
+    assert len(sheets) > 5
+    for sheet in sheets:
+        figures = [column.cells for column in sheet.columns if not column.label]
+        assert all(any(cell.text != NOTHING for cell in row) for row in zip(*figures, strict=True)), sheet.key
 
 
 def test_causes_are_kinds_sorted_by_their_share(stored: dict[str, ReportInput]) -> None:
@@ -482,150 +340,3 @@ def test_no_count_in_a_row_contradicts_its_largest(
         assert re.search(r" missed it(, in \d+ of \d+ rows)?, \d+ skipped ", head), head
     for said in re.findall(r"later than (.*?)\. ", head):
         assert re.search(r"(s: \d+ skipped|: at least 1 in [\d,]+)$", said), said
-
-
-def legend_of(kind: str, width: int) -> tuple[str, list[str]]:
-    """What stands below the rows, and the screen."""
-    material = made(kind)
-    lines = texts(screen(material, width, "runs/20260102T030405-check/report.html"))
-    legend = texts(DrawnRows(width, letters=False, content=screen_rows(material.runs)).legend())
-    return " ".join(line for line in legend if line in lines), lines
-
-
-@pytest.mark.parametrize("width", [80, 60, 40])
-@pytest.mark.parametrize("kind", sorted(MADE.keys() - {"nothing", "nothing, failed"}))
-def test_signs_that_occur_are_explained_and_no_others(kind: str, width: int) -> None:
-    legend, lines = legend_of(kind, width)
-    if not legend and width < COLUMNS and sum(max(1, -(-cell_len(line) // width)) for line in lines) == LINES:
-        return  # there was no room
-    found = screen_rows(made(kind).runs)
-    meanings = {"F": "FAIL", "P": "PASS", "?": "INCONCLUSIVE", "!": "invalid"}
-    letters = {row.letter for row in found.rows}
-    for sign, meaning in meanings.items():
-        assert (f"{sign} {meaning}" in legend) is (sign in letters), (legend, lines)
-    assert ("│ deadline" in legend) is any("│" in line for line in lines if line != legend), legend
-    assert ("█ most" in legend) is any("█" in line for line in lines if line not in legend), legend
-
-
-@pytest.mark.parametrize("width", [80, 60, 40])
-@pytest.mark.parametrize("kind", sorted(MADE.keys() - {"nothing", "nothing, failed"}))
-def test_without_a_deadline_the_screen_says_how_to_get_a_verdict(kind: str, width: int) -> None:
-    """Where it has room for it, which it has at 80 columns."""
-    material = made(kind)
-    lines = texts(screen(material, width))
-    hint = [line for line in lines if f"verdict {material.folder} --deadline " in line]
-    rows = sum(max(1, -(-cell_len(line) // width)) for line in lines)
-    if brief_of(material).startswith("MEASURED"):
-        assert hint or (width < COLUMNS and rows > LINES - 4), lines
-    else:
-        assert not hint
-
-
-@pytest.mark.parametrize("kind", ["nothing", "five"])
-def test_a_deadline_that_was_stated_in_vain_leaves_the_outcome_open(kind: str) -> None:
-    """Of the cells that have one none is whole."""
-    content = made(kind).runs[0]
-    lost = Cell("lost", "cyclic", {"deadline": "100us"}, {"load": "none"}, 1, 12.0)
-    material = of(replace(content, run=replace(content.run, plan=Plan((*content.run.plan.cells, lost)))))
-    assert brief_of(material).startswith("INCONCLUSIVE max=")
-    assert title(material).startswith("INCONCLUSIVE")
-    bar = str(next(iter(head(material))))
-    assert "INCONCLUSIVE" in bar and "MEASURED" not in bar
-
-
-def test_p99_is_of_the_repetition_with_the_largest_value() -> None:
-    for kind in ("lab", "five"):
-        for row in screen_rows(made(kind).runs).rows:
-            worst = max(row.cells, key=lambda cell: cell.columns[cell.latest].max or 0)
-            assert row.p99_ns == worst.columns[worst.latest].quantiles.get("0.99")
-
-
-def test_sentences_name_the_only_row_by_its_load() -> None:
-    material = made("one, not valid")
-    rows = screen_rows(material.runs).rows
-    assert [row.name for row in rows] == [""]
-    told = [text_of(note.text) for note in notes(material, rows, ())]
-    assert any(text.startswith("not valid: none (") for text in told), told
-    cell, bins, _ = made_cell("cpu:50")
-    weak = of(made_run([(replace(cell, loads=(replace(cell.loads[0], share=0.5),)), bins)]))
-    told = [text_of(note.text) for note in notes(weak, screen_rows(weak.runs).rows, ())]
-    assert any(text.startswith("cpu:50 had 50") for text in told), told
-
-
-@given(st.lists(st.integers(0, 12), min_size=3, max_size=3), st.integers(0, 4), st.integers(0, 2))
-def test_what_has_no_room_is_left_out_whole(sizes: list[int], causes: int, advice: int) -> None:
-    """What to try before the causes, and of neither a part."""
-
-    def lines(word: str, count: int) -> list[Line]:
-        return [((f"{word} {n}", ""),) for n in range(count)]
-
-    head, rows, last = sizes
-    why = lines("why", causes)
-    told = lines("try", advice)
-    fitted = Parts(lines("head", head), lines("row", rows), why=why, advice=told, last=lines("last", last))
-    shown = texts(fitted.fitted(COLUMNS))
-    counts = Counter(line.partition(" ")[0] for line in shown)
-    assert counts["why"] in (0, causes) and counts["try"] in (0, advice)
-    assert counts["try"] == 0 or counts["why"] == causes
-    if head + last + min(rows, 5) <= LINES:
-        assert len(shown) <= LINES
-
-
-@pytest.mark.parametrize("kind", ["judged", "passes", "not valid, judged"])
-def test_without_the_verdict_the_outcome_is_open(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rooms, "ROOMS", tuple(room for room in rooms.ROOMS if room != "verdict"))
-    material = made(kind)
-    assert texts(screen(material))[0].startswith("INCONCLUSIVE  deadline ")
-    assert brief_of(material).startswith("INCONCLUSIVE ")
-
-
-@pytest.mark.parametrize("width", [80, 40])
-@pytest.mark.parametrize("letters", [False, True])
-def test_what_is_copied_is_whole(letters: bool, width: int) -> None:
-    page, folder, log = "runs/5µs–10 ms·…×/report.html", "'runs/5µs – 10 ms·…×'", "runs/5µs–µs/cells/console"
-    failures = ("! cpu:100: failed.", f"  the whole console: {log}")
-    material = of(made_run([]), folder=folder, failures=failures)
-    lines = texts(screen(material, width, page, letters=letters))
-    assert page in lines
-    assert any(f"show --all {folder}" in line for line in lines), lines
-    assert f"  the whole console: {log}" in lines
-
-
-def test_the_page_folds_no_sentence_that_a_chip_has_in_its_heading() -> None:
-    material = made("lab")
-    (trust,) = [section for section in head(material) if section.id == "trust"]
-    chips = [item for item in trust.items if isinstance(item, Folded)]
-    more = [
-        text_of(text).lower()
-        for chip in chips
-        if "more note" in chip.title
-        for item in chip.items
-        if isinstance(item, Texts)
-        for text in item.texts
-    ]
-    assert any("virtual time: instructions" in chip.title for chip in chips)
-    assert not any("virtual time: instructions" in text for text in more)
-
-
-@pytest.mark.parametrize("width", [80, 60, 40])
-def test_the_caution_about_virtual_time_stands_there_once_and_whole(width: int) -> None:
-    shown = " ".join(" ".join(texts(screen(made("lab"), width))).split())
-    assert shown.count(say_english(VIRTUAL_TIME())) == shown.count("virtual time: instructions") == 1
-
-
-@pytest.mark.parametrize("width", [80, 60, 40])
-def test_short_notes_share_a_line_and_no_note_is_lost(width: int) -> None:
-    notes = ["not valid: cpu:100 (not loaded)", "virtual machine (steal 0 %)", "x" * 30, "y" * 70]
-    lines = joined(notes, width)
-    assert "; ".join(lines) == "; ".join(notes)
-    assert all(cell_len(line) <= width or line in notes for line in lines)
-    together = pairwise(lines)
-    assert all(cell_len(f"{one}; {next_one.partition('; ')[0]}") > width for one, next_one in together)
-
-
-@pytest.mark.parametrize(("of_rooms", "shown"), [(0, 1), (2, 3), (3, 4), (4, 3), (9, 3)])
-def test_the_only_note_that_would_be_left_out_stands_there(of_rooms: int, shown: int) -> None:
-    """The run has one of its own: that it was measured on a virtual machine."""
-    told = notes(of(made_run([])), [], [ScreenNote(rank, f"note {rank}") for rank in range(of_rooms)])
-    assert len(told) == shown
-    assert [note.rank for note in told] == sorted(note.rank for note in told)

@@ -77,7 +77,12 @@ def right(text: str, width: int) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    return text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
+    """Behind a whole word, where that leaves most of it."""
+    if cell_len(text) <= width:
+        return text
+    kept = set_cell_size(text, width - 1)
+    whole = kept if text[len(kept) :].startswith(" ") else kept.rpartition(" ")[0]
+    return (whole if 3 * cell_len(whole) >= 2 * width else kept).rstrip(" ,;:(") + "…"
 
 
 def middle(text: str, width: int) -> str:
