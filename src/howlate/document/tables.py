@@ -4,7 +4,7 @@ repetitions."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from howlate.document.sheet import (
     NOTHING,
@@ -61,6 +61,16 @@ class Rows:
             return []
         return [texts("verdict", _("verdict"), [self.rulings.get(one, NOTHING) for one in ids], words=True)]
 
+    def holding(self, name: str) -> Rows:
+        """Those whose test has this column; and those without any."""
+        kept = [
+            i for i, summary in enumerate(self.summaries) if name in summary.columns or not summary.columns
+        ]
+        summaries, labels_, seconds = (
+            [each[i] for i in kept] for each in (self.summaries, self.labels, self.seconds)
+        )
+        return replace(self, summaries=summaries, labels=labels_, seconds=seconds)  # type: ignore[arg-type]
+
     def columns(self) -> list[str]:
         """The columns of the samples that have any values: response times are all zero where the task does no
         work."""
@@ -84,6 +94,7 @@ def of_cells(rows: Rows) -> list[Sheet]:
 
 
 def _of_cells(rows: Rows, name: str) -> Sheet:
+    rows = rows.holding(name)
     columns = [summary.columns.get(name) for summary in rows.summaries]
     known = [column for column in columns if column is not None]
     unit = unit_for(known)
@@ -278,6 +289,7 @@ def of_points(groups: Sequence[Group], rows: Rows, *, virtual: bool) -> list[She
 
 
 def _of_points(groups: Sequence[Group], rows: Rows, name: str, *, virtual: bool) -> Sheet:
+    groups = [group for group in groups if any(name in c.columns or not c.columns for c in group.cells)]
     columns = [cell.columns[name] for group in groups for cell in group.cells if name in cell.columns]
     unit = unit_for(columns)
     labels_ = [group.labels for group in groups]

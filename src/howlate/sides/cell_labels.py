@@ -26,13 +26,16 @@ def names_of_sides(joined: Joined) -> dict[tuple[int, str], str] | None:
 
 def labels_of(contents: Sequence[RunContent], joined: Joined | None) -> list[dict[str, str]]:
     """The labels of all cells of all runs, one after the other. Cells of several runs are distinguished by
-    the kernel if that suffices, else by the run."""
+    the kernel if that suffices, else by the run; those of several tests by the test."""
     kernels = names_of_sides(joined) if joined is not None and len(contents) > 1 else None
     told = telling(contents)
+    tests = {cell.summary.test for content in contents for cell in content.cells}
     labels = []
     for number, content in enumerate(contents):
         for cell in content.cells:
             own = told(cell.summary.labels)
+            if len(tests) > 1:
+                own = {"test": cell.summary.test, **own}
             if kernels is not None:
                 own[KERNEL] = kernels[number, own.get(KERNEL, "")]
             labels.append(

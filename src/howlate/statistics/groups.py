@@ -30,7 +30,8 @@ RowKey = tuple[object, ...]
 
 def key_of(point: str, labels: Mapping[str, str]) -> RowKey:
     """The key of a point with its labels, without those that are read back from each cell."""
-    return (point, *sorted((name, text) for name, text in labels.items() if name not in IN_FORCE))
+    told = (*IN_FORCE, "test")
+    return (point, *sorted((name, text) for name, text in labels.items() if name not in told))
 
 
 @dataclass(frozen=True)
@@ -225,11 +226,13 @@ def groups_of(
     labels: Sequence[Mapping[str, str]] | None = None,
 ) -> tuple[Group, ...]:
     """The cells by their points, in the order in which the points come. `labels`: the cells' own labels and
-    those that a report adds (the run to which they belong)."""
+    those that a report adds (the run to which they belong). Several tests are told apart by a label."""
     planned: dict[str, int] = {}
     for cell in run.plan.cells if run is not None else ():
         planned[cell.point] = planned.get(cell.point, 0) + 1
     told = labels or [summary.labels for summary in summaries]
+    if len({summary.test for summary in summaries}) > 1:
+        told = [{"test": cell.test, **own} for cell, own in zip(summaries, told, strict=True)]
     by_point: dict[RowKey, list[int]] = {}
     for place, (summary, own) in enumerate(zip(summaries, told, strict=True)):
         by_point.setdefault(key_of(summary.point, own), []).append(place)

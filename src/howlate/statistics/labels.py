@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from howlate.model.study import PART, Study
 
-FIRST = ("run", "kernel", "load")
+FIRST = ("run", "kernel", "test", "load")
 HEADINGS = {"cpu": "CPU", "late_policy": "late policy"}
 
 
