@@ -80,11 +80,11 @@ def test_the_json_of_a_sheet_has_its_exact_values() -> None:
 
 @pytest.mark.parametrize("name", RENDERERS)
 def test_a_renderer_knows_no_result(name: str) -> None:
-    """It imports neither the analysis nor what a run holds; shapes of document/ and charts/ alone."""
+    """It imports neither the analysis nor what a run holds; shapes of document/, charts/ and figures/ alone."""
     for node in ast.walk(ast.parse((REPORT / name).read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("howlate."):
             room = Path(*node.module.split(".")[1:2]).name
-            assert room in ("document", "charts", "words"), node.module
+            assert room in ("document", "charts", "figures", "words"), node.module
 
 
 def test_an_empty_document_draws_nothing() -> None:
