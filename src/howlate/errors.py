@@ -54,28 +54,6 @@ class UsageError(HowlateError):
     exit_code = ExitCode.USAGE
 
 
-def exclusive(*options: str) -> Statement:
-    """The error about options that exclude each other."""
-    return statement_of(
-        "{options} exclude each other", remedy="give one of them", options=" and ".join(options)
-    )
-
-
-def needing(needed: str, *options: str) -> Statement:
-    """The error about options that have no effect without another one."""
-    return statement_of(
-        "{options:all}: only with {needed}",
-        remedy="leave out what does not apply",
-        options=options,
-        needed=needed,
-    )
-
-
-def named_twice(option: str, name: str) -> Statement:
-    """The error about a name that an option has twice."""
-    return statement_of("{option} names {name} twice", remedy="name it once", option=option, name=name)
-
-
 class NotPossibleError(HowlateError):
     """A valid request that is not possible on this machine."""
 

@@ -49,7 +49,7 @@ class OutsideRoom:
         return f"update it, or remove it: {uninstall}"
 
     def unusable(self, problem: object) -> str:
-        return f"the package {self.distribution} adds to howlate, and cannot be used: {problem}"
+        return f"the package {self.distribution} extends howlate and cannot be used: {problem}"
 
     def warn(self, problem: object) -> None:
         """Python prints a warning once."""

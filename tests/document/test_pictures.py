@@ -106,7 +106,7 @@ def test_a_program_that_does_not_end_is_a_sentence(tmp_path: Path, monkeypatch: 
 
 def test_without_a_program_png_is_not_possible(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(NotPossibleError, match="nothing here draws PNG"):
+    with pytest.raises(NotPossibleError, match="no installed program draws PNG"):
         write_pictures([made_run(five_cells(100)[:1])], tmp_path / "pictures", "png")
     assert not (tmp_path / "pictures").exists()
 

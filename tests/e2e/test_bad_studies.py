@@ -74,7 +74,10 @@ BAD = {
         HEAD + "[settings]\npoints = 3\n" + PART.format("a"),
         'parameter "points"',
     ),
-    "kernels on one machine": (CYCLIC + '[axes]\nkernel = ["6.1", "6.1-rt"]', "a running machine has one"),
+    "kernels on one machine": (
+        CYCLIC + '[axes]\nkernel = ["6.1", "6.1-rt"]',
+        "a running machine has only one",
+    ),
     "kernels of a part": (
         HEAD + PART.format("a") + '[part.axes]\nkernel = ["6.1"]',
         '"kernel"',

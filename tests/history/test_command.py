@@ -32,7 +32,7 @@ def test_the_terminal_says_since_when_it_is_worse_and_by_how_much(howlate: Run, 
     head, *_, last = answered.out.splitlines()
     assert head == "1 worse  none max: since 2026-01-07, run r6"
     assert "▁▁▁▁▁▁████  52.5 ns  1.06 us  20 [19, 22]  2026-01-07  worse" in answered.out
-    assert "0 of 9; 50 %" in answered.out
+    assert "0 of 9; expected: 50 %" in answered.out
     assert last == "all figures: --all; as a page: -o FILE"
 
 

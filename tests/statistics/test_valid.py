@@ -60,7 +60,7 @@ def test_a_failed_check_is_one_sentence(cell: CellRecord, sentence: str) -> None
         (replace(GOOD, smi_count=2), "2 system management interrupts"),
         (with_thread(involuntary_switches=1), "switched out 1 time involuntarily"),
         (with_thread(migrations=4), "migrated 4 times although"),
-        (replace(GOOD, as_published=True), "never finds back"),
+        (replace(GOOD, as_published=True), "never catches up"),
         (
             replace(GOOD, loads=(LoadRecord("cpu:50", 0.5, 0.46),)),
             "46 % of its CPUs, and its target is 50 %",

@@ -58,9 +58,9 @@ def test_two_files_of_one_name_get_names(tmp_path: Path) -> None:
         options = LabOptions(own=tuple(map(Path, own)))
         return open_lab("", options, NoArchive(), cache=tmp_path / "cache")
 
-    with pytest.raises(UsageError, match="names bzImage twice"):
+    with pytest.raises(UsageError, match='--own-kernel "bzImage"'):
         lab(*map(str, files))
-    with pytest.raises(UsageError, match="names same twice"):
+    with pytest.raises(UsageError, match='--own-kernel "same"'):
         lab(f"same={files[0]}", f"same={files[1]}")
     named = (f"old={files[0]}", f"new={files[1]}[quiet]")
     assert lab(*named).machines == ("old", "new[quiet]")

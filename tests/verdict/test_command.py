@@ -159,7 +159,8 @@ def test_a_run_of_an_older_howlate_is_looked_at_again(howlate: Run) -> None:
         (["--deadline", "0"], "must be above 0"),
         (["--deadline", "1ms", "--miss-rate", "1"], "below 1"),
         (["--deadline", "1ms", "--confidence", "0.3"], "from 0.5 to below 1"),
-        (["--deadline", "1ms", "--horizon", "0"], "the rate alone"),
+        (["--deadline", "1ms", "--cluster", "0"], "at least 1,"),
+        (["--deadline", "1ms", "--horizon", "0"], "needs --miss-rate"),
     ],
 )
 def test_a_wrong_question_is_a_sentence(howlate: Run, run: Path, options: list[str], words: str) -> None:

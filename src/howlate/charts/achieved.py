@@ -46,7 +46,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | Text | None:
         name="achieved",
         title=Caption("Load achieved"),
         reading=Caption(
-            "What the machine was doing meanwhile, once a second: the busy share of the CPUs, "
+            "What the machine was doing, once a second: the busy share of the CPUs, "
             "the share that a hypervisor took away (steal), and what each load got of the CPUs "
             "given to it. Lines of the same value are drawn one below the other, so that none is hidden."
         ),

@@ -68,8 +68,8 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
         title=Caption("One by one: {said}", said=value),
         reading=(
             Caption(
-                "Every one of the {of}, in the order in which they came; where more lie upon each "
-                "other it is more opaque. Bands are values that come in steps. The panels share the "
+                "Every one of the {of}, in the order in which they came; overlapping marks are more opaque. "
+                "Bands are values that come in steps. The panels share the "
                 "index, each has an axis of its own for the values.",
                 of=things,
             ),

@@ -83,7 +83,7 @@ def _missing(prepared: PlannedRun, out: Path | None) -> tuple[Cell, ...]:
     cells = still_to_measure(prepared.run.plan, whole)
     if not cells:
         raise UsageError(
-            "all {count} cells stand in {out} already",
+            "all {count} cells are in {out} already",
             remedy="leave out --out to measure all of them anew",
             count=len(whole),
             out=out,

@@ -119,13 +119,14 @@ class Job:
 
     def _length(self, cells: int, long_ns: int | None) -> tuple[str, ...]:
         from howlate.cli._times import WEEK_NS, within_ns
-        from howlate.errors import UsageError, exclusive
+        from howlate.errors import UsageError
+        from howlate.model.decode import NOT_WITH
         from howlate.model.units import format_duration
 
         given = {"--duration": self.duration, "--cell-duration": self.cell_duration, "--long": long_ns}
         named = tuple(name for name, value in given.items() if value is not None)
         if len(named) > 1:
-            raise UsageError(exclusive(*named))
+            raise UsageError(NOT_WITH(option=named[1], other=named[0]))
         if self.cell_duration is not None:
             cell_ns = within_ns("--cell-duration", self.cell_duration, LEAST_CELL_NS, WEEK_NS)
         elif self.duration is not None:
@@ -145,7 +146,7 @@ _OPTIONS = (
     click.option("--priority", metavar="P", help="The priority of a fifo task, or of --policy rr."),
     load_option,
     deadline_option,
-    click.option("--warm-up", metavar="TIME", help="Measure for so long first, in no sample."),
+    click.option("--warm-up", metavar="TIME", help="Time to measure first and leave out of all samples."),
     click.option(
         "-D",
         "--duration",

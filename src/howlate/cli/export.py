@@ -41,7 +41,7 @@ def _summaries() -> dict[str, str]:
     required=True,
     cls=ListedOption,
     listed=_summaries,
-    help="The formats of the published studies write the cells of the tests that they name.",
+    help="Output format; those of the published studies write only cells of the tests that they name.",
 )
 @output_option(
     "Default: RUN with the format's ending (.csv, .parquet, .gp, .txt), in this folder. `-`: standard output, for "

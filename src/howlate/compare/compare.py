@@ -37,7 +37,8 @@ MOST_CROSSED = 4
 """With more sides, each is compared only with the first, not with every other."""
 
 NOT_INTERLEAVED = message(
-    "pairs.not-interleaved", "the runs are not interleaved: what differs may be the day as well as the side"
+    "pairs.not-interleaved",
+    "the runs are not interleaved: a difference may come from the time of measuring as well as from the side",
 )
 IN_BLOCKS = message(
     "pairs.in-blocks",

@@ -72,9 +72,7 @@ MIXED = message(
     "Neither of {a} and {b} has the smaller {figure} everywhere: {a}'s is smaller at {smaller} of {points} points "
     "({smaller_at:items}), {b}'s at {larger} ({larger_at:items}).",
 )
-AS_SEEN = message(
-    "against.as-seen", "As seen: {figures:items}. Whether that is the side's doing is not stated: {why}."
-)
+AS_SEEN = message("against.as-seen", "As measured: {figures:items}. Not attributed to the side: {why}.")
 SMALLER_SEEN = message(
     "seen.smaller",
     "the {figure} is smaller on {a} at {smaller}, on {b} at {larger} of {points} point",

@@ -29,8 +29,7 @@ DECIDED = message(
 )
 AS_SEEN = message(
     "run-time.as-seen",
-    "A run of {load} takes {ratio} times as long on {a} as on {b}, as seen; that it is the side's doing is not "
-    "stated: {why}.",
+    "As measured, a run of {load} takes {ratio} times as long on {a} as on {b}. Not attributed to the side: {why}.",
 )
 
 FEWEST_NUMBERS = 5

@@ -46,7 +46,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
                 "`--security-opt seccomp=unconfined`",
             )
         return late(
-            "allowed, but the kernel refuses it; neither a seccomp filter nor a cgroup's share is the reason",
+            "allowed, but the kernel refuses it, and not because of a seccomp filter or a cgroup's share",
             "look for a security module's rule; or for RT group scheduling, which `rt_group_sched=0` on the "
             "kernel's command line switches off",
         )

@@ -62,7 +62,7 @@ def _axis(name: str, wanted: str) -> AxisRange:
         )
     if log and (name in LINEAR or (low is not None and low <= 0)):
         raise UsageError(
-            "--axis {name} cannot be logarithmic from 0 on",
+            "--axis {name} starts at 0 and cannot be logarithmic",
             remedy="use {name}={linear}",
             name=name,
             linear=wanted.replace("log", "linear")[:150],

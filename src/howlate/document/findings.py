@@ -111,7 +111,7 @@ def section(runs: Sequence[RunContent], led: frozenset[str]) -> tuple[Section, .
             items += texts("heading", [content.run.id] if len(runs) > 1 else [])
             items += _by_level(content, led)
     title, how = heading(runs)
-    unchanged = _("howlate changes none of it unless asked to.")
+    unchanged = _("howlate changes nothing unless you request it.")
     opening = Texts("reading", (f"{how} {unchanged}",))
     return (Section("findings", (opening, *items), title),) if items else ()
 

@@ -101,7 +101,7 @@ def write_pictures(
     if not pictures:
         raise UsageError(
             "there is no chart to draw of this run",
-            remedy="`howlate show --all RUN` tells which cells are whole",
+            remedy="`howlate show --all RUN` lists the cells that are whole",
         )
     with storing(folder, OUTPUT):
         if own:
@@ -130,7 +130,7 @@ def rasteriser() -> str:
         if found:
             return found
     raise NotPossibleError(
-        "nothing here draws PNG", remedy="apt install librsvg2-bin (or chromium), or use --format svg"
+        "no installed program draws PNG", remedy="apt install librsvg2-bin (or chromium), or use --format svg"
     )
 
 

@@ -134,7 +134,7 @@ def left_out(
     if over := [count for count in binned.counts if count > y.high]:
         top, most = tick_text(y.high, "count", y.high), grouped(max(over))
         texts.append(
-            Caption("bars that go on above {top}: {bars}, up to {most}", bars=len(over), top=top, most=most)
+            Caption("bars cut off at {top}: {bars}, up to {most}", bars=len(over), top=top, most=most)
         )
     return Listed(tuple(texts), "; ")
 

@@ -49,8 +49,8 @@ def draw(history: History) -> Figure | None:
         title=Caption("One value a run"),
         reading=(
             Caption(
-                "Each point is a run, in the order in which they were begun; all panels share both axes. A dashed "
-                "line stands where a change was found, with the run from which on it is so."
+                "Each point is a run, in the order in which they were begun; all panels share both axes. A "
+                "dashed line marks a change, with the first run after it."
             ),
             around_zero(y),
             Caption("{count} more rows", count=left) if (left := len(by_series) - len(drawn)) else "",

@@ -28,9 +28,9 @@ configurations that are seen before all of them."""
 
 LEVEL_HELD = message(
     "history.level",
-    "{tested} series of values were searched for changes. Of histories of {runs} runs without any change at most "
-    "{all:percent} show one, however often somebody looks; a change of less than {margin:percent} does not count. "
-    "Kendall's p is that of one look.",
+    "{tested} series of values were searched for changes. Of histories of {runs} runs without any change, at "
+    "most {all:percent} show one, however often they are examined; a change of less than {margin:percent} does not "
+    "count. Kendall's p is for a single examination.",
 )
 HOW_BOUND = message(
     "history.how-bound",
@@ -41,7 +41,7 @@ HOW_BOUND = message(
 )
 FOOT = message(
     "history.foot",
-    "{runs} runs. This page was made by howlate {version}. It holds all that it shows: it loads nothing.",
+    "{runs} runs. This page was made by howlate {version}. It is self-contained.",
 )
 
 

@@ -39,15 +39,17 @@ NO_CHANGE = message(
     "No change of more than {margin:percent} was found; {tested} series of values were searched.",
 )
 CANNOT_YET = message(
-    "history.cannot-yet", "{runs} runs a series cannot show a change in {series} series; {needed} can."
+    "history.cannot-yet",
+    "Too few runs per series to show a change in {series} series: {runs}; {needed} are enough.",
 )
 FEW_BOOTS = message(
     "history.few-boots",
     "{series}: {statistic} is {after_ns:time} in the {after} runs since run {run} of {date}, {before_ns:time} in the "
-    "{before} before (medians), but of {needed} boots, which tell a change from a reboot, there were {boots}.",
+    "{before} before (medians), but it takes {needed} boots to tell a change from a reboot, and there were {boots}.",
 )
 FEW_BOOTS_ALIKE = message(
-    "history.few-boots-alike", "Of {needed} boots, which tell a change from a reboot, there were {boots}."
+    "history.few-boots-alike",
+    "It takes {needed} boots to tell a change from a reboot, and there were {boots}.",
 )
 TOO_FEW = message(
     "history.too-few", "No configuration has {fewest} valid runs, so none was searched for a change."

@@ -37,7 +37,7 @@ UNREADABLE_SAMPLES = message(
     remedy="`howlate show --verify RUN` names the files that are damaged",
 )
 NO_SAMPLES = message(
-    "query.no-samples", "none of these runs has samples", remedy="name others behind the query"
+    "query.no-samples", "none of these runs has samples", remedy="name other runs after the query"
 )
 
 MOST_ROWS = 1_000_000
@@ -119,7 +119,7 @@ def ask(sql: str, runs: Sequence[KnownRun]) -> SqlAnswer:
     if len(rows) > MOST_ROWS:
         raise UsageError(
             "the query gives more than {most:count} rows",
-            remedy="add a LIMIT, or let it sum up; `howlate export --format csv` writes all samples of a run",
+            remedy="add a LIMIT, or aggregate the rows; `howlate export --format csv` writes all samples of a run",
             most=MOST_ROWS,
         )
     return SqlAnswer(headings, rows)
@@ -166,8 +166,8 @@ def _bounded_memory() -> Iterator[None]:
     except (MemoryError, duckdb.Error) as problem:
         if isinstance(problem, MemoryError | duckdb.OutOfMemoryException) or _NO_MEMORY in str(problem):
             raise UsageError(
-                "the query takes more than the {most_mib:count} MiB of memory that it may",
-                remedy="ask for less at once: a part of the rows, shorter texts or lists",
+                "the query needs more than its limit of {most_mib:count} MiB of memory",
+                remedy="select fewer rows, shorter texts or lists",
                 most_mib=MEMORY_BYTES >> 20,
             ) from None
         raise

@@ -208,7 +208,7 @@ def _notes(history: History) -> Iterator[Text]:
     if applied:
         nominal = sum((rate.nominal or 0.0) * rate.applied for rate in rates) / applied
         yield Caption(
-            "the largest of the run before held in {held} of {applied}; {nominal} was to be expected",
+            "the previous run's maximum held in {held} of {applied}; expected: {nominal}",
             held=held,
             applied=applied,
             nominal=percent(nominal),

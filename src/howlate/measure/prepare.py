@@ -299,7 +299,7 @@ def _refuse_traces(asked: RunRequest, target: Target) -> None:
         raise NotPossibleError(
             "break-trace is not possible in the lab: the trace stays in the guest's memory, which ends with "
             "the guest",
-            remedy="leave break-trace out; `howlate why RUN` says where the time of the worst samples went",
+            remedy="leave break-trace out; `howlate why RUN` explains the worst samples",
         )
 
 

@@ -37,7 +37,7 @@ def on_machines(study: Study, machines: Sequence[str]) -> Study:
         if not asked:
             return study
         raise UsageError(
-            "{study} compares kernels ({kernels:all}), and a running machine has one",
+            "{study} compares kernels ({kernels:all}), but a running machine has only one",
             remedy="`howlate lab run {study}` boots them as guests; or run it without its axis kernel after "
             "each boot, and make a report of the runs",
             study=study.id,

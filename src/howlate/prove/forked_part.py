@@ -96,7 +96,7 @@ class ForkedPart:
                 raise TargetError(
                     "the measuring task stopped {left_ns:time} before the window, and {least_ns:time} are "
                     "needed",
-                    remedy="choose a later --from: before it the guest lists its tasks, which takes 0.1 ms "
+                    remedy="choose a later --begin: before it the guest lists its tasks, which takes 0.1 ms "
                     "a task or more",
                     left_ns=left_ns,
                     least_ns=LEAST_LEAD_NS,

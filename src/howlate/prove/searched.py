@@ -6,11 +6,12 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
-from howlate.errors import UsageError, exclusive
+from howlate.errors import UsageError
 from howlate.lab.problems import no_kernels
 from howlate.lab.targets.lab import LabTarget
 from howlate.measure.machines import NOT_CHECKED
 from howlate.measure.prepare import RunRequest, requested_kernels
+from howlate.model.decode import NOT_WITH
 from howlate.model.facts import Facts
 from howlate.prove.flow import Prober, Report, loads_of, prove
 from howlate.prove.landscape import Goal, ReleaseWindow
@@ -40,7 +41,7 @@ def requested_landscapes(
     """The kernels that are named, else the study's; none if the user gave kernels of their own."""
     if study is not None:
         if loads:
-            raise UsageError(exclusive("STUDY", "--load"))
+            raise UsageError(NOT_WITH(option="--load", other="STUDY"))
         asked = RunRequest(find_study(study))
         loads = loads_of(asked.study)
         kernels = kernels or ("" if has_own else ",".join(requested_kernels(asked)))

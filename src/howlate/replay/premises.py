@@ -16,7 +16,7 @@ from howlate.words.statement import Statement, message
 
 HOLDER = message(
     "proof.premise-holder",
-    "what has the CPU goes on in the same way whether or not a task waits for it",
+    "whatever occupies the CPU runs in the same way whether or not a task waits",
 )
 INDEPENDENT = message("proof.premise-independent", "nothing before a release depends on when the release is")
 SUPREMUM = message(

@@ -13,7 +13,8 @@ SOURCE = "clock.source"
 AVAILABLE = "clock.available"
 TAKE_TSC = "permanently `clocksource=tsc`"
 ASK_WHY = (
-    "see `dmesg | grep -i -e tsc -e clocksource` for why tsc was left; `tsc=reliable` if you know that it is"
+    "see `dmesg | grep -i -e tsc -e clocksource` for why tsc was left; `tsc=reliable` if you know "
+    "that the TSC is reliable"
 )
 
 TITLE = "Clock source"

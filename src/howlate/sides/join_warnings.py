@@ -47,7 +47,7 @@ NOT_ALONE = message(
     "{side} was not alone ({places:items}): other tasks used its CPUs while it was measured, and a difference may "
     "be their doing",
 )
-NEVER_ALONE = message("join.never-alone", "other tasks ran during {side}: a difference may be theirs")
+NEVER_ALONE = message("join.never-alone", "other tasks ran during {side} and may have caused a difference")
 MACHINES = message(
     "join.machine",
     "these are different machines, {what}: {values:items}; what differs between them is not the kernel's alone",

@@ -66,8 +66,8 @@ STATISTICS: tuple[Statistic, ...] = (
         N_("median"),
         N_("Median, p99, p99.9"),
         N_(
-            "Order statistics of all samples, warm-up left out. Each is given only where at "
-            "least ten samples lie beyond it; elsewhere a dash stands."
+            "Order statistics of all samples, warm-up left out. Each is given only if at least ten samples lie "
+            "beyond it; otherwise there is a dash."
         ),
     ),
     _quantile("0.99", "p99"),
@@ -82,8 +82,8 @@ STATISTICS: tuple[Statistic, ...] = (
         stddev,
         term=N_("Standard deviation"),
         meaning=N_(
-            "Of the samples, with n - 1. Latencies are far from a bell curve: no multiple of it "
-            "bounds anything."
+            "The samples' standard deviation (n - 1). Latencies are far from a normal distribution: no multiple "
+            "of it is a bound."
         ),
     ),
 )

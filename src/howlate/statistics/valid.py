@@ -107,8 +107,8 @@ CORE_OVERRUNS = message(
 )
 AS_PUBLISHED = message(
     "cell.as-published",
-    "the loop that the studies print never finds back after a stall: latencies after one are too large by the time "
-    "that was lost.",
+    "the loop that the studies print never catches up after a stall: every later latency is too large by the "
+    "time that was lost.",
 )
 ALONE = message(
     "cell.alone",
@@ -130,7 +130,7 @@ BEYOND = message(
     by="count",
 )
 AT_LEAST = message(
-    "cell.at-least", "the largest sample is not known: the maximum is at least what stands here."
+    "cell.at-least", "the largest sample is not known: the maximum is at least the value given here."
 )
 CPUS_DIFFER = message(
     "cell.cpus-differ",

@@ -22,7 +22,7 @@ from howlate.system.opening import opened_folder
 from howlate.words.statement import Statement, message
 
 REMOVE_AND_GO_ON = message(
-    "store.remove-and-go-on", "remove {cell} and go on with `howlate run` and the same --out"
+    "store.remove-and-go-on", "remove {cell} and continue with `howlate run` and the same --out"
 )
 NOT_THE_CELL = message("store.not-the-cell", "{folder} is not a cell of this run", remedy="{hint}")
 THERE = message("store.there", "{path} exists already", remedy="choose another {option}")
@@ -32,7 +32,7 @@ NOT_WRITTEN = message(
 NOT_UTF8 = message(
     "store.not-utf8",
     "the path {path} is not UTF-8, in which files of samples are opened",
-    remedy="choose a name in UTF-8; a folder that is there can be entered, and named from there as `.`",
+    remedy="choose a name in UTF-8, or change into the folder and name it `.`",
 )
 WAYS_OUT = {
     errno.ENOSPC: "make room there, or choose another place",

@@ -20,7 +20,7 @@ from howlate.words.statement import message
 
 NOT_THE_PROBE = message(
     "target.not-the-probe",
-    "{host} sends what howlate's probe does not: {reason}",
+    "the answer of {host} is not from howlate's probe: {reason}",
     remedy="check that no login script prints and that howlate's own probe answers there",
 )
 TAKES_TOO_LONG = message(

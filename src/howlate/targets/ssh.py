@@ -243,7 +243,8 @@ class SshTarget(OneMachine):
             self._folder = ""
             raise NotPossibleError(
                 "another howlate ({owner}) is measuring on {host}",
-                remedy="wait until it has finished; a dead one is forgotten {minutes:number} min after its last cell",
+                remedy="wait until it has finished; if it has died, the lock ends {minutes:number} min after "
+                "its last cell",
                 owner=clipped(who),
                 host=self._link.host,
                 minutes=self._keep_s / 60,

@@ -42,9 +42,9 @@ ALL_ROWS = Caption("All rows:")
 JUDGED_ROWS = Caption("All rows with a verdict:")
 INVALID_ROWS = Caption("All rows without a verdict:")
 UNJUDGED = message(
-    "verdict.unjudged", "No verdict is about {tests:items}: no column is known to be a latency."
+    "verdict.unjudged", "{tests:items}: no verdict, because no column is known to be a latency."
 )
-UNASKED = message("verdict.unasked", "No verdict is about {rows:items}: no deadline was stated for it.")
+UNASKED = message("verdict.unasked", "{rows:items}: no verdict, because no deadline was stated.")
 US = Unit("us", 1000, 1)
 
 

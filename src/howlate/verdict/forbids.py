@@ -41,11 +41,9 @@ TOO_FEW = message(
 TOO_SHORT = message("verdict.too-short", "there are too few samples to see whether they rise or fall")
 NOT_LOOKED = message(
     "verdict.not-looked",
-    "an older howlate measured it and did not look in which order late samples came (`howlate verdict` does)",
+    "an older howlate measured it and did not check the order of late samples (`howlate verdict` does)",
 )
-NO_ORDER = message(
-    "verdict.no-order", "it is not known in which order the samples came, so no diagnostic can be made"
-)
+NO_ORDER = message("verdict.no-order", "the order of the samples is not known, so no diagnostic is possible")
 NO_TIME = message("verdict.no-time", "it is not known how long it was measured")
 NO_MAX = message("verdict.no-max", "the largest value is not known: the tool's histogram ended below it")
 COARSE = message(

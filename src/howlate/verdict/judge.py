@@ -20,16 +20,16 @@ from howlate.words.statement import Statement, message
 UNTIL_DECIDED = message(
     "run.until-decided",
     "Measured until the verdict was decided, for {at_most_s:seconds} at most: a tolerated rate of "
-    "{miss_rate:number}, a horizon of {horizon_s:seconds}, {confidence:level} confidence. It was looked at after "
-    "each round; the bounds of its rate are those that hold at all looks together.",
+    "{miss_rate:number}, a horizon of {horizon_s:seconds}, {confidence:level} confidence. It was judged after "
+    "each round; the bounds of its rate hold for all these judgements together.",
 )
 UNTIL_CLUSTER = message(
     "run.until-cluster",
-    "Its bounds hold where {cluster:number} misses come together at most (--cluster).",
+    "Its bounds hold if at most {cluster:number} misses come together (--cluster).",
 )
 ROUNDS_APART = message(
     "run.rounds-apart",
-    "Measured in rounds, of which one began {every_s:seconds} after the other. Each is a unit of what is stated.",
+    "Measured in rounds that began {every_s:seconds} apart. Each round counts as one unit.",
 )
 LAB = "lab"
 """The target that boots its machine for each repetition."""

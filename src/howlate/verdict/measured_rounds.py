@@ -86,7 +86,7 @@ class Until(MeasuredRounds):
         if self.question.miss_rate and any(period_ns_of(cell.labels) is None for cell in cells):
             raise UsageError(
                 "--miss-rate needs a study whose cells have a period and a duration",
-                remedy="ask for a --horizon alone, or give the study a period and a duration",
+                remedy="use --horizon instead, or give the study a period and a duration",
             )
         missing_s = needed_s(self.question, cells, whole)
         return missing_s if missing_s > self.at_most_s else 0.0
@@ -159,7 +159,7 @@ class Apart(MeasuredRounds):
 def _must_be_real(prepared: PlannedRun, option: str) -> None:
     if prepared.run.virtual:
         raise UsageError(
-            "{option} has no meaning in virtual time, where a seed comes out the same each time",
+            "{option} has no effect in virtual time, where a seed always gives the same result",
             remedy="run it with --seeds N, and judge it: howlate verdict RUN",
             option=option,
         )

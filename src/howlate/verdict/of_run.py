@@ -48,8 +48,7 @@ def verdicts_of(
     gaps = {each.test for each in content.summaries if each.judged and each.waits_for_gaps}
     if question.miss_rate and gaps:
         raise UsageError(
-            "a miss rate is a share of releases, and {tests:items} waits for gaps, which are a share of "
-            "nothing",
+            "a miss rate is a share of releases, but {tests:items} waits for gaps",
             remedy="leave out --miss-rate: then no gap may be longer than the deadline",
             tests=sorted(gaps),
         )

@@ -34,7 +34,7 @@ def ruled(material: ReportInput) -> Ruled | None:
     outcome = ruling_of(seen, content)
     said: Sequence[Text] = ()
     if outcome is not seen:
-        said = (Caption("missing cells, of which nothing is known: {count}", count=lacking(content)),)
+        said = (Caption("missing cells: {count}", count=lacking(content)),)
     elif outcome is Ruling.FAIL and verdicts[0].question.miss_rate:
         said = (rate_line(next(verdict for verdict in verdicts if verdict.outcome is outcome)),)
     elif outcome is Ruling.PASS:
@@ -63,7 +63,7 @@ def promised(verdicts: Sequence[Verdict]) -> list[Text]:
     if len(horizons) == len(verdicts):
         largest = time_text(max(v.evidence.bound_ns for v in verdicts), space=" ", rounds=math.ceil)
         time = _time(min(horizons), math.floor)
-        bounds.append(Caption("none later than {max} in its next {seconds}", max=largest, seconds=time))
+        bounds.append(Caption("nothing later than {max} in its next {seconds}", max=largest, seconds=time))
     events = [v.rate.events_per_h for v in verdicts if v.rate.events_per_h is not None]
     if len(events) == len(verdicts):
         bounds.append(

@@ -90,7 +90,7 @@ RUN_EACH = message(
 )
 SINGLY = message("verdict.singly", "if misses come singly")
 TOGETHER = message("verdict.together", "if at most {cluster:number} misses come together")
-AS_SEEN = message("verdict.as-seen", "if misses go on coming together as they did")
+AS_SEEN = message("verdict.as-seen", "if misses keep clustering as they did")
 FEWEST_EVENTS = 10
 """With fewer groups of misses their size is unknown."""
 

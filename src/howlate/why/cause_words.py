@@ -55,7 +55,7 @@ _WORDS: Mapping[Cause, tuple[Caption, str]] = {
     ),
     Cause.NOT_PREEMPTIBLE: (
         Caption("blocking thread"),
-        "The kernel went on with another task's system call. Boot with preempt=full, or use a kernel of PREEMPT_RT.",
+        "The kernel continued another task's system call. Boot with preempt=full, or use a kernel of PREEMPT_RT.",
     ),
     Cause.HIGHER_TASK: (
         Caption("thread interference"),

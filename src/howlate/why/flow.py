@@ -41,7 +41,7 @@ def explained_run(path: Path, content: RunContent, wanted: str = "") -> Explaine
     ids = [cell.summary.id for cell in content.cells]
     if not ids:
         raise UsageError(
-            "{run} has no whole cell", remedy="go on with `howlate run` and the same --out", run=path
+            "{run} has no whole cell", remedy="continue with `howlate run` and the same --out", run=path
         )
     named = {each for each in ids if each == wanted} or {each for each in ids if wanted in each}
     if not named:

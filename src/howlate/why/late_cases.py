@@ -30,7 +30,7 @@ SAMPLE = message(
 )
 REPLAYED = message(
     "late.replayed",
-    "Played again with the same latencies: {instructions:count} instructions, {halted_ns:time} halted.",
+    "Replayed with the same latencies: {instructions:count} instructions, {halted_ns:time} halted.",
 )
 STEAL = message("late.steal", "In that second the hypervisor took {share:percent} of this CPU's time.")
 WORST_IN = message("late.worst-in", "{cell}, release {release} of thread {thread}")

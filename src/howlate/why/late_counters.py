@@ -43,7 +43,7 @@ NO_EVENTS = message(
 )
 COUNTERS = message(
     "late.counters",
-    "Only counters tell: what happened at some time during a cell, not what delayed a sample.",
+    "Only counters are available: they show what happened during a cell, not what delayed a sample.",
 )
 AROUND_THE_CELL = message(
     "late.around-the-cell",

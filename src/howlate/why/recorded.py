@@ -13,7 +13,8 @@ from howlate.words.statement import Statement, message
 SLOWER = message(
     "verdict.recorded",
     "Recording what delays the samples took more than {most_ns:time} and {share:percent} of the median of each "
-    "wake-up in: {rows:list}. A PASS of these holds without it too, a FAIL may be recording's. To judge without it: "
+    "wake-up in: {rows:list}. A PASS of these holds without recording too; a FAIL may be due to it. To judge "
+    "without it: "
     "`howlate run {study} --set explain=false{deadline}`.",
 )
 

@@ -97,10 +97,6 @@ def message(message_id: str, text: str, many: str = "", *, by: str = "", remedy:
     return MESSAGES[message_id]
 
 
-if message is not None:  # its former name, for branches that began before
-    rule = message
-
-
 @dataclass(frozen=True)
 class Statement:
     """A message's id, and the values for its template."""

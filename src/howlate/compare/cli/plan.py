@@ -27,7 +27,7 @@ _compared = together(
             "--ratio",
             type=float,
             metavar="FACTOR",
-            help="Which difference a comparison is to find, such as 1.5 or 2.",
+            help="Ratio that a comparison should detect, such as 1.5 or 2.",
         ),
         click.option(
             "--cell-duration",
@@ -43,13 +43,13 @@ _compared = together(
 
 @click.command(epilog="Example: howlate plan --miss-rate 1e-7 --period 1ms --horizon 1h --ratio 1.5")
 @click.option(
-    "--miss-rate", type=float, metavar="RATE", help="Which share of the releases may miss the deadline."
+    "--miss-rate", type=float, metavar="RATE", help="Share of the releases that may miss the deadline."
 )
 @click.option(
     "--true-rate",
     type=float,
     metavar="RATE",
-    help="Which share is expected to miss it (default: none, a tenth and a third of --miss-rate).",
+    help="Share that is expected to miss it (default: none, a tenth and a third of --miss-rate).",
 )
 @click.option("--period", default="1ms", show_default=True, metavar="TIME", help="The task's period.")
 @click.option("--horizon", metavar="TIME", help="The time for which the largest value is to be a bound.")

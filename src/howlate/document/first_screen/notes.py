@@ -30,8 +30,8 @@ NOT_THERE = ("report.cells-missing", "report.not-")
 """The rules of what says that cells are missing."""
 LONGER = message(
     "notes.longer",
-    "What comes so rarely may not have come at all while it was measured, with {level:level}; a longer run sees it: "
-    "`howlate check --long`.",
+    "With {level:level} confidence only rarer events can have been missed; a longer run sees them: `howlate "
+    "check --long`.",
 )
 LEVEL = 0.95
 RULE_OF_THREE = 3
@@ -89,7 +89,7 @@ def _notes(material: ReportInput, rows: Sequence[ScreenRow]) -> Iterator[ScreenN
         yield ScreenNote(
             LENGTH,
             Caption(
-                "{time} a row can miss what comes less than once in {every}",
+                "{time} per row may miss events rarer than one in {every}",
                 time=seconds_text(shortest, space=" "),
                 every=seconds_text(shortest / RULE_OF_THREE, " ", math.floor),
             ),

@@ -34,9 +34,10 @@ def command(sql: str, runs: Sequence[Path], *, index: bool, as_json: bool, as_cs
     from howlate.errors import UsageError
     from howlate.history.cli._runs import code_of, name_left_out, read_runs
     from howlate.history.query import NO_SAMPLES, ask, with_whole_samples
+    from howlate.model.decode import NOT_WITH
 
     if as_json and as_csv:
-        raise UsageError("--json and --csv are two forms of one answer", remedy="leave out one of them")
+        raise UsageError(NOT_WITH(option="--csv", other="--json"))
     catalogue = read_runs(runs, index=index)
     runs_seen, without = with_whole_samples(sql, catalogue.runs)
     name_left_out(without)

@@ -17,7 +17,7 @@ def date_of(seconds: float, path: Path) -> tuple[str, str]:
     except (OverflowError, OSError, ValueError):
         raise DamagedError(
             "{path} is dated {seconds:number} s after 1970, outside of the years 1 to 9999",
-            remedy="correct it; `touch {path:shell}` gives a file without a date of its own the time of now",
+            remedy="correct the date: `touch {path:shell}` sets it to now",
             seconds=seconds,
             path=path,
         ) from None

@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from howlate.errors import UsageError, named_twice
+from howlate.errors import UsageError
 from howlate.lab.problems import UNUSABLE
+from howlate.model.decode import twice
 from howlate.system.paths import MACHINES
 
 FORM = (
@@ -92,7 +93,7 @@ def parse_labels(text: str) -> tuple[Label, ...]:
         raise bad_label("", FORM)
     for number, label in enumerate(labels):
         if label in labels[:number]:
-            raise UsageError(named_twice("--kernels", str(label)))
+            raise UsageError(twice("value of --kernels", str(label), "name it once"))
     return labels
 
 

@@ -20,7 +20,6 @@ from howlate.errors import (
     TargetError,
     UnfitKernelError,
     UsageError,
-    named_twice,
 )
 from howlate.lab.archive.apt import AptArchive
 from howlate.lab.archive.packages import Archive, Say, silent
@@ -51,7 +50,7 @@ from howlate.lab.tidy import tidy
 from howlate.measure.machines import NOT_CHECKED
 from howlate.model.answer import Answer, Command
 from howlate.model.capabilities import Capabilities, LoadKind, Need, TestKind
-from howlate.model.decode import parse_json, unknown
+from howlate.model.decode import parse_json, twice, unknown
 from howlate.model.facts import parse_cpus, unpacked
 from howlate.model.plan import Cell
 from howlate.model.run import CLOCKS, REAL, VIRTUAL
@@ -142,7 +141,7 @@ class LabTarget:
         for path in options.own:
             label, kernel = own_kernel(str(path), cache, say)
             if str(label) in self._labels:
-                raise UsageError(named_twice("--own-kernel", str(label)))
+                raise UsageError(twice("value of --own-kernel", str(label), "name it once"))
             check_own(kernel, say)
             check_cpus(label, kernel, self._cpus if self._clock == VIRTUAL else 1)
             self._make_ready(label.arch)

@@ -39,7 +39,8 @@ class BisectOptions:
     def check(self) -> None:
         """Refuse a window that a proof would refuse, and settings that it would not have, before anything is
         built."""
-        from howlate.errors import UsageError, exclusive
+        from howlate.errors import UsageError
+        from howlate.model.decode import NOT_WITH
         from howlate.plan.changes import parse_change
         from howlate.prove.flow import LOAD
         from howlate.prove.lab.prove import window_ns
@@ -49,7 +50,7 @@ class BisectOptions:
         window_ns(self.window)
         for name, _ in map(parse_change, self.changes):
             if name != LOAD:
-                raise UsageError(exclusive(f"--set {name}", "--window"))
+                raise UsageError(NOT_WITH(option=f"--set {name}", other="--window"))
 
 
 bisect_options = together(

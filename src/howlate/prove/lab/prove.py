@@ -146,11 +146,12 @@ def window_ns(text: str) -> int:
 
 def _goal(within: str, deadline: str) -> Goal:
     from howlate.cli._times import duration_ns, limit_ns_of
-    from howlate.errors import UsageError, exclusive
+    from howlate.errors import UsageError
+    from howlate.model.decode import NOT_WITH
     from howlate.prove.landscape import Goal
 
     if within and deadline:
-        raise UsageError(exclusive("--within", "--deadline"))
+        raise UsageError(NOT_WITH(option="--within", other="--deadline"))
     if deadline:
         return Goal(deadline_ns=limit_ns_of("--deadline", deadline))
     share = _share(within or "5%")

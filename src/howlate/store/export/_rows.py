@@ -113,7 +113,7 @@ def chosen(run: RunFolder, cells: Sequence[str]) -> list[str]:
             raise UsageError(unknown("whole cell", cell[:80], whole))
     if not whole:
         raise UsageError(
-            "{run} has no whole cell", remedy="go on with `howlate run` and the same --out", run=run.path
+            "{run} has no whole cell", remedy="continue with `howlate run` and the same --out", run=run.path
         )
     wanted = list(dict.fromkeys(cells)) or whole
     for cell in wanted:

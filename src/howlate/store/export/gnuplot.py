@@ -82,7 +82,7 @@ def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
     data = out.with_suffix(".dat")
     if data == out or (out.exists() and not out.is_file() and not out.is_dir()):
         raise UsageError(
-            "{out} cannot be the script: its data stand beside it, in a file .dat",
+            "{out} cannot be the script: its data file next to it would have the same name",
             remedy="name it NAME.gp",
             out=out,
         )

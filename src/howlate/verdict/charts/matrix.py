@@ -29,7 +29,7 @@ MARKS = {Ruling.PASS: "circle", Ruling.FAIL: "cross", Ruling.INCONCLUSIVE: "diam
 """The verdict's mark; shapes differ, so that a print in black and white tells them apart."""
 MEANINGS = {
     Ruling.PASS: Caption("PASS: keeps the deadline"),
-    Ruling.FAIL: Caption("FAIL: breaks the deadline"),
+    Ruling.FAIL: Caption("FAIL: misses the deadline"),
     Ruling.INCONCLUSIVE: Caption("INCONCLUSIVE: not decided"),
 }
 

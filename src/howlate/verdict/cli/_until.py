@@ -70,7 +70,7 @@ class UntilOptions:
         if not question.miss_rate and question.horizon_s is None:
             raise UsageError(
                 "--until-decided needs --miss-rate or --horizon",
-                remedy="say what is to be shown: --miss-rate 1e-6, or --horizon 30min",
+                remedy="add --miss-rate 1e-6, or --horizon 30min",
             )
         words = tuple(f"{option}={value}" for option, value in given.items() if value)
         at_most_s = duration_ns("--at-most", self.at_most or "2h") / 1e9

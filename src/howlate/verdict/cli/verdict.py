@@ -76,7 +76,7 @@ _asked = together(
             type=float,
             default=0.0,
             metavar="RATE",
-            help="Which share of the releases may miss it, such as 1e-6 (default: none).",
+            help="Share of the releases that may miss it, such as 1e-6 (default: none).",
         ),
         click.option(
             "--horizon",
@@ -187,18 +187,17 @@ def question_from(
     ):
         if not least <= value < below:
             raise UsageError(
-                "{option} must be from {least} to below {below}, not {value}",
+                "{option} must be {range}, not {value}",
                 remedy="write it like {example}",
                 option=option,
-                least=least,
-                below=below,
+                range=f"from {least} to below {below}" if below < math.inf else f"at least {least}",
                 value=value,
                 example=example,
             )
     horizon_ns = None if horizon is None else duration_ns("--horizon", horizon)
     if horizon_ns == 0 and not miss_rate:
         raise UsageError(
-            "--horizon 0 asks for the rate alone, and without --miss-rate no rate is tolerated",
+            "--horizon 0 judges only the rate, which needs --miss-rate",
             remedy="give --miss-rate, or leave out --horizon",
         )
     deadline_ns = 0 if deadline is None else limit_ns_of("--deadline", deadline)

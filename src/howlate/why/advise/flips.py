@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from howlate.errors import UsageError, named_twice
+from howlate.errors import UsageError
 from howlate.model.capabilities import Capabilities, KnobKind
-from howlate.model.decode import unknown
+from howlate.model.decode import twice, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.study import Order, Part, Study, Value
@@ -79,7 +79,7 @@ def parse_knobs(text: str) -> list[Flip]:
             )
         flip = Flip(knob, value)
         if flip in flips:
-            raise UsageError(named_twice("--knobs", piece))
+            raise UsageError(twice("value of --knobs", piece, "name it once"))
         flips.append(flip)
     return flips
 

@@ -61,7 +61,7 @@ def check_possible(prepared: PlannedRun) -> None:
         reasons = dict.fromkeys(cell.impossible.rstrip(".") for cell in delayed)
         raise NotPossibleError(
             "no delay can be made and explained here: {reasons:items}",
-            remedy="provide what a kind lacks, or measure in the lab: `howlate calibrate --kernels 6.1-rt`",
+            remedy="load the module that a kind needs, or measure in the lab: `howlate calibrate --kernels 6.1-rt`",
             reasons=tuple(map(Statement.verbatim, reasons)),
         )
 

@@ -53,7 +53,7 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
         title=Caption("Why the worst were late"),
         reading=Caption(
             "A bar for each of the worst samples of a row, from its release to its time stamp, as long as it was "
-            "late; each row has its own axis. The colours say what the time went to. A name leads to it above."
+            "late; each row has its own axis. The colours are the causes. A name links to the sample above."
         ),
         x_title=Caption("Time since the release"),
         y_title="",
@@ -83,7 +83,7 @@ def _panel(subject: Subject, cases: Sequence[DrawnCase], classes: dict[Cause, st
         picture=picture_of(pieces, Scale(0.0, float(longest_ns), log=False, kind="ns"), (), WIDTH, height),
         height=height,
         summary=Caption(
-            "What the time of the {count} worst samples went to. Of the worst, {latency}, most went to: {cause}.",
+            "Causes of the {count} worst samples. Main cause of the worst, {latency}: {cause}.",
             count=len(cases),
             latency=time_text(worst.case.latency_ns),
             cause=cause_caption(*worst.largest.key),

@@ -69,7 +69,7 @@ advise_options = together(
             default=12,
             show_default=True,
             metavar="N",
-            help="How often each side is measured.",
+            help="Number of measurements of each side.",
         ),
         click.option(
             "--quantile",

@@ -100,7 +100,8 @@ replay_options = together(
 
 def must_be_replayed(replay: ReplayOptions, built: BuiltOptions, archive: ArchiveOptions) -> None:
     """UsageError if options are given that replays alone have: nothing is played again."""
-    from howlate.errors import UsageError, needing
+    from howlate.errors import UsageError
+    from howlate.model.decode import NOT_WITH
 
     options = {
         "--from replay": replay.source == REPLAY,
@@ -115,7 +116,7 @@ def must_be_replayed(replay: ReplayOptions, built: BuiltOptions, archive: Archiv
         "--refresh": archive.refresh,
     }
     if given := tuple(name for name, value in options.items() if value):
-        raise UsageError(needing("samples of the lab that are played again", *given))
+        raise UsageError(NOT_WITH(option=" or ".join(given), other="a run that is not replayed"))
 
 
 @dataclass(frozen=True)
@@ -155,8 +156,9 @@ def played_again(
     opened: Callable[[Sequence[str], GuestCpus], LabTarget],
 ) -> ReplayedSamples:
     """The worst samples of the cells that are named by their id or a part of it."""
-    from howlate.errors import UsageError, exclusive
+    from howlate.errors import UsageError
     from howlate.lab import debug_info
+    from howlate.model.decode import NOT_WITH
     from howlate.store.run_folder import RunFolder
     from howlate.why.explained_cells import worst_cases
     from howlate.why.replayed.flow import choose, choose_against, explain_all
@@ -165,7 +167,7 @@ def played_again(
     if worst is not None and not 1 <= worst <= MOST_WORST:
         raise UsageError("--worst must be from 1 to {most:count}, not {worst}", worst=worst, most=MOST_WORST)
     if options.against and worst is not None and worst > 1:
-        raise UsageError(exclusive("--against", "--worst"))
+        raise UsageError(NOT_WITH(option="--worst", other="--against"))
     folder = RunFolder.at(path)
     chosen = choose(folder, content.run, cell, worst or 1, without=options.against)
     if options.against:

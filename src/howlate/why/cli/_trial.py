@@ -46,13 +46,13 @@ trial_options = together(
             "--try",
             "is_requested",
             is_flag=True,
-            help="Flip the knobs that the causes lead to, measure what each buys, and put them back.",
+            help="Flip the knobs of the causes found, measure what each buys, and put them back.",
         ),
         click.option(
             "--pairs",
             type=click.IntRange(6, 1000),
             metavar="N",
-            help=f"With --try: how often (default: {PAIRS}).",
+            help=f"With --try: number of measurements of each side (default: {PAIRS}).",
         ),
         click.option(
             "--cell-duration",

@@ -67,16 +67,17 @@ def command(
 def _asked(
     loads: tuple[str, ...], seconds: str, changes: tuple[str, ...], options: AdviseOptions
 ) -> AdviceRequest:
-    from howlate.errors import UsageError, named_twice
+    from howlate.errors import UsageError
     from howlate.measure.prepare import settings_in_force
+    from howlate.model.decode import twice
     from howlate.studies import find_study
     from howlate.why.advise.advice import FIGURES
     from howlate.why.advise.flips import Measuring
     from howlate.why.advise.flow import AdviceRequest
     from howlate.why.cli._advise import with_length
 
-    if twice := [load for load in loads if loads.count(load) > 1]:
-        raise UsageError(named_twice("--load", twice[0]))
+    if repeated := [load for load in loads if loads.count(load) > 1]:
+        raise UsageError(twice("value of --load", repeated[0], "name it once"))
     check = find_study("check")
     settings = {name: value for name, value in check.settings.items() if name != "deadline"}
     asked = AdviceRequest(
@@ -94,16 +95,17 @@ def _asked(
 def _target(kernels: str, cpus: int | None) -> Target:
     """The guest, or this machine, on which what a killed probe left changed is put back before each cell."""
     from howlate.cli._say import say
-    from howlate.errors import UsageError, needing
+    from howlate.errors import UsageError
     from howlate.lab.kernels.label import split_labels
     from howlate.lab.targets.lab import open_lab
+    from howlate.model.decode import NOT_WITH
     from howlate.system.paths import probe_path
     from howlate.targets import LabOptions
     from howlate.targets.local import LocalTarget
 
     if not kernels:
         if cpus is not None:
-            raise UsageError(needing("--kernels", "--guest-cpus"))
+            raise UsageError(NOT_WITH(option="--guest-cpus", other="a call without --kernels"))
         return LocalTarget(probe_path(), restores_first=True)
     count = len(split_labels(kernels))
     if count != 1:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     default=1000,
     show_default=True,
     metavar="N",
-    help="How many delays of each kind.",
+    help="Number of delays of each kind.",
 )
 @click.option(
     "--above",
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     type=click.Choice(["few", "all"]),
     default="all",
     show_default=True,
-    help="Which of the kernel's events are recorded, as of --explain-events.",
+    help="The kernel's events to record, as in --explain-events.",
 )
 @out_option()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/calibrate.md).")
@@ -116,13 +116,14 @@ def _guest(kernels: str, cpus: int | None) -> tuple[int, int]:
 
 def _target(kernels: str, cpus: int | None) -> Target:
     from howlate.cli._say import say
-    from howlate.errors import UsageError, needing
+    from howlate.errors import UsageError
     from howlate.lab.targets.lab import open_lab
+    from howlate.model.decode import NOT_WITH
     from howlate.targets import LabOptions, open_target
 
     if not kernels:
         if cpus is not None:
-            raise UsageError(needing("--kernels", "--guest-cpus"))
+            raise UsageError(NOT_WITH(option="--guest-cpus", other="a call without --kernels"))
         return open_target("local")
     return open_lab(kernels, LabOptions(cpus=cpus), say=say)
 

@@ -130,12 +130,13 @@ def command(
 
 
 def _check_trial(trial: TrialOptions, *, is_written: bool) -> None:
-    from howlate.errors import UsageError, exclusive, needing
+    from howlate.errors import UsageError
+    from howlate.model.decode import NOT_WITH
 
     if not trial.is_requested and trial.given:
-        raise UsageError(needing("--try", "--pairs", "--cell-duration", "--out"))
+        raise UsageError(NOT_WITH(option="--pairs, --cell-duration or --out", other="a call without --try"))
     if trial.is_requested and is_written:
-        raise UsageError(exclusive("--try", "-o", "--json"))
+        raise UsageError(NOT_WITH(option="-o or --json", other="--try"))
     if trial.is_requested:
         trial.check()
 

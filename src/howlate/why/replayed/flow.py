@@ -66,7 +66,7 @@ def choose(folder: RunFolder, run: Run, wanted: str, worst: int, without: str = 
     of the kernel `without` are left out."""
     if not _is_of_the_lab(run):
         raise UsageError(
-            "{run} was not measured in the lab's virtual time, and cannot be played again",
+            "{run} was not measured in the lab's virtual time and cannot be replayed",
             remedy="`howlate why {run:shell} --from events`",
             run=folder.path,
         )
