@@ -83,7 +83,7 @@ def _missing(prepared: PlannedRun, out: Path | None) -> tuple[Cell, ...]:
     cells = still_to_measure(prepared.run.plan, whole)
     if not cells:
         raise UsageError(
-            "all {count} cells are in {out} already",
+            "{out} already has all {count} cells",
             remedy="leave out --out to measure all of them anew",
             count=len(whole),
             out=out,

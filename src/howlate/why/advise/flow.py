@@ -121,7 +121,7 @@ def _check_samples(asked: AdviceRequest, plan: Plan) -> None:
         needed = math.ceil(BEYOND / (1 - float(figure)))
         if counts and min(counts) < needed:
             raise UsageError(
-                "cells of {samples} samples are too short for the {figure} quantile, which needs {needed}",
+                "a cell of {samples} samples is too short for the {figure} quantile, which needs {needed}",
                 remedy="measure longer cells (--cell-duration), or name another --quantile",
                 samples=min(counts),
                 figure=figure,
