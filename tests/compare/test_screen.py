@@ -73,7 +73,7 @@ def shown(found: Comparison, width: int = 80, *, every: bool = False) -> list[st
 
 def table(lines: list[str]) -> list[list[str]]:
     """Its rows, by cells."""
-    if lines[0] == "no row has a figure on both sides":
+    if lines[0] == "no row has a figure above zero on both sides":
         return []
     (head,) = [place for place, line in enumerate(lines) if re.search(r"  ratio\b|^ratio\b", line)]
     rows = lines[head + 1 :]

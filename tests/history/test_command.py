@@ -100,6 +100,7 @@ def test_a_name_from_a_run_is_escaped(howlate: Run) -> None:
         (["--margin", "nan"], "--margin must be"),
         (["--fail-on", "better"], "is not"),
         (["nowhere"], "there is no run"),
+        (["runs", "nowhere"], "there is no run in nowhere"),
     ],
 )
 def test_what_is_wrong_is_a_sentence(howlate: Run, runs: Path, argv: list[str], part: str) -> None:

@@ -86,7 +86,14 @@ def some_bins(draw: st.DrawFn) -> CellBins:
     return CellBins(
         draw(texts),
         Histogram(same(n, ints), same(n, ints), same(n, few)),
-        TimeBlocks(same(n, reals), draw(reals), same(n, few), same(n, ints), same(n, ints), same(n, ints)),
+        TimeBlocks(
+            same(n, reals),
+            draw(st.floats(1e-9, 1e30)),
+            same(n, few),
+            same(n, ints),
+            same(n, ints),
+            same(n, ints),
+        ),
         Tail(same(n, ints), same(n, shares)),
         tuple(
             LoadCourse(draw(texts), same(n, reals), same(n, shares)) for _ in range(draw(st.integers(0, 2)))
@@ -263,6 +270,12 @@ def test_bins_of_another_type_are_a_sentence(path: tuple[Any, ...]) -> None:
             continue
         with pytest.raises(DamagedError, match=r"bins\.json"):
             CellBins.from_json(altered(BINS.to_json(), path, new))
+
+
+@pytest.mark.parametrize("width", [0.0, -1.0])
+def test_blocks_have_a_length(width: float) -> None:
+    with pytest.raises(DamagedError, match="no length"):
+        CellBins.from_json(altered(BINS.to_json(), ("blocks", "width_s"), width))
 
 
 def test_lists_that_are_not_equally_long_are_a_sentence() -> None:

@@ -12,7 +12,7 @@ import pytest
 from howlate.errors import DamagedError, ExitCode, StorageError, UsageError
 from howlate.measure.execute import Tally
 from howlate.store.checksums import CHECKSUMS
-from howlate.store.export import find_format, names
+from howlate.store.export import _rows, find_format, names
 from howlate.store.ingest import ingest
 from howlate.store.run_folder import STREAM, RunFolder
 from howlate.store.summarise import summarise
@@ -84,6 +84,23 @@ def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
             StorageError, match=r"missing/out could not be written: No such file or directory$"
         ):
             export(run, tmp_path / "missing" / "out", ())
+
+
+def test_a_full_disk_is_named_by_the_file_and_not_by_a_descriptor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, out = a_folder(tmp_path / "run", {"a": stream([1])}), tmp_path / "out"
+    error = duckdb.IOException('IO Error: Could not write file "/proc/self/fd/5": No space left on device')
+
+    def full(*_: object) -> str:
+        raise error
+
+    monkeypatch.setattr(_rows, "copy_to", full)
+    for export in (export_csv, export_parquet, export_text):
+        with pytest.raises(StorageError, match=r"No space left on device$") as caught:
+            export(run, out, ())
+        assert caught.value.statement.values["path"] == str(out)
+        assert "/proc/" not in str(caught.value)
 
 
 def test_damaged_samples_are_a_sentence_and_leave_nothing(tmp_path: Path) -> None:

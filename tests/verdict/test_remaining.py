@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from howlate.verdict.evidence import Evidence
+from howlate.verdict.on_screen import waiting
 from howlate.verdict.row_statements import remaining
 from howlate.verdict.ruling import Question, Ruling
 from howlate.verdict.verdict import verdict
 from made_evidence import made_evidence, quiet
 from made_misses import DEADLINE_NS, Round, evidence_of
+from statement_parts import parts
 
 RANDOM = np.random.default_rng(1)
 
@@ -51,6 +53,20 @@ def test_what_may_decide_it_is_said(
     assert found.outcome is Ruling.INCONCLUSIVE
     (told,) = remaining(found)
     assert (told.rule, dict(told.values)) == (rule, values)
+
+
+def test_the_first_screen_names_no_bound_that_nobody_asked_for() -> None:
+    """A rate is tolerated, and open: that the largest value bounds no horizon is no reason."""
+    evidence = evidence_of([Round.of(RANDOM, np.arange(20, 100_000, 8_000), 100_000)])
+    found = verdict(evidence, Question(DEADLINE_NS, 2e-4))
+    assert found.outcome is Ruling.INCONCLUSIVE and found.stretch.forbids
+    told = parts(*waiting([found]))
+    assert told["verdict.tolerated"] == {"tolerated": 2e-4} and "verdict.seen" not in told
+    worse = verdict(evidence, Question(DEADLINE_NS, 1.5e-4))
+    assert (worse.needed_s or 0) > (found.needed_s or 0) > 0
+    assert waiting([found, worse]) == waiting([worse])
+    missed = verdict(evidence, Question(DEADLINE_NS, 2e-4, horizon_s=1.0))
+    assert "verdict.seen" in parts(*waiting([missed]))
 
 
 def test_the_larger_cluster_that_it_names_decides() -> None:

@@ -163,7 +163,7 @@ def headline(found: Comparison) -> tuple[str, Text]:
 
 def _headline(rows: Sequence[CompareRow]) -> tuple[str, Text]:
     if not rows:
-        return "", Caption("no row has a figure on both sides")
+        return "", Caption("no row has a figure above zero on both sides")
     differ = sum(row.differs for row in rows)
     if all(row.decision.direction in ("indistinct", "unstated") for row in rows):
         word = _("not shown to differ")

@@ -130,9 +130,11 @@ class _RunsRead:
 
 
 def read_catalogue(places: Sequence[Path], *, index: bool = True) -> Catalogue:
-    """The runs that these folders are or hold; UsageError where there is none. `index`: what an earlier call read
-    may be taken from the index."""
+    """The runs that these folders are or hold; UsageError where there is none, or no such folder. `index`: what an
+    earlier call read may be taken from the index."""
     reading = _RunsRead()
+    if nowhere := [place for place in places if not os.path.lexists(place)]:
+        raise UsageError(NO_RUNS(places=tuple(nowhere)))
     for place in places:
         folders = folders_of(place)
         indexed = index and folders != [place]

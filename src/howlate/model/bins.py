@@ -65,6 +65,8 @@ class TimeBlocks:
     def __post_init__(self) -> None:
         same_length(self.start_s, self.counts, self.median_ns, self.p99_ns, self.max_ns)
         must_be_countable(self.counts)
+        if self.start_s and self.width_s <= 0:
+            raise ValueError("a block has no length")
 
 
 NO_BLOCKS = TimeBlocks((), 0.0, (), (), (), ())

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from howlate.errors import HowlateError
+from howlate.errors import HowlateError, UsageError
 from howlate.history.query import column_of
-from howlate.model.decode import json_value
+from howlate.model.decode import json_value, unknown
 from howlate.model.loaded import RunContent
 from howlate.model.summary import CellSummary
 from howlate.notebook.columns import DataColumns
@@ -78,9 +78,13 @@ class LoadedRun:
     """Ids of planned cells that never became whole."""
     _content: RunContent = field(repr=False, compare=False)
 
+    @_with_remedy()
     def cell(self, name: str) -> LoadedCell:
-        """The cell whose id this is; KeyError if there is none."""
-        return {cell.id: cell for cell in self.cells}[name]
+        """The cell whose id this is."""
+        cells = {cell.id: cell for cell in self.cells}
+        if name not in cells:
+            raise UsageError(unknown("whole cell", str(name), cells))
+        return cells[name]
 
     def summaries(self) -> DataColumns:
         """A row for each measured column of each cell: the cell's id, its test, its labels, whether it is valid, the
@@ -94,12 +98,13 @@ class LoadedRun:
         miss_rate: float = 0.0,
         horizon: str | None = None,
         confidence: float = 0.95,
+        cluster: float = 1.0,
     ) -> dict[str, Any]:
         """What `howlate verdict --json` prints; the arguments are its options ("200us")."""
         from howlate.verdict.cli.verdict import question_from
         from howlate.verdict.of_run import doubts_of, json_of, verdicts_of
 
-        question = question_from(deadline, miss_rate, horizon, confidence)
+        question = question_from(deadline, miss_rate, horizon, confidence, cluster)
         rows = verdicts_of(self.path, self._content, question)
         return json_of(self.path, self._content, rows, doubts_of(self.path, self._content, rows))
 

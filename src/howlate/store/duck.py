@@ -179,12 +179,20 @@ def writing(path: Path, option: str = OUT) -> Iterator[None]:
     """Turn DuckDB's error about a file that cannot be written into a StorageError about `path`."""
     try:
         yield
-    except duckdb.OutOfMemoryException as error:
-        raise MemoryError from error
     except duckdb.Error as error:
-        text = _first_line(error)
-        full = "No space left" in text or "disk is full" in text.lower() or "Quota" in text
-        raise storage_error(path, errno.ENOSPC if full else None, text, option) from None
+        problem = failed_write(error)
+        if isinstance(problem, MemoryError):
+            raise problem from error
+        raise storage_error(path, problem.errno, str(problem.strerror), option) from None
+
+
+def failed_write(error: duckdb.Error) -> OSError | MemoryError:
+    """The system's error behind DuckDB's, which may name the descriptor that it wrote to instead of the file."""
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return MemoryError()
+    text = re.sub(r' "/proc/self/fd/\d+"', "", _first_line(error))
+    full = "No space left" in text or "disk is full" in text.lower() or "Quota" in text
+    return OSError(errno.ENOSPC if full else 0, text)
 
 
 def _told_of_interrupt(error: RuntimeError) -> BaseException:

@@ -40,7 +40,7 @@ def ruled(material: ReportInput) -> Ruled | None:
     elif outcome is Ruling.PASS:
         said = promised(verdicts)
     elif outcome is Ruling.INCONCLUSIVE:
-        said = _open([verdict for verdict in verdicts if verdict.outcome is outcome])
+        said = waiting([verdict for verdict in verdicts if verdict.outcome is outcome])
     told = (ScreenNote(RANK, text) for text in beside(verdicts, content))
     return Ruled(outcome, tuple(said), by_id(material.once(rows)), tuple(told))
 
@@ -87,8 +87,16 @@ def _time(seconds: float, rounds: Rounds) -> str:
     return seconds_text(seconds, " ", rounds)
 
 
-def _open(verdicts: Sequence[Verdict]) -> list[Text]:
-    """What stands in the way of most rows, and what to do about it."""
-    why = Counter(reason.rule for verdict in verdicts for reason in verdict.forbids).most_common(1)
-    first = [reason for verdict in verdicts for reason in verdict.forbids if reason.rule == why[0][0]][:1]
-    return [*first, *[told for verdict in verdicts for told in remaining(verdict)][:1]]
+def waiting(verdicts: Sequence[Verdict]) -> list[Text]:
+    """What stands in the way of most rows, and what to do about it: of the questions that are open, not of a bound
+    that is not judged."""
+    every = [
+        dict.fromkeys(reason for answer in verdict.open for reason in answer.forbids) for verdict in verdicts
+    ]
+    reasons = [reason for own in every for reason in own]
+    most = Counter(reason.rule for reason in reasons).most_common(1)
+    first = [reason for reason in reasons if reason.rule == most[0][0]][:1]
+    longest = sorted(verdicts, key=lambda verdict: (verdict.needed_s is not None, -(verdict.needed_s or 0)))
+    if not reasons:
+        first = [rate_line(verdict) for verdict in longest if verdict.rate.outcome is Ruling.INCONCLUSIVE][:1]
+    return [*first, *[told for verdict in longest for told in remaining(verdict)][:1]]

@@ -12,12 +12,12 @@ from tempfile import TemporaryFile
 
 import duckdb
 
-from howlate.errors import StorageError, UsageError
+from howlate.errors import UsageError
 from howlate.model.decode import unknown
 from howlate.model.study import spell
 from howlate.model.summary import CellSummary
 from howlate.plan.options import OURS
-from howlate.store.duck import connection, copy_to, reading, scan, writing
+from howlate.store.duck import connection, copy_to, failed_write, reading, scan
 from howlate.store.export._marks import LOADED, VALID, loaded
 from howlate.store.files import OUTPUT, storing, unreadable, written_output
 from howlate.store.run_folder import SAMPLES, RunFolder
@@ -140,16 +140,16 @@ def fetch(
 def copy(
     database: duckdb.DuckDBPyConnection, query: str, sources: Sequence[Path], out: Path, form: str
 ) -> int:
-    """Rows written. DuckDB does not say which end of a copy failed: a source that cannot be read is named. Each value
-    is decoded for that; a count alone comes from the file's end."""
+    """Rows written; an OSError about `out` has no name. DuckDB does not say which end of a copy failed: a source that
+    cannot be read is named. Each value is decoded for that; a count alone comes from the file's end."""
     try:
-        with writing(out, OUTPUT):
-            found = database.execute(copy_to(out, query, form)).fetchone()
-    except StorageError:
-        for source in sources:
+        found = database.execute(copy_to(out, query, form)).fetchone()
+    except duckdb.Error as error:
+        problem = failed_write(error)
+        for source in sources if isinstance(problem, OSError) else ():
             with reading(source):
                 database.execute(f"SELECT bit_xor(hash(COLUMNS(*))) FROM {scan(database, source)}").fetchone()
-        raise
+        raise problem from None
     return int(found[0]) if found is not None else 0
 
 
