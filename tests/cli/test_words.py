@@ -78,6 +78,10 @@ def test_an_option_of_another_program_is_taken_or_answered(
         ("-m -S -p 95 -h 400 -q", "`howlate check --cpus all --priority 95 --histogram --brief`"),
         ("-S -R", "`howlate check --cpus all` and `howlate probe clock --duration 2s`"),
         ("-a 1-2,5", "`howlate check --cpus 1-2,5`"),
+        (
+            "--load none,disk -l 500 -D3 --no-wait",
+            "`howlate check --load none,disk -D3 --no-wait --set activations=500`",
+        ),
         ("-P d:500us:1ms", "`howlate check --policy deadline:500us:1ms:1ms`"),
     ],
 )

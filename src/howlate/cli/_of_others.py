@@ -79,8 +79,9 @@ def answer(command: str, options: Sequence[str], words: Sequence[str]) -> None:
         f"{option} is " + " or ".join(f"{word.program} {word.meaning}" for word in meant)
         for option, _, meant in answered
     )
+    called_with = " ".join(filter(None, (command, shell_line(_kept(options, words)))))
     lines = dict.fromkeys(
-        _call(command, [(word, value) for word, (_, value, _) in zip(choice, answered, strict=True)])
+        _call(called_with, [(word, value) for word, (_, value, _) in zip(choice, answered, strict=True)])
         for choice in _choices([meant for _, _, meant in answered])
     )
     raise UsageError(REMEDIED(problem="; ".join(meanings), remedy=f"write {' or '.join(lines)}"))
@@ -113,16 +114,35 @@ def _given(options: Sequence[str], words: Sequence[str]) -> Iterator[tuple[str, 
     for word, after in zip(words, (*words[1:], ""), strict=False):
         if word == "--":
             return
-        if not re.match("-+[A-Za-z]", word):
-            continue
-        long = word.startswith("--")
-        option, _, attached = word.partition("=") if long else (word[:2], "", word[2:])
-        value = attached or ("" if after.startswith("-") else after)
-        is_flag_here = option in ("-h", "--histogram", "--json", "--brief") and (
-            attached or after.isdecimal()
-        )
-        if option not in options or is_flag_here:
-            yield option, value
+        option, attached = _split(word)
+        if option and not _is_own(options, word, after):
+            yield option, attached or ("" if after.startswith("-") else after)
+
+
+def _kept(options: Sequence[str], words: Sequence[str]) -> list[str]:
+    """The command's own options among them, each with its value."""
+    kept: list[str] = []
+    is_own = False
+    for word, after in zip(words, (*words[1:], ""), strict=False):
+        if _split(word)[0]:
+            is_own = _is_own(options, word, after)
+        kept += [word] if is_own else []
+    return kept
+
+
+def _split(word: str) -> tuple[str, str]:
+    """An option, and the value that is attached to it; "" of what is none."""
+    if not re.match("-+[A-Za-z]", word):
+        return "", ""
+    option, _, attached = word.partition("=") if word.startswith("--") else (word[:2], "", word[2:])
+    return option, attached
+
+
+def _is_own(options: Sequence[str], word: str, after: str) -> bool:
+    """Whether the command has the option, and not as a flag that others have with a number."""
+    option, attached = _split(word)
+    is_flag = option in ("-h", "--histogram", "--json", "--brief")
+    return option in options and not (is_flag and (attached or after.isdecimal()))
 
 
 def _can_mean(word: Word, value: str) -> bool:
