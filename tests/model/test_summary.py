@@ -70,7 +70,7 @@ summaries = st.builds(
 
 
 @given(summaries)
-@settings(max_examples=settings().max_examples // 4)
+@settings(max_examples=settings().max_examples // 2)
 def test_summaries_are_read_back(summary: CellSummary) -> None:
     text = json.dumps(summary.to_json())
     assert CellSummary.from_json(json.loads(text)) == summary

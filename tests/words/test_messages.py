@@ -83,7 +83,7 @@ def template_of(message: Message, statement: Statement) -> str:
 
 @pytest.mark.parametrize("topic", sorted({message_id.partition(".")[0] for message_id in EVERY}))
 @given(data=st.data())
-@settings(max_examples=settings().max_examples // 20)
+@settings(max_examples=settings().max_examples // 10)
 def test_the_values_of_a_statement_reproduce_its_sentence(topic: str, data: st.DataObject) -> None:
     """Of every message; those of a topic in one test, because each test of properties costs more than a message."""
     for message_id in EVERY:
@@ -112,7 +112,7 @@ def reproduces(message: Message, statement: Statement) -> None:
 
 @pytest.mark.parametrize("room", sorted({message.module.split(".")[1] for message, _ in in_place()}))
 @given(data=st.data())
-@settings(max_examples=settings().max_examples // 20)
+@settings(max_examples=settings().max_examples // 10)
 def test_a_sentence_in_its_place_has_its_values_and_remedy(room: str, data: st.DataObject) -> None:
     """Of every one in the sources; read again it is the same, whatever its values hold."""
     for message, given_values in in_place():
