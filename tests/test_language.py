@@ -282,12 +282,13 @@ def test_a_missing_translation_is_counted_and_a_fuzzy_or_wrong_one_fails(
 
 def test_a_reworded_rule_keeps_its_translation_where_that_is_asked_for(translated: Path) -> None:
     whole = translated.read_bytes()
-    reworded = re.sub(r'(msgctxt ".*"\nmsgid ")', r"\1Old: ", whole.decode())
+    some = [message.context for message in messages_of("de") if message.context][:40]
+    reworded = re.sub(r'(msgctxt ".*"\nmsgid ")', r"\1Old: ", whole.decode(), count=len(some))
     translated.write_text(reworded, encoding="utf-8")
     assert LANG.main(["reworded"]) == 0 and translated.read_bytes() == whole
     translated.write_text(reworded, encoding="utf-8")
     assert LANG.main(["update"]) == 0
-    assert all(LANG.is_missing(message) for message in messages_of("de") if message.context)
+    assert all(LANG.is_missing(message) for message in messages_of("de") if message.context in some)
 
 
 FRAGMENT = re.compile(r"^[\s,;:.)]|^(and|or|but|nor|so|because)\b|[\s,;(]$|\b(and|or|but|to|the|a|an)$")

@@ -34,13 +34,12 @@ def test_no_sentence_of_an_import_breaks_its_line(howlate: Run, file: File) -> N
     faults = []
     data = file.path.read_bytes()
     maps = [word for name, value in file.mapping.items() for word in ("--map", f"{name}={value}")]
-    for name in (NAMES["lines"], NAMES["sequences"]):
-        for number in range(6):
-            path = Path(f"{name}{file.path.suffix}")
-            path.write_bytes(altered(data, number))
-            words = ["import", str(path), *maps, "--out", f"r{number}{len(name)}"]
-            said = howlate(*words)
-            faults += faults_of(said, words)
-            if not said.code:
-                faults += faults_of(howlate("show", words[-1], "--all"), words)
+    path = Path(NAMES["lines"] + NAMES["controls"] + file.path.suffix)
+    for number in range(6):
+        path.write_bytes(altered(data, number))
+        words = ["import", str(path), *maps, "--out", f"r{number}"]
+        said = howlate(*words)
+        faults += faults_of(said, words)
+        if not said.code:
+            faults += faults_of(howlate("show", words[-1], "--all"), words)
     assert not faults

@@ -25,9 +25,7 @@ from .commands import STUDY, Run, Said, environment
 PLANTED = "PLANTED"
 NAMES = {
     "lines": f"n\n{PLANTED}",
-    "returns": f"n\r{PLANTED}\u2028{PLANTED}\x85{PLANTED}",
-    "sequences": "n\x1b]0;title\x07\x1b[2J\x9b2J",
-    "directions": "n\u202egnp\u2066.exe\u200f",
+    "controls": f"n\r{PLANTED}\u2028{PLANTED}\x85{PLANTED}\x1b]0;title\x07\x1b[2J\x9b2J\u202egnp\u2066.exe\u200f",
     "bytes": os.fsdecode(b"n\xff\x9b\x1b[2J"),
     "quotes": "n '\"\\$(touch x)`touch x`;#~*",
 }
