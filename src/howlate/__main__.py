@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import os
 import re
 import resource
 import signal
 import sys
-import tempfile
-import traceback
 import warnings
 from collections.abc import Sequence
 from types import FrameType
@@ -38,6 +37,7 @@ LEAST_MIB = 2048
 
 def main(argv: list[str] | None = None) -> int:
     """Return the documented exit code; no traceback reaches the user."""
+    gc.set_threshold(50_000)  # importing makes many objects and no garbage
     _have_streams()
     warnings.formatwarning = _formatted
     with surviving_readers():
@@ -176,6 +176,9 @@ def _print(problem: Statement, code: ExitCode) -> int:
 
 def _unexpected(problem: Exception) -> int:
     """A fault of howlate itself: print one sentence, and write the traceback to a file for the developers."""
+    import tempfile
+    import traceback
+
     text = "".join(traceback.format_exception(problem))
     try:
         with tempfile.NamedTemporaryFile(

@@ -60,13 +60,15 @@ def test_each_file_is_read_once(tmp_path: Path, command: list[str]) -> None:
 @pytest.mark.parametrize("options", [[], ["--json"], ["--cells"], ["--all"], ["--brief"]])
 def test_show_asks_no_database(tmp_path: Path, options: list[str]) -> None:
     """What it shows of cells that have their summaries is in JSON: no sample is read, and nothing that could do it is
-    imported."""
+    imported; nor what judges, compares or measures, of a run that has nothing of it."""
     trailer_changes = {"frequency_khz": [{"cpu": 1, "before": 0, "after": 0}]}
     path = a_folder(
         tmp_path / "run", {"a": stream(list(range(100, 3000)), trailer_changes=trailer_changes)}
     ).path
     code = (
-        "import sys; from howlate.__main__ import main; main(sys.argv[1:]); sys.exit('duckdb' in sys.modules)"
+        "import sys; from howlate.__main__ import main; main(sys.argv[1:]); "
+        "late = 'duckdb howlate.verdict.judge howlate.compare.compare howlate.measure.session'.split(); "
+        "sys.exit(', '.join(name for name in late if name in sys.modules) or 0)"
     )
     argv = [sys.executable, "-c", code, "show", str(path), *options]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)

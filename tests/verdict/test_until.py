@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.commands import Run, is_a_sentence
-from howlate.cli import _measure, _progress
+from howlate.cli import _progress
 from howlate.measure.execute import Tally
 from howlate.measure.prepare import PlannedRun
 from howlate.measure.session import Session
@@ -120,12 +120,12 @@ def test_an_interrupt_says_how_to_go_on_until_it_is_decided(
         raise KeyboardInterrupt
 
     until = ["--until-decided", "--horizon=60ms", "--at-most=10s"]
-    monkeypatch.setattr(_measure, "execute_cells", once)
+    monkeypatch.setattr(_progress, "execute_cells", once)
     done = howlate("run", study, *until, "--out", "r")
     assert done.code == 5 and "interrupted with 1 of " in done.err
     again = shlex.split(done.err.partition("To go on: howlate ")[2].splitlines()[0])
     assert set(until) <= set(again) and not any("order." in word for word in again)
-    monkeypatch.setattr(_measure, "execute_cells", measure)
+    monkeypatch.setattr(_progress, "execute_cells", measure)
     assert howlate(*again, "--at-most=2s").code == 5
     assert rounds_of("r") > 1
 

@@ -24,10 +24,9 @@ from howlate.why.advise.advice import (
     Standing,
     advice_of,
     counted_statement,
-    is_advice,
 )
 from howlate.why.advise.chart import draw
-from howlate.why.advise.flip import ADVISE, AGAIN, START, TOGETHER, Flip
+from howlate.why.advise.flip import ADVISE, AGAIN, START, TOGETHER, Flip, is_advice
 from howlate.words.say import english, text_of
 from made_sides import Made, real_run, summary_of
 
@@ -230,7 +229,7 @@ def test_the_unit_of_the_samples_changes_nothing(factor: float, seed: int) -> No
 
 
 def test_other_runs_have_no_advice() -> None:
-    assert not is_advice(real_run({}))
+    assert not is_advice(real_run({}).run)
 
 
 def test_the_chart_has_a_panel_a_load_and_writes_what_is_shown() -> None:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Protocol
 import click
 
 from howlate.cli._interrupted import tell_interrupted
-from howlate.cli._progress import execute_cells
 from howlate.errors import ExitCode, UsageError
 from howlate.model.study import PART
 from howlate.rooms import hooks
@@ -82,6 +81,7 @@ def measure(
     measures. `rounds`: the options that let it be measured in rounds. `ends_early`: the run ends with the first cell
     that its threshold ends. `line`: tells how far it is. The verdict on the requested
     deadlines decides the exit code."""
+    from howlate.cli._progress import execute_cells
     from howlate.measure.prepare import prepare
     from howlate.measure.quiet import ThisMachine, limit_of
     from howlate.measure.session import begin, ended_early, newest_unfinished

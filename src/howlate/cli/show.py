@@ -72,11 +72,8 @@ def _show(
     apart."""
     from howlate.cli._measure import material_of, print_brief, print_runs, print_screen
     from howlate.cli._named import tell_missing
-    from howlate.document.report_input import answered
-    from howlate.measure.session import reopen
     from howlate.sides.join import must_be_one_clock
     from howlate.store.loaded import load_run
-    from howlate.store.run_folder import RunFolder
 
     whole = as_json or all_ or every or histogram or len(runs) > 1
     contents = [
@@ -90,7 +87,14 @@ def _show(
 
         click.echo(show_json(material_of(contents, None, runs[0], histograms=histogram)), nl=False)
         return missing
-    tally = reopen(RunFolder(runs[0]), contents[0])[1] if len(runs) == 1 else None
+    from howlate.document.report_input import answered
+
+    tally = None
+    if len(runs) == 1 and len(contents[0].cells) < len(contents[0].run.plan.cells):
+        from howlate.measure.session import reopen
+        from howlate.store.run_folder import RunFolder
+
+        tally = reopen(RunFolder(runs[0]), contents[0])[1]
     material = material_of(contents, tally, runs[0], every=every, histograms=histogram)
     if not brief and (whole or answered(material)):
         print_runs(material)

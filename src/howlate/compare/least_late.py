@@ -7,7 +7,6 @@ from statistics import median
 
 from howlate.model.columns import LATENCY
 from howlate.model.summary import CellSummary
-from howlate.sides.sides import COMPARED, fewest_pairs
 from howlate.statistics.groups import Group, groups_of
 from howlate.words.caption import Caption
 from howlate.words.statement import Statement, message
@@ -82,6 +81,8 @@ def _best(ranked: Ranked) -> Caption | Statement | tuple[Statement, ...]:
 
 
 def _caution(places: Sequence[Sequence[Group]], run: str) -> Statement:
+    from howlate.sides.sides import COMPARED, fewest_pairs
+
     fewest = min(len(group.counted) for groups in places for group in groups)
     needed = fewest_pairs(len(COMPARED))
     if fewest < needed:

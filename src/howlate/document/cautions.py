@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from howlate.document.machine import facts_of, is_virtual
 from howlate.figures.words import things_of
 from howlate.model.columns import LATENCY
+from howlate.model.facts import facts_of, is_guest
 from howlate.model.loaded import RunContent
 from howlate.model.run import Run, policy_without_right
 from howlate.model.summary import CellSummary
@@ -112,7 +112,7 @@ def _of_machine(content: RunContent) -> list[Text]:
         return [sentence_case(say(VIRTUAL_TIME())), *([ONE_SEED()] if one else [])]
     steal_ns = sum(int(cell.trailer.get("steal_ns") or 0) for cell in content.cells)
     steal = (STEAL(steal_ns=steal_ns),) if steal_ns else ()
-    if is_virtual(facts_of(content.run.facts)):
+    if is_guest(facts_of(content.run.facts)):
         return [(HYPERVISOR(), *steal)]
     return list(steal)
 

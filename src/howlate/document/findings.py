@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Sequence
 
 from howlate.document.document import Folded, Item, Section, Texts, texts
-from howlate.document.machine import hardware
 from howlate.document.sheet import Row, Sheet, labels
 from howlate.document.sheet import texts as column
 from howlate.model.finding import Finding
@@ -66,6 +65,8 @@ def heading(runs: Sequence[RunContent]) -> tuple[str, str]:
             _("What makes these kernels late"),
             _("Found by `howlate doctor` in the state of the guests, not in the samples."),
         )
+    from howlate.document.machine import hardware
+
     if hardware(runs) > 1:
         return (
             _("What makes these machines late"),

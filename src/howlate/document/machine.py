@@ -9,7 +9,7 @@ from typing import Any
 from howlate.document import kernels
 from howlate.document.document import Folded, Item, Texts
 from howlate.document.sheet import pairs
-from howlate.model.facts import Facts, is_guest
+from howlate.model.facts import Facts, facts_of
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.preemption import PREEMPT_MODE
 from howlate.model.run import Run
@@ -134,15 +134,6 @@ def items(runs: Sequence[RunContent], cells: Sequence[CellContent], names: Seque
     if read := agreed(cells, names, _read_back):
         inside.append(pairs("list read", _("Read back while measuring"), read))
     return (*found, Folded(_("Parameters, and what was read back"), tuple(inside)))
-
-
-def facts_of(value: Any) -> Facts:
-    """The run's facts; none where they were not captured."""
-    return Facts.from_json(value) if isinstance(value, dict) and value.get("facts") == 1 else Facts({}, {})
-
-
-def is_virtual(facts: Facts) -> bool:
-    return is_guest(facts)
 
 
 def fact_rows(facts: Facts) -> Iterator[tuple[str, str]]:

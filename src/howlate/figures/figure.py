@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from howlate.figures.scale import OWN_AXES, Axes, Scale
 from howlate.model.bins import CellBins
-from howlate.model.cause import ExplainedCase
 from howlate.model.summary import CellSummary
 from howlate.statistics.groups import Group
 from howlate.words.say import Text
+
+if TYPE_CHECKING:
+    from howlate.model.cause import ExplainedCase
 
 
 @dataclass(frozen=True)

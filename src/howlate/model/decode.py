@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import operator
 import os
@@ -64,6 +63,8 @@ _WRITTEN = {str: '"..."', bool: "true", int: "1", float: "0.5", list: "[...]", d
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """The name that was probably meant, or None."""
+    import difflib
+
     known = sorted(set(names))
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     if close:

@@ -115,6 +115,11 @@ def _no_facts() -> DamagedError:
     )
 
 
+def facts_of(value: Any) -> Facts:
+    """The run's facts; none where they were not captured."""
+    return Facts.from_json(value) if isinstance(value, dict) and value.get("facts") == 1 else Facts({}, {})
+
+
 def is_guest(facts: Facts) -> bool:
     """Whether a hypervisor is below, as far as the facts say."""
     flags = facts.text("cpu.flags") or ""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from howlate.model.bins import CellBins
 from howlate.model.facts import parse_cpus
 from howlate.model.finding import Finding
 from howlate.model.run import Run
 from howlate.model.summary import WATCHED, CellSummary, ColumnSummary
-from howlate.model.trace import CellTrace
+
+if TYPE_CHECKING:
+    from howlate.model.trace import CellTrace
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ def _size_of(below: np.ndarray, share: float) -> float | None:
 
 
 def _index(below: np.ndarray, sizes: np.ndarray, stretches: int) -> float:
-    starts = np.unique(np.arange(stretches) * len(sizes) // stretches)
+    starts = np.arange(n := min(stretches, len(sizes))) * len(sizes) // n
     counted, all_ = np.add.reduceat(below, starts), np.add.reduceat(sizes, starts)
     share = counted.sum() / all_.sum()
     squares = (counted - all_ * share) ** 2 / (all_ * share * (1 - share))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from howlate.errors import DamagedError
 from howlate.model.bins import CellBins
@@ -17,10 +17,11 @@ from howlate.model.facts import Facts
 from howlate.model.loaded import CellContent, MeasuredKernel, RunContent
 from howlate.model.run import Run
 from howlate.model.summary import CellSummary
-from howlate.model.trace import CellTrace
-from howlate.sides.configs import options_of
 from howlate.statistics.valid import UNCHECKED
 from howlate.store.run_folder import BINS, CPUS, CellFiles, RunFolder
+
+if TYPE_CHECKING:
+    from howlate.model.trace import CellTrace
 
 
 def load_run(
@@ -184,6 +185,8 @@ def _measuring_cpus(header: Mapping[str, Any]) -> list[int]:
 def read_kernels(folder: RunFolder, run: Run) -> tuple[MeasuredKernel, ...]:
     """The run's kernels, in the order of its plan; kernels that differ only in boot parameters share the file
     of their configuration."""
+    from howlate.sides.configs import options_of
+
     texts = {file: folder.config(file) for file in dict.fromkeys(run.configs.values())}
     configs = {file: options_of(text) for file, text in texts.items()}
     kernels = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import errno
 import os
-import subprocess
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -129,6 +128,8 @@ def _ready(what: tuple[str, ...], words: str) -> None:
     script = ROOT / "tools" / "ready.sh"
     if INSTALLED or not script.is_file():
         return
+    import subprocess
+
     code = subprocess.run([str(script), *what], check=False).returncode
     if code != 0:
         kind = NotPossibleError if code == ExitCode.NOT_POSSIBLE else TargetError

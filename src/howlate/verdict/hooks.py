@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from howlate.rooms import later, modules_in
 
 if TYPE_CHECKING:
+    from howlate.document.first_screen.on_screen import Ruled
     from howlate.document.report_input import ReportInput
     from howlate.model.loaded import RunContent
 
@@ -25,16 +26,24 @@ def judges(material: ReportInput) -> bool:
     return bool(material.once(rows))
 
 
-ruled = later("howlate.verdict.on_screen", "ruled")
-"""For document/first_screen/screen.py: the verdict on the run; None where no deadline was stated."""
+def ruled(material: ReportInput) -> Ruled | None:
+    """For document/first_screen/screen.py: the verdict on the run; None where no deadline was stated."""
+    if not judges(material):
+        return None
+    from howlate.verdict.on_screen import ruled
+
+    return ruled(material)
 
 
 def rulings(content: RunContent) -> dict[str, str]:
     """For document/results.py: PASS, FAIL or INCONCLUSIVE by the id of a point or cell."""
-    from howlate.verdict.judge import stated
+    from howlate.verdict.in_report import rows_of
+
+    if not (rows := rows_of(content)):
+        return {}
     from howlate.verdict.on_screen import by_id
 
-    return by_id(stated(content))
+    return by_id(rows)
 
 
 json_members = later("howlate.verdict.in_report", "json_members")

@@ -24,11 +24,9 @@ RANK = 25
 """Of what no verdict is about, among notes."""
 
 
-def ruled(material: ReportInput) -> Ruled | None:
-    """None where no deadline was stated."""
+def ruled(material: ReportInput) -> Ruled:
+    """The verdict on a run of which a deadline was stated."""
     verdicts = [row.verdict for row in material.once(rows)]
-    if not verdicts:
-        return None
     content = material.runs[0]
     seen = outcome_of(verdicts)
     outcome = ruling_of(seen, content)

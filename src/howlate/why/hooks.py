@@ -22,6 +22,10 @@ parts = later("howlate.why.in_report", "PARTS")
 
 def opening(material: ReportInput) -> Iterator[Statement]:
     """For document/first_screen/on_page.py: the short answer of runs of `howlate advise`."""
+    from howlate.why.advise.flip import is_advice
+
+    if not any(is_advice(content.run) for content in material.runs):
+        return iter(())
     from howlate.why.advise.document import answers
 
     return answers(material.runs)
@@ -29,13 +33,15 @@ def opening(material: ReportInput) -> Iterator[Statement]:
 
 def answers(runs: Sequence[RunContent]) -> bool:
     """For document/of_runs.py: what the knobs buy is the answer."""
-    from howlate.why.advise.document import only
+    from howlate.why.advise.flip import is_advice
 
-    return only(runs)
+    return all(is_advice(content.run) for content in runs)
 
 
 def explained(content: RunContent) -> dict[str, ExplainedCell]:
     """For document/of_runs.py: the cells with explained samples, by their ids."""
+    if all(cell.trace is None for cell in content.cells):
+        return {}
     from howlate.why.explained_cells import explained_cells
 
     return {cell.id: cell for cell in explained_cells(content)}

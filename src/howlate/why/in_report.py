@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from howlate.document.document import Folded, Section
 from howlate.document.report_input import DocumentPart, ReportInput
@@ -12,19 +12,22 @@ from howlate.document.results import WithCases
 from howlate.document.sheet import PAGE, TERMINAL
 from howlate.model.loaded import RunContent
 from howlate.statistics.labels import row_names
-from howlate.verdict.judge import Judged
-from howlate.why.advise import document as advice
-from howlate.why.explained_cells import ExplainedCell
-from howlate.why.late_cases import causes_section
-from howlate.why.recorded import slower_by_recording
+from howlate.why.advise.flip import is_advice
 from howlate.words.language import _
 from howlate.words.statement import Statement
+
+if TYPE_CHECKING:  # what explains is imported where something is to be explained
+    from howlate.verdict.judge import Judged
+    from howlate.why.explained_cells import ExplainedCell
 
 
 def advised(material: ReportInput) -> Iterator[Section]:
     """Of runs of `howlate advise`: what each knob buys."""
     for content in material.runs:
-        yield from advice.sections(content, material.style)
+        if is_advice(content.run):
+            from howlate.why.advise.document import sections
+
+            yield from sections(content, material.style)
 
 
 def explained_by_row(material: ReportInput) -> list[ExplainedCell]:
@@ -36,6 +39,10 @@ def explained_by_row(material: ReportInput) -> list[ExplainedCell]:
 def late_causes(material: ReportInput) -> Sequence[Section]:
     """Where the time of the late samples went, if events were recorded."""
     cells = explained_by_row(material)
+    if not cells:
+        return ()
+    from howlate.why.late_cases import causes_section
+
     found = [finding for content in material.runs for finding in content.findings]
     return causes_section(cells, found)
 
@@ -57,9 +64,13 @@ def doubts(
     content: RunContent, rows: Sequence[Judged], explained: Mapping[str, WithCases]
 ) -> Sequence[Statement]:
     """Which of the rows are on samples that recording made slower."""
+    if not rows or not explained:
+        return ()
+    from howlate.why.recorded import slower_by_recording
+
     return slower_by_recording(content.run, rows, list(map(_own, explained.values())))
 
 
 def _own(cell: WithCases) -> ExplainedCell:
     """The explained samples of this room (`explained` in hooks.py)."""
-    return cast(ExplainedCell, cell)
+    return cast("ExplainedCell", cell)

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from howlate.document import cautions
 from howlate.document.first_screen.on_screen import ScreenNote
 from howlate.document.first_screen.rows import ScreenRow
-from howlate.document.machine import facts_of, is_virtual, place
+from howlate.document.machine import place
 from howlate.document.missing import missing_of
 from howlate.document.report_input import ReportInput
 from howlate.document.text import virtual_note
+from howlate.model.facts import facts_of, is_guest
 from howlate.model.loaded import RunContent
 from howlate.model.preemption import preemption_of, spelt
 from howlate.model.run import policy_without_right
@@ -108,7 +109,7 @@ def of_machine(content: RunContent) -> Iterator[ScreenNote]:
         return
     steal_ns = sum(int(cell.trailer.get("steal_ns") or 0) for cell in content.cells)
     measured_ns = sum(1e9 * (cell.seconds or 0) for cell in content.cells)
-    if is_virtual(facts_of(content.run.facts)):
+    if is_guest(facts_of(content.run.facts)):
         share = percent(steal_ns / measured_ns if measured_ns else 0.0)
         yield ScreenNote(
             CLOCK,

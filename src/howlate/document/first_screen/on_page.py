@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from howlate.charts import Subject
-from howlate.document import cautions, machine
+from howlate.document import cautions
 from howlate.document.document import ChartItem, Folded, Item, Section, Texts, bar, texts
 from howlate.document.first_screen.answer import ScreenAnswer
 from howlate.document.first_screen.brief import MEASURED
@@ -19,6 +19,7 @@ from howlate.document.sheet import Column, Row, Sheet, SheetCell, labels, number
 from howlate.document.sheet import texts as column
 from howlate.document.text import every_note
 from howlate.figures.overview import draw
+from howlate.model.facts import facts_of
 from howlate.rooms import hooks
 from howlate.sides.join import gravity_of_runs
 from howlate.statistics.labels import policy_in_force
@@ -67,7 +68,7 @@ def title(material: ReportInput, subject: str = "") -> str:
     rows = answer.rows
     what = given_text(rows.deadline_ns) if rows.deadline_ns else "" if answer.outcome else answer.word
     run = material.runs[0].run
-    kernel = machine.facts_of(run.facts).text("kernel.release")
+    kernel = facts_of(run.facts).text("kernel.release")
     where = (f"Linux {kernel}" if kernel else "") if run.target == "local" else run.target
     return " – ".join(
         filter(None, (" ".join(filter(None, (answer.outcome or MEASURED, what))), subject, where, "howlate"))

@@ -29,7 +29,7 @@ from howlate.sides.sides import (
 )
 from howlate.statistics.phrases import under
 from howlate.statistics.spread import Spread, spread_of
-from howlate.why.advise.flip import ADVISE, AGAIN, START, TOGETHER, Flip, knobs_of
+from howlate.why.advise.flip import AGAIN, START, TOGETHER, Flip, knobs_of
 from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import time_text
 from howlate.words.say import Text, text_of
@@ -216,12 +216,6 @@ class Advice:
             "together": None if self.together is None else self.together.to_json(),
             "statements": [statement_json(statement) for statement in self.statements()],
         }
-
-
-def is_advice(content: RunContent) -> bool:
-    """Whether a run is one of `howlate advise` or `why --try`."""
-    study = content.run.study
-    return study.id == ADVISE and any(part.id == START for part in study.parts)
 
 
 def advice_of(content: RunContent, figures: Sequence[str] = FIGURES) -> Advice:

@@ -23,10 +23,9 @@ from howlate.why.advise.advice import (
     at_start_statement,
     counted_statement,
     heading_of,
-    is_advice,
 )
 from howlate.why.advise.chart import draw
-from howlate.why.advise.flip import Flip
+from howlate.why.advise.flip import Flip, is_advice
 from howlate.words.language import _
 from howlate.words.quantities import significant
 from howlate.words.say import say, text_of
@@ -36,9 +35,7 @@ STATES = {"smaller": "smaller", "larger": "larger", "equal": "equal", "indistinc
 
 
 def sections(content: RunContent, style: Style, advice: Advice | None = None) -> Iterator[Section]:
-    """The result of a run of the study; nothing of another run."""
-    if not is_advice(content):
-        return
+    """The result of a run of the study."""
     found = advice or advice_of(content)
     said = [(statement,) for statement in found.statements()]
     starts = [(at_start_statement(start),) for start in found.starts if start.figures]
@@ -53,14 +50,9 @@ def sections(content: RunContent, style: Style, advice: Advice | None = None) ->
     yield Section("advice", items, _("What each knob buys") if style is PAGE else "")
 
 
-def only(runs: Sequence[RunContent]) -> bool:
-    """Whether all runs are of the study: their answer is what the knobs buy, not how late each part is."""
-    return all(map(is_advice, runs))
-
-
 def answers(runs: Sequence[RunContent]) -> Iterator[Statement]:
     """The short answer of each run of the study, for the head of the page."""
-    return (next(advice_of(content).statements()) for content in filter(is_advice, runs))
+    return (next(advice_of(content).statements()) for content in runs if is_advice(content.run))
 
 
 def sheet(advice: Advice, content: RunContent) -> Sheet:

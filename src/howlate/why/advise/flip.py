@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from howlate.model.run import Run
 from howlate.model.study import Value
 
 ADVISE = "advise"
@@ -15,6 +16,11 @@ START, AGAIN, TOGETHER = "start", "start-again", "together"
 helps."""
 KNOB = "knob"
 """The option of every test that sets a knob."""
+
+
+def is_advice(run: Run) -> bool:
+    """Whether it is one of `howlate advise` or `why --try`."""
+    return run.study.id == ADVISE and any(part.id == START for part in run.study.parts)
 
 
 @dataclass(frozen=True)
