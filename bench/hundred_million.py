@@ -155,24 +155,20 @@ def step(name: str, run: Path, samples: int) -> None:
             database.execute(f"SELECT {sums} FROM {scan(database, cell / 'samples.parquet')}").fetchall()
     elif name == "statistics":
         summarise(cell, CELL, LABELS)
-    elif name == "report":
-        from howlate.__main__ import main as howlate
-
-        _must(howlate(["report", str(run), "-o", str(run / "report.html")]))
-    elif name == "show":
-        from howlate.__main__ import main as howlate
-
-        _must(howlate(["show", str(run), "--json"]))
-    elif name == "verdict":
-        from howlate.__main__ import main as howlate
-
-        _must(howlate(["verdict", str(run), "--deadline", MISSED, "--json"]), 1)
 
 
-def _must(code: int, wanted: int = 0) -> None:
-    """A command that failed was quick for no good reason."""
-    if code != wanted:
-        raise SystemExit(f"howlate ended with exit code {code}")
+COMMANDS = {
+    "report": ("report", "RUN", "-o", "RUN/report.html"),
+    "show": ("show", "RUN", "--json"),
+    "verdict": ("verdict", "RUN", "--deadline", MISSED, "--json"),
+}
+EXIT_CODES = {"verdict": 1}
+CALL = (
+    "import sys; from howlate.__main__ import main; code = main(sys.argv[1:]); "
+    "peak = open('/proc/self/status').read().partition('VmHWM:')[2].split()[0]; "
+    "print('peak', int(peak) << 10, file=sys.stderr); sys.exit(code)"
+)
+"""A command in a process that imports nothing else."""
 
 
 def memory_peak() -> int:
@@ -184,14 +180,18 @@ def memory_peak() -> int:
 def measured(name: str, run: Path, samples: int = 0) -> tuple[float, float, int]:
     """Wall seconds, CPU seconds and peak bytes of one step in a fresh process."""
     command = [sys.executable, __file__, "--samples", str(samples), "--step", name, str(run)]
+    if name in COMMANDS:
+        words = [word.replace("RUN", str(run)) for word in COMMANDS[name]]
+        command = [sys.executable, "-c", CALL, *words]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     with tempfile.TemporaryFile() as errors:
         begun = time.monotonic()
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors, env=environment)
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.monotonic() - begun
         errors.seek(0)
         told = errors.read().decode(errors="replace")
-    if os.waitstatus_to_exitcode(status) != 0 or "peak " not in told:
+    if os.waitstatus_to_exitcode(status) != EXIT_CODES.get(name, 0) or "peak " not in told:
         raise SystemExit(f"the step {name} failed:\n{told}")
     return seconds, usage.ru_utime + usage.ru_stime, int(told.rsplit("peak ", 1)[1])
 
