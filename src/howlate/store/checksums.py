@@ -25,7 +25,6 @@ from howlate.words.statement import Statement
 
 CHECKSUMS = "checksums.json"
 END_BYTES = 64 * 1024
-_PIECE = 1024 * 1024
 _DIGEST_BYTES = 32
 
 
@@ -116,12 +115,9 @@ def _of(path: Path) -> Checksum:
         return Checksum(file.seek(0, os.SEEK_END), _digest(file), _end(file))
 
 
-def _digest(file: BinaryIO) -> str:
-    whole = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+def _digest(file: io.BufferedReader | io.BytesIO) -> str:
     file.seek(0)
-    while piece := file.read(_PIECE):
-        whole.update(piece)
-    return whole.hexdigest()
+    return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=_DIGEST_BYTES)).hexdigest()
 
 
 def _end(file: BinaryIO) -> str:

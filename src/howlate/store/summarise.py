@@ -5,6 +5,7 @@ distinct values."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -145,9 +146,8 @@ def computed(
 def recounted(files: CellFiles, summary: CellSummary, deadline_ns: int) -> CellSummary:
     """The summary of a whole cell, of which one column is judged, with its releases against another deadline, and
     with its tail where nobody kept it. Reads its samples."""
-    files.must_be_unchanged(SAMPLES)
     (column,) = summary.judged
-    with remedied(measure_again(files.folder)):
+    with _unchanged(files), remedied(measure_again(files.folder)):
         cell = CellFile.read(files.folder)
         with _samples(files.folder) as samples:
             counts = samples.counts(column)
@@ -160,9 +160,19 @@ def recounted(files: CellFiles, summary: CellSummary, deadline_ns: int) -> CellS
 
 def peaks_of(files: CellFiles, summary: CellSummary, column: str) -> Peaks:
     """The largest answers of a whole cell, in the order in which they came."""
-    files.must_be_unchanged(SAMPLES)
-    with remedied(measure_again(files.folder)), _samples(files.folder) as samples:
+    with _unchanged(files), remedied(measure_again(files.folder)), _samples(files.folder) as samples:
         return samples.peaks(column, ordered=summary.known.time_order)
+
+
+@contextmanager
+def _unchanged(files: CellFiles) -> Iterator[None]:
+    """The checksum of the samples, computed while they are read: DamagedError if they have changed."""
+    with ThreadPoolExecutor(1) as beside:
+        told = beside.submit(files.must_be_unchanged, SAMPLES)
+        try:
+            yield
+        finally:
+            told.result()
 
 
 def bins_of(files: CellFiles) -> CellBins:

@@ -9,8 +9,8 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 FOLDERS = {"cells": 2, "kernels": 0, "pictures": 0}
 """The folders of a run, and how many levels of folders each of them holds."""
@@ -36,7 +36,7 @@ def opened_folder(folder: Path) -> Iterator[int]:
             os.close(opened.pop())
 
 
-def open_file(path: Path, *, links: bool = False) -> BinaryIO:
+def open_file(path: Path, *, links: bool = False) -> BufferedReader:
     """A regular file to read. `links`: it was named by the user, so links are followed."""
     if links:
         descriptor = os.open(path, _FILE)
