@@ -21,6 +21,7 @@ TOLERANCE = 0.1
 
 
 def _tool() -> ModuleType:
+    sys.path.insert(0, str(ROOT / "tools"))  # as for a program that is started there
     spec = importlib.util.spec_from_file_location("pages", ROOT / "tools" / "pages.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
