@@ -21,11 +21,13 @@ from howlate.targets._report import session_of
 SOURCES = ROOT / "src" / "howlate"
 DECODER = "model/decode.py"
 DECODED_ELSEWHERE = {
+    "cli/_of_others.py": "howlate's own file",
     "imports/formats/_text.py": "names the line of a fault, and what is said twice; the decoder reads it too",
     "model/seal.py": "howlate's own value, as JSON has it",
     "plan/changes.py": "a word of the command line",
 }
 WHOLE = {
+    "cli/_of_others.py": "howlate's own file",
     "cli/settings.py": "howlate's own file",
     "rooms.py": "howlate's own file, and what installed packages declare",
     "document/html.py": "howlate's own file",

@@ -84,7 +84,7 @@ def test_samples_outside_of_an_axis_are_counted_and_said() -> None:
 
 def test_bars_that_go_on_above_the_axis_are_said() -> None:
     panel = drawn("histogram", [subject([10 * US] * 50 + [20 * US] * 7)], "counts=0:10").panels[0]
-    assert text_of(panel.aside).endswith(" above 10: 1, up to 50")
+    assert text_of(panel.aside).endswith(" 10: 1, up to 50")
     assert max(height for _, height in bars_of(panel.picture.marks, "bars")) == panel.height
 
 

@@ -43,8 +43,9 @@ def test_every_machine_has_one_screen_with_the_weightiest_first(name: str, width
     lines = shown(findings, width)
     late = sum(finding.level == "late" for finding in findings)
     assert lines[0].startswith(f"{late} thing" if late else "Nothing was found")
-    titles = [line[2:20].strip() for line in lines if re.match(r"  \S", line)]
-    assert titles == [f"{finding.title}: {finding.text}"[:18].strip() for finding in wanted[: len(titles)]]
+    titles = [line[2:20].split("…")[0].strip() for line in lines if re.match(r"  \S", line)]
+    for title, finding in zip(titles, wanted[: len(titles)], strict=True):
+        assert len(title) > 8 and f"{finding.title}: {finding.text}".startswith(title)
     left = [int(found[1]) for line in lines if (found := re.match(r"(\d+) more, and why", line))]
     assert left == ([len(wanted) - len(titles)] if len(titles) < len(wanted) else [])
     assert any(EVERY in line for line in lines)
@@ -71,4 +72,4 @@ def test_a_machine_without_findings_says_so() -> None:
 def test_a_guests_finding_names_its_kernels() -> None:
     first, *_ = of("guest-6.18-dynamic")
     lines = shown((replace(first, machines=("6.1", "6.1-rt")),))
-    assert lines[1].startswith(f"  {first.title} (6.1, 6.1")
+    assert lines[1].startswith(f"  {first.title} (6.1")

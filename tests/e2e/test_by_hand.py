@@ -290,7 +290,7 @@ def test_a_job_that_was_ended_goes_on_with_what_is_missing(tmp_path: Path) -> No
     assert code == 0, err
     assert len(cells_of(tmp_path)) == 4
     code, _, err = howlate(tmp_path, "run", "tiny.toml", "--emit-job", "more", "--out", "r")
-    assert code == 2 and "all 4 cells stand" in err
+    assert code == 2 and "already has all 4 cells" in err
 
 
 def test_a_job_of_many_options_is_believed_as_the_probe_spells_them(tmp_path: Path) -> None:

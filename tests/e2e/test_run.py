@@ -349,7 +349,7 @@ def test_an_altered_samples_file_is_a_sentence(tmp_path: Path) -> None:
         assert "a fault in howlate" not in err
     for _ in range(2):  # as the sentence says, one after the other
         _, _, err = howlate(tmp_path, "report", "r", "-o", "x.html")
-        named = re.search(r"Remove (r/cells/\S+) and go on", err)
+        named = re.search(r"Remove (r/cells/\S+) and continue", err)
         assert named is not None, err
         shutil.rmtree(tmp_path / named[1])
     code, _, err = howlate(tmp_path, "run", "tiny.toml", "--set", "load=none", "--out", "r")

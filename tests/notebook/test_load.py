@@ -102,7 +102,7 @@ def test_an_error_has_its_remedy_where_python_shows_it(tmp_path: Path, run: Load
         "--miss-rate must be from 0 to below 1": lambda: run.verdict("1ms", miss_rate=2),
         'there is no whole cell "nothing"': lambda: run.causes("nothing"),
         'there is no whole cell "absent"': lambda: run.cell("absent"),
-        "--cluster must be from 1": lambda: run.verdict("1ms", miss_rate=0.1, cluster=0),
+        "--cluster must be at least 1": lambda: run.verdict("1ms", miss_rate=0.1, cluster=0),
     }
     for sentence, call in calls.items():
         with pytest.raises(UsageError, match=sentence) as raised:

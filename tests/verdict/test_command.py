@@ -267,9 +267,9 @@ def test_each_test_of_a_mixed_run_has_the_sentence_that_is_its_own(howlate: Run)
     told = {each["rule"]: each["values"] for each in value["statements"]}
     assert told["verdict.unjudged"] == {"tests": ["clock", "irq"]}
     counted = {row["row"]: parts_of_json(row["statements"][0]).keys() for row in value["rows"]}
-    assert "verdict.gaps" in counted["gaps"] and "verdict.missed" in counted["late"]
+    assert "verdict.gaps" in counted["hardware-gap · gaps"] and "verdict.missed" in counted["cyclic · late"]
     seen = howlate("show", "some", "--all").out
-    assert "Watched 1 s, gaps" in " ".join(seen.split())
+    assert "Watched 1 s, hardware-gap" in " ".join(seen.split())
 
 
 def test_check_without_a_deadline_cannot_be_until_decided(howlate: Run) -> None:

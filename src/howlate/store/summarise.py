@@ -52,6 +52,7 @@ from howlate.store.misses import Answers
 from howlate.store.run_folder import BINS, CPUS, LOADS, MEASURED, SAMPLES, CellFiles, write_summary
 from howlate.store.shape import SQL_TYPE, Shape
 from howlate.store.tables import LIMITS, Extremes, extremes_in, rows_problem
+from howlate.system.interrupts import result_of
 
 KEY_BITS = 15
 """Of the key of a bin in a block: its shift (at most 56), and what that leaves of a value (-256 to 255)."""
@@ -172,7 +173,7 @@ def _unchanged(files: CellFiles) -> Iterator[None]:
         try:
             yield
         finally:
-            told.result()
+            result_of(told)
 
 
 def bins_of(files: CellFiles) -> CellBins:
