@@ -269,6 +269,7 @@ def test_each_test_of_a_mixed_run_has_the_sentence_that_is_its_own(howlate: Run)
     counted = {row["row"]: parts_of_json(row["statements"][0]).keys() for row in value["rows"]}
     assert "verdict.gaps" in counted["hardware-gap · gaps"] and "verdict.missed" in counted["cyclic · late"]
     seen = howlate("show", "some", "--all").out
+    assert " test=clock " not in seen.splitlines()[-1] and "(clock" not in seen.splitlines()[0]
     assert "Watched 1 s, hardware-gap" in " ".join(seen.split())
 
 

@@ -28,7 +28,7 @@ def answer_of_points(groups: Sequence[Group], *, virtual: bool) -> Statement:
     spreads = [(group, spread) for group in groups if (spread := group.spread(_column(group))) is not None]
     if not spreads:
         return NO_ANSWER(why=NOT_VALID if groups else NOT_MEASURED)
-    worst, spread = max(spreads, key=lambda pair: pair[1].maxima.largest)
+    worst, spread = max(spreads, key=lambda pair: (_is_answer(pair[0].cells), pair[1].maxima.largest))
     axes = axes_that_vary([group.labels for group, _spread in spreads])
     row = " · ".join(worst.labels[axis] for axis in axes if worst.labels.get(axis))
     return LARGEST(
@@ -37,6 +37,11 @@ def answer_of_points(groups: Sequence[Group], *, virtual: bool) -> Statement:
         largest_ns=spread.maxima.largest,
         row=_row(row, several=len(spreads) > 1),
     )
+
+
+def _is_answer(cells: Sequence[CellSummary]) -> bool:
+    """A deadline is held against its values. Others are the answer of a run that has nothing else."""
+    return any(cell.judged for cell in cells)
 
 
 def _column(group: Group) -> str:
@@ -55,7 +60,7 @@ def answer(cells: Sequence[CellContent], names: Sequence[str]) -> Statement:
     ]
     if not usable:
         return NO_ANSWER(why=_why_none(cells))
-    largest_ns, name, worst = max(usable, key=lambda row: row[0])
+    largest_ns, name, worst = max(usable, key=lambda row: (_is_answer([row[2].summary]), row[0]))
     seconds = [cell.looked_s for _largest, _name, cell in usable]
     return LARGEST(
         what=words_of_column(worst.summary.latest),

@@ -150,7 +150,14 @@ def screen_rows(
     step_ns = 0 if deadlines else _step_ns(found)
     told = [replace(row, limit=row.counts or _at_step(row, step_ns)) for row in found]
     order = [*LETTERS, ""]
-    told.sort(key=lambda row: (order.index(row.outcome), not row.group.counted, -(row.max_ns or -1)))
+    told.sort(
+        key=lambda row: (
+            order.index(row.outcome),
+            not row.group.counted,
+            not any(cell.judged for cell in row.cells),
+            -(row.max_ns or -1),
+        )
+    )
     return ScreenRows(tuple(told), deadlines.pop() if len(deadlines) == 1 else 0, step_ns)
 
 
