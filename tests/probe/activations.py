@@ -93,7 +93,17 @@ def step_task(task: Task) -> Steps:
 def _stepped(task: Task) -> Steps:
 
     def command(period_ns: int) -> list[str]:
-        options = ["--timer", task.timer, "--policy", "other", "--quiet", "--stream", "/dev/null"]
+        options = [
+            "--timer",
+            task.timer,
+            "--policy",
+            "other",
+            "--warm-up",
+            "0s",
+            "--quiet",
+            "--stream",
+            "/dev/null",
+        ]
         if not task.scheduled:
             return [str(probe_path()), "timer", "--sleep", f"{period_ns}ns", *options]
         dither = ["--dither"] if task.dither else []
