@@ -14,7 +14,7 @@ import duckdb
 import numpy as np
 
 from howlate.errors import DamagedError
-from howlate.model.bins import NO_BLOCKS, CellBins, ColumnBins, LoadCourse, Scatter, TimeBlocks
+from howlate.model.bins import NO_BLOCKS, CellBins, ColumnBins, Scatter, TimeBlocks
 from howlate.model.columns import FLAGS, RELEASE_NS, RESPONSE
 from howlate.model.summary import (
     MISSES,
@@ -46,10 +46,11 @@ from howlate.statistics.tail import (
 from howlate.statistics.valid import failures, starved, warnings
 from howlate.store.cell_record import CellFile
 from howlate.store.counted import counters_in
-from howlate.store.duck import arrays, connection, disbelieve, not_a_number, numbers, reading, scan
+from howlate.store.courses import courses_in
+from howlate.store.duck import arrays, connection, disbelieve, not_a_number, reading, scan
 from howlate.store.files import measure_again, remedied, unreadable, write_json
 from howlate.store.misses import Answers
-from howlate.store.run_folder import BINS, CPUS, LOADS, MEASURED, SAMPLES, CellFiles, write_summary
+from howlate.store.run_folder import BINS, MEASURED, SAMPLES, CellFiles, write_summary
 from howlate.store.shape import SQL_TYPE, Shape
 from howlate.store.tables import LIMITS, Extremes, extremes_in, rows_problem
 from howlate.system.interrupts import result_of
@@ -334,7 +335,7 @@ class _Samples:
             histogram(counts[main]),
             self.blocks(main, counts[main]),
             tail(counts[main]),
-            self.courses(cell),
+            courses_in(self.database, self.folder, cell),
             self.scatter(main, counts[main]),
             tuple(
                 ColumnBins(
@@ -462,45 +463,3 @@ class _Samples:
         return {
             name: values.astype(np.int64, copy=False) for name, values in arrays(self.database, query).items()
         }
-
-    def courses(self, cell: CellFile) -> tuple[LoadCourse, ...]:
-        """Busy and stolen share of each CPU, and the share that each load achieved, second by second."""
-        every: list[LoadCourse] = []
-        if (self.folder / CPUS).is_file():
-            rows = self._rows(CPUS, "cpu")
-            for cpu in np.unique(rows.get("cpu", np.array([]))):
-                own = rows["cpu"] == cpu
-                times = tuple(float(t) for t in rows["time_ns"][own] / 1e9)
-                for what in ("busy", "steal"):
-                    share = np.clip(rows[f"{what}_permille"][own] / 1000, 0.0, 1.0)
-                    if what == "busy" or share.any():
-                        every.append(LoadCourse(f"cpu {cpu} {what}", times, tuple(float(s) for s in share)))
-        if (self.folder / LOADS).is_file():
-            every += self._load_courses(cell)
-        return tuple(every)
-
-    def _rows(self, file: str, by: str) -> dict[str, Int64s]:
-        path = self.folder / file
-        return numbers(
-            self.database, path, f"SELECT * FROM {scan(self.database, path)} ORDER BY {by}, time_ns"
-        )
-
-    def _load_courses(self, cell: CellFile) -> list[LoadCourse]:
-        rows = self._rows(LOADS, "load")
-        names = cell.load_cpus()
-        every = []
-        for load in np.unique(rows.get("load", np.array([]))):
-            name, cpus = names[int(load)] if 0 <= int(load) < len(names) else (f"load {int(load)}", 1)
-            own = rows["load"] == load
-            times, used = rows["time_ns"][own], rows["cpu_ns"][own]
-            passed = np.diff(times)
-            later = passed > 0
-            share = np.diff(used)[later] / passed[later] / cpus
-            every.append(
-                LoadCourse(
-                    name,
-                    tuple(float(t) for t in times[1:][later] / 1e9),
-                    tuple(float(s) for s in np.clip(share, 0.0, 1.0)),
-                )
-            )
-        return every
