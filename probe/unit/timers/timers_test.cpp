@@ -183,14 +183,23 @@ TEST_CASE("after a stall of 30 ms at 1 ms every release is accounted for, as the
   });
 }
 
+ScheduleSpec in_20_ms() {
+  ScheduleSpec spec = from_now(1'000'000);
+  spec.t0_ns += 20'000'000;
+  return spec;
+}
+
+// Twenty releases of warm-up, then ten activations.
+void warm_up_20(Measurement& measurement, LatePolicy policy) {
+  measurement.loop.late_policy = policy;
+  measurement.loop.warm_up_ns = 20'500'000;
+  measurement.loop.activations_wanted = 10;
+}
+
 TEST_CASE("the warm-up serves the releases before t0 by every way to sleep, and none of them is a sample") {
   for_each_way([](const Timer& timer, LatePolicy policy) {
-    ScheduleSpec spec = from_now(1'000'000);
-    spec.t0_ns += 20'000'000;
-    Measurement measurement(timer, spec);
-    measurement.loop.late_policy = policy;
-    measurement.loop.warm_up_ns = 20'500'000;
-    measurement.loop.activations_wanted = 10;
+    Measurement measurement(timer, in_20_ms());
+    warm_up_20(measurement, policy);
     measurement.start();
     measurement.join();
     check_account(measurement);
@@ -219,12 +228,8 @@ std::int64_t work_iterations_of(std::int64_t duration_ns) {
 TEST_CASE("a warm-up whose work takes longer than a period leaves no expiry for the first release") {
   const std::int64_t iterations = work_iterations_of(1'500'000);
   for_each_way([&](const Timer& timer, LatePolicy policy) {
-    ScheduleSpec spec = from_now(1'000'000);
-    spec.t0_ns += 20'000'000;
-    Measurement measurement(timer, spec);
-    measurement.loop.late_policy = policy;
-    measurement.loop.warm_up_ns = 20'500'000;
-    measurement.loop.activations_wanted = 10;
+    Measurement measurement(timer, in_20_ms());
+    warm_up_20(measurement, policy);
     measurement.loop.work_iterations = iterations;
     measurement.start();
     measurement.join();
