@@ -39,7 +39,7 @@ from howlate.words.caption import Caption, Listed
 from howlate.words.language import N_, _, called
 from howlate.words.printable import printable
 from howlate.words.quantities import percent, ratio_text, time_text
-from howlate.words.say import Text, count_text, text_of
+from howlate.words.say import Text, count_text, more_rows_text, text_of
 from howlate.words.statement import Statement
 
 FEW, FEW_LINES = 5, 15
@@ -145,7 +145,7 @@ def screen(
     room = most - height([*head, heading, *notes, *rest, *page], width)
     kept = max(FEW, room - 1)
     if not every and len(lines) > max(kept, room):
-        more = _("{count} more rows").format(count=len(lines) - kept)
+        more = more_rows_text(len(lines) - kept)
         lines = [*lines[:kept], ((f"  {more}: --all", FAINT),)]
     blocks = [head, [heading, *lines] if rows else [], notes, [*rest, *page]]
     return typed(spaced(blocks, width, 10**9 if every else most), letters=letters)

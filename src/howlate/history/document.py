@@ -19,7 +19,7 @@ from howlate.history.level_shifts import LEVEL, RUNS
 from howlate.history.screen import headline, worst_first
 from howlate.words.language import _
 from howlate.words.quantities import percent, significant
-from howlate.words.say import english, say, to_json
+from howlate.words.say import english, more_rows_text, say, to_json
 from howlate.words.statement import message
 
 MOST_RUNS, MOST_COLUMNS, MOST_ROWS = 30, 6, 20
@@ -60,7 +60,7 @@ def _sections(history: History, title: str) -> Iterator[Section]:
     if history.courses:
         courses = worst_first(history)
         rest = courses[MOST_ROWS:]
-        folded = Folded(_("{count} more rows").format(count=len(rest)), (_courses(history, rest, "-more"),))
+        folded = Folded(more_rows_text(len(rest)), (_courses(history, rest, "-more"),))
         shown = _courses(history, courses[:MOST_ROWS])
         yield Section("courses", (shown, *([folded] if rest else [])), _("Each configuration"))
     figure = draw(history)

@@ -32,7 +32,7 @@ from howlate.words.caption import Caption
 from howlate.words.language import N_, _
 from howlate.words.printable import printable, shell_path
 from howlate.words.quantities import percent, ratio_text, time_text
-from howlate.words.say import Text, text_of
+from howlate.words.say import Text, more_rows_text, text_of
 
 MOST_LINES, FEWEST_ROWS = 20, 4
 WORSE, BETTER = N_("worse"), N_("better")
@@ -55,7 +55,7 @@ def screen(
     room = MOST_LINES - height([*head, heading, *notes, *last], width)
     if not every and len(rows) > room:
         kept = max(FEWEST_ROWS, room - 1)
-        more = _("{count} more rows").format(count=len(rows) - kept)
+        more = more_rows_text(len(rows) - kept)
         rows = [*rows[:kept], ((f"  {more}: --all", FAINT),)]
     blocks = [head, [heading, *rows] if rows else [], notes, last]
     return typed(spaced(blocks, width, 10**9 if every else MOST_LINES), letters=letters)

@@ -23,6 +23,7 @@ from howlate.prove.document import RULINGS
 from howlate.prove.proof import Proof
 from howlate.words.language import _
 from howlate.words.quantities import exact_text
+from howlate.words.say import more_rows_text
 
 MOST_ROWS, LEAST_SAID = 12, 6
 
@@ -36,7 +37,7 @@ def prove_screen(proofs: Sequence[Proof], width: int = COLUMNS, *, letters: bool
 
     def blocks(count: int, said: int = LEAST_SAID) -> list[list[Line]]:
         more = len(rows) - count
-        words = _("{count} more rows").format(count=more)
+        words = more_rows_text(more)
         left: list[Line] = [((f"  {words}", FAINT),)] if more > 0 else []
         others = _("all tables") + ": --json, -o FILE"
         return [

@@ -40,7 +40,7 @@ from howlate.why.replayed.pair_document import causes_sheet, function_text, func
 from howlate.words.caption import Caption, Listed
 from howlate.words.language import _, ngettext
 from howlate.words.quantities import percent
-from howlate.words.say import text_of
+from howlate.words.say import more_rows_text, text_of
 
 MOST_CAUSES, MOST_ROWS, ADVICE, NOTES = 6, 8, 2, 3
 FROM_COLUMNS = 60
@@ -93,7 +93,7 @@ def _of_cases(shown: WhyScreen, rows: int, width: int) -> list[list[Line]]:
     causes: list[Line] = [((line, "bold"),) for line in lines_of(text_of(title), width, 2)]
     causes += reason_lines(reasons[:rows], width)
     if rest := reasons[rows:]:
-        text = _("{count} more rows").format(count=len(rest))
+        text = more_rows_text(len(rest))
         causes.append(((f"{right(percent(sum(each.share for each in rest)), 6)}  {text}", ""),))
     tried = list(advice_lines(advice(sums, shown.content.findings, whole_ns)[:ADVICE], width))
     if shown.trial:

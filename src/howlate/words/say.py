@@ -9,7 +9,7 @@ from typing import Any, Union
 
 from howlate.words import language
 from howlate.words.caption import Capitalised, Caption, Listed
-from howlate.words.language import SOURCE, as_called, sentences, spoken
+from howlate.words.language import SOURCE, as_called, ngettext, sentences, spoken
 from howlate.words.quantities import MOST_LISTED, QUANTITIES, SEPARATORS, grouped, sentence_case
 from howlate.words.rooms import modules_of_results
 from howlate.words.statement import MESSAGES, TEXTS, VERBATIM, Message, Statement, message, plain
@@ -202,3 +202,8 @@ def _read(value: Any) -> Any:
     if isinstance(value, Mapping):
         return from_json(value)
     return tuple(_read(each) for each in value) if isinstance(value, list) else value
+
+
+def more_rows_text(count: int) -> str:
+    """Of a table that shows fewer than there are."""
+    return ngettext("{count} more row", "{count} more rows", count).format(count=count)

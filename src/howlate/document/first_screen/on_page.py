@@ -26,7 +26,7 @@ from howlate.statistics.labels import policy_in_force
 from howlate.words.caption import Caption, Listed
 from howlate.words.language import _, as_called, ngettext
 from howlate.words.quantities import given_text, percent, time_text
-from howlate.words.say import Text, text_of
+from howlate.words.say import Text, more_rows_text, text_of
 from howlate.words.statement import Statement
 
 MOST_ROWS = 8
@@ -84,7 +84,7 @@ def _glance(material: ReportInput, answer: ScreenAnswer) -> Iterator[Item]:
     if (figure := draw(subjects)) is not None:
         yield ChartItem(figure, caution=note)
     if left := len(answer.rows.rows) - len(rows):
-        yield Texts("note", (_("{count} more rows").format(count=left),))
+        yield Texts("note", (more_rows_text(left),))
 
 
 def _subject(material: ReportInput, row: ScreenRow, step_ns: int) -> Subject:

@@ -12,7 +12,7 @@ from howlate.document.document import ChartItem, Document, Folded, Item, Section
 from howlate.document.sheet import Row, Sheet
 from howlate.words.caption import Listed
 from howlate.words.language import _, ngettext
-from howlate.words.say import Text, text_of
+from howlate.words.say import Text, more_rows_text, text_of
 from howlate.words.statement import Statement
 
 HIGHEST = 4_900
@@ -88,7 +88,7 @@ def _worst_rows(sheet: Item) -> Iterator[Item]:
     shown = [row for block in blocks if block in kept for row in block]
     rest = [row for block in blocks if block not in kept for row in block]
     yield replace(_only(sheet, shown), notes=())
-    yield Folded(_("{count} more rows").format(count=len(rest)), (_only(sheet, rest),))
+    yield Folded(more_rows_text(len(rest)), (_only(sheet, rest),))
 
 
 def _weight(sheet: Sheet, row: int) -> tuple[int, float]:
@@ -143,7 +143,7 @@ def _first_panels(item: Item) -> Iterator[Item]:
     yield item._replace(figure=first)
     if rest:
         more = item._replace(figure=replace(figure, panels=rest), column=f"{item.column}more")
-        yield Folded(_("{count} more rows").format(count=len(rest)), (more,), "charts")
+        yield Folded(more_rows_text(len(rest)), (more,), "charts")
 
 
 # --- No more than four printed pages --------------------------------------------------------------------------

@@ -34,7 +34,7 @@ from howlate.model.loaded import RunContent
 from howlate.rooms import hooks
 from howlate.words.caption import Caption
 from howlate.words.language import _, called, ngettext
-from howlate.words.say import text_of
+from howlate.words.say import more_rows_text, text_of
 
 FEWEST_ROWS = 4
 CAUSES, ADVICE, MOST_FAILURES = 3, 2, 3
@@ -75,7 +75,7 @@ class Parts:
             others = height([*self.head, *self.axis, *legend, *last], width)
             room = max(FEWEST_ROWS, LINES - others - len(why) - 1)
             if others + len(why) + len(self.rows) > LINES and room < len(self.rows) - 1:
-                left = _("{count} more rows").format(count=len(self.rows) - room)
+                left = more_rows_text(len(self.rows) - room)
                 rows = [*self.rows[:room], ((f"  {left}", FAINT),)]
             else:
                 rows = self.rows
