@@ -205,5 +205,5 @@ def _read(value: Any) -> Any:
 
 
 def more_rows_text(count: int) -> str:
-    """Of a table that shows fewer than there are."""
+    """How many rows a table leaves out."""
     return ngettext("{count} more row", "{count} more rows", count).format(count=count)
