@@ -8,8 +8,6 @@ without the part, where it must be wrong in more than 5 %, and more often than w
 not. Fixed seeds, so equal figures each time (of one numpy); both see the same series.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping

@@ -20,8 +20,6 @@ simulated: made figures of eight knobs, of which one helps: how often it is name
 Each repetition measures cells of another length, in another order. Exit code 0 or 1.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

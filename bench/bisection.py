@@ -12,8 +12,6 @@ never: the meaningless change alone; the limit is the lowest at which its neighb
 Exit code 0 or 1.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

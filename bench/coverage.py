@@ -9,8 +9,6 @@ promised, not what was measured: 95 % less twice the binomial error of the repet
 not be kept from their bound in more than 5 % (each of four diagnostics forbids in 1 %).
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Callable

@@ -10,8 +10,6 @@ and how often a step of 1.5 is found within four runs. Limits are what is promis
 repetitions; kinds without one are published as they are. Fixed seeds, so equal figures each time (of one numpy).
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Callable, Mapping

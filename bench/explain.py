@@ -9,8 +9,6 @@ are added, at most to --most, until the interval says so. The measuring task has
 any run. Exit code 0 when the limits are kept, 1 when not, 3 where the kernel's tracing is not to be had.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

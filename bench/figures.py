@@ -3,8 +3,6 @@
 Every file beside this one with a tuple PARTS is a benchmark.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Callable, Sequence

@@ -9,8 +9,6 @@ time, CPU time, peak memory and the ratio to reading. Exit code 1 if a limit is 
     python bench/hundred_million.py [--samples N] [--keep DIR]
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

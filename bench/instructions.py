@@ -8,8 +8,6 @@ printed beside them. The limits: with clock_nanosleep at most half of cyclictest
 sleep the budget that the tests hold it to as well. Exit code 0 or 1.
 """
 
-from __future__ import annotations
-
 import argparse
 import shutil
 import sys

@@ -12,8 +12,6 @@ measuring one. Left to itself (--main-with-it) it stands on the measuring CPU, w
 on an idle virtual machine that alone lowered cyclictest's own median by 15 %.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

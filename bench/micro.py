@@ -5,8 +5,6 @@
 Runs Google Benchmark's programs, which ./dev builds. Times of one call; no limit.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

@@ -10,8 +10,6 @@ Where a process changes its rate over the run, and of those of our own invention
 1 if a limit is not kept.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections import Counter

@@ -10,8 +10,6 @@ largest. On arm64 (its kernels have one model each, voluntary and rt): voluntary
 timers: the same load with every way to sleep, two seeds; printed, without a limit. Exit code 0 or 1.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

@@ -13,8 +13,6 @@ less CPU time than that many releases.
 Exit code 0 or 1.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

@@ -7,8 +7,6 @@ where a call needs more than 2 s of wall time.
     python bench/query.py [--runs N] [--keep DIR]
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -12,8 +12,6 @@ end can be missing. It is one of its own with `--late-policy skip`, where a mach
 the period leaves out what it cannot serve: the share then says how late the machine is, and it is held to it too.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

@@ -20,8 +20,6 @@ measuring task has no page fault and loses no sample. Exit code 0 when the limit
 kind of recording is not to be had.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import ctypes

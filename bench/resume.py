@@ -9,8 +9,6 @@ cache, and a cell that was whole is never made again. A run that ended before it
 moment is drawn. Prints a line for each; exit code 1 if any differs. About half a minute for each.
 """
 
-from __future__ import annotations
-
 import argparse
 import shutil
 import sys

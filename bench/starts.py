@@ -13,8 +13,6 @@ irq, uio under the three loads, on the first kernel); a rank test (Mann and Whit
 nine from the original's. Exit code 0 or 1.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -7,8 +7,6 @@ the probe notes, without the wait for a quiet machine. The limit: the median of 
 0 or 1.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import statistics

@@ -7,8 +7,6 @@ that they were measured at. Exit code 1 if a limit is not kept, 4 if a benchmark
 this machine can run it (one that says with 3 that it cannot is left out).
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import os

@@ -8,8 +8,6 @@ shorter; `--page FILE` writes the table into the page, between its marks. The li
 `WAITS` of statistics/resolution.py, from which howlate tells from which size on a figure is the kernel's.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import json

@@ -1,7 +1,5 @@
 """What tests of a page do in a real browser: visit, resize, point at, drag, read."""
 
-from __future__ import annotations
-
 import base64
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A target without a machine, that writes real streams, and the list that its probe would answer with."""
 
-from __future__ import annotations
-
 import _thread
 import hashlib
 import threading

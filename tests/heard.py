@@ -1,7 +1,5 @@
 """A listener to the execution of a plan that remembers what it is told."""
 
-from __future__ import annotations
-
 from howlate.measure.execute import Failure
 from howlate.model.plan import Cell
 from howlate.model.summary import CellSummary

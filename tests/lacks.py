@@ -4,8 +4,6 @@ Every skip has this form, or the test fails (tests/conftest.py); so `./dev test`
 tried, and of what would try it. Only another kernel, or another machine, is brought by no command.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

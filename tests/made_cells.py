@@ -1,8 +1,6 @@
 """Cells made of numbers that look like a machine's, for tests of charts and report: real objects, small to
 large."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A checkout for tests of the launchers, in which nothing reaches this machine."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

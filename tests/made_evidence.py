@@ -1,7 +1,5 @@
 """Evidence for verdicts, made of numbers: the quiet cell, and what may be wrong with it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Logs of executions, written by hand: a kernel with a few functions, and a program."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

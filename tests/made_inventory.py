@@ -1,7 +1,5 @@
 """The twelve runs that tools/inventory.py reads, one of each kind, and what is typed over them."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

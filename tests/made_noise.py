@@ -1,7 +1,5 @@
 """Noise from run to run: of pairs where nothing differs, and of series of runs without a change."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

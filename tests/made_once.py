@@ -1,7 +1,5 @@
 """Folders that many tests begin with, and may damage: each is made once in a session, and copied."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

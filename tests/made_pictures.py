@@ -1,7 +1,5 @@
 """What stands in a PNG: its pixels, for tests that look at pictures."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Points with their repetitions, as the lab leaves them, for tests of what is said and drawn of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A prober of made landscapes: answers from a function, in place of guests."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """Runs around made cells, for tests of the report."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Runs of every kind as the first screen shows them, for tests of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache

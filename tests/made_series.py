@@ -1,8 +1,6 @@
 """Series of latencies whose true rate of misses is known, for the coverage of bounds: independent, autocorrelated and
 drifting ones. In nanoseconds, one a period of 1 ms."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

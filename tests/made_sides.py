@@ -1,7 +1,5 @@
 """Runs of stated figures, for tests of what is compared and said of them: no samples, no bins."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """A study whose task spins under SCHED_FIFO where its load is to run: once as a mistake, once as it is expected."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

@@ -1,7 +1,5 @@
 """A small suite with the marks and the accounting of this one."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Every message of howlate, as the sources have them: those with an id, and those written where they arise
 (`statement_of`, an error, a table's `fail`)."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import pkgutil

@@ -1,7 +1,5 @@
 """Runs as the terminal and `show --json` have them, for tests."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What runs on this machine, from /proc: so that tests can tell that nothing was left behind."""
 
-from __future__ import annotations
-
 import os
 import select
 import signal

@@ -1,7 +1,5 @@
 """Taking rights away, for tests of what is said where they lack."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 from collections.abc import Iterator

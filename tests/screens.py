@@ -1,7 +1,5 @@
 """What a screen of lines must be in a terminal of some width."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich.cells import cell_len

@@ -1,7 +1,5 @@
 """How howlate and its probe tell a mistake, so that both are held to the same."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

@@ -5,8 +5,6 @@ A busy machine stretches the time on the clock and leaves the CPU time as it is,
 are expensive and which ones only wait.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """In the probe's place, for the faults that a real one does not show on demand; $STAND_IN says which."""
 
-from __future__ import annotations
-
 import atexit
 import json
 import os

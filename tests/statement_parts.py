@@ -1,7 +1,5 @@
 """What statements say, as values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The benchmark that leaves out a part of the rule: the rule is whole again after it, and each part is missed."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """The benchmark of an hour: what is recorded is counted rightly, the process that is fitted is the one that made it,
 and its verdicts go the whole way, with a few segments."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

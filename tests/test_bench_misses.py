@@ -1,7 +1,5 @@
 """The benchmark of misses leaves out what cannot decide."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The page of the benchmarks: made from their figures, not from their prose."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The plan asks the probe of its target about every point, before anything is measured or written."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """The documentation: its links lead somewhere, and every page can be reached from the index."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """Every command on a page of the documentation is one that howlate, its probe or `./dev` takes: options, values,
 studies and settings, as they stand there."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

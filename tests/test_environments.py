@@ -1,7 +1,5 @@
 """A command of ./dev takes the Python packages that it needs: the tests and linters, and only some more."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from importlib import metadata

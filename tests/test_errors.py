@@ -1,8 +1,6 @@
 """An error of howlate's is raised with a statement or with a template and its values (tests/words/test_messages.py),
 never with a text that is made there: names in it would not be printable."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Every remedy can be done where it is printed: each command in the sentences of howlate, of the doctor and of the
 probe parses, each option is one that the reader has, each knob is one of the probe's and takes the value."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

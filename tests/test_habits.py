@@ -1,7 +1,5 @@
 """tools/lint_habits.py: what it marks, what it does not, and that it sees every text of howlate."""
 
-from __future__ import annotations
-
 import ast
 import tomllib
 

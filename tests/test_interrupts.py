@@ -1,7 +1,5 @@
 """A signal that comes while howlate waits ends the wait, even one that arrives just before the wait begins."""
 
-from __future__ import annotations
-
 import ast
 import signal
 import sys

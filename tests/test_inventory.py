@@ -1,7 +1,5 @@
 """tools/inventory.py: the same document each time, and a line for each thing that differs."""
 
-from __future__ import annotations
-
 import copy
 import json
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Nothing of the folder in which howlate is called is executed: it may be somebody else's, and howlate often runs as
 root."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

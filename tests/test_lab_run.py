@@ -1,7 +1,5 @@
 """A run of the lab where something goes wrong: what is left, what is kept, what is refused before it begins."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

@@ -1,7 +1,5 @@
 """The languages: what is said in them, what never is, and that no text is lost on the way."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,7 +1,5 @@
 """Which tests run when: the marks that tests/conftest.py gives and checks."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Packages from outside that add to howlate: found by their entry point, and named where they are broken."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,8 +1,6 @@
 """The README: short, what it points at is there, what it tells a newcomer to type is known, and its picture is of the
 screen as it is."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What comes from outside goes through one decoder, and every read of it has a limit."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What tools/ready.sh is asked for when a command comes to it, and what it offers."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A room imports what is below it, and howlate works without those that only add to it."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re

@@ -1,7 +1,5 @@
 """docs/schemas: made from the models, and true of the files of real runs."""
 
-from __future__ import annotations
-
 import copy
 import json
 import os

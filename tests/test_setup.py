@@ -1,7 +1,5 @@
 """The launchers' quick way in: a stamp counts only while what it stands for is there."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """`./dev probe --with-cobalt --with-evl`: what is built, and what is left out in one line."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

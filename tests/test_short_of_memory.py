@@ -1,7 +1,5 @@
 """With too little memory howlate says so, with a code that means nothing else."""
 
-from __future__ import annotations
-
 import resource
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """With too few processes howlate says so, with a code that means nothing else."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Several machines and seeds: cells at once, one bad one alone, an interrupt in order, going on."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """tools/list_sizes.py and list_messages.py: what is counted, and what is not."""
 
-from __future__ import annotations
-
 import pytest
 
 from house_tools import tool

@@ -1,7 +1,5 @@
 """What no module of howlate does."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A statement is a rule and its values; its text is made from the two, and stored beside them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """What `./dev test` says of its time: the most expensive tests of both parts, the whole, and the budget."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

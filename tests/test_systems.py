@@ -1,7 +1,5 @@
 """The table of the systems in docs/install.md, and what the README says that it runs on."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The wheel: built by the backend of pyproject.toml, installed without the checkout, measuring with its own probe."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What a probe could leave changed of the kernel's tracing."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

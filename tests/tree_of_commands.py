@@ -1,7 +1,5 @@
 """The commands of the command line and their options, as click has them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from unittest.mock import patch

@@ -7,8 +7,6 @@ Addresses that only apt can fetch from are left out. Where apt cannot read its o
 error says so, and the exit code is 4.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Sequence
 

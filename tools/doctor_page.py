@@ -1,7 +1,5 @@
 """docs/doctor.md, made from the checks and the knobs: `python tools/doctor_page.py > docs/doctor.md`."""
 
-from __future__ import annotations
-
 import re
 import string
 import sys

@@ -5,8 +5,6 @@ Each figure that is not the truth is printed, and ends the command with 1; so do
 docs/import.md says something else.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections import Counter
 

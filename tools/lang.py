@@ -7,8 +7,6 @@ python tools/lang.py check      counts the missing translations, which appear in
                                 out of step, or a translation is fuzzy or has other fields than its text
 """
 
-from __future__ import annotations
-
 import string
 import sys
 from io import BytesIO

@@ -7,8 +7,6 @@ pages of the documentation without code and generated blocks, and the names of p
 and constants, of the probe those of its types. It does not examine comments and local variables.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

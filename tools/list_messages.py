@@ -3,8 +3,6 @@
 ./dev messages    one a line: where it stands, what it is, and its text
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 

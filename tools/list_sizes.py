@@ -4,8 +4,6 @@
 ./dev sizes --pages   the words of each page as well
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

@@ -7,8 +7,6 @@ RUN is the run folder, by default build/lab-picture; what is missing there is me
 needs, and a program that draws SVG as PNG (docs/report.md).
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -6,8 +6,6 @@ first screen of its page, with Chromium.
 RUN is a run folder; without it, 12 s are measured into build/screen-picture.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

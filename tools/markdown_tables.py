@@ -4,8 +4,6 @@ Pure: from a Comparison (compare/compare.py) to a sheet, and from a sheet to lin
 pages of docs/studies of these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median

@@ -6,8 +6,6 @@
 Whatever is neither a run nor the documented error ends it, with the seed and the data.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import time

@@ -4,8 +4,6 @@ They are on one line, with semicolons between them, as CMake takes a list. Packa
 standard error.
 """
 
-from __future__ import annotations
-
 import warnings
 
 from howlate.rooms import outside

@@ -6,8 +6,6 @@ of its own where one can be made, as a sanitizer's shadow can take the machine's
 reported anything, in whatever process, or a run ended with a code that no run has.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -6,8 +6,6 @@ Where a file stores a member otherwise than the model has it (a warning as a sen
 the member's type is given here. Runs of older versions fit too, and members of newer ones are allowed.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Mapping

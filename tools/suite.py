@@ -9,8 +9,6 @@ $HOWLATE_OUTCOMES names a file for the counts and the reasons of skips as JSON (
 $HOWLATE_BUDGET_MIN is the most minutes that this may be; beyond them the exit code is 1 though no test fails.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

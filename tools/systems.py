@@ -7,8 +7,6 @@ Archives are looked for at the mirrors, then at the addresses of this machine's 
 The exit code is 1 if a command failed on a system.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Axes that somebody asks for: values stand where they belong, and what lies outside is counted and said."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,8 +1,6 @@
 """Every chart of the folder draws latencies below zero, of zero and of both signs: the counts that it draws add up to
 the count, each value lies in its bin and inside of the picture, and what is left out is said."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Every chart: what it shows is what was measured, above all the largest value."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from xml.etree import ElementTree

@@ -1,7 +1,5 @@
 """Charts of points: the interval over the repetitions, its largest value above all."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from xml.etree import ElementTree
 

@@ -1,7 +1,5 @@
 """Scales and ticks."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

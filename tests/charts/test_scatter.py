@@ -1,7 +1,5 @@
 """The scatter: bands are seen, nothing is left out, a picture stays small."""
 
-from __future__ import annotations
-
 import base64
 import itertools
 import re

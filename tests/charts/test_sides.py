@@ -1,7 +1,5 @@
 """Charts over sides: who stands where, the largest in every picture, and words for those who cannot see it."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from itertools import pairwise

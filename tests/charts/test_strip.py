@@ -1,7 +1,5 @@
 """A distribution as one line: nothing is lost, and no column holds both sides of the deadline."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len

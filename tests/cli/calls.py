@@ -1,8 +1,6 @@
 """What the tests over all commands type: each option for real, each command in every situation, and with the names of
 others."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 JUDGED = (0, 1, 5)

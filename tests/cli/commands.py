@@ -1,7 +1,5 @@
 """What the tests of the command line have in common."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What a command says before it measures, and of what cannot be measured or was measured already."""
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile

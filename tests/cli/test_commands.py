@@ -1,7 +1,5 @@
 """The command line: every mistake is a sentence with a remedy and the documented exit code."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Dates that no calendar has, in a run and in what is imported: a sentence that names the file."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """Texts of others: no terminal obeys them, no file for CI is broken by them, no spreadsheet executes them."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,8 +1,6 @@
 """Every option of every command is given once, for real: in this process, with the real probe and as little
 measuring as can be. What needs a guest of the lab is in tests/lab/test_every_option.py."""
 
-from __future__ import annotations
-
 import shutil
 import signal
 from collections.abc import Iterator

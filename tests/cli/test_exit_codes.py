@@ -1,8 +1,6 @@
 """The table of docs/commands.md, "Exit codes": every command in every situation that it can be in, run for real with
 the stand-in as its probe."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

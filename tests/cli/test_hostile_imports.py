@@ -1,8 +1,6 @@
 """Every format's files under a name with line breaks: whole, cut short and altered, each sentence about them stays on
 its line."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

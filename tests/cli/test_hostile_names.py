@@ -1,8 +1,6 @@
 """Names of folders and files that others chose, at every place where a command is given one: no terminal obeys them,
 each sentence stays on its line, and a command that names one can be pasted into bash."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

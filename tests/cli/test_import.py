@@ -1,7 +1,5 @@
 """`howlate import` of other tools' files: its exit codes and sentences."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The first screen in a real terminal of 24 rows: when the prompt is back, the answer is on it."""
 
-from __future__ import annotations
-
 import os
 import pty
 import re

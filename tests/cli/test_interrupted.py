@@ -1,8 +1,6 @@
 """`calibrate` and `advise`, interrupted while they measure: what is whole is kept, nothing is concluded, and how to
 go on is said. What happens to knobs is in tests/e2e/test_advise.py."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

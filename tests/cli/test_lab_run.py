@@ -1,7 +1,5 @@
 """`howlate lab run`, and `run` and `show` of several kernels, with kernels that are made."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

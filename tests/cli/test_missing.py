@@ -1,7 +1,5 @@
 """A measured cell that is gone, and a planned one that was never measured: both are named, and nothing passes."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,8 +1,6 @@
 """Where a person names an output: what is no regular file is written to and stays what it is, a link is followed, and
 what cannot be written is a sentence. The options are those that the commands have."""
 
-from __future__ import annotations
-
 import ast
 import os
 import shutil

@@ -1,7 +1,5 @@
 """RUN may be left out: it is the newest run below runs/, and one line says which."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Names that are not UTF-8: refused before anything is measured or read, and worked with from within."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Where the output goes: pipes, full disks, closed descriptors, terminals; and what an interrupt says."""
 
-from __future__ import annotations
-
 import io
 import os
 import signal

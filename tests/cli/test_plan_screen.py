@@ -1,7 +1,5 @@
 """`--dry-run` on one screen: how many cells and how long, the points that take most first."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

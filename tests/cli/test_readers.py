@@ -1,7 +1,5 @@
 """Who may only read a run cannot hold up who measures into it."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil

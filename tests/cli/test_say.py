@@ -1,7 +1,5 @@
 """A long step shows that it lives: a clock on a terminal, below what was said of the step."""
 
-from __future__ import annotations
-
 import io
 import re
 import threading

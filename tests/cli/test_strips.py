@@ -1,7 +1,5 @@
 """The strips of a run that is being measured."""
 
-from __future__ import annotations
-
 import io
 import re
 from dataclasses import replace

@@ -1,8 +1,6 @@
 """Texts of a study of somebody else: no terminal obeys one, it stays on its line, and no page has it as markup, where
 it is printed."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

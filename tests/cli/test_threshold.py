@@ -1,7 +1,5 @@
 """`check --threshold`: it ends with the first sample above, whose cause is on the screen, and the run is whole."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Times of options: one parser, one message."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """One way to say each thing: the task that `check` measures, other programs' options, and old names."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """`howlate compare`: the misses of a deadline that is asked for."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

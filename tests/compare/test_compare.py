@@ -1,7 +1,5 @@
 """Tables in the published layout, in terminal, page and JSON."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

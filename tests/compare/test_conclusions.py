@@ -1,7 +1,5 @@
 """Statements from made figures: every rule can state the one, the other and neither."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

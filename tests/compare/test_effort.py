@@ -1,7 +1,5 @@
 """How much must be measured."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

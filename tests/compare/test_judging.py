@@ -1,7 +1,5 @@
 """Which side is ahead, by how many points say so: as fair to one side as to the other."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The question of the study `timers` is answered in words, by what was seen alone."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from howlate.compare.least_late import AT, TOO_FEW, WAY, least_late

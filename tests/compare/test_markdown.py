@@ -1,7 +1,5 @@
 """A comparison as Markdown: what a table's cell says of a figure over its seeds."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

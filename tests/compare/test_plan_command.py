@@ -1,7 +1,5 @@
 """`howlate plan`: how much to measure before one starts."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

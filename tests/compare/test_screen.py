@@ -1,7 +1,5 @@
 """The screen of a comparison: one table on one screen, the largest difference first, with the values of the JSON."""
 
-from __future__ import annotations
-
 import re
 from itertools import combinations
 from pathlib import Path

@@ -1,8 +1,6 @@
 """The probes for other machines, as ./dev cross builds them, under QEMU user-mode emulation: it turns their system
 calls into this kernel's, so the probe's own code is what is tried here, and no latency."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

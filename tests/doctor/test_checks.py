@@ -1,7 +1,5 @@
 """Each check says late or note, ok, and unknown where it should: one change of a tuned machine at a time."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the doctor says of whole machines, and that no odd fact takes it down."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """docs/doctor.md says what the checks and the knobs say of themselves."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

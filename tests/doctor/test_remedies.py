@@ -1,7 +1,5 @@
 """What to do about a finding can be done where it is printed: by this caller, with the knobs that can be set."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The doctor's screen, over captured machines: at most 20 lines, what makes late first, no remedy cut."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

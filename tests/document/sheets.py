@@ -1,7 +1,5 @@
 """Comparison tables as tests look at them."""
 
-from __future__ import annotations
-
 from howlate.compare.compare import Block, Comparison
 from howlate.compare.document import of_block
 from howlate.document.sheet import Sheet, SheetCell

@@ -1,7 +1,5 @@
 """Axes on the command line: what is understood, and a sentence for what is not."""
 
-from __future__ import annotations
-
 import pytest
 
 from howlate.document.axes import parse_axes

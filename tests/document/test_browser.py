@@ -1,7 +1,5 @@
 """The page in a real browser: hover, zoom, widths, light and dark, print; and nothing leaves the page."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

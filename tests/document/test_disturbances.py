@@ -1,7 +1,5 @@
 """What befell a cell: from the trailer and from cpus.parquet to the page."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every figure of a page leads to the page of docs/ that explains it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

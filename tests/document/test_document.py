@@ -1,7 +1,5 @@
 """One document for page, terminal, JSON and pictures; the renderers know no result."""
 
-from __future__ import annotations
-
 import ast
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The page of twice as many rows is at most a little more than twice the work, counted in lines of Python."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The histogram in the terminal: the chart's bins as counts with bars, however wide the terminal is."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Sequence

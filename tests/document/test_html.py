@@ -1,7 +1,5 @@
 """The page: small, whole, well-formed, escaped, and true to the summaries."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from html.parser import HTMLParser

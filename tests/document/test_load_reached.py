@@ -1,7 +1,5 @@
 """Loads that were not there, in a comparison: the share is a column, and nothing is said of a starved load."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The page's colours: text on paper has the contrast that WCAG 2 asks for at level AA (4.5), light and dark."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

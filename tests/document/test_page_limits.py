@@ -1,8 +1,6 @@
 """The page of a run, of every kind: the answer within one screen, the rest within four printed pages, and nothing
 that a browser's checker of accessibility finds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial

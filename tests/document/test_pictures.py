@@ -1,7 +1,5 @@
 """Charts as files of their own: whole, readable without the page, and drawn by what the system has."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A report and tables of points: the spread, what is said of virtual time, and how kernels differ."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

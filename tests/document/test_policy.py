@@ -1,7 +1,5 @@
 """Without the right to a real-time policy, that is the first thing that is said, everywhere."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

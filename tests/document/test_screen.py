@@ -1,7 +1,5 @@
 """The first screen, over runs of every kind: at most 22 lines of 80 columns with the answer on them."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What the first screen says next to its figures: signs, hints, notes, and what it leaves out."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise

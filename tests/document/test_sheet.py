@@ -1,7 +1,5 @@
 """A table is made once: terminal, page and JSON have the same columns, and a statistic is one entry."""
 
-from __future__ import annotations
-
 import io
 import re
 from dataclasses import replace

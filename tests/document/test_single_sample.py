@@ -1,7 +1,5 @@
 """A row that others disturbed is marked wherever it is shown, and counts no less for it."""
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import replace

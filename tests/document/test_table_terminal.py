@@ -1,7 +1,5 @@
 """A table where the terminal is too narrow for it: whole columns are left out, the less important ones first."""
 
-from __future__ import annotations
-
 import re
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Tables and findings in the terminal."""
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`howlate` as a process of its own, with the real probe."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

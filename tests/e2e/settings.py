@@ -1,7 +1,5 @@
 """Settings of this machine that tests change."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

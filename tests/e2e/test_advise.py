@@ -1,8 +1,6 @@
 """`howlate advise` with the real probe and a real knob: whoever is killed, the machine is as it was before anything
 else is measured."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

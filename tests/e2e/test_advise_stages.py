@@ -2,8 +2,6 @@
 run and the same call again put the knob back. The probe is the real one, and works so long without the knob that the
 knob is found to help."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """A study that cannot be is told of before anything runs: exit code 2, a sentence with a remedy, nothing written."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

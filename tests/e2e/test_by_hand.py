@@ -1,7 +1,5 @@
 """What was measured by hand becomes a run: streams and jobs that the real probe measured, whole and cut."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -1,8 +1,6 @@
 """The published studies end to end on this machine, at a scale of seconds: every cell is whole or says why it is not
 possible here, and tables, report and exports of several tests in one run come out."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`howlate` end to end with the real probe: whole runs, each way in which one can end, going on after it."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """A load at nice 19 beside a task that spins under SCHED_FIFO on its CPU: the cell says that it was not loaded."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A terminal that is closed while howlate measures interrupts it: what is whole is kept, and the code says so."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """Many runs at once: what is known of them is what their folders hold now, and few files are opened for it."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`howlate history`: in the terminal, as JSON and as a page."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

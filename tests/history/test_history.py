@@ -1,7 +1,5 @@
 """Runs over time: what is one configuration, what changed since when, and how often the bound held."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

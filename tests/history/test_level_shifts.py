@@ -1,7 +1,5 @@
 """Level shifts: what was seen stays seen, the level holds over the looks, and steps are found within four runs."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """SQL over runs: the tables hold what the folders do, and nothing but a SELECT is answered."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`howlate query`: the answer in three forms, and what is damaged on standard error."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """The user's own SQL: it ends at a signal, wherever DuckDB is, and takes no more memory than it may."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The screen of runs over time: what is worse first, a line for each value that was followed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace

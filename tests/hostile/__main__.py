@@ -1,8 +1,6 @@
 """./dev hostile [MUTATIONS] [--seed SEED] [--from NUMBER]: run folders and files of other tools, altered, each over a
 command. A fault is printed with its number; `--from NUMBER --only 1` repeats it."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

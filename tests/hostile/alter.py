@@ -1,7 +1,5 @@
 """Alters run folders: by accident, without new checksums, and as a forger does, who makes all of them anew."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,8 +1,6 @@
 """Each command that reads samples, over runs whose samples.parquet was forged, with new checksums: refused in a
 sentence or shown, and within the limits of any call."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

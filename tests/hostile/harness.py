@@ -1,7 +1,5 @@
 """Calls commands over altered run folders, each in a process of its own with limits, and judges what came of it."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

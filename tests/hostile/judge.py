@@ -2,8 +2,6 @@
 changes nothing, or is named; whatever else is still shown is as it was, or as it is of a run in which the cell was
 never measured or is not valid. Those runs are made, not altered."""
 
-from __future__ import annotations
-
 import json
 import re
 import string

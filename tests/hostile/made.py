@@ -1,7 +1,5 @@
 """The runs that are altered, and those that show what is left to say where a cell is missing or not valid."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@
 What a command executes or imports is looked at in the same trace: nothing of the working folder, which is another
 user's and holds a file named like whatever might be looked for there."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

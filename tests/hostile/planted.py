@@ -1,7 +1,5 @@
 """Faults planted in howlate, each of which the harness must find."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from typing import Any

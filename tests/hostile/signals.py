@@ -1,8 +1,6 @@
 """./dev hostile signals [--command COMMAND] [--tries N] [--seed SEED] [--minutes M]: SIGTERM at random instants of
 each command over a large run. From the signal on a command takes less than a second of CPU time."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

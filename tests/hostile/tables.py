@@ -1,7 +1,5 @@
 """Forges a cell's samples.parquet: each kind is a file that howlate's own writer would never make."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path

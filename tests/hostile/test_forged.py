@@ -1,7 +1,5 @@
 """Tables that were forged, over every command that reads samples."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

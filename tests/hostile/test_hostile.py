@@ -1,7 +1,5 @@
 """A part of `./dev hostile`: each command over altered runs."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Every foreign format that the tests know, and their files: each module made_NAME.py here has its FORMATS."""
 
-from __future__ import annotations
-
 import importlib
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Makers of files of cyclictest, and of the plain histograms and CSV files that scripts make."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

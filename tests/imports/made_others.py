@@ -1,7 +1,5 @@
 """Makers of files of rtla, oslat, hwlatdetect, jitterdebugger, rteval and LinuxCNC."""
 
-from __future__ import annotations
-
 import json
 import re
 import struct

@@ -1,7 +1,5 @@
 """Alters files of other tools, and holds what becomes of them against what is documented."""
 
-from __future__ import annotations
-
 import random
 import tempfile
 from pathlib import Path

@@ -1,8 +1,6 @@
 """What each format shows of six alterations, as docs/import.md says it; test_truths.py holds it against altered
 files, and `python -m imports.shown` prints the table."""
 
-from __future__ import annotations
-
 from imports.foreign import FORMATS
 from imports.truths import ALTERATIONS, Outcome
 

@@ -1,7 +1,5 @@
 """Each foreign format declares which of its columns answer "how late", and releases count once, not once a column."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import MISSING, fields
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files of other tools become runs: each with the tool's own figures, and with what its format cannot know."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import shutil

@@ -1,7 +1,5 @@
 """What a job's folder holds is believed only where it is what the job asked for."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

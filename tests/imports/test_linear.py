@@ -1,8 +1,6 @@
 """A file costs as much as it is long: any token that is ten times as long takes no more than twice ten times as much,
 and each further file as much as the one before it."""
 
-from __future__ import annotations
-
 import re
 import sys
 import time

@@ -1,8 +1,6 @@
 """Altered files: each gives a run or the documented error, whatever was altered. tools/mutate_imports.py does the
 same for as long as one likes."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -2,8 +2,6 @@
 line, leaves the truth, or is one that the format cannot show. `./dev imports` does the same with a thousand files of
 each format."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,8 +1,6 @@
 """Results as they are published and pasted: the unit that a file gives away or that is asked for, two results in one
 file, reduced rows, and what terminals, journals and pages put around a tool's lines."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

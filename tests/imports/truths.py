@@ -1,7 +1,5 @@
 """Imports files whose truth is known, and alters them in six ways: what each format shows of it."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Mapping
 from enum import StrEnum

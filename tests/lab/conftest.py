@@ -1,7 +1,5 @@
 """A boot takes 3 to 9 seconds of a core: tests that are not about booting share the guests that one made."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -5,8 +5,6 @@ HOWLATE_COBALT_KERNEL=linux/arch/x86/boot/bzImage HOWLATE_COBALT_PROBE=build/pro
 HOWLATE_EVL_KERNEL=... HOWLATE_EVL_PROBE=... HOWLATE_EVL_TOOL=.../latmus
 """
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """One guest a kernel for all tests that need programs or modules of their own: a boot takes 3 to 9 s of a core."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from functools import cache

@@ -4,8 +4,6 @@ Each call costs the tracer's own instructions. They are taken off: of each pair 
 call or a return, and the next) the shortest distance in the whole buffer is what the tracer itself took.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 from collections import Counter

@@ -1,8 +1,6 @@
 """Real kernels on a bench, for tests: kernels are fetched once a checkout, everything else is made in folders of its
 own."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,8 +1,6 @@
 """The truth about late samples, as `lab why` has it instruction by instruction, beside what the kernel's events tell:
 the words of the one in those of the other, and the largest part by both."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A small archive of Debian's kind, made and signed on the spot, and a server that counts what it is asked for."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import http.server

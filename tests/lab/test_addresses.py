@@ -1,7 +1,5 @@
 """The address of an archive comes from this machine's apt, however its files write it, or from --mirror."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,8 +1,6 @@
 """`howlate advise` in a guest of which it is known what matters: that is named, and nothing else; in the sweep
 twice the same."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

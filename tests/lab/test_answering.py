@@ -1,7 +1,5 @@
 """Verdicts on runs of guests whose first column does not answer "how late", or that cannot see what is asked."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

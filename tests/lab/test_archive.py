@@ -1,8 +1,6 @@
 """Kernels from an archive made on the spot, through the real apt and through a mirror's address alike: what is signed
 and whole is taken, anything else is refused, and a call costs no more than it must."""
 
-from __future__ import annotations
-
 import lzma
 import shutil
 import threading

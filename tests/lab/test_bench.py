@@ -1,7 +1,5 @@
 """What a bench knows without a guest: its key, and what is in the cache."""
 
-from __future__ import annotations
-
 import gzip
 import struct
 import threading

@@ -1,7 +1,5 @@
 """`howlate lab bisect` with real kernels: between boot parameters, and between builds of which one does not boot."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

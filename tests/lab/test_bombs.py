@@ -1,7 +1,5 @@
 """Packages that are signed and hostile: what they unpack to has limits, and what they are named is harmless."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Modules built outside of the tree: from the archive's headers, to the same bytes wherever the cache is."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

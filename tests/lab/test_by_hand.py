@@ -1,7 +1,5 @@
 """A job that another machine ran: a guest, whose kernel, CPUs and facts are not this machine's."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 """Entries of every kind in one cache, swapped, cut, flipped, of another version: none is taken for what it is not.
 Each is made, measured or fetched again, and that is said."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import platform

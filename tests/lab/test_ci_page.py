@@ -1,8 +1,6 @@
 """docs/ci.md: the jobs of the page, run as their commands say, fail on a kernel that breaks the deadline and pass on
 one that keeps it."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """A guest boots at 8 ns an instruction and measures at 1: what it learned about its clocks is true all the same."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

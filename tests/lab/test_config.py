@@ -1,7 +1,5 @@
 """Which modes of preemption a kernel has: by its config, as sched_dynamic_mode() of its series reads `preempt=`."""
 
-from __future__ import annotations
-
 import pytest
 
 from howlate.errors import NotPossibleError

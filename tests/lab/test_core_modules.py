@@ -1,8 +1,6 @@
 """The modules of the real-time cores beside Linux: loaded and unloaded, used as nobody should, stopped while they
 serve, held up, and made to leave their stage. lab/core_guests.py says what this needs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,8 +1,6 @@
 """The real-time cores beside Linux: every timer is measured and accounted for, beside the cores' own tools, with and
 without gravity, and after stalls. lab/core_guests.py says what this needs."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

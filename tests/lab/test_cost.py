@@ -1,7 +1,5 @@
 """What this host was seen to take beside the cost model."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

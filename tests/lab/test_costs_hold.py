@@ -1,8 +1,6 @@
 """What a small matrix is expected to take, and the time left on the way, against what it took: in CPU time, within
 one run, relative to how fast this host is."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

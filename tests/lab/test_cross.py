@@ -1,7 +1,5 @@
 """What one CPU of a guest asks of another: the same each time, and known work is found again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a CPU asks of another that `isolcpus` has set aside: the process may use it only where it names it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """cyclictest as a second job in the same guest: two programs that measure the same thing find the same."""
 
-from __future__ import annotations
-
 import statistics
 from pathlib import Path
 

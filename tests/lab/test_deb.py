@@ -1,7 +1,5 @@
 """Packages unpack to what was packed, whatever their compression; a damaged or hostile one leaves nothing outside."""
 
-from __future__ import annotations
-
 import io
 import subprocess
 import tarfile

@@ -1,7 +1,5 @@
 """Lines of source from debug information, which is compiled here."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which QEMU runs several CPUs: the installed one if it is new, else one of the host's own release."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Sequence
 from pathlib import Path

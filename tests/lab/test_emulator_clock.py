@@ -1,7 +1,5 @@
 """What QEMU is told of the host's time."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What virtual time promises: the same cell is the same bytes. A run is compared with a run, never with a number."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,8 +1,6 @@
 """The same promise for guests with several CPUs: the same cell is the same bytes. All of its CPUs are busy, and QEMU
 lets each execute for a turn of the virtual clock."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,8 +1,6 @@
 """Which devices that interrupt a guest may have: those with which a cell is the same bytes whatever the host does
 (docs/lab/guests.md has the table). Each is used as a cell would use it."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

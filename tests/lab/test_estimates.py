@@ -1,7 +1,5 @@
 """How long a cell takes by the guest's clock is estimated within a factor of two, warm-up and slower CPUs too."""
 
-from __future__ import annotations
-
 from io import BytesIO
 
 import pytest

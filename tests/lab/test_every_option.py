@@ -1,8 +1,6 @@
 """Every option of every command of the lab is given once, for real: to guests, and to an archive that is made. The
 options of advise and calibrate that need a guest are here too. All else is in tests/cli/test_every_option.py."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The table of docs/commands.md, "Exit codes": the situations that take guests of the lab."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

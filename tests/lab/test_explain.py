@@ -1,8 +1,6 @@
 """`cyclic --explain` in virtual time: what the events of the kernel's trace ring cost a wake-up, in instructions, and
 equal cells. BPF programs have test_explain_bpf.py."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from io import BytesIO

@@ -6,8 +6,6 @@ same functions as often as any. What the tracer does not see (entries of
 interrupts, `notrace` functions) counts as its caller's in both; inlined functions have no name in either.
 """
 
-from __future__ import annotations
-
 import subprocess
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Guests that go wrong, for real: each is told as what it is, and none is left behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

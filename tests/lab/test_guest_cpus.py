@@ -1,7 +1,5 @@
 """A guest's CPUs and speed as a property of its cells: labelled, stored, and never mixed with others."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 """Guests whose kernel really hangs, in each of four ways: each is ended soon, and what it does is named. One that
 is only slow goes on."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """What has to take a known time takes it, whatever compiler it was built with: the sections of the tests' modules, by
 their own account in the kernel's log, and the probe's work."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

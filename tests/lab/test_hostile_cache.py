@@ -1,8 +1,6 @@
 """A cache of somebody else's, or with something else in it: nothing of it is executed, read for ever, or written
 through."""
 
-from __future__ import annotations
-
 import grp
 import os
 import pwd

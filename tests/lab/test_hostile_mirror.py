@@ -1,7 +1,5 @@
 """A mirror that sends too much, too slowly, or nothing: it is given up at once, and nothing of it is kept."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import shutil

@@ -1,8 +1,6 @@
 """A guest says which kernel it has (`uname -r`, the GNU build id), and the host compares it with the file that it
 booted."""
 
-from __future__ import annotations
-
 import dataclasses
 import gzip
 import shutil

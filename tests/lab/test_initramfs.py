@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pathlib import Path
 
 from howlate.lab.kernels.initramfs import build

@@ -1,8 +1,6 @@
 """Delays of known size in guests: each kind makes the task late by as much as it says, or says why it does not, and
 `howlate calibrate` finds them, measures them, and names them rightly."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

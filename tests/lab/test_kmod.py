@@ -1,8 +1,6 @@
 """The modules of kmod/ in guests: built without a warning, loaded and unloaded a thousand times, also under readers
 that are killed; and the tests of the probe that stand on them."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """A kernel's name reads back as it was written; what cannot be is refused with the spelling that was meant."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """What `howlate why` makes of the kernel's events, beside the truth: the same samples of the same run, played again
 instruction by instruction."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The shared libraries of a probe that is not static, and the refusal of what is no probe."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a load did counts while it is measured, however long the probe waits for its turn among the load's tasks."""
 
-from __future__ import annotations
-
 from io import BytesIO
 from pathlib import Path
 

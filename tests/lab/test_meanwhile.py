@@ -1,8 +1,6 @@
 """What happens to a machine while it is measured, in guests: the kernel really takes the CPU offline, and really
 suspends (devices, timekeeping and the other CPUs are down, only the firmware's part is left out: pm_test)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

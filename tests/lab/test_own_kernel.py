@@ -1,7 +1,5 @@
 """A kernel of the user's own: known by its file's head, its config found where it stands, bootable by QEMU."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import lzma

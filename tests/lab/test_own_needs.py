@@ -1,7 +1,5 @@
 """What a kernel of the user's own must have: all that is missing is named before it boots, as the page says it."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -1,7 +1,5 @@
 """The lists of an archive: their paragraphs, and Debian's order of versions."""
 
-from __future__ import annotations
-
 import itertools
 import subprocess
 

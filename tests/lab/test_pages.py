@@ -1,7 +1,5 @@
 """The pages of docs/studies are what the code gives: their blocks are whole, and a part of each is measured anew."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re

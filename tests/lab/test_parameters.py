@@ -1,7 +1,5 @@
 """Boot parameters that a kernel does not know."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`perf bench sched pipe` as another job in the same guest: a switch by a pipe costs the same in both."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Single releases in forks of real guests: a stop before the release changes nothing, and what keeps the CPU for a
 known time is found and bounded."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """Two guests that wait for different releases are the same machine until the earlier one: memory, registers and
 devices, word by word."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator

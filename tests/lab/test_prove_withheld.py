@@ -1,7 +1,5 @@
 """What a guest says of itself ends `lab prove` before its search, unless what a search finds is wanted anyway."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

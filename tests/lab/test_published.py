@@ -1,7 +1,5 @@
 """The published studies on two kernels of the lab, at a scale of seconds: standard without preemption, and RT."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """Modules that react to a release, or look ahead to it: what `lab prove` says beside them. Each breaks one of the
 premises that are sampled, in a fifth of a microsecond of its window, which probes and check instants miss."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

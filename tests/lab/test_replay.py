@@ -1,8 +1,6 @@
 """A cell that is played again with a log of what it executes is the same cell, and its latencies are explained
 to the last nanosecond."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from pathlib import Path

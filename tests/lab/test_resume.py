@@ -1,8 +1,6 @@
 """A run that is killed with -9 goes on, and what it has in the end is what an undisturbed one has, to the last
 sample. bench/resume.py does it fifty times."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

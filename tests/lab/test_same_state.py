@@ -1,7 +1,5 @@
 """What explains a word that two machines do not share; and how a saved machine is read. No guest is needed."""
 
-from __future__ import annotations
-
 import json
 import struct
 

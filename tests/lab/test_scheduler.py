@@ -1,7 +1,5 @@
 """The test `scheduler` in guests: what only exact time, or a machine of one's own, can show."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

@@ -1,8 +1,6 @@
 """Loads beside a test on a guest of several CPUs: a starved one makes its cell invalid, and the tasks that keep each
 CPU busy compete with nobody."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

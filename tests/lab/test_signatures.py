@@ -1,8 +1,6 @@
 """What of a mirror is believed: a text that keys of the keyring have signed, all of them good today, and not an older
 one than was seen there before."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """The words of a single release, written by hand. No guest is needed."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

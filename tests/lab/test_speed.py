@@ -1,7 +1,5 @@
 """Guests of other speeds and with several CPUs: the same instructions, in another time."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from io import BytesIO

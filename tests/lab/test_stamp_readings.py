@@ -1,7 +1,5 @@
 """Which readings of the clock may be a release's time stamp. Logs written by hand; no guest."""
 
-from __future__ import annotations
-
 from howlate.lab.replay import readings, stamp_readings
 from made_execution import IRET, PLAIN, RDTSC, execution
 

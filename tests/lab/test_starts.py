@@ -1,7 +1,5 @@
 """The start of a cell in virtual time: it makes neither the largest value nor, from seed to seed, the course."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """On a guest's one CPU a task that spins under SCHED_FIFO leaves an ordinary load nothing: the cell is not loaded."""
 
-from __future__ import annotations
-
 import json
 from io import BytesIO
 from pathlib import Path

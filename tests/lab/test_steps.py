@@ -1,7 +1,5 @@
 """The steps between two kernels: of the archive, of parameters, of builds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,8 +1,6 @@
 """Our module and the kernel's tracer on the same interrupt: the medians agree where both take the same path, and the
 tracer's own hook is what they differ by where they do not (docs/tests/irq.md)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,8 +1,6 @@
 """`--explain-stacks` and the kernel's own timerlat tracer, which takes a stack at its own timer's interrupt, name
 the same function and the same callers for delays that are made in a known function."""
 
-from __future__ import annotations
-
 import subprocess
 from collections import Counter
 from collections.abc import Iterator

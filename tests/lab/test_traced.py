@@ -1,8 +1,6 @@
 """As root in a folder, with a cache or with a home of another user's: no lab command executes or imports anything out
 of it, traced by strace."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """When a guest is given up: by what its QEMU uses, never by how long the host takes."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What `howlate why` says of whole runs of the lab: on four CPUs, and with the kernel's stacks."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

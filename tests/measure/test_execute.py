@@ -1,7 +1,5 @@
 """Executing a plan: whole cells stay whole, failed ones are repeated, a full disk loses nothing."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 from collections.abc import Callable

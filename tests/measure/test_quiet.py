@@ -1,7 +1,5 @@
 """Waiting for a quiet machine: with a clock and CPUs that are made up, and on this machine's own /proc."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The lines of `howlate-probe plan`: as many as command lines were asked about, and none where none was."""
 
-from __future__ import annotations
-
 import pytest
 
 from howlate.errors import TargetError

@@ -1,7 +1,5 @@
 """What a probe says of itself."""
 
-from __future__ import annotations
-
 from howlate.model import capabilities
 
 PROBE = {

@@ -1,7 +1,5 @@
 """Facts as they come from a probe: what is absent, and a configuration that is compressed."""
 
-from __future__ import annotations
-
 import gzip
 from base64 import b64encode
 from typing import Any

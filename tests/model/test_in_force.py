@@ -1,7 +1,5 @@
 """What a header says was in force: read in one place, and unknown where it says something else."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The preemption model, from whatever tells."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

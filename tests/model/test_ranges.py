@@ -1,7 +1,5 @@
 """Numbers and texts that no file of howlate's holds: refused with file and place, in every member."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

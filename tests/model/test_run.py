@@ -1,7 +1,5 @@
 """run.json: what is written is read back; damage is a sentence."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

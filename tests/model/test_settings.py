@@ -1,7 +1,5 @@
 """Settings files: where they are looked for, which of them counts, and what is told of a mistake."""
 
-from __future__ import annotations
-
 import os
 import tracemalloc
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The decoder of studies: exact on what it knows, a sentence with file and place on everything else."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """Summaries and bins: encoding and decoding are exact inverses, and what is not theirs is a sentence."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

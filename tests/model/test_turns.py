@@ -1,7 +1,5 @@
 """How a guest's CPUs share its virtual clock."""
 
-from __future__ import annotations
-
 from itertools import groupby
 
 import pytest

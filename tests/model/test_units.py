@@ -1,7 +1,5 @@
 """Spellings of the command line, read and written."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """`howlate.load`: the values of a run are those of its files, and of the commands that print them."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import subprocess

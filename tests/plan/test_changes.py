@@ -1,7 +1,5 @@
 """`--set` and `--scale`."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

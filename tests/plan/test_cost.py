@@ -1,7 +1,5 @@
 """What a cell is expected to cost, and the time left of a run: pure, in any units of time."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Settings below a study: what they fill in, what they leave alone, and what is told of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from fakes import LIST, answer, make_plan

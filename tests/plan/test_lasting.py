@@ -1,7 +1,5 @@
 """Cells that are over before their load has done anything: the plan says so, in numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

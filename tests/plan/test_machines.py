@@ -1,7 +1,5 @@
 """Plans over machines and seeds: paired, stable, and refused where a seed would say nothing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Properties of plans: stable and unique ids, orders, refusals before anything runs, resume."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections import Counter

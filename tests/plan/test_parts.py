@@ -1,7 +1,5 @@
 """Studies of several parts: decoding, what the parts share, changes, scale, cells."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A threshold that the turns of a guest's other CPUs exceed is said before anything is measured."""
 
-from __future__ import annotations
-
 import pytest
 
 from fakes import LIST, param

@@ -1,8 +1,6 @@
 """The periodic tasks whose activations are stepped through: each way to sleep and late policy of the probe, and
 cyclictest."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from probe.drive import probe_list, probe_path

@@ -1,7 +1,5 @@
 """Tests that drive the real probe: HOWLATE_PROBE, else build/probe/howlate-probe in the repository."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess

@@ -1,7 +1,5 @@
 """Starting the probe, reading its progress lines and its stream."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import json

@@ -1,8 +1,6 @@
 """./dev hostile kills [COUNT] [--seed SEED] [--minutes M]: the probe killed, stopped and interrupted at random
 instants of starting, measuring and ending, with eleven settings held, each load in turn, and events recorded."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

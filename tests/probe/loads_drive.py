@@ -1,7 +1,5 @@
 """A load of the real probe that runs, and what the kernel says of its processes."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -6,8 +6,6 @@ late activation does more is told apart by how long the thread was awake. A `rep
 repetition.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

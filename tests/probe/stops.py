@@ -1,7 +1,5 @@
 """A probe that is ended from outside at a random instant, and what it left."""
 
-from __future__ import annotations
-
 import random
 import signal
 import subprocess

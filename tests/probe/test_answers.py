@@ -1,7 +1,5 @@
 """Each test declares which of its columns answer "how late", and its page says the same."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """What howlate and its probe both know: runs of older probes are read, and plans made, where no probe can be asked,
 so these rules stand in both. Here the two are compared."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The differences of successive readings of each clock, from the real probe."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """The unit tests with the own headers of a real-time core beside Linux ran, or the reason why they could not."""
 
-from __future__ import annotations
-
 import subprocess
 
 import pytest

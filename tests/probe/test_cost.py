@@ -1,7 +1,5 @@
 """What an activation costs in user space, counted and not timed: instructions, system calls, page faults."""
 
-from __future__ import annotations
-
 import shutil
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the kernel counts while a cell is measured, on this machine."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

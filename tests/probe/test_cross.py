@@ -1,7 +1,5 @@
 """The test `cross` on the real system: each kind, its interrupts counted by the kernel, and a known delay."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 from pathlib import Path

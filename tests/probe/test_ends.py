@@ -1,7 +1,5 @@
 """However it ends: whole streams, no process left, the documented exit code."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import json

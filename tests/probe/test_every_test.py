@@ -1,7 +1,5 @@
 """Every test of the probe, and every choice that one has: on this machine it runs, or says exactly why not."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

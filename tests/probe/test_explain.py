@@ -1,8 +1,6 @@
 """`cyclic --explain` with this machine's own kernel: which samples are kept, that their stretch is whole, that the
 measuring task pays with nothing but time, and that the kernel's tracing is as it was whatever ends the probe."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """`howlate-probe facts` on this machine, and that the host reads all of it."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

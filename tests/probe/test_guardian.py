@@ -1,8 +1,6 @@
 """After a kill the guardian undoes what the probe changed, with the real probe on this machine: however the probe
 dies, and its own changes alone. While the probe lives it costs nothing."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

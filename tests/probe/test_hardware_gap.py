@@ -1,7 +1,5 @@
 """Gaps that a task sees: a delay of known length is found and told as what it is; what each way to watch refuses."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

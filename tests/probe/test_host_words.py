@@ -1,7 +1,5 @@
 """The words in which a guest's measuring threads say that results come: each test of the probe changes them."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

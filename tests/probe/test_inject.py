@@ -1,8 +1,6 @@
 """`cyclic --inject`: delays that the probe makes itself on this machine, and what it refuses. The kinds of the
 kernel's side are tried in guests (tests/lab/test_inject.py)."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Interrupts: what is said where neither module nor tracer is; what is measured with them, tests/lab tells."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

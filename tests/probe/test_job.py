@@ -1,7 +1,5 @@
 """Jobs by hand: what each line leaves behind, and that nothing of it stays."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

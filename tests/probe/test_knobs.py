@@ -1,8 +1,6 @@
 """Knobs on this machine with the real probe: applied, read back, restored, also after its crash where its
 guardian was killed as well (test_guardian.py: where it was not)."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """What takes longer than a plan allows for is refused before anything starts, and no read is without a limit."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What loads report, alone and beside a test, and what they refuse."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """disk: bounded, at its rate, and nothing left behind."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

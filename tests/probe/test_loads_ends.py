@@ -1,7 +1,5 @@
 """Every way in which a load can end: none outlives its parent, and nothing is left behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """hackbench: its messages, its run times, the account of its tasks."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,8 +1,6 @@
 """What a load is held to have done while it was measured: between the first release and the last sample, whether its
 supervisor answers or not."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """The loads that take memory, where a control group leaves little of it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

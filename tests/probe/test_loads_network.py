@@ -1,7 +1,5 @@
 """network: where its packets go, and what it needs for that."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """A measuring thread that loses its CPU says so in its account."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

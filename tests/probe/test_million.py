@@ -1,7 +1,5 @@
 """A million data points in memory that was touched before the start: no page fault while they are made."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

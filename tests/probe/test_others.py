@@ -1,7 +1,5 @@
 """What other tasks take of the CPUs while a cell is measured."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

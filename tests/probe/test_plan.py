@@ -1,7 +1,5 @@
 """`howlate-probe plan`: each option has one rule, the one by which the test itself would refuse it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

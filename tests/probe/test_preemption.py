@@ -1,7 +1,5 @@
 """A task of higher priority takes the CPU and gives it back, from the real probe."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

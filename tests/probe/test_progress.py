@@ -1,7 +1,5 @@
 """`--progress` tells how many latencies fell into which bin, and the recorder alone counts them."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What the probe reads at its start, counted by strace: before each run it is asked three times."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

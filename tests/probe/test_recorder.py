@@ -1,7 +1,5 @@
 """The recorder keeps up, in memory that does not grow, wherever it runs."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A run that did not take place says so: by its exit code, without a cell that calls itself valid."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 

@@ -1,7 +1,5 @@
 """The test `scheduler` on the real system."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

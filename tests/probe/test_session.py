@@ -1,7 +1,5 @@
 """Sessions by hand, without SSH: what the keeper does with what it is asked, and when nobody asks any more."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """The whole probe is stopped for a second in mid-run, for every way to sleep and late policy."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """A probe that is stopped at any instant ends in order, and one that is killed leaves nothing (docs/probe.md,
 docs/knobs.md)."""
 
-from __future__ import annotations
-
 import signal
 from itertools import islice
 from pathlib import Path

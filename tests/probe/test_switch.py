@@ -1,7 +1,5 @@
 """The test `switch` on the real system: every way, between threads and processes, on one CPU and across."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

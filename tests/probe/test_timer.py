@@ -1,7 +1,5 @@
 """Sleeps that follow no schedule, from the real probe."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """From a driver's handler to user space: what is said without the module; tests/lab tells what is measured."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

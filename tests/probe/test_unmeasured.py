@@ -1,7 +1,5 @@
 """The loads alone, from the real probe."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

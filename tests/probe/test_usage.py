@@ -1,7 +1,5 @@
 """Wrong arguments, missing rights, and what parameters do."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

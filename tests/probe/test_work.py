@@ -1,8 +1,6 @@
 """Work of a known number of instructions, the probe's and that of the lab's modules, as each compiler of this machine
 makes it. tests/lab/test_holding.py counts both where they run."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

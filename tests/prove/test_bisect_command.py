@@ -1,7 +1,5 @@
 """`howlate lab bisect --window`: what it refuses, and what skips a step. No guest is needed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast

@@ -1,7 +1,5 @@
 """How a step is decided by what was measured, and what a search says in the end."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import replace

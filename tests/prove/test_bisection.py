@@ -1,7 +1,5 @@
 """The search for the first bad step, on lists whose answers are made."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """`howlate lab prove` refuses what it cannot ask, before a guest is booted."""
 
-from __future__ import annotations
-
 import pytest
 
 from howlate.errors import UsageError

@@ -1,7 +1,5 @@
 """The document of proofs: one sheet for terminal and page, and a picture of each landscape."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Proofs of made landscapes: the whole question is asked, and no guest is needed."""
 
-from __future__ import annotations
-
 import json
 from concurrent.futures import Future
 from dataclasses import replace

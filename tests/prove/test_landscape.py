@@ -1,7 +1,5 @@
 """Synthetic landscapes: stretches in which the CPU is kept, and a wake-up path of some noise."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

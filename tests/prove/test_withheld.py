@@ -1,7 +1,5 @@
 """A bound to which a witness objects is not searched for; a missed deadline and late releases are."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

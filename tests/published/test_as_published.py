@@ -1,7 +1,5 @@
 """The studies' figures drawn of our samples: which cells are in them, and on which axes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

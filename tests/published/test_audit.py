@@ -1,7 +1,5 @@
 """The audit names every published figure that contradicts itself, and no other."""
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal
 from pathlib import Path

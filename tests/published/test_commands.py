@@ -1,7 +1,5 @@
 """`howlate reference`: the published figures listed, shown with their marks, and audited."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What of ours stands beside a published figure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """The documents' own tables with ours in them: rows and columns as printed, whole, as the references declare them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from io import StringIO
 

@@ -1,7 +1,5 @@
 """Study and reference are written apart: each table of a reference is of cells that its study plans."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

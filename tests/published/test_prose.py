@@ -1,8 +1,6 @@
 """Every number with a unit in the prose of a page of docs/studies stands in one of the page's blocks, in the study's
 own document or file, or in its commands: a page that is measured anew and whose prose stays is noticed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,8 +1,6 @@
 """The decoder of reference files: exact on what it knows, a sentence with file and place on everything else; and
 which cells a row stands beside."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Whether the studies' conclusion holds that RT is steadier over all."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

@@ -1,8 +1,6 @@
 """The published studies as they stand in studies/: the cells of the originals, each once, and the names of their
 references."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

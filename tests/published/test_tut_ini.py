@@ -1,7 +1,5 @@
 """The thesis's configuration becomes settings: every key arrives, in howlate's units, or is refused."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

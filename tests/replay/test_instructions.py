@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from howlate.replay.instructions import InstructionKind, kind_of

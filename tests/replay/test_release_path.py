@@ -1,7 +1,5 @@
 """What one release and its holder executed, from slices of calls made by hand, and the eps that pairs show."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """Which of several names of an address is shown."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """One file says all that howlate knows of a setting of a machine, beside the probe's that reads and writes it."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """By how much a core's latencies are smaller is stated wherever they stand beside others."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

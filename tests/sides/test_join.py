@@ -1,7 +1,5 @@
 """Several runs as one set of cells: what matches, who is a side, and what is said of the rest."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

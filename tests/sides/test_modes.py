@@ -1,7 +1,5 @@
 """Rows of user space and of the kernel are told apart wherever they stand together."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 

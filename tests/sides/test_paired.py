@@ -1,7 +1,5 @@
 """Hodges-Lehmann ratios against figures worked by hand and against the promise of their intervals."""
 
-from __future__ import annotations
-
 import itertools
 from statistics import NormalDist
 

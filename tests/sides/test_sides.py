@@ -1,7 +1,5 @@
 """Sides against each other: exact p values, Holm, and no difference without an interval that carries it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

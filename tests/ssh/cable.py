@@ -1,8 +1,6 @@
 """A cable between this machine's ssh and the server's sshd that can be pulled: a pair of veth in two network
 namespaces, where they may be made."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The machine of the tests over SSH."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Debian's, unpacked by ./dev test into build/sshd and not installed: no service, no user, no host keys of this machine.
 """
 
-from __future__ import annotations
-
 import getpass
 import os
 import pwd

@@ -1,7 +1,5 @@
 """What the tests over SSH have in common: a target that is closed, and cells that something happens to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path

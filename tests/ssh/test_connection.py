@@ -1,7 +1,5 @@
 """Connections that break: how often and how long they are tried again, and where their socket is."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import tempfile

@@ -1,8 +1,6 @@
 """Boards that answer what they like, without an end or a byte in twenty seconds, over a real sshd: each ends in a
 sentence, holds little memory and disk, and howlate ends at SIGTERM within a second of CPU time."""
 
-from __future__ import annotations
-
 import os
 import resource
 import signal

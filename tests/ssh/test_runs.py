@@ -1,7 +1,5 @@
 """howlate's own commands over SSH to a real sshd on loopback: what is measured there, interrupted and continued."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

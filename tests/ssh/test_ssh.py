@@ -1,7 +1,5 @@
 """Over SSH to a real sshd on loopback: what breaks, what is said of it, and that nothing stays behind."""
 
-from __future__ import annotations
-
 import errno
 import os
 import pty

@@ -1,7 +1,5 @@
 """The bounds against published tables, and their functions against scipy's."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

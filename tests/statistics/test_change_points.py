@@ -1,7 +1,5 @@
 """Change points: the level holds where nothing changes and behind true changes, and true changes are found."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

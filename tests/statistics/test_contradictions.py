@@ -1,7 +1,5 @@
 """The rules accuse what cannot be, and never a summary of real samples, however its digits were rounded or cut."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

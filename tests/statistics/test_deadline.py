@@ -1,7 +1,5 @@
 """A stated deadline is answered everywhere alike: a sentence, a column, a line in the charts."""
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import replace

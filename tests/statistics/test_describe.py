@@ -1,7 +1,5 @@
 """Each statistic by numbers worked by hand, and against the plainest computation of the same."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from fractions import Fraction

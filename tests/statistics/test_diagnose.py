@@ -1,8 +1,6 @@
 """Diagnostics by numbers worked by hand, against other computations, and against series whose answer is
 known."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Tail and blocks: what the charts draw hides nothing."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The spread over the repetitions of a point, literal."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

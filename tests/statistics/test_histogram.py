@@ -1,7 +1,5 @@
 """The log-linear histogram: nothing is lost, every bin holds its values, no bin is wider than 0.8 %."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

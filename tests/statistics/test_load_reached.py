@@ -1,7 +1,5 @@
 """When a load counts as there, and what is said where it does not."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What happened to the machine while it was measured: the cell says so, and what it leaves certain is certain."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

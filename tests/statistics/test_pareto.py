@@ -1,8 +1,6 @@
 """The generalised Pareto distribution: its fit against scipy's, its test against the published table, its interval
 against the truth."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.stats

@@ -1,7 +1,5 @@
 """Each quantile has its interval in the tables of terminal and page, in JSON, and in a sentence of `compare`."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

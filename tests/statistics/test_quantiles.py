@@ -1,7 +1,5 @@
 """The intervals of quantiles: literal ranks, and how often they hold where samples are alike for a while."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """From which size on a time of a guest with several CPUs is the kernel's."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

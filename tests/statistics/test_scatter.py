@@ -1,7 +1,5 @@
 """The grid of a scatter: every value in a row, bands apart, the largest inside."""
 
-from __future__ import annotations
-
 import duckdb
 import numpy as np
 from hypothesis import given

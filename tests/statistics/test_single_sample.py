@@ -1,7 +1,5 @@
 """One sample that makes a column's maximum and its deviation."""
 
-from __future__ import annotations
-
 import math
 import statistics
 

@@ -1,7 +1,5 @@
 """What is said of a row whose largest value, or all above its period, the start of a cell may have made."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Misses of what another tool measured, as far as its file tells them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The tail of a series: where it begins, which releases it swallowed, how its clusters lie over time."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.stats

@@ -1,7 +1,5 @@
 """A threshold that ends a cell is told: which cell, the value, and that the threshold ended it."""
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Validity: each check fails the cell by its own sentence, and warnings do not."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs to export, and the exporters by their names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

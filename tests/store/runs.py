@@ -1,7 +1,5 @@
 """Run folders made for tests, through the same functions as real ones."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

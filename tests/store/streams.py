@@ -1,8 +1,6 @@
 """Streams made for tests: a thread's activations with what surrounds them, balanced unless a test unbalances
 them."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping, Sequence
 from typing import Any

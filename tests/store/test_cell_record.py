@@ -1,7 +1,5 @@
 """What a summary needs of a cell's header and trailer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from howlate.errors import DamagedError

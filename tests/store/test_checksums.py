@@ -1,7 +1,5 @@
 """What was altered after it was measured is noticed, and never shown as if it had been measured."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What the kernel counted, from the tables and the trailer to a cell's figures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """DuckDB is quiet, bounded and reads exactly the files that it is told to."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

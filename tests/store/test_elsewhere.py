@@ -1,7 +1,5 @@
 """What `howlate import` looks into, and what it leaves out with a word."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Exports: every row once, in order, with what it was measured under."""
 
-from __future__ import annotations
-
 import csv
 import re
 from pathlib import Path

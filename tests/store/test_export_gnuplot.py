@@ -1,7 +1,5 @@
 """Exports for gnuplot, which draws them: a panel for each cell, and nothing said on standard error."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Frames: every whole one is returned, whatever happens behind it."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

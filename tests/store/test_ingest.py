@@ -1,8 +1,6 @@
 """From stream to cell: every row arrives, the account is checked again, and what is wrong is told in the
 summary."""
 
-from __future__ import annotations
-
 import io
 import json
 import subprocess

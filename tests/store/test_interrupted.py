@@ -1,8 +1,6 @@
 """An interrupt at any moment of reading or writing a run: it ends the block as an interrupt, never as an error of the
 files, as where a descriptor is closed twice."""
 
-from __future__ import annotations
-
 import itertools
 import signal
 import sys

@@ -1,7 +1,5 @@
 """A run is loaded once: every file of its folder is opened at most once."""
 
-from __future__ import annotations
-
 import collections
 import json
 import os

@@ -1,7 +1,5 @@
 """A cell whose stream tells of a lost CPU, a suspend, a step or a slew."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Releases against deadlines, counted on the samples of a cell."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 from pathlib import Path

@@ -1,8 +1,6 @@
 """What others put into a run folder in place of what howlate wrote there: cells of other names, tables of other types
 (with new checksums), links that lead nowhere. Every reader names it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Tests of data points: the columns are the stream's own, and each that is a time gets its statistics."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Run folders: whole cells stay whole at any crash, and what cannot be read is a sentence."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,8 +1,6 @@
 """The stream's decoder: strict about what it takes, tolerant of where it ends, and never anything but
 DamagedError."""
 
-from __future__ import annotations
-
 import io
 import json
 import random

@@ -1,7 +1,5 @@
 """What a summary costs: how often the samples are read for it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager

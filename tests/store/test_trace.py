@@ -1,7 +1,5 @@
 """Traces of cells: from the stream through the run folder they come back as they were, and go out for perfetto."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A summary that does not follow from the samples is named, whatever its checksums say."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Cells for the tests of targets, and what they leave."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from fakes import make_plan, study

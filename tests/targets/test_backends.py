@@ -1,7 +1,5 @@
 """The one suite that every backend passes."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The lab as a target, where no guest has to run."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Sequence

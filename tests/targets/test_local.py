@@ -1,7 +1,5 @@
 """The local backend against probes that misbehave: real processes, written for the purpose."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

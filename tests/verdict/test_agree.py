@@ -1,8 +1,6 @@
 """The adversary of the verdict: runs whose worst is in each of the columns, CPUs and repetitions in turn. The page,
 `show --json`, `verdict`, its JSON and JUnit, and the exit codes of `verdict`, `check` and `run` say the same."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Rounds far apart: when they begin, what the run notes, and that each is a unit of the verdict."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

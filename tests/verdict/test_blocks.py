@@ -1,7 +1,5 @@
 """The blocks that the horizon rests on: repetitions that differ, rounds far apart, boots, seeds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import lru_cache
 

@@ -1,8 +1,6 @@
 """One condition for every place that states the bound of the horizon: nothing forbids it, its confidence is the one
 that is asked for, and every release was served."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """`howlate verdict`: the sentence, the exit code, and the files for a CI job."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

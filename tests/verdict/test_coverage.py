@@ -1,7 +1,5 @@
 """A small part of bench/coverage.py: bounds hold or are withheld, on series whose truth is known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Lists of a summary whose length has a meaning: another length is damage, any values are judged."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A deadline that was asked for decides the exit code, by whichever command; what only shows a run judges nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The verdicts of several rows: everything that is said of one is said, and nothing that all share twice."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 

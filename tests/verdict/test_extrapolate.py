@@ -1,7 +1,5 @@
 """Extrapolation: what it says of a tail that it may be asked about, and each guard that refuses it, by its name."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

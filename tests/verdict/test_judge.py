@@ -1,7 +1,5 @@
 """What a verdict looks at: the declared columns, each of them, the worst in the sentence; and nothing without one."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace

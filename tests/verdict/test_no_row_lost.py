@@ -1,7 +1,5 @@
 """No row, repetition or CPU leaves a verdict without a word."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

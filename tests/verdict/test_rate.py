@@ -1,7 +1,5 @@
 """The rate of misses: clusters of them, bursts, events an hour, and several CPUs."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What an open verdict says to do: what may decide it, in the unit that decides."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

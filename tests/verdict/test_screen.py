@@ -1,7 +1,5 @@
 """The screen of a verdict: the answer first, and each row on one line of 80 columns."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

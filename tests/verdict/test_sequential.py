@@ -1,8 +1,6 @@
 """Deciding while measuring keeps its level though it looks again and again, however misses depend on each other
 within a round, and a repeated bound does not."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

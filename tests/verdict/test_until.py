@@ -1,7 +1,5 @@
 """`--until-decided`: it ends when the verdict is decided, and does not begin what cannot be."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a verdict says of quiet cells, of misses, and of everything that forbids a bound."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What each knob is shown to buy, of made runs: nothing is named that changes nothing, and what helps is."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

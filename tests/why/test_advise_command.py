@@ -1,7 +1,5 @@
 """`howlate advise`: what is refused before anything is measured, and what the plan says."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

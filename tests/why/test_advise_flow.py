@@ -1,7 +1,5 @@
 """Both stages of `howlate advise` on a made machine whose knobs do what the test says, into real run folders."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,8 +1,6 @@
 """`howlate calibrate`: what is refused before anything is measured, the exit code, and what is printed. It is tried
 for real in tests/lab/test_inject.py."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 from pathlib import Path

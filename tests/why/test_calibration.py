@@ -1,7 +1,5 @@
 """Delays of known size against what explanations say: every outcome by hand, and properties of all."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

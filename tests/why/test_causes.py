@@ -1,7 +1,5 @@
 """Which cause is named for which events, all of them recorded."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

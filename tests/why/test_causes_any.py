@@ -1,7 +1,5 @@
 """The parts of any events whatsoever add up to the latency."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,8 +1,6 @@
 """Which cause is named where no event tells when a timer was over, or when its interrupt began and ended: with few
 events, and of a timer's interrupt that has no event of its own (Hyper-V's)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

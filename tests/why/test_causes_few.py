@@ -1,7 +1,5 @@
 """Which cause is named with few events, the default: what comes in every wake-up is not recorded."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Parts of a wake-up's ordinary way that take far longer than that are not called by its names."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What a late sample was made of where the task was moved to another CPU meanwhile."""
 
-from __future__ import annotations
-
 from howlate.model.cause import Cause
 from made_trace import IDLE, LOAD, OWN, MadeTrace, usual
 

@@ -1,7 +1,5 @@
 """NMIs: what they took is theirs, and nothing else changes by what their events' flags say."""
 
-from __future__ import annotations
-
 import pytest
 
 from howlate.model.cause import Cause

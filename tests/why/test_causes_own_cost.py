@@ -1,7 +1,5 @@
 """What recording took of a late sample: it is taken out of the parts in which the events were."""
 
-from __future__ import annotations
-
 from howlate.model.cause import Cause, CausePart
 from howlate.why.tiled import without_own_cost
 from made_trace import MadeTrace, brief, usual

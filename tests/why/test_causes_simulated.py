@@ -1,7 +1,5 @@
 """Of a simulated CPU, whose true division of the time is known: the same causes, to the nanosecond."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from hypothesis import given, settings

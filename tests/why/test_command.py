@@ -1,7 +1,5 @@
 """`howlate why`: what it prints, its JSON, its page, and what it refuses."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

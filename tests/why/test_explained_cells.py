@@ -1,7 +1,5 @@
 """Explained cells: which samples are explained, what is known of the machine, and what causes sum up to."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

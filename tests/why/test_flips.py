@@ -1,7 +1,5 @@
 """Which value of each knob is tried on a machine, and the study that is made of them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

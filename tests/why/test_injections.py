@@ -1,7 +1,5 @@
 """The delays that a cell made on purpose: a damaged cell.json is a sentence."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

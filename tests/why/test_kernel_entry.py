@@ -1,7 +1,5 @@
 """A timer's interrupt that was late has its way in as a part of it, as long as in the cell's quickest sample."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """What counters tell of cells without events: the second of the largest sample, and the interrupts of its CPU."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from howlate.document.document import Section

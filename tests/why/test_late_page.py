@@ -1,7 +1,5 @@
 """The page of `howlate why`: as large as a page may be, whatever the run."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

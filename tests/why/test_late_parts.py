@@ -1,7 +1,5 @@
 """What a part of a late sample is called, whatever is known of it, and in which order parts are shown."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

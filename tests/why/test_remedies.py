@@ -1,7 +1,5 @@
 """What is said to do about a cause fits the cause, and the machine."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What `howlate why RUN --try` flips: the knobs of the causes that were found, beside the worst cell."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

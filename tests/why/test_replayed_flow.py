@@ -1,7 +1,5 @@
 """Which samples of a run are explained."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast

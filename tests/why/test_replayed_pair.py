@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from howlate.model.cause import Cause, CausePart, ExplainedCase, Lateness
 from howlate.model.trace import TraceCase
 from howlate.why.explained_cells import CellCase, ExplainedCell

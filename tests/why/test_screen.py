@@ -1,7 +1,5 @@
 """The screen of `howlate why`, over runs of every kind: causes, the worst sample, and what to try."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Every message of howlate, in every language: its values reproduce its sentence."""
 
-from __future__ import annotations
-
 import json
 import re
 import string

@@ -1,7 +1,5 @@
 """Names that others chose, on a terminal and a page."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

@@ -1,7 +1,5 @@
 """Bounds stay bounds when they are written: an upper one is rounded up, a lower one down."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from decimal import Decimal

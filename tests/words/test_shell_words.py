@@ -1,7 +1,5 @@
 """A name as a word of bash: one line, and the same bytes in any locale."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Callable
