@@ -17,25 +17,28 @@ TINY: dict[str, tuple[str, ...]] = {
         *("--set", "shares.nice=0,19"),
     ),
     "sh7780-2008": (
-        "--scale",
-        "0.005",
-        "--set",
-        "time.load=hackbench:1",
-        "--set",
-        "latency.load=hackbench:1,hackbench:2",
+        *("--scale", "0.005", "--set", "time.load=hackbench:1"),
+        *("--set", "latency.load=hackbench:1,hackbench:2"),
     ),
-    "toshiba-2010": ("--scale", "0.00002", "--set", "period=300us", "--set", "load=none,cpu:100+disk:max"),
+    "toshiba-2010": (
+        *("--scale", "0.00002", "--set", "period=300us", "--set", "load=none,cpu:100+disk:max"),
+        *("--set", "late-policy=as-published"),
+    ),
     "toshiba-mem-2010": (
         *("--scale", "0.0002", "--set", "period=300us"),
         *("--set", "load=none,cpu:100,memory-alloc:50,memory-fault:100,memory-access:50"),
     ),
-    "tut-2017": ("--scale", "0.00002"),
+    "tut-2017": (
+        *("--scale", "0.00002", "--set", "preemption.load=none", "--set", "clock.load=none"),
+        *("--set", "switch.load=none", "--set", "timer-relative.load=none"),
+    ),
 }
 """What keeps each to seconds; axes are shortened where each value starts hundreds of tasks, or many are alike."""
 WHOLE = {
     "rts7751-2007": ("--scale", "0.01", "--set", "tasks.tasks=1,16"),
     "toshiba-2010": ("--scale", "0.00002"),
     "toshiba-mem-2010": ("--scale", "0.0002", "--set", "period=300us"),
+    "tut-2017": ("--scale", "0.00002"),
 }
 """With the axes that are shortened there, for the sweep."""
 LONGEST = ("rts7751-2007", "toshiba-mem-2010")

@@ -227,9 +227,9 @@ def test_a_fair_task_is_away_for_its_equals_turns(probe: Path, tmp_path: Path) -
     then the difference is smaller."""
     share = {}
     for tasks in (1, 31):
-        words = ["--question", "slice", "--policy", "other", "--points", "20", "--tasks", str(tasks)]
+        words = ["--question", "slice", "--policy", "other", "--points", "8", "--tasks", str(tasks)]
         samples = _asked(tmp_path / str(tasks), *words).columns[0]
-        assert samples["run_ns"].size == 20 and samples["run_ns"].min() > 0
+        assert samples["run_ns"].size == 8 and samples["run_ns"].min() > 0
         share[tasks] = samples["run_ns"].sum() / (samples["run_ns"].sum() + samples["away_ns"].sum())
     assert share[31] < 0.6 * share[1]
 
@@ -238,7 +238,7 @@ def test_shares_follow_the_kernels_weights(probe: Path) -> None:
     """The two tasks' CPU time is compared, so what others take does not matter."""
     share = {}
     for nice in (0, 5, 10):
-        found = _summary("--question", "shares", "--nice", str(nice), "--points", "12", "--window", "200ms")
+        found = _summary("--question", "shares", "--nice", str(nice), "--points", "6", "--window", "200ms")
         assert set(found["columns"]) == {"window_ns", "nice0_ns", "niced_ns"}
         own, other = (found["columns"][name]["mean"] for name in ("nice0_ns", "niced_ns"))
         assert found["outcomes"]["share"] == pytest.approx(other / (own + other), rel=1e-6)
