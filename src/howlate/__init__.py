@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from howlate.system.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from os import PathLike
 
     from howlate.notebook.load import LoadedRun
-
-__version__ = "0.1.0"
 
 
 def load(run: str | PathLike[str]) -> LoadedRun:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import click
 
-from howlate import __version__
 from howlate.cli._folder import Folder
 from howlate.cli._language import lang_option
+from howlate.system.version import __version__
 
 
 @click.command(

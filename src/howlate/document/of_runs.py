@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from howlate import __version__
 from howlate.document import findings, machine, meaning
 from howlate.document.document import Document, Folded, Section, Texts, texts, to_json
 from howlate.document.first_screen import on_page
@@ -31,6 +30,7 @@ from howlate.statistics.groups import groups_json
 from howlate.statistics.ladder import ladder_of
 from howlate.statistics.misses import deadline_statements, deadlines_json
 from howlate.statistics.threshold import thresholds_json
+from howlate.system.version import __version__
 from howlate.words.caption import Caption
 from howlate.words.language import _, english
 from howlate.words.say import Text

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import msgspec
 
-from howlate import __version__
 from howlate.errors import HowlateError, StorageError, UsageError
 from howlate.history.known_runs import KnownCell, KnownRun
 from howlate.statistics.valid import FILE_MISSING, UNCHECKED
@@ -25,6 +24,7 @@ from howlate.store.checksums import CHECKSUMS, changed
 from howlate.store.files import looking, not_the_cell, written_beside
 from howlate.store.run_folder import FINISHED, RUN, SAMPLES, SUMMARY, CellFiles, RunFolder
 from howlate.system.opening import TEXT_BYTES_MAX, open_file
+from howlate.system.version import __version__
 from howlate.words.statement import Statement, message
 
 NO_RUNS = message(

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from howlate import __version__
 from howlate.document import sheet as sheets
 from howlate.document.document import ChartItem, Document, Folded, Section, Texts, bar
 from howlate.document.sheet import Row, Sheet
@@ -17,6 +16,7 @@ from howlate.history.courses import Course, FewBoots, PastRun
 from howlate.history.history import CONFIDENCE, History, HitRate, heading_of, hit_rate
 from howlate.history.level_shifts import LEVEL, RUNS
 from howlate.history.screen import headline, worst_first
+from howlate.system.version import __version__
 from howlate.words.language import _
 from howlate.words.quantities import percent, significant
 from howlate.words.say import english, more_rows_text, say, to_json

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import howlate
 from howlate import doctor
 from howlate.errors import HowlateError, NotPossibleError, UsageError
 from howlate.measure.execute import stream_place
@@ -55,6 +54,7 @@ from howlate.plan.options import find_test, plain
 from howlate.plan.settings import Settings, places, read_settings
 from howlate.plan.turns import turns_as_gaps
 from howlate.system.paths import SHARE
+from howlate.system.version import __version__
 from howlate.targets import Target
 from howlate.words.statement import Statement, message
 
@@ -162,7 +162,7 @@ def prepare(asked: RunRequest, target: Target) -> PlannedRun:
         facts=first.facts,
         findings=tuple(f.to_json() for f in findings),
         knobs=_knobs(plan),
-        versions={"howlate": howlate.__version__, "probe": first.can.probe},
+        versions={"howlate": __version__, "probe": first.can.probe},
         changes={**asked.changed, **({"policy": "other"} if lacking else {})},
         scale=asked.scale,
         stream_place=_stream_places(plan),

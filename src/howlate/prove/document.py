@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from howlate import __version__
 from howlate.document import sheet as sheets
 from howlate.document.document import ChartItem, Document, Section, Texts, bar
 from howlate.document.flame import flame_html
@@ -20,6 +19,7 @@ from howlate.prove.claim import claim_of, claim_to_json
 from howlate.prove.landscape import Probed
 from howlate.prove.proof import SCOPE, Proof, ProofRuling
 from howlate.prove.worst_releases import LateRelease
+from howlate.system.version import __version__
 from howlate.why.late_cases import functions_sheet
 from howlate.why.late_json import lateness_json
 from howlate.why.late_parts import parts_sheet

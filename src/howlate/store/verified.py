@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from howlate import __version__
 from howlate.errors import DamagedError
 from howlate.model.run import Run
 from howlate.model.summary import SCHEMA
@@ -15,6 +14,7 @@ from howlate.statistics.groups import IN_FORCE
 from howlate.store.files import read_json
 from howlate.store.run_folder import BINS, SUMMARY, RunFolder
 from howlate.store.summarise import computed
+from howlate.system.version import __version__
 from howlate.words.say import english
 
 SENTENCES = ("warnings", "statements")

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import howlate
 from howlate import doctor
 from howlate.errors import REMEDIED, DamagedError, UsageError
 from howlate.imports.formats._dates import date_of
@@ -24,6 +23,7 @@ from howlate.plan.options import OURS
 from howlate.settings.clock_source import SOURCE
 from howlate.store.frames import End, EndKind
 from howlate.store.stream import Header, StreamReader
+from howlate.system.version import __version__
 from howlate.words.statement import Statement, message
 
 LITTLE_KNOWN = message(
@@ -130,7 +130,7 @@ def planned(streams: Sequence[Recorded], given: Mapping[str, str]) -> tuple[Run,
         if warnings
         else tuple(f.to_json() for f in doctor.examine(facts, aim_of(plan, {}), here=False)),
         knobs=_knobs(streams),
-        versions={"howlate": howlate.__version__, "probe": str(streams[0].header.raw.get("probe", ""))},
+        versions={"howlate": __version__, "probe": str(streams[0].header.raw.get("probe", ""))},
         warnings=(*warnings, *_boots(streams)),
     )
     return run, {cell.id: stream.path for stream, cell in zip(streams, cells.values(), strict=True)}

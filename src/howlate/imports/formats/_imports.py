@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import howlate
 from howlate.errors import UsageError
 from howlate.imports.formats._by_hand import labels_are_free
 from howlate.imports.formats._dates import date_of
@@ -18,6 +17,7 @@ from howlate.model.plan import Cell, Plan
 from howlate.model.run import BY_HAND, Run
 from howlate.model.study import KERNEL, PART, Part, Study
 from howlate.plan.matrix import LABELLED, cell_id
+from howlate.system.version import __version__
 
 ReadFile = Callable[[Path, Mapping[str, str]], Foreign]
 STUDY = "imported"
@@ -72,7 +72,7 @@ def measured(foreign: Sequence[Foreign], labels: Mapping[str, str]) -> Measured:
         plan=Plan(tuple(cells)),
         target=BY_HAND,
         facts=Facts(facts).to_json(),
-        versions={"howlate": howlate.__version__},
+        versions={"howlate": __version__},
     )
     streams = {cell.id: measurement.recording() for measurement, cell in zip(foreign, cells, strict=True)}
     notes = [note for measurement in foreign for note in (*measurement.contradictions, *measurement.notes)]
