@@ -8,11 +8,12 @@ import pytest
 from rich.cells import cell_len
 
 from history.test_history import cell, run, runs_of, steady
+from howlate.history.chart import MOST_PANELS, draw
 from howlate.history.history import History, history
 from howlate.history.known_runs import KnownRun
 from howlate.history.screen import MOST_LINES, screen, verdict_of
 from howlate.words.language import speak
-from howlate.words.say import english
+from howlate.words.say import english, text_of
 
 LOADS = {"none": 90, "disk": 120, "cpu:100": 400, "memory-alloc:100": 800, "hackbench": 3000}
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -124,6 +125,13 @@ def test_every_value_stands_once_in_what_all_shows(kind: str) -> None:
     assert [line.endswith("worse") for line in lines] == sorted(
         (verdict == "worse" for verdict in verdicts), reverse=True
     )
+
+
+def test_a_chart_says_how_many_rows_it_leaves_out() -> None:
+    for more, said in ((0, []), (1, ["1 more row"]), (2, ["2 more rows"])):
+        cells = [cell(90 + k, f"cpu:{k}") for k in range(MOST_PANELS + more)]
+        figure = draw(history([run(n, *cells) for n in range(3)]))
+        assert figure is not None and re.findall(r"\d+ more \w+", text_of(figure.reading)) == said
 
 
 def test_a_rise_from_run_to_run_is_said() -> None:

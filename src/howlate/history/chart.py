@@ -16,6 +16,7 @@ from howlate.history.courses import Course
 from howlate.history.history import History, heading_of
 from howlate.words.caption import Caption
 from howlate.words.quantities import time_text
+from howlate.words.say import more_rows_text
 
 WIDTH = 1000.0
 HEIGHT = 150
@@ -53,7 +54,7 @@ def draw(history: History) -> Figure | None:
                 "dashed line marks a change, with the first run after it."
             ),
             around_zero(y),
-            Caption("{count} more rows", count=left) if (left := len(by_series) - len(drawn)) else "",
+            more_rows_text(left) if (left := len(by_series) - len(drawn)) else "",
         ),
         x_title=Caption("Run, the oldest first"),
         y_title=Caption("Latency"),
@@ -73,7 +74,7 @@ def _panel(name: str, courses: Sequence[Course], x: Scale, y: Scale, places: Map
         picture=picture_of(pieces, x, y.ticks(4), WIDTH, 2.0 * HEIGHT),
         height=HEIGHT,
         summary=Caption(
-            "{runs} runs of {name}. The largest value is {largest}; {changes} changes were found.",
+            "{name}. Runs: {runs}; changes found: {changes}; the largest value: {largest}.",
             runs=max(len(course.values) for course in courses),
             name=name,
             largest=time_text(largest),

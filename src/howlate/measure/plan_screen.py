@@ -44,7 +44,7 @@ def plan_screen(prepared: PlannedRun, width: int = COLUMNS, *, letters: bool = F
     notes = [*map(english, run.warnings), *prepared.notes]
     shown = list(map(as_called, notes[:MOST_NOTES]))
     if len(notes) > MOST_NOTES:
-        shown.append(f"{len(notes) - MOST_NOTES} more notes: --json")
+        shown.append(f"{_more(len(notes) - MOST_NOTES, 'note')}: --json")
     if run.virtual:
         shown.append(f"{english(VIRTUAL_TIME())}.")
     told = [line for note in shown for line in under("", [f"! {note}"], width, 2)]
@@ -53,10 +53,14 @@ def plan_screen(prepared: PlannedRun, width: int = COLUMNS, *, letters: bool = F
 
     def blocks(rows: int) -> list[list[Line]]:
         left = len(table) - 1 - rows
-        more: list[Line] = [((f"  {left} more rows: --json", FAINT),)] if left > 0 else []
+        more: list[Line] = [((f"  {_more(left, 'row')}: --json", FAINT),)] if left > 0 else []
         return [list(under("", [head], width, 2, style="bold")), [*table[: rows + 1], *more], reasons, told]
 
     return typed(fitting(blocks, MOST_ROWS, width), letters=letters)
+
+
+def _more(count: int, what: str) -> str:
+    return f"{count:,} more {what}{'s' * (count > 1)}"
 
 
 def _rows(prepared: PlannedRun, costs: dict[str, float], width: int) -> list[Line]:

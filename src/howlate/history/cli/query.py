@@ -73,12 +73,14 @@ def _print_table(answer: SqlAnswer) -> None:
     from rich.console import Console
 
     from howlate.document.table_terminal import print_table
+    from howlate.words.say import more_rows_text
 
     shown = answer.rows[:MOST_ROWS]
     columns = [_texts(name, [row[i] for row in shown]) for i, name in enumerate(answer.columns)]
     print_table(Console(highlight=False, markup=False), columns[:1], columns[1:], [True] * len(shown))
     if len(answer.rows) > len(shown):
-        click.echo(f"{len(answer.rows) - len(shown):,} more rows; --csv and --json print all", err=True)
+        left = more_rows_text(len(answer.rows) - len(shown))
+        click.echo(f"{left}; --csv and --json print all", err=True)
 
 
 def _texts(name: str, values: Sequence[Any]) -> tuple[str, list[str]]:
