@@ -3,6 +3,7 @@ first (docs/first-screen.md). English, as the findings are."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len, set_cell_size
@@ -18,6 +19,7 @@ from howlate.document.first_screen.lines import (
     fitting,
     typed,
 )
+from howlate.document.text import wrapped
 from howlate.model.finding import Finding
 from howlate.words.language import as_called
 
@@ -57,15 +59,19 @@ def findings_screen(
 
 
 def _finding(finding: Finding, width: int) -> Iterator[Line]:
-    """Title and command next to each other if both have room; a command is never cut."""
+    """Remedy next to the finding if the whole title has room there, else below it; a command is never cut."""
     about = f" ({', '.join(finding.machines)})" if finding.machines else ""
-    found = as_called(f"{finding.title}{about}: {' '.join(finding.text.split())}").replace("`", "")
-    remedy = as_called(briefly(finding.change)).replace("`", "")
+    title = f"{finding.title}{about}"
+    found = as_called(f"{title}: {' '.join(finding.text.split())}").replace("`", "")
+    change = as_called(briefly(finding.change))
+    remedy = change.replace("`", "")
     style = STYLES.get(finding.level, "")
     room = width - 2 - cell_len(remedy) - 2 if remedy else width - 2
-    if room < min(LEAST_FOUND, cell_len(found)):
+    if room < min(max(LEAST_FOUND, cell_len(title) + 1), cell_len(found)):
         yield (("  ", ""), (cut(found, width - 2), style))
-        yield ((f"    {remedy}", COPIED),)
+        is_whole = all(cell_len(command) <= width - 4 for command in re.findall("`[^`]+`", change))
+        for line in wrapped(change, width - 4) if is_whole else [remedy]:
+            yield (("    " + line.replace("`", ""), COPIED),)
     elif remedy:
         yield (("  ", ""), (set_cell_size(cut(found, room), room), style), (f"  {remedy}", COPIED))
     else:
