@@ -21,7 +21,7 @@ def lines_of(width: int, numbers: list[Column], kept: list[bool]) -> list[str]:
 
 def left_out(lines: list[str]) -> list[str]:
     told = " ".join(line.strip() for line in lines).partition("no room for: ")[2]
-    return told.split(", ") if told else []
+    return told.split("; ") if told else []
 
 
 figures = st.lists(st.sampled_from(["1", "12.5", "123456.789", "-"]), min_size=1, max_size=12)

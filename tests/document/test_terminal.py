@@ -48,7 +48,7 @@ def test_no_number_is_cut_off_and_no_line_is_too_long(width: int) -> None:
     text = printed(summaries, width)
     assert "\x1b" not in text and "…" not in text
     assert all(len(line.rstrip()) <= width for line in text.splitlines())
-    told = words_of(text).partition("no room for: ")[2].partition(" every row")[0].split(", ")
+    told = words_of(text).partition("no room for: ")[2].partition(" every row")[0].split("; ")
     left_out = {"min", "mean", "std dev"} & {*told}
     assert left_out == ({"min", "mean", "std dev"} if width == 40 else set())
     for summary in summaries:

@@ -61,7 +61,7 @@ def table_lines(
         row = _row([*names, *([texts[i]] for _head, texts in shown)], sides, gap)
         lines += [(line, "" if ok else "dim") for line in row]
     if left_out:
-        names_ = ", ".join(" ".join(numbers[i][0].replace("-\n", "").split()) for i in sorted(left_out))
+        names_ = "; ".join(" ".join(numbers[i][0].replace("-\n", "").split()) for i in sorted(left_out))
         text = _("no room for: {columns}").format(columns=names_)
         lines += [(f"  {line}", "dim") for line in wrapped(text, max(LABEL_WIDTH, width - 2))]
     return lines
