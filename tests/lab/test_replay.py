@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import NotPossibleError, TargetError
-from howlate.lab.bench import Bench
+from howlate.lab.bench import Bench, LineResult
 from howlate.lab.guests.machine import Machine
-from howlate.lab.replay import RecordedCell, ReplayedActivation, replay
+from howlate.lab.replay import RecordedCell, ReplayedActivation, activations_of, replay
 from howlate.model.cause import Cause, Lateness
 from howlate.replay.lateness import lateness_of
 from howlate.store.activations import streamed_activations
@@ -105,6 +105,15 @@ def test_random_samples_are_the_same_and_their_parts_add_up(
         assert found.latency_ns == each.activation.latency_ns
         assert found.instructions + found.halted_ns == found.latency_ns
         print(f"{kernel} {load} {each.activation.release} {found.latency_ns}")
+
+
+@pytest.mark.parametrize("refused", [0, 1])
+def test_a_cell_that_the_guest_refuses_cannot_be_played_again(refused: int) -> None:
+    """Neither when a line before it failed nor when the probe did: no stream is read then."""
+    lines = [LineResult("0", b"", b"", {}), LineResult("0", b"", b"", {"stream": b""})]
+    lines[refused] = LineResult("2", b"", b'howlate-probe: there is no option "--kernel"\n', {})
+    with pytest.raises(NotPossibleError, match=r"6\.1-6 .*: there is no option"):
+        activations_of(lines, "6.1-6")
 
 
 @pytest.mark.long

@@ -12,7 +12,7 @@ from statistics import median
 import numpy as np
 
 from howlate.errors import NotPossibleError, TargetError, UnfitKernelError
-from howlate.lab.bench import PROBE, Bench
+from howlate.lab.bench import PROBE, Bench, LineResult
 from howlate.lab.cache import read_sealed_json, storing, write_sealed_json
 from howlate.lab.guests.watch import Limits
 from howlate.lab.problems import UNUSABLE
@@ -24,6 +24,7 @@ from howlate.replay.log import ExecutionLog, Integers, LoggedSpan, LogPlan
 from howlate.replay.symbols import USER_TOP, Symbols
 from howlate.store.activation import Activation, Activations
 from howlate.store.activations import streamed_activations
+from howlate.targets._target import outcome_of, sentence_of
 from howlate.words.statement import message
 
 STAMP_NOT_FOUND = message(
@@ -32,6 +33,11 @@ STAMP_NOT_FOUND = message(
     remedy="report it with the run: this is a defect of howlate",
 )
 
+REFUSED = message(
+    "lab.replay-refused",
+    "{what} cannot be played again: {reason}",
+    remedy="`howlate why RUN --from events` explains it by the events that were recorded",
+)
 
 LOG_LEAD_NS, TAIL_NS = 200_000, 20_000
 """What is logged before a release, so that callers are known that called before it, and after a time stamp."""
@@ -102,7 +108,7 @@ def replay(
         counts=counts_of(symbols) if bench.kernel.arch == AMD64 else (0, 0),
     )
     lines, logs = bench.logged([*cell.before, cell.line], limits, plan)
-    _must_be_equal(cell, streamed_activations(lines[-1].files.get("stream", b"")))
+    _must_be_equal(cell, activations_of(lines, cell.id))
     executions = [execution_of(bench, symbols, log) for log in logs]
     stamps_found = _clock_readings(executions, expected_ns, cell)
     replayed = []
@@ -169,6 +175,15 @@ def _neighbour(all_of_them: Sequence[Activation], activation: Activation) -> Act
     same = [each for each in all_of_them if each.thread == activation.thread]
     place = same.index(activation)
     return same[place + 1] if place + 1 < len(same) else same[max(0, place - 1)]
+
+
+def activations_of(lines: Sequence[LineResult], what: str) -> Activations:
+    """What the last line of a job measured; NotPossibleError if the guest refused one of its lines."""
+    for number, line in enumerate(lines, 1):
+        if line.status != "0" and not (number == len(lines) and outcome_of(line.code, line.stderr).measured):
+            reason = sentence_of(line.stderr, line.code)
+            raise NotPossibleError(REFUSED(what=what, reason=reason))
+    return streamed_activations(lines[-1].files.get("stream", b""))
 
 
 def _must_be_equal(cell: RecordedCell, again: Activations) -> None:
@@ -268,7 +283,7 @@ def ahead_ns(bench: Bench, symbols: Symbols) -> int:
 def _compared_clocks_ns(bench: Bench, symbols: Symbols) -> int:
     """The same, from a short cell that is logged from its first instruction to its last."""
     lines, logs = bench.logged([[*_CALIBRATION, *_STREAM]], _LIMITS, LogPlan((LoggedSpan(0, _EVER),), 10_000))
-    calibrating = streamed_activations(lines[-1].files.get("stream", b""))
+    calibrating = activations_of(lines, str(bench.label))
     stamps_ns = np.array([calibrating.t0_ns + _stamp_ns(each) for each in calibrating.each])
     reads_ns = stamps(execution_of(bench, symbols, logs[0]))[1]
     found_ns = clocks_apart_ns(stamps_ns, reads_ns, bench.kernel.arch)
