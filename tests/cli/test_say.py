@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from howlate.cli import _say
+from howlate.cli import _progress, _say
 from howlate.lab.archive.packages import silent
-from howlate.lab.cache import fills, living
+from howlate.lab.cache import fills, is_done, living
+from howlate.lab.guests.snapshot import boot_share
+from howlate.model.plan import Cell
 
 
 class Heard(io.StringIO):
@@ -86,19 +88,41 @@ def test_elsewhere_a_step_is_one_line(monkeypatch: pytest.MonkeyPatch, terminal:
     assert heard.getvalue().removeprefix("\r\x1b[K") == "howlate: booting 6.1\n"
 
 
-def test_another_thread_leaves_the_line_of_progress_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal_of(monkeypatch)
-    steps, counts = _say.Steps(), []
+def test_a_step_of_another_thread_has_a_clock_and_a_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = terminal_of(monkeypatch)
+    steps = _say.Steps()
 
-    def worked() -> None:
-        before = threading.active_count()
+    def boots() -> None:
+        steps("booting 6.1")
         with living(steps):
-            counts.append(threading.active_count() - before)
+            is_done(steps, lambda: boot_share(3.0, 6.0))
+            heard.until(lambda text: "\r  0:00  [#####     ] 50 %, 0:00 left  booting 6.1\x1b[K" in text)
+            is_done(steps, lambda: boot_share(9.0, 6.0))
+            heard.until(lambda text: "99 %, 0:00 left  booting 6.1" in text)
 
-    thread = threading.Thread(target=worked)
-    thread.start()
-    thread.join()
-    assert counts == [0]
+    thread = threading.Thread(target=boots)
+    with living(steps):
+        thread.start()
+        thread.join()
+        seen = len(heard.getvalue())
+        steps("planning")
+        heard.until(lambda text: "\r  0:00  planning" in text[seen:])
+    assert "booting" not in heard.getvalue()[seen:] and boot_share(3.0, 0.0) == 0
+
+
+def test_a_line_of_progress_takes_the_place_of_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is told meanwhile is printed above it; the line itself goes on while nothing comes."""
+    heard = terminal_of(monkeypatch)
+    monkeypatch.setattr(_progress, "SILENT_S", 0.01)
+    steps, line = _say.Steps(), _progress.ProgressLine(("load",))
+    with living(steps), steps.beside(line.write_line):
+        line.starts(Cell("c", "cyclic", {}, {"load": "none"}, 1, 1.0), 1, 5, 1.0)
+        steps("booting 6.1")
+        heard.until(lambda text: text.endswith("\r1 of 5  none  time left 0:00\x1b[K"))
+        line.close()
+    shown = heard.getvalue()
+    assert "\r\x1b[Khowlate: booting 6.1\n\r1 of 5  none  time left" in shown
+    assert "  booting 6.1" not in shown
 
 
 def test_what_says_nothing_needs_no_clock() -> None:

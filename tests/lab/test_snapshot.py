@@ -1,8 +1,10 @@
 import shutil
 import struct
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -117,9 +119,7 @@ class Makes:
         self.count = 0
         monkeypatch.setattr(snapshot, "_make", self)
 
-    def __call__(
-        self, boot: Boot, key: str, beside: Path, otherwise: Path, limit_s: float, stop: threading.Event
-    ) -> None:
+    def __call__(self, boot: Boot, key: str, beside: Path, **_others: Any) -> None:
         self.count += 1
         (beside / "state").write_bytes(b"state")
         write_record(beside, key, {"sha256": entry_hash(beside / "state")})
@@ -196,18 +196,32 @@ def test_a_snapshot_that_another_removed_is_made_again(
     assert makes.count == 2
 
 
+class Told:
+    """Hears how much of each boot was done when it was asked for first."""
+
+    def __init__(self) -> None:
+        self.shares: list[float] = []
+
+    def __call__(self, text: str) -> None:
+        pass
+
+    def done(self, share: Callable[[], float]) -> None:
+        self.shares.append(share())
+
+
 def test_the_usual_boot_is_the_median_of_those_by_the_same_emulator(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Records of an older howlate, of another guest and damaged ones say nothing; the limit of a boot follows from
-    the rest."""
-    makes, limits = Makes(monkeypatch), list[float]()
+    the rest, and how much of it is done."""
+    makes, limits, told = Makes(monkeypatch), list[float](), Told()
 
     def make(
-        boot: Boot, key: str, beside: Path, otherwise: Path, limit_s: float, stop: threading.Event
+        boot: Boot, key: str, beside: Path, limit_s: float, boots: Callable[[Any], None], **_others: Any
     ) -> None:
         limits.append(limit_s)
-        makes(boot, key, beside, otherwise, limit_s, stop)
+        boots(SimpleNamespace(cpu_s=6.0))
+        makes(boot, key, beside)
 
     x86, arm = "qemu-system-x86_64", "qemu-system-aarch64"
     known = ((x86, 10.0), (x86, 12.0), (x86, 40.0), (arm, 30.0))
@@ -225,9 +239,10 @@ def test_the_usual_boot_is_the_median_of_those_by_the_same_emulator(
     monkeypatch.setattr(snapshot, "_make", make)
     for machine in (Machine.of("amd64"), Machine.of("arm64")):
         boot = Boot(machine, Path("vmlinuz"), Path("initramfs"), "")
-        with Snapshots(tmp_path).opened(boot, machine.architecture.name, threading.Event()):
+        with Snapshots(tmp_path, say=told).opened(boot, machine.architecture.name, threading.Event()):
             pass
     assert limits == [54.0, 135.0]
+    assert told.shares == [0.5, 0.2]
 
 
 class ReadyMonitor:

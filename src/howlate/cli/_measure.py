@@ -231,11 +231,13 @@ def _again(session: Session, asked: RunRequest, set_by_howlate: Sequence[str]) -
 
 def write_results(session: Session, tally: Tally, options: RunOptions) -> RunContent:
     """Write the page, print the first screen last, and return the run."""
+    from howlate.cli._say import say
     from howlate.statistics.threshold import threshold_statements
     from howlate.store.loaded import load_run
 
     path = session.folder.path
-    content = load_run(path)
+    with say.living("reading the run"):
+        content = load_run(path)
     material = material_of([content], tally, path, histograms=options.histogram)
     if options.as_json:
         from howlate.document.of_runs import show_json
@@ -260,9 +262,13 @@ def write_results(session: Session, tally: Tally, options: RunOptions) -> RunCon
 
 def _write_report(content: RunContent, path: Path) -> Path | None:
     """The page of a run that has cells, in its folder."""
+    from howlate.cli._say import say
     from howlate.document.html import write_report
 
-    return write_report([content], path / "report.html", folder=shell_path(path)) if content.cells else None
+    with say.living("writing the page"):
+        return (
+            write_report([content], path / "report.html", folder=shell_path(path)) if content.cells else None
+        )
 
 
 @contextlib.contextmanager

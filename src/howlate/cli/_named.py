@@ -103,6 +103,8 @@ def damaged_where(code: ExitCode, only: Message | None = None) -> Iterator[None]
 
 def read_named(runs: Iterable[tuple[str, Path]], *, bins: bool = True) -> list[RunContent]:
     """The contents of the runs, under the names that the user gave."""
+    from howlate.cli._say import say
     from howlate.store.loaded import load_run
 
-    return [replace(load_run(path, bins=bins, intervals=True), name=name) for name, path in runs]
+    with say.living("reading the runs"):
+        return [replace(load_run(path, bins=bins, intervals=True), name=name) for name, path in runs]

@@ -7,12 +7,14 @@ import contextlib
 import math
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from howlate.cli._say import SILENT_S, say
 from howlate.errors import ExitCode
 from howlate.measure.execute import Failure
 from howlate.measure.quiet import Busy
@@ -114,6 +116,10 @@ class ProgressLine:
         self._stream = stream if stream is not None else sys.stderr
         self._live = obeys_escapes(self._stream)
         self._drawn = float("-inf")
+        self._hold = threading.RLock()
+        self._ends: threading.Event | None = None
+        self._left_s, self._told = math.nan, 0.0
+        """The time left when it was told last, and when that was."""
         self._below = 0
         """Rows below the live line."""
         self._running: dict[str, tuple[int, str]] = {}
@@ -131,15 +137,28 @@ class ProgressLine:
             self._strips = LiveStrips(by_cpu=by_cpu)
 
     def starts(self, cell: Cell, number: int, of: int, left_s: float) -> None:
-        self._running[cell.id] = number, name_of(cell, self._axes)
-        self._of = of
-        if self._strips is not None:
-            self._strips.begins(cell, self._point(cell))
-        if self._live:
-            self._draw(self._head(), *_left(left_s))
-        else:
+        with self._hold:
+            self._running[cell.id] = number, name_of(cell, self._axes)
+            self._of = of
+            if self._strips is not None:
+                self._strips.begins(cell, self._point(cell))
+            if self._live:
+                self._left_s, self._told = left_s, time.monotonic()
+                self._draw(self._head(), *_left(left_s))
+        if not self._live:
             head = f"{number} of {of}  {name_of(cell, self._axes)}"
-            self._line("  ".join((head, *_left(left_s))))
+            self.write_line("  ".join((head, *_left(left_s))))
+        elif self._ends is None:
+            self._ends = threading.Event()
+            threading.Thread(target=self._tick, args=(self._ends,), daemon=True).start()
+
+    def _tick(self, ends: threading.Event) -> None:
+        """Draw the time left while no progress comes: a guest boots, a cell's statistics are computed."""
+        while not ends.wait(SILENT_S):
+            with self._hold:
+                now = time.monotonic()
+                if self._running and now - self._drawn >= SILENT_S and not ends.is_set():
+                    self._draw(self._head(), *_left(max(0.0, self._left_s - (now - self._told))))
 
     @property
     def _letters(self) -> bool:
@@ -158,18 +177,20 @@ class ProgressLine:
         return name_of(replace(cell, repetition=1), self._axes)
 
     def progress(self, cell: Cell, progress: Progress, left_s: float) -> None:
-        if self._strips is not None:
-            self._strips.progress(cell, self._point(cell), progress)
-        if self._live and time.monotonic() - self._drawn >= DRAWN_S:
-            seen = progress.latency_ns_max
-            alone = len(self._running) <= 1
-            self._draw(
-                self._head(),
-                *_left(left_s),
-                *([f"largest seen {latency(seen)}"] if alone and seen > 0 else []),
-                *self._far(cell, progress),
-                cpus=progress.cpus if alone else (),
-            )
+        with self._hold:
+            self._left_s, self._told = left_s, time.monotonic()
+            if self._strips is not None:
+                self._strips.progress(cell, self._point(cell), progress)
+            if self._live and self._told - self._drawn >= DRAWN_S:
+                seen = progress.latency_ns_max
+                alone = len(self._running) <= 1
+                self._draw(
+                    self._head(),
+                    *_left(left_s),
+                    *([f"largest seen {latency(seen)}"] if alone and seen > 0 else []),
+                    *self._far(cell, progress),
+                    cpus=progress.cpus if alone else (),
+                )
 
     def _far(self, cell: Cell, progress: Progress) -> tuple[str, ...]:
         """How far a cell is: by its activations, or by an estimate if it does not report them."""
@@ -183,21 +204,27 @@ class ProgressLine:
         return (f"{progress.activations:,} activations",)
 
     def whole(self, cell: Cell, summary: CellSummary) -> None:
-        self._running.pop(cell.id, None)
-        if self._strips is not None:
-            self._strips.whole(self._point(cell), summary)
+        with self._hold:
+            self._running.pop(cell.id, None)
+            if self._strips is not None:
+                self._strips.whole(self._point(cell), summary)
         if not summary.valid:
             why = "".join(map(english, summary.warnings[:1]))
-            self._line(as_called(f"{name_of(cell, self._axes)}: not valid: {why}"))
+            self.write_line(as_called(f"{name_of(cell, self._axes)}: not valid: {why}"))
 
     def failed(self, failure: Failure) -> None:
-        self._running.pop(failure.cell.id, None)
-        self._line(described(failure, self._axes))
+        with self._hold:
+            self._running.pop(failure.cell.id, None)
+        self.write_line(described(failure, self._axes))
 
     def close(self) -> None:
         """Remove the live line."""
+        if self._ends is not None:
+            self._ends.set()
+            self._ends = None
         if self._live:
-            self._write(self._cleared())
+            with self._hold:
+                self._write(self._cleared())
 
     def _draw(self, head: str, *parts: str, cpus: Sequence[CpuProgress] = ()) -> None:
         """Print as many parts as fit into the line, because a number that is cut off would be another number."""
@@ -228,8 +255,10 @@ class ProgressLine:
         self._below = 0
         return text
 
-    def _line(self, text: str) -> None:
-        self._write(f"{self._cleared()}{text}\n" if self._live else f"{text}\n")
+    def write_line(self, text: str) -> None:
+        """Print a line, above the live one."""
+        with self._hold:
+            self._write(f"{self._cleared()}{text}\n" if self._live else f"{text}\n")
 
     def _write(self, text: str) -> None:
         with contextlib.suppress(OSError):  # a closed terminal does not end a measurement
@@ -251,15 +280,16 @@ def execute_cells(
 
     line = line if line is not None else ProgressLine(prepared.run.axes)
     try:
-        return execute(
-            session.folder,
-            session.run.plan,
-            session.cells,
-            prepared.target,
-            line,
-            prepared.broken,
-            ends_early=ends_early,
-        )
+        with say.beside(line.write_line):
+            return execute(
+                session.folder,
+                session.run.plan,
+                session.cells,
+                prepared.target,
+                line,
+                prepared.broken,
+                ends_early=ends_early,
+            )
     except HowlateError as problem:
         folder = printable(str(session.folder.path))
         kept = f"complete cells are kept in {folder}; the same command with --out continues"

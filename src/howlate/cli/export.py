@@ -59,6 +59,7 @@ def command(
 ) -> int:
     """Write the samples of the run folder RUN to a file and print its path, or write them to standard output."""
     from howlate.cli._named import damaged_where, tell_cells_missing
+    from howlate.cli._say import say
     from howlate.store.export import find_format
     from howlate.store.files import OUTPUT
     from howlate.store.run_folder import RunFolder, spare
@@ -68,13 +69,13 @@ def command(
         chosen = _with_parameters(chosen)
     code = tell_cells_missing(folder, folder.read_run())
     if output == Path("-"):
-        with damaged_where(code):
+        with damaged_where(code), say.living("reading the run"):
             rows = _to_stdout(folder, chosen, cells)
         click.echo(f"{rows:,} samples", err=True)
         return code
     path = output if output is not None else Path(f"{run.resolve().name}{chosen.suffix}")
     spare(path, OUTPUT)
-    with damaged_where(code):
+    with damaged_where(code), say.living(f"writing {printable(str(path))}"):
         rows = chosen.write(folder, path, cells)
     click.echo(f"{rows:,} samples", err=True)
     click.echo(printable(str(path)))

@@ -85,12 +85,14 @@ def command(
         for picture in write_pictures(contents, folder, form, wanted, published=published, own=own):
             click.echo(picture, err=as_json)
         return missing
+    from howlate.cli._say import say
     from howlate.document.html import write_report
     from howlate.store.files import OUTPUT
 
     path = _to_write(output, named[0][1] / "report.html")
     option, of = "" if is_own(path, named) else OUTPUT, shell_path(named[0][1])
-    write_report(contents, path, option, wanted, published=published, by=by or "", folder=of)
+    with say.living("writing the page"):
+        write_report(contents, path, option, wanted, published=published, by=by or "", folder=of)
     click.echo(printable(str(path)), err=as_json)
     return missing
 

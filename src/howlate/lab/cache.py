@@ -259,10 +259,21 @@ def living(say: _Say) -> AbstractContextManager[None]:
     return within()
 
 
+def is_done(say: _Say, share: Callable[[], float]) -> None:
+    """How much of the step that was told is done: where `say` can, it shows that, and how long the rest takes."""
+    tell: Callable[[Callable[[], float]], None] = getattr(say, "done", lambda _: None)
+    tell(share)
+
+
 def fills(say: _Say, folder: Path | str, size: int) -> None:
-    """The step that was told puts this many bytes into a folder: where `say` can, it shows how far that is."""
-    tell: Callable[[Path, int], None] = getattr(say, "fills", lambda *_: None)
-    tell(Path(folder), size)
+    """The same of a step that puts this many bytes into a folder."""
+
+    def share() -> float:
+        with suppress(OSError):  # the step ends, and its folder with it
+            return sum(file.stat().st_size for file in Path(folder).iterdir()) / size
+        return 0.0
+
+    is_done(say, share)
 
 
 def made(

@@ -14,9 +14,10 @@ import os
 import struct
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from statistics import median
@@ -24,7 +25,7 @@ from typing import Any, BinaryIO
 
 from howlate.errors import HowlateError, TargetError
 from howlate.lab.archive.packages import Say, silent
-from howlate.lab.cache import entry_hash, locked, made, remove, seal, storing
+from howlate.lab.cache import entry_hash, is_done, locked, made, remove, seal, storing
 from howlate.lab.guests import qcow2, window
 from howlate.lab.guests.console import trouble_on
 from howlate.lab.guests.execution_log import LOG_BYTES, LogFiles
@@ -155,8 +156,14 @@ class Snapshots:
         if key not in self._sound or not folder.is_dir():
             if not folder.is_dir():
                 self._make_room()
-            limit_s = boot_limit_s(boot.command_line, self._usual_boot_s(_kind_of(boot)))
-            made(folder, lambda beside: _make(boot, key, beside, self._folder, limit_s, stop), self._is_whole)
+            usual_s = self._usual_boot_s(_kind_of(boot))
+
+            def boots(guest: Guest) -> None:
+                is_done(self._say, lambda: boot_share(guest.cpu_s, usual_s))
+
+            limit_s = boot_limit_s(boot.command_line, usual_s)
+            make = partial(_make, boot, key, otherwise=self._folder, limit_s=limit_s, stop=stop, boots=boots)
+            made(folder, make, self._is_whole)
             self._sound.add(key)
         with suppress(OSError):
             os.utime(folder / _RECORD)  # when it was last used
@@ -241,9 +248,25 @@ def boot_limit_s(command_line: str, usual_s: float) -> float:
     return (max(BOOT_LEAST_CPU_S, BOOTS * usual_s) if usual_s else BOOT_CPU_S) * slower
 
 
-def _make(boot: Boot, key: str, beside: Path, otherwise: Path, limit_s: float, stop: threading.Event) -> None:
+def boot_share(cpu_s: float, usual_s: float) -> float:
+    """How much of a boot is done, by the usual CPU time, which another load of the host hardly changes; 0 where no
+    boot is known. What follows the boot is short."""
+    return min(cpu_s / usual_s, 0.99) if usual_s else 0.0
+
+
+def _make(
+    boot: Boot,
+    key: str,
+    beside: Path,
+    *,
+    otherwise: Path,
+    limit_s: float,
+    stop: threading.Event,
+    boots: Callable[[Guest], None],
+) -> None:
     with scratch(window.SIZE, otherwise) as folder:
         guest = Guest(boot, folder, stop)
+        boots(guest)
         path, image = beside / _STATE, beside / _IMAGE
         with storing(image):
             qcow2.create(image)

@@ -24,7 +24,7 @@ from howlate.errors import (
 from howlate.lab.archive.apt import AptArchive
 from howlate.lab.archive.packages import Archive, Say, silent
 from howlate.lab.bench import PROBE, Bench, LineResult
-from howlate.lab.cache import cache_folder, read_entry
+from howlate.lab.cache import cache_folder, living, read_entry
 from howlate.lab.cost import Costs
 from howlate.lab.guests.emulator import with_emulator
 from howlate.lab.guests.machine import Machine
@@ -305,9 +305,10 @@ class LabTarget:
             raise KeyboardInterrupt
         name = str(bench.label)
         if name not in self._answers:
-            self._answers[name] = bench.run(
-                [(PROBE, "facts", "--json"), (PROBE, "list", "--json")], Limits(ASK_S)
-            )
+            with living(self._say):
+                self._answers[name] = bench.run(
+                    [(PROBE, "facts", "--json"), (PROBE, "list", "--json")], Limits(ASK_S)
+                )
         line = self._answers[name][number]
         if line.status != "0":
             reason = sentence_of(line.stderr, line.code)

@@ -130,6 +130,7 @@ def command(
     """Decide whether the machine that RUN was measured on keeps a deadline. Exit code 0: PASS, 1: FAIL,
     5: INCONCLUSIVE."""
     from howlate.cli._measure import print_brief
+    from howlate.cli._say import say
     from howlate.cli._screen import print_lines
     from howlate.document.missing import missing_of
     from howlate.document.report_input import ReportInput
@@ -144,10 +145,11 @@ def command(
     from howlate.verdict.whole import EXIT_CODES, code_of, outcome_of, ruling_of
 
     question = question_from(about.deadline, about.miss_rate, about.horizon, about.confidence, about.cluster)
-    content = load_run(run, bins=False, kernels=False)
-    if question.deadline_ns:
-        content = on_deadline(run, content, question.deadline_ns)
-    rows = verdicts_of(run, content, question, extrapolate=extrapolate)
+    with say.living("reading the run"):
+        content = load_run(run, bins=False, kernels=False)
+        if question.deadline_ns:
+            content = on_deadline(run, content, question.deadline_ns)
+        rows = verdicts_of(run, content, question, extrapolate=extrapolate)
     verdicts = [row.verdict for row in rows]
     slower = doubts_of(run, content, rows)
     material = ReportInput([content], TERMINAL, folder=shell_path(run)).made_before(judged_rows, rows)

@@ -86,6 +86,7 @@ def command(
     the lab, the worst samples are played again with every instruction logged: they are the same to the nanosecond,
     or the command fails."""
     from howlate.cli._named import damaged_where, tell_missing
+    from howlate.cli._say import say
     from howlate.store.files import OUTPUT, check_place
     from howlate.store.loaded import load_run
     from howlate.why.flow import explained_run
@@ -118,7 +119,7 @@ def command(
         samples.write(replay)
         return missing
     must_be_replayed(replay, built, archive)
-    with damaged_where(missing):
+    with damaged_where(missing), say.living("reading the events"):
         found = explained_run(run, content, cell)
     shown = _document(found, DEFAULT_WORST if amount.worst is None else amount.worst)
     every, trial_line = _every(run, cell, replay), _trial(found, run, cell)
