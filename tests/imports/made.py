@@ -230,3 +230,16 @@ class Format:
     """The columns that answer "how late"; () where that depends on the file."""
     wakes: bool = True
     """False of a tool that wakes nobody: it spins, and looks for gaps."""
+
+
+def stated_other(made: Made, other_unit: bool) -> Made:
+    """Where the file says its unit: the same figures, and the other word."""
+    if not other_unit:
+        return made
+    text = made.text
+    words = {"microseconds (us)": "nanoseconds (ns)", "nanoseconds (ns)": "microseconds (us)", "(us)": "(ns)",
+             "(ns)": "(us)", ' unit="us"': ' unit="ns"', " uS ": " nS ", "10us": "10ns",
+             '"resolution_in_ns": 1000': '"resolution_in_ns": 1',
+             '"resolution_in_ns": 1\n': '"resolution_in_ns": 1000\n'}  # fmt: skip
+    word = next(word for word in words if word in text)
+    return Made(made.format, made.name, text.replace(word, words[word]).encode(), made.truth, made.mapping)

@@ -3,12 +3,10 @@ file, reduced rows, and what terminals, journals and pages put around a tool's l
 
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from howlate.errors import DamagedError, UsageError
@@ -17,7 +15,6 @@ from howlate.imports.formats._log import plain
 from howlate.imports.formats._rt_tests import options, period_and_policy
 from howlate.imports.formats._text import SECOND_RESULT
 from howlate.imports.formats._units import UNIT_OPEN
-from howlate.imports.formats.jitterdebugger_raw import SAMPLE
 from imports.foreign import BY_NAME, FIXTURES, LATENCY, File
 from imports.test_foreign import cell_of, importer_of, written
 
@@ -313,84 +310,6 @@ def test_hwlatdetect_before_rt_tests_1_has_its_samples(tmp_path: Path) -> None:
     assert cell.valid and cell.columns["outer_ns"].max == 21_000 and cell.columns["inner_ns"].count == 4
 
 
-# -- rtla
-
-
-RTLA = """\
-# RTLA osnoise histogram
-# Time unit is microseconds (us)
-# Duration:   0 00:01:00
-Index   CPU-003
-0         42982
-10        12224
-20            8
-over:         0
-count:    55214
-min:          0
-avg:          4
-max:         25
-"""
-
-
-@pytest.mark.parametrize("largest", [20, 25, 29])
-def test_wide_buckets_of_rtla_are_wide_wherever_the_extremes_lie(largest: int, tmp_path: Path) -> None:
-    path = written(tmp_path, RTLA.replace("25\n", f"{largest}\n"))
-    cell = cell_of(path, tmp_path / "run")
-    assert cell.valid and cell.known.resolution_ns == 10_000
-    column = cell.columns["noise_ns"]
-    assert column.max == largest * 1000 and column.stddev is None
-
-
-def test_a_maximum_outside_of_its_bucket_is_a_contradiction(tmp_path: Path) -> None:
-    path = written(tmp_path, RTLA.replace("25\n", "41\n"))
-    assert importer_of(path).read([path], {}).damaged
-
-
-def test_what_a_tool_left_out_is_not_to_be_copied_again_alone(tmp_path: Path) -> None:
-    """A file that was written so is as whole as it can be."""
-    xml = (FIXTURES / "rteval.xml").read_text()
-    no_core = re.sub(r"<core .*</core>", "", xml, flags=re.DOTALL)
-    no_tool = re.sub(r"<cyclictest .*</cyclictest>", "", xml, flags=re.DOTALL)
-    for text, name, line, how in (
-        (RTLA[: RTLA.index("over:")], "rtla.txt", 7, "without --no-summary"),
-        (no_core, "summary.xml", None, "buckets"),
-        (no_tool, "other.xml", None, "with one of them"),
-    ):
-        path = written(tmp_path, text, name)
-        with pytest.raises(DamagedError) as caught:
-            importer_of(path).read([path], {})
-        assert how in caught.value.remedy
-        assert line in (None, line_of(caught.value.statement.values))
-
-
-@pytest.mark.parametrize(
-    "figures", ["over:\ncount:\nmin:\navg:\nmax:\n", "over: 0\ncount: 0\nmin: 0\navg: 0\nmax: 0\n"]
-)
-def test_no_noise_at_all_is_a_result(figures: str, tmp_path: Path) -> None:
-    head = "# RTLA osnoise histogram\n# Time unit is microseconds (us)\n# Duration:   0 00:00:05\nIndex\n"
-    cell = cell_of(written(tmp_path, head + figures), tmp_path / "run")
-    assert cell.valid and cell.columns["noise_ns"].count == 0 and cell.columns["noise_ns"].max is None
-
-
-def test_a_mean_that_old_rtla_adds_wrongly_is_left_out(tmp_path: Path) -> None:
-    text = RTLA.replace("10  ", "11  ").replace("avg:          4", "avg:          0").replace("25\n", "20\n")
-    cell = cell_of(written(tmp_path, text), tmp_path / "run")
-    assert cell.valid and cell.columns["noise_ns"].mean == pytest.approx((11 * 12224 + 20 * 8) / 55214 * 1000)
-
-
-def test_a_unit_that_rtla_does_not_have_is_refused_with_the_line(tmp_path: Path) -> None:
-    assert refused(written(tmp_path, RTLA.replace("microseconds (us)", "milliseconds (ms)"))) == (
-        "import.bad-file",
-        2,
-    )
-
-
-def test_hwnoise_is_not_osnoise(tmp_path: Path) -> None:
-    text = (FIXTURES / "osnoise-top.txt").read_text(encoding="utf-8")
-    text = text.replace("Operating System Noise", "Hardware-related Noise")
-    assert cell_of(written(tmp_path, text), tmp_path / "run").test == "hwnoise"
-
-
 # -- CSV
 
 
@@ -529,89 +448,3 @@ def test_one_importer_knows_a_file(file: File) -> None:
 )
 def test_what_stands_around_a_line_is_taken_away(line: str, text: str) -> None:
     assert plain(line) == text
-
-
-def test_cpus_that_differ_are_named_and_their_figures_kept(tmp_path: Path) -> None:
-    """Four CPUs with medians of 3, 7, 11 and 15 us, and then four that are alike."""
-    values = [(3, 4, 5), (7, 8, 9), (11, 12, 13), (15, 16, 17)]
-    for name, apart in (("a", True), ("b", False)):
-        cpus = {
-            str(number): {
-                "histogram": {str(low): 900, str(mid): 90, str(high): 10},
-                "count": 1000,
-                "min": low,
-                "max": high,
-                "avg": low + 0.11,
-            }
-            for number, (low, mid, high) in enumerate(values if apart else values[:1] * 4)
-        }
-        path = written(tmp_path, json.dumps({"version": 2, "cpu": cpus}, indent=2), f"{name}.json")
-        cell = cell_of(path, tmp_path / name)
-        told = [warning for warning in cell.warnings if warning.rule == "cell.cpus-differ"]
-        assert len(told) == apart
-        if apart:
-            means = [f"{low + 0.11:.4g} us (CPU {number})" for number, (low, _, _) in enumerate(values)]
-            assert list(told[0].values["means"]) == means
-        (header,) = [json.loads(file.read_text())["header"] for file in (tmp_path / name).rglob("cell.json")]
-        assert [entry["max"] for entry in header["stated"]] == [str(its["max"]) for its in cpus.values()]
-
-
-def samples_of(low: int, number: int) -> list[int]:
-    """A thousand of a CPU, in us."""
-    return [low + (at * 7 + number) % 3 for at in range(1000)]
-
-
-def cyclictest_raw(lows: Sequence[int]) -> bytes:
-    rows = [samples_of(low, number) for number, low in enumerate(lows)]
-    head = "".join(f"Thread {number} Interval: 1000\n" for number in range(len(lows)))
-    lines = (
-        f"{number:8d}:{at:8d}:{rows[number][at]:8d}\n" for at in range(1000) for number in range(len(lows))
-    )
-    return (head + "".join(lines)).encode()
-
-
-def jitterdebugger_raw(lows: Sequence[int]) -> bytes:
-    rows = [
-        (number, 100 + at, 5, value)
-        for number, low in enumerate(lows)
-        for at, value in enumerate(samples_of(low, number))
-    ]
-    return np.array(rows, SAMPLE).tobytes()
-
-
-def csv_rows(lows: Sequence[int]) -> bytes:
-    rows = [f"{n},{v}\n" for n, low in enumerate(lows) for v in samples_of(low, n)]
-    return ("cpu,lat_us\n" + "".join(rows)).encode()
-
-
-def csv_counts(lows: Sequence[int]) -> bytes:
-    counted = [(n, Counter(samples_of(low, n))) for n, low in enumerate(lows)]
-    rows = [f"{n},{v},{c}\n" for n, counts in counted for v, c in counts.items()]
-    return ("cpu,lat_us,count\n" + "".join(rows)).encode()
-
-
-OF_ROWS = {"cpu": "cpu", "latency_us": "lat_us"}
-
-
-@pytest.mark.parametrize(
-    ("make", "name", "mapping", "who"),
-    [
-        (cyclictest_raw, "a.txt", {"unit": "us"}, "thread"),
-        (jitterdebugger_raw, "samples.raw", {"unit": "us"}, "CPU"),
-        (csv_rows, "a.csv", OF_ROWS, "CPU"),
-        (csv_counts, "a.csv", {**OF_ROWS, "count": "count"}, "CPU"),
-    ],
-)
-def test_cpus_that_differ_are_named_where_no_tool_states_their_means(
-    make: Callable[[Sequence[int]], bytes], name: str, mapping: Mapping[str, str], who: str, tmp_path: Path
-) -> None:
-    for lows, apart in (((3, 7, 11, 15), True), ((15, 16, 15, 16), False), ((3,), False)):
-        folder = tmp_path / "-".join(map(str, lows))
-        folder.mkdir()
-        (folder / name).write_bytes(make(lows))
-        cell = cell_of(folder / name, folder / "run", mapping)
-        told = [warning for warning in cell.warnings if warning.rule == "cell.cpus-differ"]
-        assert len(told) == apart, told
-        if apart:
-            means = [f"{sum(samples_of(low, n)) / 1e3:.4g} us ({who} {n})" for n, low in enumerate(lows)]
-            assert list(told[0].values["means"]) == means
