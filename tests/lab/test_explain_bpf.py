@@ -133,7 +133,7 @@ def test_by_default_bpf_records_and_a_wake_up_costs_at_most_2000_instructions_mo
     tmp_path: Path, booted: Path, equipped: Guest, kernel: str, detail: str
 ) -> None:
     on = _bench(tmp_path, booted, equipped, kernel)
-    without, with_it = _cell(on, 400), _cell(on, 400, *EVERY)
+    without, with_it = _cell(on, 200), _cell(on, 200, *EVERY)
     assert (with_it.in_force["with"], with_it.in_force["detail"]) == ("bpf", detail)
     assert "no_bpf" not in with_it.in_force
     assert (without.columns["samples.release_ns"] == with_it.columns["samples.release_ns"]).all()

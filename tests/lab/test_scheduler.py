@@ -59,9 +59,9 @@ def test_a_round_robin_task_runs_for_the_kernels_quantum(standard: Bench) -> Non
     three quanta."""
     slices = (*ASKED, "--question=slice", "--policy=rr:80", "--points=2", "--occupy-all")
     lines = [
-        ("/bin/quantum", ms, PROBE, *slices, f"--tasks={n}") for ms, n in (("100", 1), ("40", 1), ("40", 3))
+        ("/bin/quantum", ms, PROBE, *slices, f"--tasks={n}") for ms, n in (("100", 1), ("20", 1), ("20", 3))
     ]
-    for cell, quantum, others in zip(_cells(standard, lines), (100, 40, 40), (1, 1, 3), strict=True):
+    for cell, quantum, others in zip(_cells(standard, lines), (100, 20, 20), (1, 1, 3), strict=True):
         assert cell["outcomes"] == {"interval_ns": quantum * MS, "rr_timeslice_ms": quantum}
         run, away = (cell["columns"][name] for name in ("run_ns", "away_ns"))
         for value in (run["min"], run["max"]):
