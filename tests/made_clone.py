@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 from howlate.system import paths as places
+from processes import completed
 
 
 class Clone:
@@ -58,9 +59,7 @@ class Clone:
     def run(self, *argv: str, **more: str) -> subprocess.CompletedProcess[str]:
         """As somebody whose PATH begins with the stand-ins."""
         environment = {"PATH": f"{self.bin}:/usr/bin:/bin", "HOME": str(self.root), "LANG": "C.UTF-8", **more}
-        return subprocess.run(
-            argv, cwd=self.root, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
-        )
+        return completed(argv, cwd=self.root, env=environment, stdin=subprocess.DEVNULL)
 
     def bash(self, script: str, **more: str) -> subprocess.CompletedProcess[str]:
         """A piece of the set-up; no Python is found that is new enough."""

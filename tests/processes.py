@@ -1,11 +1,26 @@
-"""What runs on this machine, from /proc: so that tests can tell that nothing was left behind."""
+"""Programs that tests run to their end, and what runs on this machine, from /proc: so that tests can tell that
+nothing was left behind."""
 
 import os
 import select
 import signal
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
+
+from howlate.system.paths import ROOT
+
+
+def completed(argv: Sequence[str | Path], **more: Any) -> subprocess.CompletedProcess[str]:
+    """The program at its end, with what it wrote as texts; `more` as for subprocess.run."""
+    return subprocess.run(argv, capture_output=True, text=True, **more)
+
+
+def environment(**more: str) -> dict[str, str]:
+    """For `python -m howlate`, in whatever folder."""
+    return {**os.environ, "PYTHONPATH": str(ROOT / "src"), **more}
 
 
 def with_word(word: str) -> dict[int, str]:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from probe.drive import probe_path
+from processes import completed
 
 BENCH = Path(__file__).resolve().parent.parent / "bench"
 sys.path.append(str(BENCH))
@@ -20,13 +21,7 @@ from hour import PER_S, Course, Hour, TwoStates, counted, fitted, positions_of  
 
 def bench(*words: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "HOWLATE_PROBE": str(probe_path())}
-    return subprocess.run(
-        [sys.executable, str(BENCH / "hour.py"), *words],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=environment,
-    )
+    return completed([sys.executable, str(BENCH / "hour.py"), *words], timeout=120, env=environment)
 
 
 def test_misses_are_counted_in_their_second_with_what_they_swallowed() -> None:

@@ -17,6 +17,7 @@ from howlate.document.text import wrapped
 from howlate.system.paths import ROOT, probe_path
 from howlate.words.statement import Message
 from messages import every_message
+from processes import completed
 from tree_of_commands import leaves, parsed
 
 FOREIGN = {
@@ -113,9 +114,7 @@ def test_every_knob_that_the_doctor_offers_is_the_probes_and_takes_the_value() -
     offered = [knob for check in checks() for knob in check.holds]
     assert len(offered) > 15
     lines = "".join(json.dumps(["cyclic", "--cpus=0", f"--knob={knob}"]) + "\n" for knob in offered)
-    done = subprocess.run(
-        [probe_path(), "plan", "--elsewhere"], input=lines, capture_output=True, text=True, check=True
-    )
+    done = completed([probe_path(), "plan", "--elsewhere"], input=lines, check=True)
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     refused = [
         (knob, a) for knob, a in zip(offered, answers, strict=True) if not a["ok"] and a["exit_code"] == 2
@@ -152,11 +151,9 @@ def test_every_option_and_command_that_the_probe_names_is_its_own() -> None:
         "cyclic",
     ]
     for command in commands:
-        told = subprocess.run(
-            [probe_path(), command, "--help"], capture_output=True, text=True, check=False
-        ).stdout
+        told = completed([probe_path(), command, "--help"]).stdout
         params |= {name[2:] for name in OPTION.findall(told)}
-    told = subprocess.run([probe_path(), "--help"], capture_output=True, text=True, check=True).stdout
+    told = completed([probe_path(), "--help"], check=True).stdout
     names = {test["name"] for test in listed["tests"]} | set(re.findall(r"^  ([a-z-]+)", told, re.MULTILINE))
     known = {f"--{name}" for name in params} | set(FOREIGN) | {"--help", "--version"}
     for where, text in sentences_of_the_probe().items():

@@ -3,13 +3,13 @@ root."""
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from howlate.system.paths import ROOT
+from processes import completed, environment
 
 IMPORTS = """
 import importlib, json, pkgutil, sys
@@ -28,13 +28,7 @@ with open(os.environ["EXECUTED"], "a") as file:
 @pytest.fixture(scope="module")
 def imported() -> list[str]:
     """Every module that howlate's own import, and what Python itself may look for."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", IMPORTS],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = completed([sys.executable, "-P", "-c", IMPORTS], env=environment(), check=True)
     found = set(json.loads(done.stdout.splitlines()[-1]))
     assert {"howlate", "click", "json", "duckdb", "numpy", "rich", "msgspec"} <= found
     return sorted(found | set(sys.stdlib_module_names) | {"sitecustomize", "usercustomize"})
@@ -75,14 +69,7 @@ def test_no_module_of_the_working_folder_is_executed(planted: Path, kind: str, l
     }
     commands = COMMANDS if launcher == "howlate" else (("help",), ("lang", "check"))
     codes = [
-        subprocess.run(
-            [str(ROOT / launcher), *words],
-            cwd=planted / kind,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        ).returncode
+        completed([str(ROOT / launcher), *words], cwd=planted / kind, env=environment).returncode
         for words in commands
     ]
     assert not executed.exists(), executed.read_text()
@@ -95,13 +82,10 @@ def test_the_installed_command_does_not_look_there_either(planted: Path) -> None
     script.parent.mkdir()
     script.write_text(f"#!{sys.executable}\nimport sys\nfrom howlate.__main__ import run\nsys.exit(run())\n")
     script.chmod(0o755)
-    done = subprocess.run(
+    done = completed(
         [str(script), "studies"],
         cwd=planted / "files",
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "EXECUTED": str(planted / "executed")},
-        capture_output=True,
-        text=True,
-        check=False,
+        env=environment(EXECUTED=str(planted / "executed")),
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert not (planted / "executed").exists()

@@ -1,12 +1,12 @@
 """Which tests run when: the marks that tests/conftest.py gives and checks."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from made_suite import suite
+from processes import completed
 
 SWEPT = """import pytest
 @pytest.mark.parametrize("n", [{}pytest.param(2, marks=pytest.mark.sweep)])
@@ -18,7 +18,7 @@ IN_ALONE = "import pytest\n@pytest.mark.beside\ndef test_pure(): pass\ndef test_
 def collected(folder: Path, marks: str) -> tuple[int, str]:
     """What pytest would run of a suite."""
     argv = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", marks, "tests"]
-    done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
+    done = completed(argv, cwd=folder)
     return done.returncode, done.stdout + done.stderr
 
 

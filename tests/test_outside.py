@@ -14,6 +14,7 @@ import pytest
 
 from hostile.made import make_run
 from howlate.system.paths import ROOT
+from processes import completed
 
 ROOM = {
     "__init__.py": "",
@@ -73,12 +74,10 @@ def install(place: Path, files: Mapping[str, str], module: str = "late_extras") 
 def howlate(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """In a process of its own, since what is installed is asked for once."""
     paths = os.pathsep.join([str(ROOT / "src"), str(place / "site")])
-    return subprocess.run(
+    return completed(
         [sys.executable, "-P", "-m", "howlate", *words],
         cwd=place,
         env={**os.environ, "PYTHONPATH": paths, "COLUMNS": "200"},
-        capture_output=True,
-        text=True,
     )
 
 
@@ -211,12 +210,10 @@ def test_a_program_is_warned_once_and_what_fails_is_executed_once(place: Path, e
     text = f"with open('executed', 'a') as file:\n    file.write('x')\n{end}\n"
     install(place / "site", {"__init__.py": "", "hooks.py": text})
     code = "from howlate.rooms import hooks; print([len(hooks('json_members')) for _ in range(2)])"
-    done = subprocess.run(
+    done = completed(
         [sys.executable, "-P", "-c", code],
         cwd=place,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(place / "site")])},
-        capture_output=True,
-        text=True,
     )
     assert done.returncode == 0 and done.stdout == "[1, 1]\n", done.stderr
     assert len(re.findall(r"RoomWarning: .*late-extras", done.stderr)) == 1
@@ -241,11 +238,9 @@ def test_a_timer_and_a_load_from_outside_are_built_into_a_probe(place: Path) -> 
         },
     )
     paths = os.pathsep.join([str(ROOT / "src"), str(place / "site")])
-    rooms = subprocess.run(
+    rooms = completed(
         [sys.executable, "-P", ROOT / "tools" / "room_folders.py"],
         env={**os.environ, "PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
         check=True,
     ).stdout.strip()
     assert rooms == str(place / "site" / "late_extras")
@@ -261,7 +256,7 @@ def test_a_timer_and_a_load_from_outside_are_built_into_a_probe(place: Path) -> 
         f"-DHOWLATE_ROOMS={rooms}",
     ]
     for words in (configure, ["cmake", "--build", str(made), "--target", "howlate-probe"]):
-        done = subprocess.run(words, capture_output=True, text=True)
+        done = completed(words)
         assert done.returncode == 0, done.stdout[-3000:]
     probe = made / "howlate-probe"
     listed = json.loads(subprocess.run([probe, "list", "--json"], capture_output=True, check=True).stdout)
@@ -278,7 +273,7 @@ def test_a_timer_and_a_load_from_outside_are_built_into_a_probe(place: Path) -> 
         "--load",
         "acme-faults:10",
     ]
-    done = subprocess.run([probe, *words], capture_output=True, text=True)
+    done = completed([probe, *words])
     assert done.returncode == 0, done.stderr
 
 
@@ -286,5 +281,5 @@ def test_where_nothing_is_declared_the_library_that_knows_it_is_not_imported(pla
     code = (
         "import sys; from howlate import rooms; rooms.outside(); print('importlib.metadata' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = completed([sys.executable, "-c", code], check=True)
     assert done.stdout == "False\n"

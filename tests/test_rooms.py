@@ -20,6 +20,7 @@ from howlate.sides.printed_figures import find_document
 from howlate.studies import studies
 from howlate.system.paths import ROOT
 from howlate.words.rooms import modules_of_results
+from processes import completed
 
 SOURCES = ROOT / "src" / "howlate"
 
@@ -147,13 +148,7 @@ def test_a_run_is_measured_and_shown_without_a_room(room: str, tmp_path: Path) -
         "report run --by load": 2 if "compare" in gone else 0,
         "check --duration 1 --no-wait --deadline 1h --out judged": 5 if "verdict" in gone else 0,
     }
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", TYPED, *calls],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
+    done = completed([sys.executable, "-P", "-c", TYPED, *calls], cwd=tmp_path, env=environment)
     codes = done.stderr.splitlines()[-1]
     assert codes == str([*calls.values()]), (calls, done.stderr)
 

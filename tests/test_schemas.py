@@ -2,8 +2,6 @@
 
 import copy
 import json
-import os
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,7 +14,8 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from hostile.made import make_run
 from house_tools import tool
-from howlate.system.paths import ROOT, probe_path
+from howlate.system.paths import probe_path
+from processes import completed, environment
 
 schemas = tool("schemas")
 
@@ -54,20 +53,10 @@ def wrong_in(run: Path) -> list[str]:
     ]
 
 
-def howlate(place: Path, words: str, **environment: str) -> None:
+def howlate(place: Path, words: str, **variables: str) -> None:
     """The command with the real probe; a run of it may be late or not valid."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "howlate", *words.split()],
-        cwd=place,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(ROOT / "src"),
-            "HOWLATE_PROBE": str(probe_path()),
-            **environment,
-        },
-        capture_output=True,
-        text=True,
-    )
+    argv = [sys.executable, "-P", "-m", "howlate", *words.split()]
+    done = completed(argv, cwd=place, env=environment(**{"HOWLATE_PROBE": str(probe_path()), **variables}))
     assert done.returncode in (0, 1, 4, 5), done.stderr
 
 

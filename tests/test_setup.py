@@ -19,6 +19,7 @@ from howlate.model.facts import Facts
 from howlate.settings._check import granting
 from howlate.system import paths as places
 from made_clone import Clone
+from processes import completed
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def is_old(root: Path) -> tuple[bool, bool]:
         'venv_is_old "$root/requirements.lock"; venv=$?\n'
         'probe_is_old "$root/build/probe/.built"; echo "$venv $?"'
     )
-    done = subprocess.run(["bash", "-u", "-c", asked], capture_output=True, text=True, check=True)
+    done = completed(["bash", "-u", "-c", asked], check=True)
     venv, probe = done.stdout.split()
     return venv == "0", probe == "0"
 
@@ -441,10 +442,8 @@ def test_hints_name_howlate_as_it_was_called(clone: Clone) -> None:
     ],
 )
 def test_every_command_that_is_named_can_be_typed(argv: str, expected: str) -> None:
-    done = subprocess.run(
+    done = completed(
         [sys.executable, "-m", "howlate", *argv.split()],
-        capture_output=True,
-        text=True,
         env=os.environ | {"HOWLATE_COMMAND": "./howlate", "LANG": "C.UTF-8"},
     )
     assert expected in " ".join((done.stdout + done.stderr).split())
@@ -456,10 +455,8 @@ def test_the_doctor_and_the_probe_grant_the_same_rights_to_the_same_file() -> No
     assert facts["values"]["caller.program"] == str(Path(path).resolve())
     command = granting(Facts.from_json(facts))
     assert command == f"/sbin/setcap cap_sys_nice,cap_ipc_lock=ep {Path(path).resolve()}"
-    done = subprocess.run(
-        f"setpriv --securebits=+noroot --inh-caps=-all {path} cyclic --policy fifo:80 --activations 1".split(),
-        capture_output=True,
-        text=True,
+    done = completed(
+        f"setpriv --securebits=+noroot --inh-caps=-all {path} cyclic --policy fifo:80 --activations 1".split()
     )
     assert done.returncode == 3
     assert f"`{command}` (package libcap2-bin)" in done.stderr

@@ -9,6 +9,7 @@ import pytest
 
 from howlate import __main__ as entry
 from howlate.system.paths import ROOT
+from processes import completed
 from store.runs import a_folder
 from store.streams import stream
 
@@ -20,11 +21,9 @@ def test_a_limited_address_space_is_a_sentence(tmp_path: Path, limit_mib: int) -
     """Libraries end the process with 1, which is FAIL, or by a segmentation fault, where they cannot be loaded."""
     run = a_folder(tmp_path / "run", {"none": stream([5, 2])}).path
     limit = limit_mib << 20
-    done = subprocess.run(
+    done = completed(
         [*COMMAND, "verdict", run, "--deadline", "1s"],
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
-        capture_output=True,
-        text=True,
     )
     assert done.returncode == 3, done.stderr
     assert f" {limit_mib:,} MiB" in done.stderr
@@ -38,11 +37,9 @@ def test_a_limit_is_named_before_packages_are_looked_for(tmp_path: Path, limit_m
     shutil.copytree(ROOT / "tools", tmp_path / "tools")
     shutil.copy(ROOT / "requirements.lock", tmp_path)
     limit = limit_mib << 20
-    done = subprocess.run(
+    done = completed(
         [tmp_path / "howlate", "--no-install", "show", "run"],
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
-        capture_output=True,
-        text=True,
     )
     assert (done.returncode, "packages" in done.stderr) == (3, False), done.stderr
     assert done.stderr.startswith("howlate: ") and f" {limit_mib} MiB" in done.stderr
@@ -73,11 +70,7 @@ def test_memory_that_ends_meanwhile_is_no_fault(
 
 @pytest.mark.parametrize("kib", [4_000, 4_200, 4_400, 4_600, 4_800, 5_500])
 def test_what_is_hardly_enough_for_bash_is_no_wrong_usage(kib: int) -> None:
-    done = subprocess.run(
-        ["/bin/bash", "-c", f"ulimit -v {kib}; exec /bin/bash {ROOT / 'howlate'} --version"],
-        capture_output=True,
-        text=True,
-    )
+    done = completed(["/bin/bash", "-c", f"ulimit -v {kib}; exec /bin/bash {ROOT / 'howlate'} --version"])
     if "howlate" not in done.stderr:  # bash itself could not be loaded, or ended before its first line
         assert done.returncode in (2, 127) and kib < 4_400, done
     else:

@@ -10,6 +10,7 @@ import pytest
 
 from howlate.system.paths import ROOT
 from lacks import AS_ROOT, MACHINE, skip
+from processes import completed
 from store.runs import a_folder
 from store.streams import stream
 
@@ -52,11 +53,9 @@ def limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Limited
 
     def start(most: int, words: Sequence[str]) -> subprocess.CompletedProcess[str]:
         (group / "pids.max").write_text(str(most))
-        return subprocess.run(
+        return completed(
             words,
             preexec_fn=lambda: (group / "cgroup.procs").write_text(str(os.getpid())),
-            capture_output=True,
-            text=True,
             stdin=subprocess.DEVNULL,
         )
 
@@ -90,11 +89,8 @@ def test_what_cannot_be_measured_is_said(limited: Limited, most: int) -> None:
 @pytest.mark.parametrize("files", [4, 5, 6, 8, 12, 15])
 def test_few_open_files_are_a_sentence_too(tmp_path: Path, files: int) -> None:
     """With so few that bash cannot read the limit it says where to look."""
-    done = subprocess.run(
-        ["/bin/bash", "-c", f"ulimit -n {files}; exec /bin/bash {ROOT / 'howlate'} verdict run"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
+    done = completed(
+        ["/bin/bash", "-c", f"ulimit -n {files}; exec /bin/bash {ROOT / 'howlate'} verdict run"], cwd=tmp_path
     )
     assert done.returncode in (3, 4), done
     assert "unbound" not in done.stderr
@@ -105,5 +101,5 @@ def test_few_open_files_are_a_sentence_too(tmp_path: Path, files: int) -> None:
 def test_wrong_usage_stays_wrong_usage(words: list[str]) -> None:
     assert subprocess.run([*LAUNCHED, *words], capture_output=True).returncode == 2
     odd = {**os.environ, "HOWLATE_INSTALL": "perhaps"}
-    said = subprocess.run([LAUNCHED[0], *words], capture_output=True, text=True, env=odd)
+    said = completed([LAUNCHED[0], *words], env=odd)
     assert said.returncode == 2 and "HOWLATE_INSTALL" in said.stderr and "Raise" not in said.stderr

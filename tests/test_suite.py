@@ -12,6 +12,7 @@ import pytest
 from house_tools import tool
 from howlate.system.paths import ROOT
 from made_suite import suite
+from processes import completed
 
 TOOL = ROOT / "tools" / "suite.py"
 BURNS = """import os
@@ -28,7 +29,7 @@ TESTS = {
 def ran(folder: Path, budget_min: str = "") -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "HOWLATE_BUDGET_MIN": budget_min}
     argv = [sys.executable, str(TOOL), "not sweep", "tests"]
-    return subprocess.run(argv, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return completed(argv, cwd=folder, env=environment)
 
 
 def test_the_most_expensive_tests_are_told_and_beyond_the_budget_it_fails(tmp_path: Path) -> None:

@@ -2,12 +2,12 @@
 
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 from house_tools import tool
 from howlate.system.paths import ROOT
+from processes import completed
 
 RECORD = {
     **{f"{command}.{unit}": "120" for command in ("check", "test") for unit in ("wall_s", "cpu_s")},
@@ -59,9 +59,7 @@ before=$(cpu_s)
 "$1" -c 'import time; exec("while time.process_time() < 2.5: pass")'
 echo $(($(cpu_s) - before))
 """
-    done = subprocess.run(
-        ["bash", "-c", script, "bash", sys.executable], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    done = completed(["bash", "-c", script, "bash", sys.executable], cwd=ROOT, check=True)
     assert int(done.stdout) in (2, 3)
 
 

@@ -13,18 +13,16 @@ import pytest
 
 import howlate
 from howlate.system.paths import ARCHITECTURES, ROOT, emulator_clock_path, emulator_trace_path, probe_path
+from processes import completed
 
 ARCHITECTURE = ARCHITECTURES[os.uname().machine]
 
 
 def build(out: Path, probes: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return completed(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out)],
         cwd=ROOT,
         env={**os.environ, "HOWLATE_WHEEL_PROBES": str(probes)},
-        capture_output=True,
-        text=True,
-        check=False,
     )
 
 
@@ -76,13 +74,8 @@ class Installed:
         return {**kept, "HOME": str(self.folder), **more}
 
     def __call__(self, *arguments: object, **more: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [str(self.command), *map(str, arguments)],
-            cwd=self.folder,
-            env=self.environment(**more),
-            capture_output=True,
-            text=True,
-            check=False,
+        return completed(
+            [str(self.command), *map(str, arguments)], cwd=self.folder, env=self.environment(**more)
         )
 
 

@@ -1,7 +1,8 @@
 """What a probe could leave changed of the kernel's tracing."""
 
-import subprocess
 from pathlib import Path
+
+from processes import completed
 
 LOOK = r"""
 mount -t tracefs nodev "$0" && cd "$0" && ls instances && head set_event tracing_on trace_options \
@@ -13,4 +14,4 @@ def tracing(folder: Path) -> str:
     """All of it, by way of a mount on this folder that nobody else sees."""
     folder.mkdir(exist_ok=True)
     command = ["unshare", "--mount", "sh", "-c", LOOK, str(folder)]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return completed(command, check=True).stdout

@@ -1,11 +1,8 @@
 """What the tests of the command line have in common."""
 
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-
-from howlate.system import paths as places
 
 STUDY = """
 schema = 1
@@ -32,7 +29,3 @@ Run = Callable[..., Said]
 
 def is_a_sentence(text: str) -> bool:
     return re.fullmatch(r"howlate: [^\n]+[.?]\n", text) is not None
-
-
-def environment(**more: str) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(places.ROOT / "src"), **more}

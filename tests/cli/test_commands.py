@@ -4,17 +4,17 @@ import json
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from cli.commands import Run, environment, is_a_sentence
+from cli.commands import Run, is_a_sentence
 from fakes import FACTS
 from howlate import __main__ as entry
 from howlate import cli
 from howlate.studies import studies
+from processes import completed, environment
 from rights import without_rights
 from sentences import meant
 
@@ -48,9 +48,7 @@ def test_help_imports_no_command_and_nothing_heavy() -> None:
         "heavy = [name for name in late if name in sys.modules]\n"
         "sys.exit(str(heavy) if heavy else 0)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=False
-    )
+    done = completed([sys.executable, "-c", code], env=environment())
     assert done.returncode == 0, done.stderr
 
 
@@ -72,13 +70,7 @@ RESULTS += " howlate.model.trace"
 def test_the_first_cell_waits_for_no_module_of_results(howlate: Run) -> None:
     """What is imported until the probe measures, of a `check` without options: what reads, judges or draws results is
     not among it."""
-    done = subprocess.run(
-        [sys.executable, "-c", UNTIL_MEASURED, "run"],
-        capture_output=True,
-        text=True,
-        env=environment(),
-        check=True,
-    )
+    done = completed([sys.executable, "-c", UNTIL_MEASURED, "run"], env=environment(), check=True)
     modules = json.loads(done.stdout)
     assert [name for name in modules if f"{name}.".startswith(tuple(f"{n}." for n in RESULTS.split()))] == []
     assert "howlate.measure.session" in modules
@@ -371,12 +363,9 @@ def test_doctor_looks_at_this_machine_and_at_a_runs(howlate: Run) -> None:
 
 
 def test_the_probe_is_handed_its_arguments() -> None:
-    done = subprocess.run(
+    done = completed(
         [sys.executable, "-m", "howlate", "probe", "--json", "x", "--help"],
-        capture_output=True,
-        text=True,
         env=environment(HOWLATE_PROBE="/bin/echo"),
-        check=False,
     )
     assert (done.returncode, done.stdout) in [(0, "--json x --help\n"), (0, "--json x --help \n")]
 

@@ -12,9 +12,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from cli.commands import Run, environment
+from cli.commands import Run
 from howlate.system.outputs import Escaping, surviving_readers
 from howlate.words.printable import for_terminal, no_formula, one_line
+from processes import environment
 from store.runs import a_folder, a_run
 from store.streams import header, stream
 

@@ -14,11 +14,12 @@ import pytest
 from cli.calls import WITH_NAMES
 from imports.foreign import FIXTURES
 from made_evidence import quiet
+from processes import environment
 from store.runs import a_folder, a_run
 from store.streams import header, stream
 from tree_of_commands import leaves
 
-from .commands import STUDY, Run, Said, environment
+from .commands import STUDY, Run, Said
 
 PLANTED = "PLANTED"
 NAMES = {

@@ -13,10 +13,8 @@ import stand_in
 from howlate.cli._interrupted import tell_interrupted
 from howlate.measure.session import Session
 from howlate.system.paths import probe_path
-from processes import told_through
+from processes import environment, told_through
 from store.runs import a_folder, a_run
-
-from .commands import environment
 
 RESTORED = "every knob is as it was"
 """What `advise` says of a machine that is restored."""

@@ -14,12 +14,13 @@ from pathlib import Path
 import click
 import pytest
 
-from cli.commands import Run, environment, is_a_sentence
+from cli.commands import Run, is_a_sentence
 from howlate.cli import howlate as every_command
 from howlate.errors import UsageError
 from howlate.system.paths import ROOT
 from lacks import AS_ROOT, MACHINE, skip
 from made_trace import late_samples
+from processes import environment
 from rights import without_rights
 from store.runs import a_folder
 from store.streams import header, stream, traced_stream

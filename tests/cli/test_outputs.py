@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import stand_in
-from cli.commands import STUDY, environment, is_a_sentence
+from cli.commands import STUDY, is_a_sentence
 from fakes import capabilities, make_plan, study
 from howlate.cli._progress import CPU_HEADING, ProgressLine, cpu_rows, latency
 from howlate.model.plan import Cell
@@ -18,7 +18,7 @@ from howlate.targets import CpuProgress, Progress
 from howlate.words.quantities import clock
 from lacks import needs_root
 from made_evidence import quiet
-from processes import told_through
+from processes import completed, environment, told_through
 from store.runs import a_folder
 from store.streams import stream
 
@@ -92,24 +92,14 @@ def test_both_outputs_may_lose_their_readers() -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_is_printed_by_the_command_that_the_launcher_calls(shell: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "howlate", "completion", shell],
-        capture_output=True,
-        text=True,
-        env=environment(),
-        check=False,
-    )
+    done = completed([sys.executable, "-m", "howlate", "completion", shell], env=environment())
     assert (done.returncode, done.stderr) == (0, "")
     assert "_HOWLATE_COMPLETE" in done.stdout
 
 
 def run_in_a_shell(redirection: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["/bin/sh", "-c", f'"{sys.executable}" -m howlate studies {redirection}'],
-        capture_output=True,
-        text=True,
-        env=environment(),
-        check=False,
+    return completed(
+        ["/bin/sh", "-c", f'"{sys.executable}" -m howlate studies {redirection}'], env=environment()
     )
 
 
@@ -278,12 +268,9 @@ def test_a_disk_that_is_full_at_the_report_still_shows_the_result(
         'mount -t tmpfs -o size=160k tmpfs "$1" && shift && '
         f'"{sys.executable}" -m howlate run "$0" --set deadline=1us --out "$@"'
     )
-    done = subprocess.run(
+    done = completed(
         ["unshare", "-m", "sh", "-c", script, str(tmp_path / "mine.toml"), str(disk), str(disk / "r"), *json],
-        capture_output=True,
-        text=True,
         env=environment(HOWLATE_PROBE=str(probe)),
-        check=False,
     )
     assert done.returncode == 4, done.stderr
     assert ("FAIL" in done.stdout and "cpu:50" in done.stdout) and ("FAIL  deadline" in done.stdout or json)

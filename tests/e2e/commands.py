@@ -1,10 +1,10 @@
 """`howlate` as a process of its own, with the real probe."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
+import processes
 from howlate.system import paths as places
 
 PROBE = str(places.probe_path())
@@ -30,7 +30,7 @@ seed = 3
 
 
 def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(places.ROOT / "src"), "HOWLATE_PROBE": PROBE}
+    return processes.environment(HOWLATE_PROBE=PROBE)
 
 
 def start(folder: Path, *argv: str) -> subprocess.Popen[str]:

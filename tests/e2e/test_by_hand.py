@@ -32,7 +32,7 @@ from howlate.store.stream import StreamReader
 from howlate.studies import find_study, studies
 from howlate.targets import open_by_hand
 from howlate.targets.local import LocalTarget
-from processes import until
+from processes import completed, until
 
 Typed = Callable[..., tuple[int, str, str]]
 SHORT = ("--period=1ms", "--activations=40", "--policy=other")
@@ -54,7 +54,7 @@ def howlate(howlate: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ty
 
 def probe(*words: str | Path, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     argv = [PROBE, *map(str, words)]
-    return subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    return completed(argv, cwd=folder, timeout=120)
 
 
 def measured(file: Path, *more: str, test: str = "cyclic") -> Path:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from howlate.system.paths import ROOT, probe_path
-from processes import children_of, is_running, until
+from howlate.system.paths import probe_path
+from processes import children_of, environment, is_running, until
 
 pytestmark = [pytest.mark.alone, pytest.mark.slow]
 
@@ -24,14 +24,13 @@ def with_terminal() -> None:
 
 def test_a_closed_terminal_ends_with_5(tmp_path: Path) -> None:
     master, slave = pty.openpty()
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "HOWLATE_PROBE": str(probe_path())}
     process = subprocess.Popen(
         [sys.executable, "-m", "howlate", "check", "--duration", "60", "--no-wait"],
         stdin=slave,
         stdout=slave,
         stderr=slave,
         cwd=tmp_path,
-        env=environment,
+        env=environment(HOWLATE_PROBE=str(probe_path())),
         preexec_fn=with_terminal,
     )
     os.close(slave)

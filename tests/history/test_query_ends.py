@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from howlate.history.query import MEMORY_BYTES
-from howlate.system.paths import ROOT
-from processes import until
+from processes import environment, until
 from store.runs import a_folder
 from store.streams import stream
 
@@ -45,7 +44,7 @@ def place(tmp_path: Path) -> Path:
 
 @contextmanager
 def asked(sql: str, place: Path) -> Iterator[subprocess.Popen[str]]:
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "TMPDIR": str(place / "tmp")}
+    env = environment(TMPDIR=str(place / "tmp"))
     words = [sys.executable, "-P", "-m", "howlate", "query", sql, "run"]
     with subprocess.Popen(words, cwd=place, env=env, stderr=subprocess.PIPE, text=True) as process:
         try:

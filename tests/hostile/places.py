@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import stat
-import subprocess
 import sys
 import tempfile
 import time
@@ -22,7 +21,7 @@ from hostile.alter import files_of
 from hostile.harness import COMMANDS, OF_THE_LAB, call, warm_up, words_of
 from hostile.judge import sane
 from hostile.made import LAB, RUN, make_run
-from howlate.system.paths import ROOT
+from processes import completed, environment
 
 NOBODY = 65534
 NAMED = ("run", "out", "out2")
@@ -106,8 +105,8 @@ def traced(command: str, place: Path, log: Path) -> list[tuple[str, str]]:
             os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
     words = [sys.executable, "-P", "-m", "howlate", *words_of(command)]
     strace = ["strace", "-f", "-y", "-qq", "-s", "4096", "-e", "trace=%file", "-o", str(log)]
-    env = {**os.environ, **homes(place), "PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run([*strace, *words], cwd=place, env=env, capture_output=True, text=True, check=False)
+    env = environment(**homes(place))
+    done = completed([*strace, *words], cwd=place, env=env)
     assert done.returncode in (0, 2, 4, 5) or command.startswith("verdict"), done
     found = []
     for kind, rest in _CALL.findall(log.read_text(errors="replace")):

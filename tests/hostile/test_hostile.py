@@ -12,15 +12,14 @@ from hostile.planted import PLANTS
 from howlate.system.paths import ROOT
 from howlate.words.statement import MESSAGES
 from lacks import needs_program
+from processes import completed
 from tree_of_commands import leaves
 
 
 def hostile(module: str, *words: str) -> subprocess.CompletedProcess[str]:
     """In a process of its own, without DuckDB's threads, so that it can fork."""
     env = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT / 'tests'}"}
-    return subprocess.run(
-        [sys.executable, "-m", module, *words], env=env, capture_output=True, text=True, check=False
-    )
+    return completed([sys.executable, "-m", module, *words], env=env)
 
 
 EACH = [

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from io import BytesIO
@@ -30,6 +30,7 @@ from howlate.store.stream import StreamReader
 from howlate.system.paths import ROOT, guest_probe_path
 from howlate.targets import open_target
 from lacks import MACHINE, skip
+from processes import completed, environment
 
 KERNELS = Path(os.environ.get("HOWLATE_TEST_KERNELS") or ROOT / "build" / "test-kernels")
 """A cache of its own: what the tests need stays between their runs, and nothing of the user's cache is touched."""
@@ -115,22 +116,22 @@ def with_cpus(cpus: int) -> Machine:
         skip(f"an emulator with what these guests need ({problem.message})", MACHINE)
 
 
+def printed_by(
+    words: Sequence[str], folder: Path, cache: Path, timeout_s: float, codes: Collection[int] = (0,)
+) -> Any:
+    """The JSON of a command, in this folder; `codes`: with which it may end."""
+    argv = [sys.executable, "-m", "howlate", *words]
+    done = completed(argv, cwd=folder, env=environment(HOWLATE_CACHE=str(cache)), timeout=timeout_s)
+    assert done.returncode in codes, done.stderr + done.stdout
+    return json.loads(done.stdout)
+
+
 def run_study(
     study: str, kernels: Sequence[str], cache: Path, folder: Path, *more: str, timeout_s: float = 1200
-) -> dict[str, Any]:
+) -> Any:
     """What `howlate lab run --json` prints of a study with one seed. The run is the folder's "r"."""
     words = ["lab", "run", study, f"--kernels={','.join(kernels)}", "--seeds=1", *more, "--out=r", "--json"]
-    done = subprocess.run(
-        [sys.executable, "-m", "howlate", *words],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "HOWLATE_CACHE": str(cache)},
-        capture_output=True,
-        text=True,
-        timeout=timeout_s,
-    )
-    assert done.returncode == 0, done.stderr
-    printed: dict[str, Any] = json.loads(done.stdout)
-    return printed
+    return printed_by(words, folder, cache, timeout_s)
 
 
 def cell(activations: int = 200, *more: str) -> list[str]:
@@ -188,7 +189,7 @@ def with_libraries(name: str) -> dict[str, bytes]:
     """A program of this host and the libraries that it is linked to, for a guest."""
     path = program(name)
     assert path is not None, f"{name} is not installed"
-    said = subprocess.run(["ldd", path], capture_output=True, text=True, check=True).stdout
+    said = completed(["ldd", path], check=True).stdout
     files = {f"bin/{name}": Path(path).read_bytes()}
     return files | {w.lstrip("/"): Path(w).read_bytes() for w in said.split() if w.startswith("/")}
 

@@ -7,7 +7,6 @@ the cache of results, or it would be equal for that reason."""
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
 import subprocess
@@ -18,8 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from howlate.system.paths import ROOT
-from processes import children_of, is_running, until
+from processes import children_of, environment, is_running, until
 
 STUDY = """schema = 1
 id = "resumed"
@@ -66,7 +64,7 @@ class Place:
         return subprocess.Popen(
             [sys.executable, "-m", "howlate", *words],
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "HOWLATE_CACHE": str(self.cache)},
+            env=environment(HOWLATE_CACHE=str(self.cache)),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

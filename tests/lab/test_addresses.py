@@ -14,6 +14,7 @@ from howlate.lab.archive.apt import AptArchive, addresses_of, fetchable, machine
 from howlate.system.paths import ROOT
 from lacks import MACHINE, lack
 from made_clone import Clone
+from processes import completed
 
 pytestmark = pytest.mark.skipif(
     shutil.which("apt-get") is None or not apt.HELPER.exists(),
@@ -114,7 +115,7 @@ def test_addresses_are_those_that_apt_reads(machine: tuple[str, list[str]]) -> N
         "Debian",
         "trixie",
     ]
-    done = subprocess.run(asked, capture_output=True, text=True, check=True)
+    done = completed(asked, check=True)
     assert done.stdout.splitlines() == expected, kind
 
 
@@ -288,7 +289,7 @@ def test_sources_that_apt_cannot_read_are_told_and_end_fresh(tmp_path: Path, sou
 
 
 def test_no_file_knows_where_an_archive_is() -> None:
-    files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    files = completed(["git", "ls-files", "-z"], cwd=ROOT, check=True)
     hosts = re.compile(
         r"\b(?:deb|ftp|archive|security|ports|snapshot|old-releases)\.(?:[a-z]{2}\.)?(?:debian|ubuntu)\.(?:org|com)"
     )

@@ -1,17 +1,12 @@
 """`howlate advise` in a guest of which it is known what matters: that is named, and nothing else; in the sweep
 twice the same."""
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from howlate.system.paths import ROOT
-from lab.guests import warm_cache
+from lab.guests import printed_by, warm_cache
 
 THROTTLED = "6.1[sysctl.kernel.sched_rt_runtime_us=3000]"
 """Real-time tasks of this guest may run 3 ms of each second."""
@@ -19,21 +14,10 @@ KNOBS = "rt_throttling,thp,timer_migration,cpu_dma_latency"
 OPTIONS = ("--load=none", "--quantile=max", f"--knobs={KNOBS}", "--pairs=8")
 
 
-def advised(cache: Path, folder: Path, kernel: str, length_ms: int) -> dict[str, Any]:
+def advised(cache: Path, folder: Path, kernel: str, length_ms: int) -> Any:
     """What the command prints; its run is the folder's "r"."""
     words = ["advise", f"--kernels={kernel}", f"--cell-duration={length_ms}ms", *OPTIONS, "--json", "--out=r"]
-    done = subprocess.run(
-        [sys.executable, "-m", "howlate", *words],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "HOWLATE_CACHE": str(cache)},
-        capture_output=True,
-        text=True,
-        timeout=1800,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    return printed_by(words, folder, cache, 1800)
 
 
 def standings(found: dict[str, Any]) -> dict[str, str]:

@@ -1,12 +1,12 @@
 """A job that another machine ran: a guest, whose kernel, CPUs and facts are not this machine's."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 from howlate.store.run_folder import RunFolder
 from lab.guests import LIMITS, RT, bench
+from processes import completed
 
 STUDY = """
 schema = 1
@@ -24,7 +24,7 @@ timer = ["clock_nanosleep", "setitimer"]
 
 def howlate(folder: Path, *words: str) -> str:
     argv = [sys.executable, "-m", "howlate", *words]
-    done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    done = completed(argv, cwd=folder, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -1,10 +1,10 @@
 """What QEMU is told of the host's time."""
 
 import json
-import subprocess
 import sys
 
 from howlate.system.paths import emulator_clock_path
+from processes import completed
 
 ASK = """
 import ctypes, json, threading
@@ -31,9 +31,7 @@ print(json.dumps(heard))
 def test_the_clock_stands_in_the_main_thread_and_counts_the_questions_of_any_other() -> None:
     """In another thread each question takes 0.1 ms, whatever the others have asked."""
     library = str(emulator_clock_path())
-    done = subprocess.run(
-        [sys.executable, "-c", ASK], env={"LD_PRELOAD": library}, capture_output=True, text=True, check=True
-    )
+    done = completed([sys.executable, "-c", ASK], env={"LD_PRELOAD": library}, check=True)
     main, first, second = json.loads(done.stdout)
     assert len(set(main)) == 1
     assert first == second == [main[0] + 100 * count for count in (1, 2, 3)]

@@ -1,19 +1,14 @@
 """Delays of known size in guests: each kind makes the task late by as much as it says, or says why it does not, and
 `howlate calibrate` finds them, measures them, and names them rightly."""
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from howlate.system.paths import ROOT
 from howlate.why.calibrate.calibration import EXPECTED
 from lab.equipped import modules_for
-from lab.guests import RT, STANDARD, warm_cache, with_cpus
+from lab.guests import RT, STANDARD, printed_by, warm_cache, with_cpus
 from lacks import KERNEL, skip
 
 PREEMPTED = {"softirq", "memory-pressure"}
@@ -27,27 +22,13 @@ FEW_MORE_NS = 2_000
 
 def calibrated(
     folder: Path, kernels: str, *more: str, timeout_s: float, codes: tuple[int, ...] = (0,)
-) -> dict[str, Any]:
+) -> Any:
     """What `howlate calibrate --json` prints; its exit code is 0 where all limits are kept, else 1."""
     for kernel in kernels.split(","):
         if modules_for(kernel).absent:
             skip(modules_for(kernel).absent[0], KERNEL)
     words = ["calibrate", f"--kernels={kernels}", *more, "--out=r", "--json"]
-    done = subprocess.run(
-        [sys.executable, "-m", "howlate", *words],
-        cwd=folder,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(ROOT / "src"),
-            "HOWLATE_CACHE": str(warm_cache(folder / "cache")),
-        },
-        capture_output=True,
-        text=True,
-        timeout=timeout_s,
-    )
-    assert done.returncode in codes, done.stderr + done.stdout
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    return printed_by(words, folder, warm_cache(folder / "cache"), timeout_s, codes)
 
 
 def summed(told: dict[str, Any]) -> str:

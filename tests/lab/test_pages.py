@@ -1,7 +1,6 @@
 """The pages of docs/studies are what the code gives: their blocks are whole, and a part of each is measured anew."""
 
 import importlib.util
-import os
 import re
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import pytest
 from howlate.published.load import references
 from howlate.system.paths import ROOT
 from lab.guests import warm_cache
+from processes import environment
 
 TOLERANCE = 0.1
 """A probe of another commit is another guest: its instructions, and so its digits, differ by a little."""
@@ -115,7 +115,7 @@ def test_a_part_measured_anew_has_the_page_s_digits(tmp_path: Path, page: object
     cache = warm_cache(tmp_path / "cache", kernel)
     subprocess.run(
         [sys.executable, "-m", "howlate", *runs[name], *narrowed, "--out", str(tmp_path / name)],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "HOWLATE_CACHE": str(cache)},
+        env=environment(HOWLATE_CACHE=str(cache)),
         capture_output=True,
         check=True,
         timeout=1200,

@@ -3,16 +3,15 @@ of it, traced by strace."""
 
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from howlate.system.paths import ROOT
 from lab.made_archive import MadeArchive, bzimage, deb, made_key
 from lacks import needs_program, needs_root
+from processes import completed, environment
 
 pytestmark = [
     needs_root,
@@ -84,18 +83,15 @@ def plant(folder: Path, names: dict[str, str]) -> Path:
 
 
 def traced(
-    argv: list[str], folder: Path, archive: MadeArchive, theirs: Path, log: Path, environment: dict[str, str]
+    argv: list[str], folder: Path, archive: MadeArchive, theirs: Path, log: Path, variables: dict[str, str]
 ) -> tuple[int, str]:
     """Exit code and errors; asserts that nothing of `theirs` was executed or imported."""
     more = []
     if argv[0] in OF_THE_ARCHIVE:
         more = ["--mirror", f"file://{archive.folder}", "--keyring", str(archive.key.keyring)]
-    done = subprocess.run(
-        ["strace", "-f", "-qq", "-s", "4096", "-e", "trace=execve,open,openat", "-o", str(log),
-         sys.executable, "-P", "-m", "howlate", "lab", *argv, *more],
-        cwd=folder, capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), **environment},
-    )  # fmt: skip
+    strace = ["strace", "-f", "-qq", "-s", "4096", "-e", "trace=execve,open,openat", "-o", str(log)]
+    howlate = [sys.executable, "-P", "-m", "howlate", "lab", *argv, *more]
+    done = completed([*strace, *howlate], cwd=folder, env=environment(**variables))
     calls = _CALL.findall(log.read_text(errors="replace"))
     assert any(call == "execve" for call, _, _ in calls)
     for call, name, result in calls:

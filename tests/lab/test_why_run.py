@@ -1,17 +1,12 @@
 """What `howlate why` says of whole runs of the lab: on four CPUs, and with the kernel's stacks."""
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from howlate.system.paths import ROOT
 from lab.equipped import modules_for
-from lab.guests import RT, STANDARD, run_study, warm_cache, with_cpus
+from lab.guests import RT, STANDARD, printed_by, run_study, warm_cache, with_cpus
 from lacks import KERNEL, skip
 
 UNKNOWN = 0.05
@@ -22,21 +17,11 @@ QUICK = ((RT, "irqs-off"),)
 STACKS = ("explain=true", "explain-stacks=true", "explain-worst=20")
 
 
-def why(folder: Path, kernel: str, *more: str) -> list[dict[str, Any]]:
+def why(folder: Path, kernel: str, *more: str) -> Any:
     """What `howlate why --json` says of the cells of a run of `check`."""
     cache = warm_cache(folder / "cache")
     run_study("check", [kernel], cache, folder, *more)
-    done = subprocess.run(
-        [sys.executable, "-m", "howlate", "why", "r", "--json"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "HOWLATE_CACHE": str(cache)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    cells: list[dict[str, Any]] = json.loads(done.stdout)["cells"]
-    return cells
+    return printed_by(("why", "r", "--json"), folder, cache, 120)["cells"]
 
 
 def settings(*values: str) -> list[str]:

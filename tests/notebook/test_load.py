@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +17,7 @@ from howlate.errors import DamagedError, NotPossibleError, UsageError
 from howlate.notebook.columns import DataColumns
 from howlate.notebook.load import LoadedRun
 from lacks import lack
+from processes import completed
 from store.runs import a_folder
 from store.streams import stream
 
@@ -162,5 +162,5 @@ def test_a_row_of_a_histogram_is_masked_in_the_columns_of_others(tmp_path: Path,
 def test_what_howlate_imports_did_not_grow() -> None:
     """`load` costs those nothing who do not call it."""
     code = "import sys, howlate; print(*(name for name in sys.modules if name.startswith('howlate')))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = completed([sys.executable, "-c", code], check=True)
     assert {*done.stdout.split()} == {"howlate", "howlate.system", "howlate.system.version"}

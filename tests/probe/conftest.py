@@ -11,6 +11,7 @@ import pytest
 
 from lacks import AS_ROOT, MACHINE, skip
 from probe.drive import probe_path
+from processes import completed
 
 
 @pytest.fixture(scope="session")
@@ -36,11 +37,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         skip("root's right to mount", AS_ROOT)
     folder = tmp_path / "small"
     folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "howlate-test", str(folder)],
-        capture_output=True,
-        text=True,
-    )
+    mounted = completed(["mount", "-t", "tmpfs", "-o", "size=64k", "howlate-test", str(folder)])
     if mounted.returncode != 0:
         skip(f"the right to mount ({mounted.stderr})", MACHINE)
     yield folder

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from howlate.store.stream import Header, StreamReader, Totals
+from processes import completed
 
 Numbers = npt.NDArray[np.int64]
 
@@ -40,14 +41,7 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """The probe with these words, to its end; `given` on its standard input. `prepared` is called in its process
     before it starts."""
-    return subprocess.run(
-        [*before, probe_path(), *words],
-        input=given,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        preexec_fn=prepared,
-    )
+    return completed([*before, probe_path(), *words], input=given, timeout=120, preexec_fn=prepared)
 
 
 def as_nobody(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -57,7 +51,7 @@ def as_nobody(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         shutil.copy(probe_path(), copy)
     ordinary = ["nice", "-n", str(-os.nice(0))]  # from a higher one, the suite's perhaps, nobody comes back
     line = [*ordinary, "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", str(copy), *words]
-    return subprocess.run(line, capture_output=True, text=True, timeout=60)
+    return completed(line, timeout=60)
 
 
 def cell(done: subprocess.CompletedProcess[str]) -> Any:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from probe.drive import probe_path
-from processes import children_of
+from processes import children_of, completed
 
 ROOT = os.geteuid() == 0
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
@@ -99,4 +99,4 @@ def of_session(leader: int) -> list[int]:
 
 def load_once(*words: str, before: list[str] | None = None) -> subprocess.CompletedProcess[str]:
     command = [*(before or []), str(probe_path()), "load", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+    return completed(command, timeout=120)

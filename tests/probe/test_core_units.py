@@ -1,11 +1,10 @@
 """The unit tests with the own headers of a real-time core beside Linux ran, or the reason why they could not."""
 
-import subprocess
-
 import pytest
 
 from howlate.system.paths import ROOT
 from lacks import KERNEL, skip
+from processes import completed
 
 UNIT = ROOT / "build" / "unit" / "probe-unit"
 NEEDS = {
@@ -18,12 +17,10 @@ NEEDS = {
 def test_a_cores_unit_tests_pass_with_its_own_headers(core: str) -> None:
     if not UNIT.exists():
         skip("the unit tests", "./dev test")
-    listed = subprocess.run(
-        [str(UNIT), "--list-test-suites"], capture_output=True, text=True, check=True
-    ).stdout
+    listed = completed([str(UNIT), "--list-test-suites"], check=True).stdout
     assert "[doctest]" in listed
     if core not in listed.splitlines():
         skip(NEEDS[core], KERNEL)
     argv = [str(UNIT), f"--test-suite={core}"]
-    ran = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+    ran = completed(argv, timeout=120)
     assert ran.returncode == 0, ran.stdout + ran.stderr

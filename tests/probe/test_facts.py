@@ -10,13 +10,14 @@ from pathlib import Path
 from howlate.doctor import Facts, examine
 from howlate.settings import settings
 from probe.drive import probe_path
+from processes import completed
 
 PROBE = probe_path()
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "machines"
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([str(PROBE), "facts", *words], capture_output=True, text=True, check=False)
+    return completed([str(PROBE), "facts", *words])
 
 
 def captured(*words: str) -> Facts:

@@ -18,7 +18,7 @@ import pytest
 
 from lacks import AS_ROOT, KERNEL, lack, skip
 from probe.drive import probe_path, run, running
-from processes import children_of, guardian_of, is_running, journals_of, until, with_word
+from processes import children_of, completed, guardian_of, is_running, journals_of, until, with_word
 from trace_state import tracing
 
 PROBE = probe_path()
@@ -149,7 +149,7 @@ def test_it_outlives_a_kill_by_name(before: str, tmp_path: Path, how: str) -> No
         skip("pkill or unshare", "apt-get install procps util-linux")
     words = map(str, (PROBE, other(before), tmp_path / "out", how, MIGRATION))
     unshared = ["unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", IN_A_WORLD_OF_ITS_OWN, *words]
-    done = subprocess.run(unshared, capture_output=True, text=True, timeout=120)
+    done = completed(unshared, timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stdout not in ("", before)
     assert MIGRATION.read_text() == before and not journals()

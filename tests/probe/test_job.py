@@ -13,7 +13,7 @@ import pytest
 
 from lacks import needs_program
 from probe.drive import probe_path, read_stream, run
-from processes import children_of, until, with_word
+from processes import children_of, completed, until, with_word
 
 pytestmark = pytest.mark.beside
 
@@ -126,7 +126,7 @@ def test_a_line_that_ends_while_it_is_looked_for_ends_the_wait(probe: Path, tmp_
         "--out",
         tmp_path / "out",
     ]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=30)
+    done = completed(argv, timeout=30)
     assert (done.returncode, done.stdout) == (0, "line 0: 0\n"), done.stderr
 
 

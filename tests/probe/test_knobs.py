@@ -13,7 +13,7 @@ import pytest
 
 from lacks import KERNEL, MACHINE, needs_root, skip
 from probe.drive import probe_path, read_stream
-from processes import children_of, guardian_of, journals_of, kill_unguarded, until
+from processes import children_of, completed, guardian_of, journals_of, kill_unguarded, until
 
 PROBE = probe_path()
 RT_RUNTIME = Path("/proc/sys/kernel/sched_rt_runtime_us")
@@ -77,12 +77,12 @@ def hold() -> Iterator[Hold]:
 
 def restore(*before: str, **more: str) -> subprocess.CompletedProcess[str]:
     argv = [*before, str(PROBE), "restore"]
-    return subprocess.run(argv, env={**os.environ, **more}, capture_output=True, text=True, check=False)
+    return completed(argv, env={**os.environ, **more})
 
 
 def available() -> dict[str, str]:
     """Every knob and why it cannot be set here ("" = it can)."""
-    listed = subprocess.run([str(PROBE), "list", "--json"], capture_output=True, text=True, check=True)
+    listed = completed([str(PROBE), "list", "--json"], check=True)
     return {knob["name"]: knob["reason"] for knob in json.loads(listed.stdout)["knobs"]}
 
 
@@ -216,7 +216,7 @@ def test_a_deadline_task_is_pinned_in_an_exclusive_cpuset(tmp_path: Path) -> Non
     path = tmp_path / "stream"
     words = ["--policy", "deadline:100us:1ms:1ms", "--knob", f"cpuset={last}", "--activations", "200"]
     argv = [str(PROBE), "cyclic", *words, "--json", "--stream", str(path)]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    done = completed(argv)
     if done.returncode == 3:
         skip(done.stderr, KERNEL)  # cgroup v2, or no bandwidth left
     assert done.returncode == 0, done.stderr
@@ -237,7 +237,7 @@ def test_the_stream_says_that_a_knob_was_restored(tmp_path: Path) -> None:
         skip("transparent huge pages that are not off already", KERNEL)
     words = ["--knob", "thp=never", "--activations", "20", "--policy", "other", "--quiet", "--stream"]
     argv = [str(PROBE), "cyclic", *words, str(tmp_path / "stream")]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    done = completed(argv)
     assert done.returncode == 0, done.stderr
     stream = read_stream(tmp_path / "stream")
     assert stream.trailer is not None
@@ -345,9 +345,7 @@ def test_probes_with_state_folders_of_their_own_know_of_each_others_knobs(hold: 
 def test_knobs_that_cannot_be_set_here_say_why() -> None:
     for name, reason in available().items():
         if reason:
-            process = subprocess.run(
-                [str(PROBE), "hold", "--knob", f"{name}=1"], capture_output=True, text=True, check=False
-            )
+            process = completed([str(PROBE), "hold", "--knob", f"{name}=1"])
             assert process.returncode == 3
             assert name in process.stderr
 
@@ -356,8 +354,6 @@ def test_without_root_a_knob_is_refused_with_the_remedy(tmp_path: Path) -> None:
     argv = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", str(PROBE)]
     if subprocess.run([*argv, "--version"], capture_output=True, check=False).returncode != 0:
         skip("a checkout that other users may read", MACHINE)
-    process = subprocess.run(
-        [*argv, "hold", "--knob", "rt_throttling=off"], capture_output=True, text=True, check=False
-    )
+    process = completed([*argv, "hold", "--knob", "rt_throttling=off"])
     assert process.returncode == 3
     assert "Run as root" in process.stderr

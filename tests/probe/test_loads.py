@@ -11,6 +11,7 @@ import pytest
 from lacks import needs_root
 from probe.drive import probe_path
 from probe.loads_drive import NOBODY, ROOT, come_first, load_once, running
+from processes import completed
 
 AHEAD = ",nice=-20" if ROOT else ""
 
@@ -75,7 +76,7 @@ def test_rights_that_lack_are_named(probe: Path, everybodys: Path) -> None:
     binary = everybodys / "howlate-probe"
     shutil.copy2(probe, binary)
     for option, word in (("--nice=-5", "ulimit -e"), ("--policy=fifo:10", "cap_sys_nice")):
-        done = subprocess.run(
+        done = completed(
             [
                 *NOBODY,
                 "prlimit",
@@ -88,8 +89,6 @@ def test_rights_that_lack_are_named(probe: Path, everybodys: Path) -> None:
                 "--duration",
                 "1s",
             ],
-            capture_output=True,
-            text=True,
             timeout=60,
         )
         assert done.returncode == 3, done.stderr
@@ -137,10 +136,7 @@ def test_what_cannot_be_is_one_sentence(probe: Path, words: list[str], code: int
 def test_none_stands_alone_and_does_nothing(probe: Path) -> None:
     done = load_once("none", "--duration", "200ms", "--json")
     assert done.returncode == 0 and json.loads(done.stdout)["units"] == 0
-    refused = subprocess.run(
-        [str(probe_path()), "cyclic", "--load", "none", "--load", "cpu:50", "--activations", "10"],
-        capture_output=True,
-        text=True,
-        timeout=60,
+    refused = completed(
+        [str(probe_path()), "cyclic", "--load", "none", "--load", "cpu:50", "--activations", "10"], timeout=60
     )
     assert refused.returncode == 2 and "none" in refused.stderr

@@ -9,7 +9,7 @@ import pytest
 
 from probe.drive import probe_list, probe_path
 from probe.loads_drive import of_session, running
-from processes import children_of, is_running, until
+from processes import children_of, completed, is_running, until
 
 pytestmark = pytest.mark.beside
 
@@ -76,7 +76,7 @@ def test_a_load_does_not_outlive_a_killed_probe(probe: Path) -> None:
 
 def test_a_load_that_cannot_start_ends_the_test_with_its_own_sentence(probe: Path) -> None:
     words = ["--load", "cpu:10", "--load", "disk:1MiB/s,directory=/not/there", "--duration", "1s"]
-    done = subprocess.run([str(probe_path()), "cyclic", *words], capture_output=True, text=True, timeout=120)
+    done = completed([str(probe_path()), "cyclic", *words], timeout=120)
     assert done.returncode == 3
     assert "/not/there" in done.stderr and "disk:1MiB/s" in done.stderr
     assert "Traceback" not in done.stderr and done.stderr.count("\n") == 1

@@ -5,13 +5,13 @@ import re
 import shutil
 import signal
 import statistics
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from lacks import AS_ROOT, needs_program, skip
 from probe.loads_drive import NOBODY, ROOT, of_session, running
+from processes import completed
 
 
 def test_hackbench_counts_its_messages_and_times_its_runs(probe: Path) -> None:
@@ -77,9 +77,7 @@ def test_hackbench_takes_as_long_as_the_known_one(probe: Path) -> None:
     """Runs in turn on the same machine; the ratio of the medians is printed."""
     ours, theirs = [], []
     for _ in range(3):
-        done = subprocess.run(
-            ["hackbench", "-g", "4", "-l", "100"], capture_output=True, text=True, timeout=120
-        )
+        done = completed(["hackbench", "-g", "4", "-l", "100"], timeout=120)
         match = re.search(r"Time: ([0-9.]+)", done.stdout)
         assert match is not None, done.stdout
         theirs.append(float(match.group(1)))
@@ -98,10 +96,8 @@ def test_a_limit_of_tasks_is_a_sentence(probe: Path, everybodys: Path) -> None:
         skip("root's rights, to give them up", AS_ROOT)
     binary = everybodys / "howlate-probe"
     shutil.copy2(probe, binary)
-    done = subprocess.run(
+    done = completed(
         [*NOBODY, "prlimit", "--nproc=30:30", str(binary), "load", "hackbench:10", "--duration", "1s"],
-        capture_output=True,
-        text=True,
         timeout=60,
     )
     assert done.returncode == 3

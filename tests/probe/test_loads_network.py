@@ -9,7 +9,7 @@ import pytest
 
 from lacks import AS_ROOT, KERNEL, needs_root, skip
 from probe.loads_drive import NOBODY, ROOT, running
-from processes import children_of, until
+from processes import children_of, completed, until
 
 pytestmark = pytest.mark.beside
 
@@ -79,23 +79,15 @@ def test_the_network_load_falls_back_to_loopback_and_says_so(probe: Path, everyb
     if subprocess.run([*before, setting], capture_output=True).returncode != 0:
         skip("user namespaces", KERNEL)
     words = ["load", "network:100", "--duration", "1s", "--json"]
-    done = subprocess.run(
-        [*before, f'{setting} && exec "$0" "$@"', str(binary), *words],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = completed([*before, f'{setting} && exec "$0" "$@"', str(binary), *words], timeout=60)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["results"]["path"] == "loopback" and told["results"]["received"] > 0
     (warning,) = told["warnings"]
     assert "over loopback" in warning and "max_net_namespaces" in warning
     assert warning in done.stderr and done.stderr.count("\n") == 1
-    refused = subprocess.run(
-        [*before, f'{setting} && exec "$0" "$@"', str(binary), *words, "--path=veth"],
-        capture_output=True,
-        text=True,
-        timeout=60,
+    refused = completed(
+        [*before, f'{setting} && exec "$0" "$@"', str(binary), *words, "--path=veth"], timeout=60
     )
     assert refused.returncode == 3 and refused.stdout == ""
     assert "max_net_namespaces" in refused.stderr and refused.stderr.count("\n") == 1
@@ -105,12 +97,7 @@ def test_the_network_load_falls_back_to_loopback_and_says_so(probe: Path, everyb
 def test_the_network_load_works_without_rights_or_says_why_not(probe: Path, everybodys: Path) -> None:
     binary = everybodys / "howlate-probe"
     shutil.copy2(probe, binary)
-    done = subprocess.run(
-        [*NOBODY, str(binary), "load", "network:100", "--duration", "1s", "--json"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = completed([*NOBODY, str(binary), "load", "network:100", "--duration", "1s", "--json"], timeout=60)
     if done.returncode == 0:
         told = json.loads(done.stdout)
         assert told["results"]["path"] in ("veth", "loopback") and told["results"]["received"] > 0

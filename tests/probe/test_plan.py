@@ -1,11 +1,12 @@
 """`howlate-probe plan`: each option has one rule, the one by which the test itself would refuse it."""
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from processes import completed
 
 from .drive import run
 
@@ -130,11 +131,8 @@ def test_a_duration_below_the_window_is_warned_of(probe: Path) -> None:
 
 
 def test_a_spinning_timer_on_an_only_cpu_is_not_possible(probe: Path) -> None:
-    alone = subprocess.run(
-        ["taskset", "-c", "0", str(probe), "plan", json.dumps(["cyclic", "--timer=spin"])],
-        capture_output=True,
-        text=True,
-        check=True,
+    alone = completed(
+        ["taskset", "-c", "0", str(probe), "plan", json.dumps(["cyclic", "--timer=spin"])], check=True
     )
     assert json.loads(alone.stdout)["exit_code"] == 3
 

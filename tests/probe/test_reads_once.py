@@ -2,13 +2,13 @@
 
 import json
 import re
-import subprocess
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from lacks import needs_program
+from processes import completed
 
 from .drive import probe_path
 
@@ -22,7 +22,7 @@ def calls(folder: Path, *words: str, given: str = "") -> list[str]:
     """The system calls of one call of the probe, a line each."""
     trace = folder / "trace"
     command: list[str | Path] = ["strace", "-qq", "-o", trace, "-e", "trace=openat,bpf", probe_path(), *words]
-    done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=60)
+    done = completed(command, input=given, timeout=60)
     assert done.returncode == 0, done.stderr
     return trace.read_text().splitlines()
 

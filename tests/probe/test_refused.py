@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from howlate.system.paths import probe_path
+from processes import completed
 
 pytestmark = pytest.mark.beside
 TIMERS = ("timerfd", "epoll_timerfd", "epoll_pwait2", "io_uring", "timer_create")
@@ -15,13 +16,7 @@ FILES = range(4, 12)
 
 def run(timer: str, files: int, *more: str) -> subprocess.CompletedProcess[str]:
     argv = ["prlimit", f"--nofile={files}", str(probe_path()), "cyclic", f"--timer={timer}"]
-    return subprocess.run(
-        [*argv, "--period=1ms", "--activations=5", *more],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    return completed([*argv, "--period=1ms", "--activations=5", *more], timeout=60)
 
 
 @pytest.mark.parametrize("timer", TIMERS)

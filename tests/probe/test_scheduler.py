@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 
 from lacks import AS_ROOT, lack, needs_root, needs_two_cpus, skip
 from probe.drive import Stream, cell, read_stream, run, running, threads_of
+from processes import completed
 
 CPUS = sorted(os.sched_getaffinity(0))
 
@@ -174,7 +174,7 @@ def _as_another(probe: Path, folder: Path, before: tuple[str, ...], *words: str)
     shutil.copy(probe, own)
     own.chmod(0o755)
     argv: list[str | Path] = [*before, *ANOTHER, own, *words]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=120, cwd="/")
+    done = completed(argv, timeout=120, cwd="/")
     assert done.returncode == 3
     return done.stderr
 

@@ -3,15 +3,13 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from howlate.system import paths as places
 from probe.drive import cell, read_stream, run, running
-from processes import children_of
+from processes import children_of, completed, environment
 
 
 def test_its_rows_are_the_rounds_that_the_load_made(probe: Path, tmp_path: Path) -> None:
@@ -99,11 +97,9 @@ def test_the_host_stores_the_rounds_as_any_other_column(probe: Path, tmp_path: P
         'schema = 1\nid = "alone"\ntitle = "t"\nquestion = "q?"\ntest = "unmeasured"\n'
         '[settings]\nduration = "1500ms"\n[axes]\nload = ["hackbench:1,loops=20", "cpu:20"]\n'
     )
-    done = subprocess.run(
+    done = completed(
         [sys.executable, "-m", "howlate", "run", study, "--out", tmp_path / "run"],
-        env={**os.environ, "PYTHONPATH": str(places.ROOT / "src"), "HOWLATE_PROBE": str(probe)},
-        capture_output=True,
-        text=True,
+        env=environment(HOWLATE_PROBE=str(probe)),
         timeout=120,
     )
     assert done.returncode == 0, done.stderr

@@ -13,6 +13,7 @@ import pytest
 from howlate.system.paths import ROOT
 from lab.equipped import HOLDING
 from probe.drive import probe_path
+from processes import completed
 
 SOURCE = """\
 #include "timers/work.cpp"
@@ -46,7 +47,7 @@ def compilers() -> list[tuple[str, str]]:
 
 
 def _said(*argv: str | Path) -> str:
-    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+    return completed(argv, check=True).stdout
 
 
 def loops(file: Path, prefix: str = "") -> list[list[str]]:

@@ -1,7 +1,6 @@
 """The thesis's configuration becomes settings: every key arrives, in howlate's units, or is refused."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from howlate.plan.settings import decode_settings
 from howlate.published.formats.tut_ini import SECTIONS, convert
 from howlate.system.paths import probe_path
 from howlate.targets.local import LocalTarget
+from processes import completed
 
 MADE = """; a made file with the study's keys
 iterations = 2000
@@ -140,13 +140,10 @@ def test_the_parameters_are_the_probe_s() -> None:
 
 def test_the_command_writes_settings(tmp_path: Path) -> None:
     (tmp_path / "config.ini").write_text(MADE)
-    done = subprocess.run(
+    done = completed(
         [sys.executable, "-m", "howlate", "import", "config.ini"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert (done.returncode, done.stdout) == (0, "config.toml\n"), done.stderr
     assert "note: " in done.stderr

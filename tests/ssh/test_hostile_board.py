@@ -16,7 +16,7 @@ from howlate.errors import HowlateError
 from howlate.targets import _flow, _link, _samples, ssh
 from howlate.targets._target import Outcome
 from howlate.targets.ssh import SshTarget
-from processes import until, with_word
+from processes import environment, until, with_word
 from ssh.server import Server, alone_where_shared, serving
 from ssh.sessions import opened
 from targets.cells import cell_of, nothing
@@ -292,9 +292,8 @@ def test_howlate_ends_at_sigterm_wherever_it_waits(
     (tmp_path / "study.toml").write_text(STUDY)
     more = {"run": [str(tmp_path / "study.toml"), "--out", str(tmp_path / "run")], "doctor": []}[words[0]]
     argv = [sys.executable, "-m", "howlate", *words, *more, "--target", board.server.target]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     with (tmp_path / "said").open("w") as said:
-        process = subprocess.Popen(argv, env=environment, stdout=said, stderr=said, cwd=tmp_path)
+        process = subprocess.Popen(argv, env=environment(), stdout=said, stderr=said, cwd=tmp_path)
         try:
             assert until(lambda: when in board.asked or process.poll() is not None, 120)
             assert process.poll() is None, (tmp_path / "said").read_text()

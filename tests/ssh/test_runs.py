@@ -1,16 +1,14 @@
 """howlate's own commands over SSH to a real sshd on loopback: what is measured there, interrupted and continued."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 from howlate.errors import ExitCode
-from howlate.system.paths import ROOT
 from lacks import KERNEL, MACHINE, needs_root, skip
-from processes import until
+from processes import completed, environment, until
 from ssh import server as servers
 from ssh.server import Server, alone_where_shared
 
@@ -18,14 +16,7 @@ pytestmark = alone_where_shared()
 
 
 def howlate(*words: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    return subprocess.run(
-        [sys.executable, "-m", "howlate", *words],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return completed([sys.executable, "-m", "howlate", *words], env=environment())
 
 
 def test_a_study_runs_there_and_the_doctor_looks_there(server: Server, tmp_path: Path) -> None:
@@ -95,9 +86,8 @@ def test_an_interrupted_run_leaves_nothing_there_and_goes_on(server: Server, tmp
         '[settings]\npolicy = "other"\nactivations = "2500"\nperiod = "1ms"\n[axes]\nload = ["none"]\n'
     )
     words = ["run", str(tmp_path / "study.toml"), "--target", server.target, "--out", str(tmp_path / "run")]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     argv = [sys.executable, "-m", "howlate", *words]
-    with subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(argv, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert until(lambda: any((folder / "cell-1/out/0/stream").exists() for folder in server.folders()))
         process.send_signal(signal.SIGINT)
         errors = process.communicate()[1]

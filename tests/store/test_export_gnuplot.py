@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ from howlate.errors import UsageError
 from howlate.store.export.gnuplot import HIGH
 from howlate.store.run_folder import RunFolder
 from made_pictures import Pixels, of_colour, pixels_of
+from processes import completed
 
 from .exports import ABSENT, doubtful, exporter, hackbench
 from .runs import a_folder
@@ -25,9 +25,7 @@ def drawn(folder: Path, run: RunFolder) -> dict[str, Pixels]:
     """The pictures that gnuplot makes of a run; it must say nothing."""
     folder.mkdir()
     exporter("gnuplot")(run, folder / "x.gp", ())
-    done = subprocess.run(
-        ["gnuplot", str(folder / "x.gp")], capture_output=True, text=True, check=False, timeout=120
-    )
+    done = completed(["gnuplot", str(folder / "x.gp")], timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     return {path.stem.removeprefix("x-"): pixels_of(path) for path in folder.glob("*.png")}
 
@@ -71,9 +69,7 @@ def test_gnuplot_draws_the_script_without_change(tmp_path: Path) -> None:
         "# b thread 0\n0 50 70\n7 60 80\n",
     ]
     for where, script in ((tmp_path, folder / "x.gp"), (folder, Path("x.gp"))):
-        done = subprocess.run(
-            ["gnuplot", str(script)], cwd=where, capture_output=True, text=True, check=False
-        )
+        done = completed(["gnuplot", str(script)], cwd=where)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
         assert sorted(path.name for path in folder.iterdir()) == ["x-cs1.png", "x-wait.png", "x.dat", "x.gp"]
         for name in ("x-cs1.png", "x-wait.png"):

@@ -14,6 +14,7 @@ from howlate.model.loaded import RunContent
 from howlate.store.checksums import write_checksums
 from howlate.store.loaded import load_run
 from howlate.store.run_folder import RunFolder
+from processes import completed
 from store.runs import a_folder
 from store.streams import stream
 
@@ -69,7 +70,7 @@ def test_show_asks_no_database(tmp_path: Path, options: list[str]) -> None:
         "sys.exit(', '.join(name for name in late if name in sys.modules) or 0)"
     )
     argv = [sys.executable, "-c", code, "show", str(path), *options]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    done = completed(argv, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
 
 

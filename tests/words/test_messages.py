@@ -3,7 +3,6 @@
 import json
 import re
 import string
-import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -19,6 +18,7 @@ from howlate.words.rooms import messages_of_results
 from howlate.words.say import AND_MORE, english, from_json, remedy, say, statement_of, to_json
 from howlate.words.statement import MESSAGES, Message, Statement
 from messages import every_message, import_all, in_place, said_in
+from processes import completed
 
 NAMES = st.text("abcdefghijklmnopqrstuvwxyz{}%`:0123456789", min_size=1, max_size=12)
 NUMBERS = st.integers(0, 10**12) | st.floats(0, 1e12, allow_nan=False)
@@ -179,7 +179,7 @@ def test_a_stored_statement_is_said_in_the_readers_language_before_anything_else
         "from howlate.words.language import speak; from howlate.words.say import from_json, say; "
         f"speak('de'); print(say(from_json({stored})))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = completed([sys.executable, "-c", code], check=True)
     assert done.stdout == "außerhalb des Aufwärmens gibt es keinen Messwert.\n"
 
 
