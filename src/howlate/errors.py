@@ -36,7 +36,6 @@ class HowlateError(Exception):
 
     @property
     def message(self) -> str:
-        """What is wrong, in English."""
         return say.english(self.statement)
 
     @property

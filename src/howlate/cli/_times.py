@@ -15,7 +15,6 @@ def limit_text(option: str, text: str) -> str:
 
 
 def duration_ns(option: str, text: str) -> int:
-    """A time with its unit."""
     from howlate.model.units import parse_duration_ns
 
     return _parsed(option, text, parse_duration_ns)

@@ -98,7 +98,6 @@ class Comparison:
     differences: tuple[Difference, ...]
     kernels: tuple[MeasuredKernel, ...]
     documents: tuple[PrintedDocument, ...] = ()
-    """The documents that are shown with it."""
 
     @property
     def sides(self) -> tuple[str, ...]:

@@ -46,7 +46,6 @@ class Effort:
     """The activations that show a rate of misses to be tolerable."""
 
     true_rate: float
-    """The machine's rate."""
     misses: int
     """The largest number of misses with which it passes."""
     activations: int

@@ -45,7 +45,6 @@ def judge(directions: Sequence[Direction]) -> Judged:
 STEADY = "stddev"
 
 Judgements = Sequence[tuple[Block, Decision]]
-"""The decision at each point."""
 
 RATIO = message("ratio.interval", "ratio {ratio}, 95 % interval from {low:significant} to {high:significant}")
 RATIO_FROM = message("ratio.from", "ratio {ratio}, 95 % interval from {low:significant} on")

@@ -26,7 +26,6 @@ class Topic:
     sides: tuple[str, ...]
     virtual: bool
     preemption: tuple[str, ...]
-    """The preemption model of each side."""
     is_published: bool = False
     """Whether a study's document stands beside it."""
 

@@ -35,7 +35,6 @@ def _section(section: Section) -> str:
 
 
 def item_html(item: Item) -> str:
-    """One item of a section."""
     if isinstance(item, Sheet):
         return sheet_html(item)
     if isinstance(item, Texts):
@@ -58,7 +57,6 @@ def noted(caution: Text) -> str:
 
 
 def sources(text: Text) -> str:
-    """Links to the documentation of what is stated."""
     return "".join(map(source_link, doc_links.of_text(text)))
 
 

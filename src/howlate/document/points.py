@@ -27,7 +27,6 @@ class Points:
     cells: Sequence[CellContent]
     """All that were grouped."""
     cases: Sequence[tuple[ExplainedCase, ...]]
-    """The cases of each cell."""
 
     @classmethod
     def of(

@@ -203,7 +203,6 @@ def on_demand(drawn: Sequence[ChartItem]) -> Iterator[Item]:
 
 
 def folded_charts(drawn: Sequence[ChartItem]) -> Iterator[Folded]:
-    """Charts on demand, by their titles."""
     titles = dict.fromkeys(text_of(d.figure.title if isinstance(d.figure, Figure) else "") for d in drawn)
     if drawn:
         named = text_of(Listed(tuple(filter(None, titles)), ", "))

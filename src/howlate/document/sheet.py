@@ -169,7 +169,6 @@ def plain_text(text: str) -> str:
 
 
 def labels(key: str, heading: str, texts: Iterable[str]) -> Column:
-    """A column that names the rows."""
     return Column(key, heading, tuple(SheetCell(text) for text in texts), label=True)
 
 

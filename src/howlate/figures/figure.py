@@ -34,7 +34,6 @@ class Subject:
     cases: tuple[ExplainedCase, ...] = ()
     """Its explained samples, the worst first."""
     end: Text = ""
-    """What is said at the end of its row."""
 
 
 Shows = Literal["cells", "pooled", "worst", "points", "sides"]

@@ -18,7 +18,6 @@ TICKS_ABOUT = 8
 
 
 def frame(panel: Panel, ident: str) -> str:
-    """One panel's SVG."""
     picture = panel.picture
     return el(
         "svg",

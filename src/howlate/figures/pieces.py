@@ -31,7 +31,6 @@ def from_bottom(share: float) -> int:
 def picture_of(
     pieces: Sequence[Piece], x: Scale, y_ticks: Sequence[tuple[float, Text]], width: float, height: float
 ) -> Picture:
-    """All pieces, one on top of the other."""
     return Picture(
         x=x,
         y_ticks=y_ticks,

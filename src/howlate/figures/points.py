@@ -70,7 +70,6 @@ def points_of(subjects: Sequence[Subject]) -> list[Point]:
 
 
 def varying(points: Sequence[Point]) -> list[str]:
-    """Labels in which the points differ."""
     names = dict.fromkeys(name for p in points for name in p.labels)
     return [name for name in names if len({p.labels.get(name) for p in points}) > 1]
 

@@ -113,7 +113,6 @@ def _step(rough: float) -> float:
 
 
 def tick_text(value: float, kind: AxisKind, largest: float) -> str:
-    """A tick's text."""
     if kind == "ns":
         return time_tick(value)
     if kind == "s":

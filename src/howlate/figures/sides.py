@@ -36,7 +36,6 @@ class Spot:
 
 
 def spots_of(subjects: Sequence[Subject]) -> list[Spot]:
-    """The spots that have a valid repetition."""
     spots = []
     for subject in subjects:
         group = subject.group
@@ -47,7 +46,6 @@ def spots_of(subjects: Sequence[Subject]) -> list[Spot]:
 
 
 def measured(spots: Sequence[Spot]) -> list[Spot]:
-    """The spots whose columns are latencies."""
     return [spot for spot in spots if spot.subject.summary.test != UNMEASURED]
 
 
@@ -65,7 +63,6 @@ def titles_of(spots: Sequence[Spot], without: Sequence[str] = ()) -> Callable[[M
 
 
 def columns_of(spot: Spot) -> list[str]:
-    """The measured columns with information."""
     assert spot.subject.group is not None
     columns: dict[str, bool] = {}
     for cell in spot.subject.group.counted:
@@ -75,7 +72,6 @@ def columns_of(spot: Spot) -> list[str]:
 
 
 def maxima(spot: Spot, column: str) -> Spread | None:
-    """The maxima of the valid repetitions."""
     assert spot.subject.group is not None
     return spread_of(
         [

@@ -51,7 +51,6 @@ class StripAxis:
 
     @property
     def mark(self) -> int | None:
-        """The column of the deadline."""
         return self._plain(self.deadline_ns) if self.deadline_ns else None
 
     def place(self, ns: float) -> int:

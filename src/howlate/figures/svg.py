@@ -38,7 +38,6 @@ def number(value: str | int | float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as an SVG length."""
     return f"{share * 100:.3f}".rstrip("0").rstrip(".") + "%"
 
 

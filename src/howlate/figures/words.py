@@ -39,12 +39,10 @@ def names_of(subjects: Sequence[Subject]) -> tuple[Caption, Caption, Caption]:
 
 
 def title_of_column(column: str) -> Caption:
-    """A column as a heading."""
     return Caption(column_title(column))
 
 
 def words_of_column(column: str) -> Caption:
-    """A column inside a sentence."""
     return Caption(column_words(column))
 
 

@@ -114,7 +114,6 @@ class KnownRun:
         )
 
     def facts_of(self, cell: KnownCell) -> Mapping[str, Any]:
-        """The facts of the machine that measured a cell."""
         return self.machines.get(cell.labels.get("kernel", "") if self.several else "", {})
 
 

@@ -152,7 +152,6 @@ def _scores(rows: Reals) -> Reals:
 
 
 def _middle(rows: Reals) -> Reals:
-    """The median of each row."""
     ordered, count = np.sort(rows, axis=1), rows.shape[1]
     middle: Reals = (ordered[:, (count - 1) // 2] + ordered[:, count // 2]) / 2
     return middle[:, np.newaxis]

@@ -70,7 +70,6 @@ class RecordedCell:
     before: Sequence[Sequence[str]]
     """The lines of its job that prepare it."""
     line: Sequence[str]
-    """The line that measures it."""
     activations: Activations
 
 

@@ -62,7 +62,6 @@ class Failure:
 
     @property
     def message(self) -> str:
-        """What went wrong, in English."""
         return say.english(self.statement)
 
     @property
@@ -107,7 +106,6 @@ class Tally:
 
     @classmethod
     def of(cls, summaries: Sequence[CellSummary], failures: Iterable[Failure]) -> Tally:
-        """The tally of all whole cells of a run."""
         valid = any(summary.valid for summary in summaries)
         return cls(
             len(summaries),
@@ -184,7 +182,6 @@ def execute(
 
 
 def pace_of(cells: Iterable[Cell], target: Target) -> Pace:
-    """The pace of cells that the target measures."""
     return Pace({cell.id: (kind_of(cell), target.cost_s(cell)) for cell in cells}, target.parallel)
 
 
@@ -348,7 +345,6 @@ class _Work:
                 self._busy += 1
 
     def _measure(self, begun: _Begun) -> Outcome:
-        """Runs in a thread of the pool."""
         try:
             return self._target.run_cell(
                 begun.cell, begun.stream, lambda progress: self._events.put((begun.cell, progress))

@@ -95,7 +95,6 @@ def twice(what: str, name: str, remedy: str) -> Statement:
 
 
 def kind_of(value: object) -> str:
-    """The kind of a decoded value, in words."""
     for kind in (bool, int, float, str, list, dict):
         if isinstance(value, kind):
             return _KIND[kind]
@@ -123,7 +122,6 @@ class Table:
         return self.fail(_for(self.error, WRONG_VALUE(key=key, kind=kind, given=given, example=example)))
 
     def only(self, *names: str) -> None:
-        """Refuse unknown keys."""
         for key in self.values:
             if key not in names:
                 raise self.fail(UNKNOWN_KEY(key=key, hint=suggestion(key, names)))
@@ -165,7 +163,6 @@ class Table:
         return Table(self.mapping(name, required=required), self.file, place, self.error)
 
     def tables(self, name: str, *, required: bool = False) -> list[Table]:
-        """A list of tables."""
         place = f"{self.place}.{name}" if self.place else name
         tables = []
         for index, value in enumerate(self.items(name, required=required), 1):

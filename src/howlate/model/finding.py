@@ -45,7 +45,6 @@ class Finding:
 
     @property
     def text(self) -> str:
-        """What the check found, in English."""
         return say.english(self.statement)
 
     def to_json(self) -> dict[str, Any]:

@@ -62,7 +62,6 @@ class Run:
     knobs: Mapping[str, Any] = field(default_factory=dict)
     """The study's knobs; each cell records what was applied and read back."""
     versions: Mapping[str, str] = field(default_factory=dict)
-    """Versions of howlate and probe."""
     changes: Mapping[str, str] = field(default_factory=dict)
     """Changes of the study by `--set`, as given."""
     scale: float = 1.0
@@ -120,7 +119,6 @@ class Run:
         }
 
     def to_text(self) -> str:
-        """The text of run.json."""
         return json_text(sealed(self.to_json()))
 
     @classmethod

@@ -44,7 +44,6 @@ class Stated:
     """False where the figures contradict each other: none of them is used."""
 
     def ns(self, name: str) -> float | None:
-        """A figure in nanoseconds."""
         text: str | None = getattr(self, name)
         return None if text is None else float(Decimal(text) * self.unit_ns)
 

@@ -117,7 +117,6 @@ class Study:
         )
 
     def each(self, change: Callable[[Study], Study]) -> Study:
-        """The study with each of its pieces changed."""
         if not self.parts:
             return change(self)
         changed = [change(piece) for piece in self.pieces()]

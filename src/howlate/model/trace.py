@@ -113,10 +113,8 @@ class CellTrace:
     events: tuple[TraceEvent, ...] = field(repr=False)
     """Of all CPUs, in the order of time."""
     threads: Mapping[int, TracedTask]
-    """The measuring task of each thread."""
     names: TraceNames = field(default_factory=TraceNames, repr=False)
     recorded: tuple[str, ...] = ()
-    """The kinds of events that were recorded."""
     detail: str = ""
     """"few": without idle states and the timers' own interrupts; "all"; "" if nobody knows."""
     absent: tuple[str, ...] = ()

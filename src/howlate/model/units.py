@@ -98,7 +98,6 @@ def parse_count(text: str) -> int:
 
 
 def _refuse_too_large(text: str) -> None:
-    """Refuse an integer that is too large."""
     if re.fullmatch(r"[0-9]+", text):
         raise ValueError(f'"{printable(text)}" is too large; the largest number is {2**63 - 1}')
 

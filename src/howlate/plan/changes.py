@@ -222,7 +222,6 @@ def _listed(values: Iterable[Value]) -> str:
 
 
 def _scaled(name: str, value: Value, factor: float) -> str:
-    """The value times the factor."""
     text = value if isinstance(value, str) else str(value)
     exact = Fraction(factor).limit_denominator(10**9)
     try:

@@ -59,11 +59,9 @@ class MatrixPoint:
     study: Study
     """The study, without parts."""
     values: Mapping[str, Value]
-    """The values of its axes."""
     options: Mapping[str, Value]
     """The options as the study spells them."""
     can: Capabilities
-    """The capabilities of its machine."""
 
     @property
     def command(self) -> Command:

@@ -26,7 +26,6 @@ def find_test(name: str, capabilities: Capabilities) -> TestKind:
 
 
 def parameters_of(test: TestKind, capabilities: Capabilities) -> dict[str, Parameter]:
-    """The parameters that a study may set, by name."""
     return {p.name: p for p in (*capabilities.common, *test.params) if p.name not in OURS}
 
 

@@ -209,7 +209,6 @@ class Proof:
 
     @property
     def logged(self) -> int:
-        """How many of the probes were logged."""
         return sum(probe.path is not None for probe in self.probes)
 
     @property

@@ -85,7 +85,6 @@ def value_in(cell: Mapping[str, Any], field: str, unit: str) -> float | None:
 
 
 def is_nanoseconds(field: str) -> bool:
-    """Whether a field is a time in nanoseconds."""
     words = field.split(".")
     if words[0] == "columns" and len(words) > 2 and words[1].endswith("_ns"):
         return words[2] in OF_TIME or words[2] == "quantiles"

@@ -75,7 +75,6 @@ class PublishedColumn:
     means: str = ""
 
     def field_of(self, row: PublishedRow) -> str:
-        """The path for a row."""
         return self.field.replace(ROW_COLUMN, row.column)
 
 

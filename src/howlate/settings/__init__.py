@@ -20,7 +20,6 @@ from howlate.settings._setting import MachineSetting
 
 @cache
 def settings() -> Mapping[str, MachineSetting]:
-    """Every setting, by name."""
     names = [module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")]
     return {name: MachineSetting.of(importlib.import_module(f"{__name__}.{name}")) for name in sorted(names)}
 

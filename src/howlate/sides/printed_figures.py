@@ -40,7 +40,6 @@ class PrintedLine:
     table: str
     place: str
     title: str
-    """The title of the table."""
     samples: int
     """The samples of each row; 0 if the document does not say."""
     preemption: tuple[str, ...]

@@ -97,13 +97,11 @@ class Once:
     results: Mapping[str, float]
     """The loads' own results: "hackbench.run_ns"."""
     misses: int | None = None
-    """Misses of a stated deadline."""
     load_share: float | None = None
     """What the weakest of its loads achieved of what was expected of it; None without such a load."""
     starved: bool = False
     """A load was not there, as the study expects: no statement is made about it."""
     deadline: DeadlineSummary | None = None
-    """Its misses of the deadline."""
     resolution_ns: int = 1
     """A value v stands for a time from v up to, not including, v + resolution_ns."""
 

@@ -27,13 +27,11 @@ class ValueCounts:
 
     @classmethod
     def of(cls, samples: npt.ArrayLike) -> ValueCounts:
-        """The counts of an array of integers."""
         values, counts = np.unique(np.asarray(samples, np.int64), return_counts=True)
         return cls(values, counts.astype(np.int64))
 
     @property
     def n(self) -> int:
-        """The number of samples."""
         return int(self.counts.sum())
 
 

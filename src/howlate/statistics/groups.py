@@ -254,7 +254,6 @@ def is_grouped(run: Run | None, groups: Sequence[Group]) -> bool:
 
 
 def repetitions(run: Run | None, count: int = 2) -> str:
-    """The word for the repetitions of this run."""
     word = "seed" if run is not None and run.virtual else "repetition"
     return word if count == 1 else f"{word}s"
 

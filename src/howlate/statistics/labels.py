@@ -12,7 +12,6 @@ HEADINGS = {"cpu": "CPU", "late_policy": "late policy"}
 
 
 def heading(axis: str) -> str:
-    """An axis as a column's heading."""
     return HEADINGS.get(axis, axis.replace("_", " ").replace("-", " "))
 
 
@@ -39,7 +38,6 @@ def axes_that_vary(labels: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
 
 
 def varying(labels: Sequence[Mapping[str, str]]) -> list[str]:
-    """Labels in which the cells differ."""
     names = dict.fromkeys(name for cell in labels for name in cell)
     return [name for name in names if len({cell.get(name) for cell in labels}) > 1]
 

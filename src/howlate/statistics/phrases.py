@@ -37,7 +37,6 @@ FIGURES: Mapping[str, Caption] = {
     "stddev": Caption("standard deviation"),
     MISSES: Caption("share of missed deadlines"),
 }
-"""The compared figures."""
 
 
 def under(load: str) -> Statement:

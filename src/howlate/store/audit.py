@@ -36,7 +36,6 @@ class TableAudit:
     contradictions: dict[str, str] = field(default_factory=dict)
 
     def add(self, batch: Batch) -> None:
-        """Add the next batch of this table."""
         before, self.totals = self.totals, batch.totals
         now = self.totals
         if now.releases != now.rows_total + now.overruns + now.dropped:

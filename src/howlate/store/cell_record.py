@@ -228,7 +228,6 @@ class CellFile:
         )
 
     def probe_warnings(self) -> tuple[Statement, ...]:
-        """The probe's own warnings."""
         return _warnings(self.trailer)
 
     def _unwatched(self) -> str:

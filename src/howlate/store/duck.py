@@ -142,7 +142,6 @@ def _of_now(path: Path) -> tuple[str | int, ...]:
 
 
 def arrays(database: duckdb.DuckDBPyConnection, query: str) -> dict[str, npt.NDArray[Any]]:
-    """The columns of a query as arrays."""
     return dict(database.execute(query).fetchnumpy())
 
 

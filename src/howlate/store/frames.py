@@ -45,7 +45,6 @@ class End:
 
     @property
     def reason(self) -> str:
-        """Why, in English."""
         return english(self.statement)
 
 
@@ -68,7 +67,6 @@ def crc32c(data: bytes, seed: int = 0) -> int:
 
 
 def encode_frame(kind: int, table: int, payload: bytes) -> bytes:
-    """One frame as in the file."""
     if len(payload) > PAYLOAD_MAX:
         raise ValueError(f"a payload of {len(payload)} bytes is more than the {PAYLOAD_MAX} of a frame")
     head = _HEAD.pack(len(payload), kind, 0, table, 0)[:_CHECKED]

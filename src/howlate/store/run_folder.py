@@ -186,7 +186,6 @@ class RunFolder:
         return self.cells_path / f".{_checked(cell_id)}.part"
 
     def read_run(self) -> Run:
-        """run.json."""
         file = self.path / RUN
         with remedied(RESTORE):
             return Run.from_text(read_text(file, DamagedError), str(file))
@@ -207,7 +206,6 @@ class RunFolder:
         write_text(self.path / file, text)
 
     def write_console(self, file: str, text: str) -> None:
-        """Write what a guest wrote to its console."""
         with storing(self.path):
             make_folder((self.path / file).parent)
         write_text(self.path / file, text)

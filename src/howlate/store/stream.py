@@ -319,7 +319,6 @@ def _reading(name: str) -> Iterator[None]:
 
 
 def _json_object(frame: Frame, kind: int) -> dict[str, Any] | Statement:
-    """The JSON object of a frame of this kind, or why there is none."""
     if frame.kind != kind:
         return WRONG_FRAME(part="kind", given=frame.kind)
     try:

@@ -253,7 +253,6 @@ class _Samples:
         return names
 
     def counts(self, column: str) -> ValueCounts:
-        """How often each value of a column occurs."""
         frequencies = arrays(
             self.database,
             f"SELECT {column} AS v, {self.shape.number} AS n FROM {self.counted} AND {column} IS NOT NULL "
@@ -264,7 +263,6 @@ class _Samples:
         )
 
     def column(self, column: str, counts: ValueCounts, period_ns: int | None) -> ColumnSummary:
-        """The whole summary of one column."""
         time, index = self._of_largest(column, int(counts.values[-1])) if counts.n else (None, None)
         described = describe(counts, period_ns, time, index)
         return replace(described, max_by_cpu=self.max_by_cpu(column))

@@ -17,7 +17,6 @@ def studies() -> dict[str, Path]:
 
 
 def find_study(text: str) -> Study:
-    """A study by its id or its file."""
     if text.endswith(".toml") or "/" in text:
         return read_study(Path(text))
     known = studies()

@@ -68,7 +68,6 @@ class Escaping(io.TextIOWrapper):
 
 
 def draw(stream: TextIO, text: str) -> None:
-    """Write what howlate draws itself."""
     (stream.own if isinstance(stream, Escaping) else stream.write)(text)
 
 

@@ -35,7 +35,6 @@ __all__ = [
 
 
 def names() -> list[str]:
-    """The names of all backends."""
     return list(plugins(__name__))
 
 

@@ -447,7 +447,6 @@ class _Running:
     lease_end: float = 0.0
     refused: bool = False
     stream_bytes: int = 0
-    """The planned size of its stream."""
     report: Report | None = None
 
     @property

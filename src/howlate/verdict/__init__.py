@@ -1,4 +1,3 @@
 """PASS, FAIL or INCONCLUSIVE: what a run allows one to promise (docs/verdict.md)."""
 
 MOST_ROUNDS = 1_000
-"""The rounds of a run."""

@@ -129,7 +129,6 @@ def between_values(evidence: Evidence) -> bool:
 
 
 def _fewest_clusters(evidence: Evidence) -> int:
-    """The clusters of the repetition that has the fewest."""
     return min((sum(tail.clusters) for tail in evidence.tails if tail is not None), default=0)
 
 

@@ -48,7 +48,6 @@ ASSUMES_INPUTS = message(
 
 
 def rate_line(verdict: Verdict) -> Statement:
-    """The verdict on the rate of misses."""
     rate, asked = verdict.rate, verdict.question
     clauses: list[Statement | str] = [rate.outcome] if rate.outcome else []
     if verdict.evidence.virtual and not rate.forbids:

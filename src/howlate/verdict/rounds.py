@@ -20,7 +20,6 @@ from howlate.verdict.verdict import reach_s
 
 
 def possible(prepared: PlannedRun) -> list[Cell]:
-    """The cells that can be measured."""
     return [cell for cell in prepared.run.plan.cells if not cell.impossible]
 
 

@@ -84,7 +84,6 @@ def answers(verdict: Verdict) -> tuple[Statement, ...]:
 
 
 def statements(verdict: Verdict) -> list[Statement]:
-    """All statements on one row."""
     if no_verdict(verdict):
         holds = [HOLDS()] if verdict.outcome is Ruling.FAIL else []
         told = [*holds, *verdict.rate.forbids, *remaining(verdict)]

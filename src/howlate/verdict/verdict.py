@@ -33,7 +33,6 @@ NOTHING_LEFT = message("verdict.nothing-measured", "Nothing was measured.")
 
 
 def verdict(evidence: Evidence, asked: Question) -> Verdict:
-    """The verdict on one row."""
     checks = _failed_checks(evidence)
     if checks:
         return _in_spite_of(checks, evidence, asked)

@@ -37,7 +37,6 @@ class CaseEvents:
         self.knows_timers = not trace.recorded or "hrtimer_expire_entry" in trace.recorded
         """Whether it is recorded which timers expire."""
         self.knows_idle = not trace.recorded or "cpu_idle" in trace.recorded
-        """Whether idle states are recorded."""
         self.slack_ns = 0 if is_real_time(own.prio) else facts.timer_slack_ns
         """How much later the kernel may let the task's timer expire."""
         has_timer = any("timer" in name.lower() for name in trace.names.irqs.values())
@@ -85,7 +84,6 @@ class CaseEvents:
         return place >= 0 and event.time_ns < ends[place]
 
     def span_of(self, number: int) -> Span | None:
-        """The span that begins with an event."""
         return self._by_number.get(number)
 
     def overlapping(self, cpu: int, from_ns: int, to_ns: int) -> Iterator[tuple[Span | None, int, int]]:

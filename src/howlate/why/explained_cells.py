@@ -42,7 +42,6 @@ class ExplainedCell:
     labels: Mapping[str, str] = field(repr=False)
     cases: tuple[ExplainedCase, ...] = field(repr=False)
     samples: int
-    """The number of all samples."""
     absent: tuple[str, ...] = ()
     """Events that this kernel does not have."""
     cases_lost: int = 0
@@ -109,7 +108,6 @@ class CauseSum:
     cases: int
     """The number of samples that have it."""
     largest_in: int
-    """The number of samples in which it is the largest."""
     total_ns: int
     worst_ns: int
     """The most in one case."""
@@ -119,7 +117,6 @@ class CauseSum:
     has_idle_states: bool | None = None
     """The kernel on which it was the worst; None if unknown."""
     preemption: str = ""
-    """The preemption model of that kernel."""
 
 
 def explained_cells(content: RunContent) -> tuple[ExplainedCell, ...]:
@@ -174,7 +171,6 @@ def _missed(trace: CellTrace) -> tuple[str, ...]:
 
 
 def machine_facts(content: RunContent, cell: CellContent) -> MachineFacts:
-    """What is known of the machine that measured a cell."""
     kernel = cell.summary.labels.get("kernel", "")
     captured = _captured(content, cell)
     config = next((each.config for each in content.kernels if each.label == kernel), None)

@@ -48,7 +48,6 @@ def late_causes(material: ReportInput) -> Sequence[Section]:
 
 
 def all_causes(material: ReportInput) -> Iterator[Section]:
-    """On the page: the same, folded."""
     for section in late_causes(material):
         yield Section("causes-table", (Folded(_("All causes, and what to do about them"), section.items),))
 

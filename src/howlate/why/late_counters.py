@@ -248,7 +248,6 @@ def _smis(cell: CellContent) -> int | None:
 
 
 def _ended_s(cell: CellContent) -> float | None:
-    """When the largest sample ended."""
     column = cell.column
     if column is None or column.max_at_s is None:
         return None

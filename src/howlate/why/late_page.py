@@ -47,7 +47,6 @@ def replayed_page(shown: Document, cases: Sequence[CellCase]) -> str:
 
 
 def headed(shown: Document, content: RunContent, cells: Sequence[ExplainedCell]) -> Document:
-    """With the head of the run's page."""
     material = ReportInput([content], PAGE, explained=[{cell.id: cell for cell in cells}])
     first = [section for section in head(material) if section.items]
     return Document((*first, *shown.sections), _title(material))
@@ -72,7 +71,6 @@ class _LatePage:
     content: RunContent
     explained: dict[str, ExplainedCell]
     traced: Sequence[CellContent]
-    """The cells that are explained."""
     shown: Document
     of_cases: int
     """The number of sections with one case each."""

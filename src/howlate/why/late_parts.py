@@ -61,7 +61,6 @@ def task_text(task: TracedTask) -> str:
 
 
 def part_text(part: CausePart) -> Text:
-    """The cause of a part, and what is known of it."""
     details = tuple(_details(part))
     if not details:
         return NAMES[part.cause]

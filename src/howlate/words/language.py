@@ -47,7 +47,6 @@ def speak(language: str) -> None:
 
 
 def path_of(language: str) -> Path:
-    """The path of a language's catalogue."""
     return FOLDER / language / "LC_MESSAGES" / "howlate.po"
 
 
@@ -85,7 +84,6 @@ class _Untranslated(gettext.NullTranslations):
 
 
 def spoken() -> str:
-    """The language that is chosen now."""
     return _language
 
 

@@ -217,7 +217,6 @@ PANEL = 62
 
 
 def _height(item: Item) -> int:
-    """Its height in pixels, about."""
     if isinstance(item, Folded):
         return 38
     if isinstance(item, ChartItem):

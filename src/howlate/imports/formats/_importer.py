@@ -42,7 +42,6 @@ class Importer:
     """Text and file name; UsageError names the file and the place of what is wrong."""
 
     def recognises(self, path: Path) -> bool:
-        """Whether a file is of this format."""
         try:
             with open_file(path, links=True) as file:
                 return self.knows(file.read(_LOOKED_AT).decode("utf-8", "ignore"))

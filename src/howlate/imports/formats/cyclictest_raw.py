@@ -48,7 +48,6 @@ class _CyclesSeen:
     """What the first reading finds, in the file's unit."""
 
     last: dict[int, int] = field(default_factory=dict)
-    """The last cycle by thread."""
     counts: dict[int, int] = field(default_factory=dict)
     total: int = 0
     largest: int = 0

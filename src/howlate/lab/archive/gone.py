@@ -56,7 +56,6 @@ def there(kernels: Sequence[Listed], gone: frozenset[str]) -> list[Listed]:
 
 
 def is_gone(kernel: MadeOfPackages, gone: frozenset[str]) -> bool:
-    """Whether one of its packages is gone."""
     return any(package.sha256 in gone for package in kernel.packages)
 
 

@@ -60,7 +60,6 @@ class Fork:
     stop: threading.Event
     limits: Limits
     cleanup: ExitStack
-    """What is removed with the fork."""
     spare: list[Path] = field(default_factory=list)
     """Folders of copies that have ended."""
 

@@ -73,7 +73,6 @@ class Boot:
 
     @property
     def is_unpacked(self) -> bool:
-        """Whether the host has unpacked the kernel."""
         return self.kernel.name == VMLINUX
 
     @property
@@ -112,7 +111,6 @@ class Guest:
                 window.create(self.window)
 
     def give(self, job: bytes) -> None:
-        """Put its job into the window."""
         with storing(self.window):
             window.put_job(self.window, job)
 

@@ -98,7 +98,6 @@ class Standstill:
         return self.virtual_s / max(self.cpu_s, 1e-3)
 
     def problem(self, what: str) -> str:
-        """The problem with what the guest does."""
         cpu_s = round(self.cpu_s)
         if self.virtual_s <= 0:
             return f"its clock has stood still for {cpu_s} s of CPU time: {what}"

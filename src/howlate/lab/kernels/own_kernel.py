@@ -60,7 +60,6 @@ def own_kernel(text: str, cache: Path | None = None, say: Say = silent) -> tuple
 
 
 def _has(path: Path, digest: str) -> bool:
-    """Whether it is the file of this hash."""
     try:
         return entry_hash(path) == digest
     except OSError:

@@ -31,7 +31,6 @@ class BlockBins:
 
     block: Int64s
     largest: Int64s
-    """The largest sample in this block and bin."""
     counts: Int64s
 
 

@@ -18,5 +18,4 @@ def names() -> tuple[str, ...]:
 
 
 def find_format(name: str) -> Format:
-    """The format of that name, which is its file's."""
     return plugin(plugins(__name__)[name], "FORMAT", Format)

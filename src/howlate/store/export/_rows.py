@@ -26,7 +26,6 @@ from howlate.words.printable import no_formula
 
 
 def shape_of(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str) -> Shape:
-    """What the cell's columns are for."""
     rows = fetch(database, run, cell, "DESCRIBE SELECT * FROM {}")
     return Shape.of((str(row[0]), str(row[1])) for row in rows)
 

@@ -273,7 +273,6 @@ class _Measured:
 
     once: Mapping[tuple[str, str], Mapping[int, Once]]
     planned: Mapping[str, Cell]
-    """A cell of each part."""
 
     @classmethod
     def of(cls, content: RunContent) -> _Measured:

@@ -35,7 +35,6 @@ STATES = {"smaller": "smaller", "larger": "larger", "equal": "equal", "indistinc
 
 
 def sections(content: RunContent, style: Style, advice: Advice | None = None) -> Iterator[Section]:
-    """The result of a run of the study."""
     found = advice or advice_of(content)
     said = [(statement,) for statement in found.statements()]
     starts = [(at_start_statement(start),) for start in found.starts if start.figures]

@@ -85,7 +85,6 @@ def parse_knobs(text: str) -> list[Flip]:
 
 
 def _value(kind: KnobKind, given: str, facts: Facts, aim: Aim) -> tuple[str, Statement | None]:
-    """The value to try, or why there is none."""
     setting = settings().get(kind.name)
     if not kind.available:
         return "", Statement.verbatim(kind.reason.rstrip("."))

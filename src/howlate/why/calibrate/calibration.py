@@ -275,7 +275,6 @@ class _Judgement:
     uncertainty_ns: int = 0
     """By how much the delay's end may be wrong."""
     latency_ns: int = 0
-    """The latency of the sample that it met."""
 
 
 def judged(
