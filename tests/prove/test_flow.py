@@ -26,8 +26,6 @@ from howlate.replay.premises import (
     Throttling,
     Witness,
     in_force,
-    witness_from_json,
-    witness_to_json,
 )
 from howlate.replay.release_path import Interruption, ReleasePath
 from howlate.studies import find_study
@@ -249,14 +247,16 @@ FIFO = "none+cpu:50,policy=fifo:50"
     ],
 )
 def test_real_time_tasks_that_the_kernel_may_stop_withhold_the_bound(
-    load: str, facts: dict[str, Any], used_ns: int, reason: str
+    tmp_path: Path, load: str, facts: dict[str, Any], used_ns: int, reason: str
 ) -> None:
     throttling = Throttling.of(load, Facts(facts))
     said = Witness(0, 10**6, (), (), used_ns, throttling)
     proof = proved(tooth, Goal(within=0.1), said)
     assert proof.ruling is (ProofRuling.WITHHELD if reason else ProofRuling.CONDITIONAL)
     assert reason in proof.to_json()["sentence"]
-    assert witness_from_json(json.loads(json.dumps(witness_to_json(said)))) == said
+    kept = KeptProbes(tmp_path / "kept.json", witnesses={3: said})
+    kept.write()
+    assert KeptProbes.read(kept.path, fresh=False) == kept
 
 
 def test_the_cpu_time_of_real_time_tasks_is_that_of_all_that_are_there_at_the_end() -> None:

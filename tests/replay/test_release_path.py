@@ -129,11 +129,6 @@ def test_what_is_cleaned_up_after_a_switch_is_the_holders_also_where_the_task_wa
     assert eps_of([[Probed(0, 229_057, made), short]]).own_ns == 0
 
 
-def test_a_path_is_kept_and_read_again() -> None:
-    made = path((Cause.TIMER_IRQ, 20, ("work", *WAKE_UP)), (Cause.TIMER_IRQ, 12, ("work", *TICK)))
-    assert ReleasePath.from_json(made.to_json()) == made
-
-
 def probed(at_ns: int, held_ns: int, own_ns: int, *came: Interruption) -> Probed:
     latency_ns = held_ns + own_ns + sum(one.ns for one in came)
     return Probed(at_ns, latency_ns, ReleasePath(held_ns, own_ns, came, "work"))

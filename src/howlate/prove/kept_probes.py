@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from howlate.lab.archive.packages import Say, silent
 from howlate.lab.cache import read_sealed_json, say_changed, storing, write_sealed_json
-from howlate.replay.premises import ComparedPair, Witness, witness_from_json, witness_to_json
+from howlate.replay.premises import ComparedPair, Witness
 from howlate.replay.release_path import PATH_FORMAT, ReleasePath
 
-KEPT_FORMAT = f"{PATH_FORMAT}.3"
+KEPT_FORMAT = f"{PATH_FORMAT}.4"
 """Changes with the code that reads a path out of a log, compares guests, measures what a tick moves, or asks a
 witness: what it said before is not taken for what it says now. A latency is the guest's own, and is kept."""
 AGAIN = "its releases are asked again"
@@ -39,37 +38,25 @@ class KeptProbes:
     @classmethod
     def read(cls, path: Path, *, fresh: bool, say: Say = silent) -> KeptProbes:
         """Nothing where the file is missing or, which is said, damaged."""
-        kept = None if fresh else read_sealed_json(path, say, AGAIN)
+        import msgspec
+
+        value = None if fresh else read_sealed_json(path, say, AGAIN)
         try:
-            value = kept or {}
-            probes = {int(at): int(latency) for at, latency in value.get("probes", {}).items()}
-            kept = cls(path, int(value.get("planned_ns", 0)), probes)
-            if value.get("format") == KEPT_FORMAT:
-                kept.paths = {int(at): ReleasePath.from_json(one) for at, one in value["paths"].items()}
-                kept.witnesses = {int(at): witness_from_json(one) for at, one in value["witnesses"].items()}
-                kept.pair = _pair_of(*value["pair"]) if value["pair"] else None
-                kept.shifts_ns = {int(at): int(shift) for at, shift in value["shifts"].items()}
-                kept.eps_ns = int(value["eps_ns"])
-            return kept
-        except (ValueError, TypeError, AttributeError, KeyError):
+            value = value or {}
+            if value.get("format") != KEPT_FORMAT:
+                latencies_ns = value.get("latencies_ns", value.get("probes", {}))  # an older howlate's name
+                value = {"planned_ns": value.get("planned_ns", 0), "latencies_ns": latencies_ns}
+            return msgspec.convert(
+                {**value, "path": str(path)}, cls, str_keys=True, dec_hook=lambda kind, text: kind(text)
+            )
+        except (AttributeError, msgspec.ValidationError):
             say_changed(path, say, AGAIN)
             return cls(path)
 
     def write(self) -> None:
         """The whole file or nothing."""
+        import msgspec
+
         with storing(self.path):
-            value = {
-                "planned_ns": self.planned_ns,
-                "witnesses": {at: witness_to_json(witness) for at, witness in self.witnesses.items()},
-                "pair": tuple(vars(self.pair).values()) if self.pair else None,
-                "shifts": self.shifts_ns,
-                "eps_ns": self.eps_ns,
-                "probes": self.latencies_ns,
-                "format": KEPT_FORMAT,
-                "paths": {at: path.to_json() for at, path in self.paths.items()},
-            }
-            write_sealed_json(self.path, value)
-
-
-def _pair_of(first_ns: int, later_ns: int, before_ns: int, words: Sequence[str]) -> ComparedPair:
-    return ComparedPair(int(first_ns), int(later_ns), int(before_ns), tuple(map(str, words)))
+            value = msgspec.to_builtins(self, str_keys=True, enc_hook=str)
+            write_sealed_json(self.path, {**value, "format": KEPT_FORMAT})

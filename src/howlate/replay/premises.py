@@ -241,7 +241,7 @@ def of_order(excess_ns: int) -> Iterator[Statement]:
 
 
 def witness_to_json(witness: Witness) -> dict[str, Any]:
-    """For `--json` and the cache."""
+    """For `--json`."""
     above = [{**vars(thread), "ran": ran} for thread, ran in zip(witness.above, witness.ran, strict=True)]
     return {
         "idle_ns": witness.idle_ns,
@@ -251,17 +251,3 @@ def witness_to_json(witness: Witness) -> dict[str, Any]:
         "throttling": vars(witness.throttling) if witness.throttling else None,
         "ahead_ns": witness.ahead_ns,
     }
-
-
-def witness_from_json(value: dict[str, Any]) -> Witness:
-    """The inverse; ValueError, KeyError or TypeError where it is none."""
-    above = [{key: each for key, each in thread.items() if key != "ran"} for thread in value["above"]]
-    return Witness(
-        None if value["idle_ns"] is None else int(value["idle_ns"]),
-        int(value["of_ns"]),
-        tuple(RealTimeThread(**each) for each in above),
-        tuple(int(thread["ran"]) for thread in value["above"]),
-        int(value["real_time_ns"]),
-        Throttling(**value["throttling"]) if value["throttling"] else None,
-        None if value["ahead_ns"] is None else int(value["ahead_ns"]),
-    )

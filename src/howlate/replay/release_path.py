@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 from howlate.model.cause import Cause
 from howlate.replay.call_stacks import Call
@@ -65,17 +64,6 @@ class ReleasePath:
     def interrupted_ns(self, from_ns: int) -> int:
         """The time of interruptions from so long after the release on."""
         return sum(min(one.ns, one.to_ns - from_ns) for one in self.interruptions if one.to_ns > from_ns)
-
-    def to_json(self) -> list[Any]:
-        """For the cache."""
-        each = [[one.name, one.from_ns, one.to_ns, one.ns] for one in self.interruptions]
-        return [self.held_ns, self.own_ns, self.holder, each]
-
-    @classmethod
-    def from_json(cls, value: Sequence[Any]) -> ReleasePath:
-        """The inverse; ValueError or TypeError where it is none."""
-        held_ns, own_ns, holder, each = value
-        return cls(int(held_ns), int(own_ns), tuple(Interruption(*one) for one in each), str(holder))
 
 
 def release_path(execution: Execution, release_ns: int, latency_ns: int, stamp: int) -> ReleasePath:
