@@ -63,7 +63,7 @@ def test_every_field_is_of_a_column_of_the_test_that_measures_it(name: str, can:
     """Columns of samples by what the probe says of the test; accounting, outcomes and loads are not told there."""
     reference = find_reference(name)
     cells = cells_of(reference, can)
-    known = {test.name: {column for column, _ in test.columns} for test in can.tests}
+    known = {test.name: {column.name for column in test.columns} for test in can.tests}
     for table in reference.tables:
         tests = {cell["test"] for cell in cells for model in ("", *PREEMPTIONS) if table.covers(cell, model)}
         for row in table.rows if not table.why else ():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from howlate.errors import TargetError
-from howlate.model.decode import Table
+from howlate.model.decode import decoded
 from howlate.model.mode import KERNEL_MODE, USER
 
 
@@ -16,13 +16,13 @@ from howlate.model.mode import KERNEL_MODE, USER
 class Parameter:
     """An option of a test or load."""
 
-    name: str
-    type: str
-    default: str
-    unit: str
-    choices: tuple[str, ...]
-    help: str
-    repeated: bool
+    name: str = ""
+    type: str = "text"
+    default: str = ""
+    unit: str = ""
+    choices: tuple[str, ...] = ()
+    help: str = ""
+    repeated: bool = False
     scales: bool = False
     """The parameter says how much is measured: `--scale` multiplies it. The composition of a data point does
     not scale."""
@@ -41,17 +41,23 @@ class Need:
 
 
 @dataclass(frozen=True)
+class StoredColumn:
+    """A column of the samples that a test stores."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class TestKind:
     """A latency test."""
 
     name: str
-    summary: str
-    needs: str
-    params: tuple[Parameter, ...]
+    summary: str = ""
+    needs: str = ""
+    params: tuple[Parameter, ...] = ()
     modules: tuple[Need, ...] = ()
     """Modules of the kernel, or of kmod/."""
-    columns: tuple[tuple[str, str], ...] = ()
-    """Name and type of each column that it stores."""
+    columns: tuple[StoredColumn, ...] = ()
     devices: tuple[Need, ...] = ()
     """Devices of a virtual machine, by QEMU's names."""
 
@@ -70,9 +76,9 @@ class TimerKind:
     """A way to sleep until a release."""
 
     name: str
-    summary: str
-    available: bool
-    reason: str
+    summary: str = ""
+    available: bool = True
+    reason: str = ""
     core: str = ""
     """The real-time core next to Linux whose calls it makes; "" for Linux itself."""
     in_kernel: bool = False
@@ -89,10 +95,10 @@ class LoadKind:
     """A load; `target` is the word after the colon."""
 
     name: str
-    summary: str
-    unit: str
-    target: Parameter
-    params: tuple[Parameter, ...]
+    summary: str = ""
+    unit: str = ""
+    target: Parameter = Parameter()
+    params: tuple[Parameter, ...] = ()
     modules: tuple[Need, ...] = ()
     """Modules of the kernel that the lab gives to a guest."""
     config: tuple[Need, ...] = ()
@@ -113,10 +119,10 @@ class KnobKind:
     """One setting of the machine."""
 
     name: str
-    summary: str
-    values: str
-    available: bool
-    reason: str
+    summary: str = ""
+    values: str = ""
+    available: bool = True
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -124,11 +130,11 @@ class InjectionKind:
     """A delay that is made on purpose (`cyclic --inject`)."""
 
     name: str
-    summary: str
-    module: str
+    summary: str = ""
+    module: str = ""
     """The module that makes it; "" if the probe does."""
-    available: bool
-    reason: str
+    available: bool = True
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -137,10 +143,10 @@ class Capabilities:
 
     probe: str
     tests: tuple[TestKind, ...]
-    timers: tuple[TimerKind, ...]
-    loads: tuple[LoadKind, ...]
-    knobs: tuple[KnobKind, ...]
-    common: tuple[Parameter, ...]
+    timers: tuple[TimerKind, ...] = ()
+    loads: tuple[LoadKind, ...] = ()
+    knobs: tuple[KnobKind, ...] = ()
+    common: tuple[Parameter, ...] = ()
     load_common: tuple[Parameter, ...] = ()
     """Options of every load."""
     injections: tuple[InjectionKind, ...] = ()
@@ -153,17 +159,7 @@ class Capabilities:
     @classmethod
     def from_json(cls, value: dict[str, Any], file: str = "howlate-probe list --json") -> Capabilities:
         """Lenient to additions (the schema grows by them), strict about what it uses."""
-        table = Table(value, file, "", TargetError)
-        return cls(
-            table.text("probe"),
-            tuple(_test(t) for t in table.tables("tests", required=True)),
-            tuple(_timer(t) for t in table.tables("timers")),
-            tuple(_load(t) for t in table.tables("loads")),
-            tuple(_knob(t) for t in table.tables("knobs")),
-            _params(table, "common"),
-            _params(table, "load_common"),
-            tuple(_injection(t) for t in table.tables("injections")),
-        )
+        return decoded(cls, value, file, TargetError)
 
 
 def spec_name(spec: str) -> str:
@@ -188,82 +184,3 @@ def _used(
 ) -> tuple[Need, ...]:
     values = {p.name: p.default for p in params} | {name: str(value) for name, value in given.items()}
     return tuple(need for need in needs if not need.option or values.get(need.option) == need.value)
-
-
-def _test(table: Table) -> TestKind:
-    return TestKind(
-        table.text("name"),
-        table.text("summary", ""),
-        table.text("needs", ""),
-        _params(table, "params"),
-        _needs(table, "modules"),
-        tuple((c.text("name"), c.text("type", "i64")) for c in table.tables("columns")),
-        _needs(table, "devices"),
-    )
-
-
-def _needs(table: Table, name: str) -> tuple[Need, ...]:
-    members = ("name", "option", "value", "parameters")
-    return tuple(Need(*(t.text(member, "") for member in members)) for t in table.tables(name))
-
-
-def _timer(table: Table) -> TimerKind:
-    return TimerKind(
-        table.text("name"),
-        table.text("summary", ""),
-        table.boolean("available", fallback=True),
-        table.text("reason", ""),
-        table.text("core", ""),
-        table.boolean("in_kernel", fallback=False),
-    )
-
-
-def _load(table: Table) -> LoadKind:
-    return LoadKind(
-        table.text("name"),
-        table.text("summary", ""),
-        table.text("unit", ""),
-        _param(table.table("target")),
-        _params(table, "params"),
-        _needs(table, "modules"),
-        _needs(table, "config"),
-        _needs(table, "devices"),
-        _needs(table, "disks"),
-    )
-
-
-def _injection(table: Table) -> InjectionKind:
-    return InjectionKind(
-        table.text("name"),
-        table.text("summary", ""),
-        table.text("module", ""),
-        table.boolean("available", fallback=True),
-        table.text("reason", ""),
-    )
-
-
-def _knob(table: Table) -> KnobKind:
-    return KnobKind(
-        table.text("name"),
-        table.text("summary", ""),
-        table.text("values", ""),
-        table.boolean("available", fallback=True),
-        table.text("reason", ""),
-    )
-
-
-def _param(table: Table) -> Parameter:
-    return Parameter(
-        table.text("name", ""),
-        table.text("type", "text"),
-        table.text("default", ""),
-        table.text("unit", ""),
-        tuple(str(c) for c in table.items("choices")),
-        table.text("help", ""),
-        table.boolean("repeated", fallback=False),
-        table.boolean("scales", fallback=False),
-    )
-
-
-def _params(table: Table, name: str) -> tuple[Parameter, ...]:
-    return tuple(_param(t) for t in table.tables(name))
