@@ -118,7 +118,6 @@ def answer_of(rows: Sequence[str]) -> str:
     return found[0]
 
 
-@pytest.mark.slow
 def test_the_answer_is_on_the_screen_when_the_prompt_is_back(terminal: Terminal) -> None:
     answers = {name: answer_of(terminal.typed(command("show", name))) for name in made_inventory.RUNS}
     assert answers["passed"].startswith("PASS  deadline 200 us")
@@ -204,7 +203,7 @@ def test_a_terminal_that_is_not_in_utf8_gets_letters(runs: Path) -> None:
 
 @pytest.mark.parametrize(
     ("key", "rounds", "round_s"),
-    [(b"q", 3, 1), (b"\x03", 3, 1), pytest.param(b"q", 6, 10, marks=[pytest.mark.long, pytest.mark.slow])],
+    [(b"q", 3, 1), (b"\x03", 3, 1), pytest.param(b"q", 6, 10, marks=pytest.mark.long)],
     ids=["q", "ctrl-c", "a minute"],
 )
 def test_top_fills_a_row_for_each_cpu_and_keeps_a_whole_run(

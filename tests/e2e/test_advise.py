@@ -27,7 +27,7 @@ LOGGING = """#!/bin/sh
 exec {probe} "$@"
 """
 
-pytestmark = [pytest.mark.alone, pytest.mark.slow]
+pytestmark = pytest.mark.alone
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ fi
 exec {probe} "$@"
 """
 
-pytestmark = [pytest.mark.alone, pytest.mark.slow]
+pytestmark = pytest.mark.alone
 
 
 @pytest.fixture

@@ -45,7 +45,6 @@ LONGEST = ("rts7751-2007", "toshiba-mem-2010")
 
 
 @pytest.mark.alone
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "words"),
     [

@@ -356,7 +356,6 @@ def test_an_altered_samples_file_is_a_sentence(tmp_path: Path) -> None:
 
 
 @pytest.mark.alone
-@pytest.mark.slow
 def test_check_answers_on_this_machine(tmp_path: Path) -> None:
     code, out, err = howlate(tmp_path, "check", "--duration", "3")
     assert code == 0, err

@@ -14,7 +14,7 @@ import pytest
 from howlate.system.paths import probe_path
 from processes import children_of, environment, is_running, until
 
-pytestmark = [pytest.mark.alone, pytest.mark.slow]
+pytestmark = pytest.mark.alone
 
 
 def with_terminal() -> None:

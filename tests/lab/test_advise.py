@@ -25,7 +25,6 @@ def standings(found: dict[str, Any]) -> dict[str, str]:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "length_ms",
     [1200, *(pytest.param(1500 + 10 * number, marks=pytest.mark.sweep) for number in range(20))],
@@ -42,7 +41,6 @@ def test_the_knob_that_was_worsened_is_named_and_no_other(tmp_path: Path, length
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("length_ms", "times"),
     [

@@ -129,7 +129,6 @@ def archive() -> Archive:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_equal_inputs_give_equal_modules_wherever_the_cache_is(archive: Archive, tmp_path: Path) -> None:
     built = []
     (listed,) = kernels.newest(k for k in kernels.available(archive.packages()) if str(k.label) == "6.1")

@@ -97,7 +97,6 @@ def with_howlate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.usefixtures("with_howlate")
 @pytest.mark.parametrize(
     ("kernel", "code"), [pytest.param(STANDARD, 1, id="breaks"), pytest.param(RT, 0, id="keeps")]

@@ -14,7 +14,6 @@ PPM = 1e-6
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "kernel",
     [RT, pytest.param(STANDARD, marks=pytest.mark.sweep), pytest.param("5.10-rt", marks=pytest.mark.sweep)],

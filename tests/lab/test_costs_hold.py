@@ -20,7 +20,6 @@ FOUR = "none,cpu:100,memory-alloc:100,disk:max"
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize("loads", [FOUR, pytest.param(f"{FOUR},hackbench:4", marks=pytest.mark.sweep)])
 def test_the_estimate_and_the_time_left_of_a_matrix_hold(tmp_path: Path, loads: str) -> None:
     cache = warm_cache(tmp_path / "cache", STANDARD)

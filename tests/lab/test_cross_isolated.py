@@ -14,7 +14,6 @@ WINDOW_NS = 500_000_000
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_an_isolated_cpu_is_asked_where_it_is_named(tmp_path: Path, booted: Path) -> None:
     """The main thread, which starts all others, may use the asking CPU alone."""
     on = bench(tmp_path, f"{RT}[isolcpus=1]", snapshots=booted, machine=with_cpus(2))

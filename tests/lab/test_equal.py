@@ -57,7 +57,6 @@ def busy_host() -> Iterator[None]:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [pytest.param(STANDARD, marks=pytest.mark.sweep), RT])
 def test_two_boots_in_other_places_are_equal_and_know_nothing_of_their_hosts_nor_of_chance(
     tmp_path: Path, equipped: Guest, kernel: str
@@ -97,9 +96,7 @@ def _damaged(on: Bench, snapshots: Path) -> bytes:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "other", ["memory-fault:100", pytest.param("hackbench:1", marks=[pytest.mark.sweep, pytest.mark.slow])]
-)
+@pytest.mark.parametrize("other", ["memory-fault:100", pytest.param("hackbench:1", marks=pytest.mark.sweep)])
 def test_a_cell_is_the_same_whatever_ran_before_it_and_beside_it(
     tmp_path: Path, booted: Path, other: str
 ) -> None:
@@ -129,7 +126,6 @@ def test_a_host_that_takes_the_cpu_from_a_halting_guest_changes_nothing(
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [RT, *SWEPT])
 @pytest.mark.parametrize("slow", ["booting", RANDOM])
 def test_a_host_that_takes_the_cpu_from_a_halting_guest_while_it_boots_changes_nothing(
@@ -193,7 +189,6 @@ def test_a_guest_that_is_asked_for_its_clock_all_the_time_is_the_same(
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_a_guest_that_is_asked_for_its_clock_while_it_boots_is_the_same(
     tmp_path: Path, booted: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,7 +34,6 @@ def unlike(first: list[bytes], second: list[bytes]) -> list[str]:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize(("kernel", "cpus"), KINDS)
 def test_two_boots_of_several_cpus_are_equal(tmp_path: Path, booted: Path, kernel: str, cpus: int) -> None:
     """The second one elsewhere, beside other work."""
@@ -120,7 +119,6 @@ def test_the_main_loop_interrupts_no_cpu_while_a_guest_executes(
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize("slow", ["booting", pytest.param("random", marks=pytest.mark.sweep)])
 @pytest.mark.parametrize(("kernel", "cpus"), KINDS)
 def test_a_host_that_takes_the_cpu_while_several_boot_changes_nothing(

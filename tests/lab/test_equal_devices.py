@@ -137,7 +137,6 @@ CASES = [
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize(("kernel", "cpus", "used", "disturbed"), CASES)
 def test_a_guest_whose_devices_interrupt_is_the_same(
     tmp_path: Path,

@@ -39,7 +39,6 @@ def _read(stream: bytes) -> tuple[Mapping[str, npt.NDArray[Any]], Mapping[str, A
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "kernel",
     [
@@ -69,7 +68,6 @@ def test_a_wake_up_costs_at_most_2000_instructions_more_and_each_event_what_the_
         assert more == pytest.approx(3 * cost_ns, rel=0.15)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "spread_ns"),
     [(RT, 10), pytest.param("5.10", 60, marks=pytest.mark.sweep)],
@@ -105,7 +103,6 @@ def _events_before_stamps(columns: Mapping[str, npt.NDArray[Any]]) -> npt.NDArra
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "with_"),
     [
@@ -126,7 +123,6 @@ def test_equal_cells_have_equal_traces(tmp_path: Path, equipped: Guest, kernel: 
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_all_events_and_stacks_tell_what_the_timer_interrupted(equipped: Guest) -> None:
     line = cell(
         50, *DITHERED, "--explain", "--explain-events=all", "--explain-stacks", "--load=memory-alloc:100"

@@ -115,7 +115,6 @@ def _cell(on: Bench, count: int, *more: str) -> Stream:
     return Stream.of(stream_of(on, cell(count, *DITHERED, *more)))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "detail"),
     [
@@ -147,7 +146,6 @@ def test_by_default_bpf_records_and_a_wake_up_costs_at_most_2000_instructions_mo
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "most"),
     [
@@ -197,7 +195,6 @@ def _counted_events(spans: Sequence[tuple[int, int, tuple[str, ...]]]) -> list[i
     return events
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "by"),
     [
@@ -241,7 +238,6 @@ def _same_contexts(ring: Stream, bpf: Stream) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "load", "count"),
     [
@@ -261,7 +257,6 @@ def test_a_load_is_told_in_the_same_contexts(equipped: Guest, kernel: str, load:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "kernel",
     ["5.10", pytest.param("5.10-rt", marks=pytest.mark.sweep)],
@@ -278,7 +273,6 @@ def test_an_old_kernels_trace_ring_records_and_bpf_is_refused_with_the_reason(
     assert fallen_back.in_force["no_bpf"].encode() in refused.stderr
 
 
-@pytest.mark.slow
 def test_where_bpf_is_refused_late_the_trace_ring_records_and_the_reason_is_told(equipped: Guest) -> None:
     on = equipped(STANDARD)
     few = ["/bin/few_files", str(FILES)]
@@ -292,7 +286,6 @@ def test_where_bpf_is_refused_late_the_trace_ring_records_and_the_reason_is_told
     assert b"a BPF program cannot be attached" in refused.stderr
 
 
-@pytest.mark.slow
 def test_a_killed_probe_leaves_nothing(equipped: Guest) -> None:
     line = ["/bin/killed_bpf", *cell(100_000, "--explain", "--explain-with=bpf")]
     (done,) = equipped(STANDARD).run([line], LIMITS)
@@ -306,7 +299,6 @@ def test_a_killed_probe_leaves_nothing(equipped: Guest) -> None:
     assert said["after"] == said["before"]
 
 
-@pytest.mark.slow
 def test_by_address_is_refused_where_an_address_cannot_be_made_readable(equipped: Guest) -> None:
     (refused,) = equipped(STANDARD).run([cell(20, *EVERY, f"--explain-with={BY_ADDRESS}")], LIMITS)
     assert refused.status == "3"
@@ -314,7 +306,6 @@ def test_by_address_is_refused_where_an_address_cannot_be_made_readable(equipped
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "by"), [(RT, "bpf"), pytest.param("6.12-rt", BY_ADDRESS, marks=pytest.mark.sweep)]
 )

@@ -138,7 +138,6 @@ def own_ns(lateness: Lateness, seen: frozenset[str]) -> Counter[str]:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize(("kernel", "load"), CASES)
 def test_the_functions_above_5_percent_are_those_of_the_kernels_tracer(
     tmp_path: Path, booted: Path, kernel: str, load: str

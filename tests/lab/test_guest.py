@@ -258,7 +258,6 @@ def test_of_an_oops_the_lines_that_tell_are_shown() -> None:
     assert telling("") == []
 
 
-@pytest.mark.slow
 def test_a_kernel_that_hangs_in_boot_is_ended_by_its_clock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,7 +20,6 @@ INSTRUCTIONS = {"amd64": 4, "arm64": 3}
 KERNELS = [STANDARD, RT, pytest.param("6.12", marks=pytest.mark.sweep)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_sections_of_the_modules_take_as_long_as_they_say(guest: Guest, name: str) -> None:
     held = f"hold_us={HOLD_NS // 1000}"

@@ -65,7 +65,6 @@ def check(told: dict[str, Any], count: int, least: float) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernels", "cpus", "count"),
     [
@@ -86,7 +85,6 @@ def test_delays_of_every_kind_are_found_measured_and_named(
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernels", "count"),
     [(("5.10",), 30), pytest.param(("5.10", "5.10-rt", RT), 1000, marks=pytest.mark.sweep)],

@@ -53,7 +53,6 @@ BUILT_FOR = tuple(filter(None, os.environ.get("HOWLATE_BUILD_FOR", "").split()))
 """More kernels: HOWLATE_BUILD_FOR="5.10 7.3 7.3@arm64" ./dev test tests/lab/test_kmod.py -k built"""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", BUILT_FOR)
 def test_the_modules_are_built_without_a_warning(name: str) -> None:
     label = Label.parse(name)
@@ -71,7 +70,6 @@ def test_the_modules_are_built_without_a_warning(name: str) -> None:
     assert "warning" not in log.lower()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "times"),
     [(RT, 8), *(pytest.param(name, TIMES, marks=pytest.mark.sweep) for name in (STANDARD, RT))],
@@ -102,14 +100,12 @@ def test_they_are_loaded_and_unloaded_many_times_while_readers_are_killed(
     assert [row for row in said if int(row[0]) <= 4 and "loading out-of-tree module" not in row] == []
 
 
-@pytest.mark.slow
 def test_the_module_that_delays_refuses_to_load_by_accident(guest: Guest) -> None:
     files = guest(RT).files([("module", "howlate_inject"), ("/bin/inject_user", "counts")], LIMITS)
     assert files["0/status"] == b"3\n" and files["1/status"] != b"0\n"
     assert b"accept_delays=1" in files["0/stderr"]  # the kernel's last word, by which one learns what to give
 
 
-@pytest.mark.slow
 def test_the_line_of_an_edu_works_as_well_as_its_message(guest: Guest) -> None:
     line = [*load("uio"), ("module", "howlate_uio", "intx=1")]
     counts = [("/bin/uio_reader", "howlate_edu", "counts"), ("unload", "howlate_uio")]
@@ -117,7 +113,6 @@ def test_the_line_of_an_edu_works_as_well_as_its_message(guest: Guest) -> None:
     assert [files[f"{number}/status"] for number in range(4)] == [b"0\n"] * 4, files["2/stderr"]
 
 
-@pytest.mark.slow
 def test_the_module_agrees_with_the_kernels_own_tracer(tmp_path: Path, guest: Guest) -> None:
     """Both at once: the tracer hooks into each interrupt's entry, before any handler runs, and so delays both."""
     on = guest(RT)
@@ -146,7 +141,6 @@ def _assert_the_first_in_a_hold_waits_for_it(late: npt.NDArray[np.int64]) -> Non
     assert ((first_in_holds[1:] > 4_000_000) & (first_in_holds[1:] < 5_100_000)).all()
 
 
-@pytest.mark.slow
 def test_a_cpu_that_is_held_delays_who_is_woken_and_not_the_handler(tmp_path: Path, guest: Guest) -> None:
     """A task above the woken one has the CPU for 5 ms of each 50. Interrupts come each millisecond, so the first in a
     hold waits for 4 to 5 ms; and all this time the handler runs in time, a gap in what the other task sees."""
@@ -185,7 +179,6 @@ def test_a_cpu_that_is_held_delays_who_is_woken_and_not_the_handler(tmp_path: Pa
     assert len(rows["gaps"]["gap_ns"]) >= held - 11 - 5  # at a hold's end the clock may be read once more
 
 
-@pytest.mark.slow
 def test_without_a_module_it_says_so_and_names_the_nearest_test(guest: Guest) -> None:
     lines: list[tuple[str, ...]] = [
         (PROBE, "irq", "--points=10", f"--source={source}") for source in ("module", "hpet", "timerlat")
@@ -205,7 +198,6 @@ def test_without_a_module_it_says_so_and_names_the_nearest_test(guest: Guest) ->
         assert timerlat.status == ("0" if name == RT else "3")
 
 
-@pytest.mark.slow
 def test_three_smis_are_counted_as_three(guest: Guest) -> None:
     on = guest(RT)
     gaps = ("howlate-probe", "hardware-gap", "--duration=1s", "--window=250ms", "--width=50ms", "--json")
@@ -220,7 +212,6 @@ def test_three_smis_are_counted_as_three(guest: Guest) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_smis_are_counted_for_each_measuring_cpu(
     tmp_path: Path, booted: Path, programs: Mapping[str, bytes]
 ) -> None:
@@ -247,7 +238,6 @@ def _each_within(beyond: npt.NDArray[np.int64], more: int) -> bool:
     return bool((beyond >= 0).all() and (beyond <= more).all())
 
 
-@pytest.mark.slow
 def test_what_the_firmware_takes_is_found_in_its_length(tmp_path: Path, guest: Guest) -> None:
     """SMIs whose handler is a loop of known length, each within a window: hwlat gives whole microseconds, and with
     interrupts off nothing else is in its gaps; in those of a task there may be a tick."""
@@ -272,7 +262,6 @@ def test_what_the_firmware_takes_is_found_in_its_length(tmp_path: Path, guest: G
         assert outcomes_of(line.stdout)["smi"] == len(known)
 
 
-@pytest.mark.slow
 def test_the_hpets_clock_and_the_kernels_agree(tmp_path: Path, guest: Guest) -> None:
     """Every interrupt comes, in order, and a CPU that is held delays who is woken and not the handler."""
     on = guest(RT)
@@ -306,7 +295,6 @@ def test_the_hpets_clock_and_the_kernels_agree(tmp_path: Path, guest: Guest) -> 
     assert wrong.status == "2" and b"--period" in wrong.stderr
 
 
-@pytest.mark.slow
 def test_the_studys_three_columns_are_exported_from_every_source(tmp_path: Path, guest: Guest) -> None:
     sources = ("module", "hpet", "timerlat")
     lines = [
@@ -324,7 +312,6 @@ def test_the_studys_three_columns_are_exported_from_every_source(tmp_path: Path,
         assert np.loadtxt(tmp_path / "out.txt") == pytest.approx(np.column_stack(wanted), abs=1e-6)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tracer", "line", "other", "changed"),
     [
@@ -365,7 +352,6 @@ def test_what_a_killed_probe_left_of_a_tracer_its_guardian_undoes_or_it_is_refus
     assert said["after"] == said["before"]
 
 
-@pytest.mark.slow
 def test_two_cannot_have_the_one_comparator_that_is_spare(guest: Guest) -> None:
     on = guest(STANDARD)
     irq = ("irq", "--source=hpet", "--points=100", "--quiet")
@@ -376,7 +362,6 @@ def test_two_cannot_have_the_one_comparator_that_is_spare(guest: Guest) -> None:
     assert b"--source module" in both.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(STANDARD, marks=pytest.mark.sweep), RT])
 def test_from_handler_to_handler_by_both_ways_to_wait_and_from_both_sources(
     tmp_path: Path, guest: Guest, name: str
@@ -420,7 +405,6 @@ def test_from_handler_to_handler_by_both_ways_to_wait_and_from_both_sources(
     )
 
 
-@pytest.mark.slow
 def test_a_cpu_that_is_held_delays_the_user_and_is_found_in_full(tmp_path: Path, guest: Guest) -> None:
     """On RT the interrupt's thread (FIFO 50) has to wait, on others the user: their sum holds all of it."""
     for name, delayed in ((RT, "handler_latency_ns"), (STANDARD, "user_latency_ns")):
@@ -448,7 +432,6 @@ def test_a_cpu_that_is_held_delays_the_user_and_is_found_in_full(tmp_path: Path,
         assert (rows[delayed][first_in_a_hold] > 3_900_000).all()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "name"),
     [

@@ -80,7 +80,6 @@ def test_what_was_held_and_the_scheduler_have_the_word_of_what_took_longer(
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize("detail", DETAILS)
 @pytest.mark.parametrize(
     ("kernels", "loads", "count"),
@@ -109,7 +108,6 @@ def test_of_the_worst_samples_95_percent_have_the_same_largest_part(
     assert len(differ) <= (1 - AGREED) * len(found), differ
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "load"),
     [

@@ -10,7 +10,6 @@ from lab.guests import STANDARD, bench, cell, stream_of
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_a_load_of_many_tasks_counts_from_the_first_release_to_the_last_sample(
     tmp_path: Path, booted: Path
 ) -> None:

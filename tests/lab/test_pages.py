@@ -105,7 +105,6 @@ def _alike(name: str, first: str, second: str) -> bool:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize("page", AGAIN)
 def test_a_part_measured_anew_has_the_page_s_digits(tmp_path: Path, page: object) -> None:
     """To the last digit where the guest is the page's own; elsewhere means and medians within a tenth."""

@@ -101,7 +101,6 @@ def test_spellings_come_from_the_image() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_a_kernel_hands_over_what_it_does_not_know(tmp_path: Path, booted: Path) -> None:
     """The real thing: what a guest reports, and a real kernel's strings."""
     import json

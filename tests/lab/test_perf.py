@@ -28,7 +28,6 @@ def our_switch_ns(output: bytes) -> float:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(STANDARD, marks=pytest.mark.sweep), RT])
 def test_a_switch_by_a_pipe_costs_what_perf_says(tmp_path: Path, booted: Path, name: str) -> None:
     on = bench(tmp_path, name, peers(), snapshots=booted)

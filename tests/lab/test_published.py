@@ -36,7 +36,6 @@ QUICK = {"toshiba-2010": (STANDARD,)}
 """The kernels of the quick suite. All five studies run in it on the machine itself (tests/e2e/test_published.py)."""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "kernels"),
     [

@@ -53,7 +53,6 @@ def must_add_up(found: Lateness) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_samples_are_the_same_when_they_are_logged_and_their_parts_add_up(
     tmp_path: Path, booted: Path
 ) -> None:
@@ -74,7 +73,6 @@ def test_samples_are_the_same_when_they_are_logged_and_their_parts_add_up(
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize(("kernel", "mips", "options"), KERNELS)
 def test_the_same_holds_on_other_kernels_with_other_ways_to_sleep(
     tmp_path: Path, booted: Path, kernel: str, mips: int, options: tuple[str, ...]
@@ -88,7 +86,6 @@ def test_the_same_holds_on_other_kernels_with_other_ways_to_sleep(
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize(("kernel", "load"), RANDOM)
 def test_random_samples_are_the_same_and_their_parts_add_up(
     tmp_path: Path, booted: Path, kernel: str, load: str

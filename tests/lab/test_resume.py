@@ -11,7 +11,6 @@ from lab.resuming import Kill, Place, differences, resumed, values, whole
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernels", "cells", "once", "twice"),
     [

@@ -21,7 +21,6 @@ def standard(equipped: Guest) -> Bench:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_throttling_comes_a_budget_after_its_period_began(standard: Bench) -> None:
     """The period begins with the spinning where no real-time task ran for two of them; after a shorter rest it goes
     on, and its end gives the budget anew amid the spinning."""
@@ -38,7 +37,6 @@ def test_throttling_comes_a_budget_after_its_period_began(standard: Bench) -> No
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_a_guest_has_room_for_as_many_tasks_as_may_be_asked_for(standard: Bench) -> None:
     line = (PROBE, *ASKED, "--question=tasks", "--tasks=4096", "--tasks-state=sleeping", "--points=10")
     (done,) = standard.run([line], LIMITS)
@@ -53,7 +51,6 @@ def _cells(on: Bench, lines: Sequence[tuple[str, ...]]) -> list[dict[str, Any]]:
     return [json.loads(line.stdout)["cells"][0] for line in done]
 
 
-@pytest.mark.slow
 def test_a_round_robin_task_runs_for_the_kernels_quantum(standard: Bench) -> None:
     """But for the microseconds of a switch, also where the quantum was changed; with three equals a task is away for
     three quanta."""
@@ -71,7 +68,6 @@ def test_a_round_robin_task_runs_for_the_kernels_quantum(standard: Bench) -> Non
         assert cell["columns"]["stolen_ns"]["max"] == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("equals", [(1, 3), pytest.param((15,), marks=pytest.mark.sweep)])
 def test_fair_equals_take_turns_of_a_tick(standard: Bench, equals: tuple[int, ...]) -> None:
     slices = (PROBE, *ASKED, "--question=slice", "--policy=other", "--points=40")
@@ -84,7 +80,6 @@ def test_fair_equals_take_turns_of_a_tick(standard: Bench, equals: tuple[int, ..
         assert run["mean"] / (run["mean"] + away["mean"]) == pytest.approx(1 / (others + 1), rel=0.02)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("values", [(-5, 10), pytest.param((0, 5), marks=pytest.mark.sweep)])
 def test_two_tasks_share_the_cpu_by_the_kernels_weights(standard: Bench, values: tuple[int, ...]) -> None:
     shares = (PROBE, *ASKED, "--question=shares", "--points=8")
@@ -93,7 +88,6 @@ def test_two_tasks_share_the_cpu_by_the_kernels_weights(standard: Bench, values:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_who_sleeps_is_served_before_who_never_does(standard: Bench) -> None:
     sleeper = (PROBE, *ASKED, "--question=sleeper", "--points=40", "--tasks=4")
     lines = [sleeper, (*sleeper, "--policy=fifo:80"), (*sleeper, "--work=8ms", "--sleep=1ms")]

@@ -37,7 +37,6 @@ STARVED = ("spin", "cpu:100,cpus=same")
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "loads",
     [

@@ -325,7 +325,6 @@ def booted_with(cache: Path, slow: str, monkeypatch: pytest.MonkeyPatch) -> tupl
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_it_does_not_matter_which_of_qemus_threads_is_slower_when_a_guest_stops(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,7 +53,6 @@ def streams(guest: Guest, kernel: str, lines: Sequence[Sequence[str]]) -> list[b
     return [one.files["stream"] for one in done]
 
 
-@pytest.mark.slow
 def test_the_largest_values_of_twelve_cells_are_not_their_starts(tmp_path: Path, guest: Guest) -> None:
     """Twelve places: three of them or fewer in the first 5 %, which chance exceeds in 0.2 %. The file of the disk and
     the namespaces of a reference are what disturbed there. In virtual time the largest value often comes many times:
@@ -84,7 +83,6 @@ def test_no_timer_of_the_probes_own_is_due_when_the_warm_up_is_over(tmp_path: Pa
         assert not ((more_ns > 300) & (more_ns < 2_000)).any()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "test",
     [

@@ -4,8 +4,6 @@ import json
 from io import BytesIO
 from pathlib import Path
 
-import pytest
-
 from howlate.store.stream import StreamReader
 from lab.guests import RT, STANDARD, bench, cell, run_study, stream_of, warm_cache
 from made_starved import check, starving
@@ -13,7 +11,6 @@ from made_starved import check, starving
 LOAD = "cpu:100,nice=10"
 
 
-@pytest.mark.slow
 def test_a_load_that_the_only_cpu_has_no_time_for_makes_its_cell_invalid(tmp_path: Path) -> None:
     cache = warm_cache(tmp_path / "cache", STANDARD)
     (tmp_path / "starving.toml").write_text(starving(LOAD))
@@ -25,7 +22,6 @@ def test_a_load_that_the_only_cpu_has_no_time_for_makes_its_cell_invalid(tmp_pat
             assert load["duration_ns"] <= 1.2 * trailer["duration_ns"], folder.name
 
 
-@pytest.mark.slow
 def test_what_ran_alone_ends_at_once_on_a_real_time_kernel(tmp_path: Path, booted: Path) -> None:
     """Before two loads are measured beside, they run alone for 0.25 s, and a real-time thread waits for their end on
     the only CPU: it must leave them that CPU."""

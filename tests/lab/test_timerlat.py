@@ -24,7 +24,6 @@ def median(folder: Path, stream: bytes) -> float:
     return float(np.median(rows["irq_latency_ns"][rows["flags"] & 1 == 0]))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("load", ["none", pytest.param("cpu:100", marks=pytest.mark.sweep)])
 def test_the_module_agrees_with_timerlat_where_both_pass_the_tracers_hook(
     tmp_path: Path, guest: Guest, load: str

@@ -64,7 +64,6 @@ def named_by_us(folder: Path, stream: bytes) -> Iterator[Chain]:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [RT, pytest.param("6.12-rt", marks=pytest.mark.sweep)])
 def test_timerlat_names_the_function_and_the_callers_that_the_stacks_name(
     tmp_path: Path, booted: Path, kernel: str

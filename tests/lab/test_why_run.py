@@ -29,7 +29,6 @@ def settings(*values: str) -> list[str]:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "loads", "seconds"),
     [
@@ -61,7 +60,6 @@ def test_on_four_cpus_the_parts_add_up_and_little_is_unknown(
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "kind"),
     [
