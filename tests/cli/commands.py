@@ -4,17 +4,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-STUDY = """
-schema = 1
-id = "mine"
-title = "Mine"
-question = "?"
-test = "cyclic"
-[settings]
-activations = 100
-[axes]
-load = ["none", "cpu:50"]
-"""
+from made_study import study_text
+
+STUDY = study_text(activations=100, axes={"load": ["none", "cpu:50"]})
 
 
 @dataclass(frozen=True)

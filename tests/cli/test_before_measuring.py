@@ -10,19 +10,11 @@ import pytest
 import stand_in
 from howlate import __main__ as entry
 from howlate.measure import quiet
+from made_study import study_text
 
-STUDY = """
-schema = 1
-id = "mine"
-title = "Mine"
-question = "?"
-test = "cyclic"
-[settings]
-activations = 100
-timer = "{timer}"
-[axes]
-load = ["none", "cpu:50"]
-"""
+
+def study_with(timer: str) -> str:
+    return study_text(activations=100, timer=timer, axes={"load": ["none", "cpu:50"]})
 
 
 class Howlate:
@@ -41,7 +33,7 @@ class Howlate:
 def howlate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Howlate:
     probe = tmp_path / "probe"
     stand_in.put(probe)
-    (tmp_path / "mine.toml").write_text(STUDY.format(timer="clock_nanosleep"))
+    (tmp_path / "mine.toml").write_text(study_with("clock_nanosleep"))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOWLATE_PROBE", str(probe))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -114,7 +106,7 @@ def test_where_nothing_is_possible_nothing_is_written(
     timers = {timer["name"]: timer for timer in LIST["timers"]}
     impossible = next((name for name, timer in timers.items() if not timer.get("available", True)), None)
     assert impossible is not None
-    Path("mine.toml").write_text(STUDY.format(timer=impossible))
+    Path("mine.toml").write_text(study_with(impossible))
     code, out, err = howlate("run", "mine.toml", "--out", "r")
     assert code == 3
     assert "not possible here" in err

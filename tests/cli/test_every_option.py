@@ -14,22 +14,11 @@ from cli.commands import is_a_sentence
 from howlate import __main__ as entry
 from howlate.cli import check
 from howlate.system import paths as places
+from made_study import study_text
 from tree_of_commands import leaves, options_in, options_of
 
 IMPORTED = Path(__file__).parents[1] / "fixtures" / "imported"
-STUDY = """
-schema = 1
-id = "mine"
-title = "Mine"
-question = "?"
-test = "cyclic"
-[settings]
-policy = "other"
-period = "1ms"
-duration = "50ms"
-[axes]
-load = ["none", "cpu:5"]
-"""
+STUDY = study_text(policy="other", period="1ms", duration="50ms", axes={"load": ["none", "cpu:5"]})
 
 LAB = "lab "
 OF_GUESTS = {"advise": {"kernels", "cpus"}, "calibrate": {"kernels", "cpus"}}

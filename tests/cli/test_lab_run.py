@@ -20,20 +20,11 @@ from howlate.statistics.groups import VIRTUAL_TIME as VIRTUAL_TIME_RULE
 from howlate.store.run_folder import RunFolder
 from howlate.targets import LabOptions
 from howlate.words.say import english
+from made_study import study_text
 
 VIRTUAL_TIME = english(VIRTUAL_TIME_RULE())
 RUN = ("lab", "run", "mine.toml", "--kernels", "6.1,6.1-rt", "--seeds", "2", "--set", "activations=50")
-STUDY = """schema = 1
-id = "mine"
-title = "mine"
-question = "?"
-test = "cyclic"
-[settings]
-activations = "50"
-dither = true
-[axes]
-load = ["none", "cpu:50"]
-"""
+STUDY = study_text(activations="50", dither=True, axes={"load": ["none", "cpu:50"]})
 
 
 @pytest.fixture

@@ -6,20 +6,10 @@ from pathlib import Path
 
 from howlate.store.run_folder import RunFolder
 from lab.guests import LIMITS, RT, bench
+from made_study import study_text
 from processes import completed
 
-STUDY = """
-schema = 1
-id = "tiny"
-title = "Tiny"
-question = "Does it work?"
-test = "cyclic"
-[settings]
-activations = 100
-record = "memory"
-[axes]
-timer = ["clock_nanosleep", "setitimer"]
-"""
+STUDY = study_text("tiny", activations=100, record="memory", axes={"timer": ["clock_nanosleep", "setitimer"]})
 
 
 def howlate(folder: Path, *words: str) -> str:

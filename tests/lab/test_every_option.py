@@ -17,23 +17,12 @@ from lab.guests import KERNELS, STANDARD, warm_cache
 from lab.made_archive import MadeArchive, made_key, served
 from lab.test_archive import DYNAMIC, old_layout
 from lacks import lack
+from made_study import study_text
 from tree_of_commands import leaves, options_in, options_of
 
 pytestmark = pytest.mark.skipif(shutil.which("gpg") is None, reason=lack("gpg", "apt-get install gpg"))
 
-STUDY = """
-schema = 1
-id = "mine"
-title = "Mine"
-question = "?"
-test = "cyclic"
-[settings]
-period = "1ms"
-activations = 40
-dither = true
-[axes]
-load = ["none"]
-"""
+STUDY = study_text(period="1ms", activations=40, dither=True, axes={"load": ["none"]})
 FROM = "--mirror MIRROR --keyring KEYRING"
 """An archive that nothing can be booted from: what asks it is refused, or lists it."""
 GUEST = f"--kernels {STANDARD}"

@@ -8,20 +8,9 @@ import pytest
 from cli.test_exit_codes import CODES, GUESTS
 from howlate.system.paths import ROOT, probe_path
 from lab.guests import RT, STANDARD, warm_cache
+from made_study import study_text
 
-STUDY = """
-schema = 1
-id = "mine"
-title = "Mine"
-question = "How late beside page faults?"
-test = "cyclic"
-[settings]
-policy = "fifo:80"
-period = "1ms"
-dither = true
-activations = 40
-load = "memory-alloc:100"
-"""
+STUDY = study_text(policy="fifo:80", period="1ms", dither=True, activations=40, load="memory-alloc:100")
 
 
 @pytest.mark.long

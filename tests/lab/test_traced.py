@@ -11,6 +11,7 @@ import pytest
 
 from lab.made_archive import MadeArchive, bzimage, deb, made_key
 from lacks import needs_program, needs_root
+from made_study import study_text
 from processes import completed, environment
 
 pytestmark = [
@@ -21,17 +22,7 @@ pytestmark = [
 ]
 NOBODY = 65534
 RELEASE = "6.1.0-5-amd64"
-STUDY = """schema = 1
-id = "traced"
-title = "traced"
-question = "?"
-test = "cyclic"
-[settings]
-period = "1ms"
-activations = 10
-[axes]
-load = ["none"]
-"""
+STUDY = study_text("traced", period="1ms", activations=10, axes={"load": ["none"]})
 PLANTED = {
     **{f"{name}.py": "import os; open('/proc/self/cwd/RAN', 'w')\n" for name in
        ("json", "click", "random", "queue", "numpy", "sitecustomize", "usercustomize", "tarfile", "lzma")},

@@ -16,6 +16,7 @@ from howlate.errors import HowlateError
 from howlate.targets import _flow, _link, _samples, ssh
 from howlate.targets._target import Outcome
 from howlate.targets.ssh import SshTarget
+from made_study import study_text
 from processes import environment, until, with_word
 from ssh.server import Server, alone_where_shared, serving
 from ssh.sessions import opened
@@ -270,18 +271,7 @@ SIGTERM: dict[str, tuple[str, str, list[str]]] = {
     "endless progress": ("session follow", "while echo progress 1 1 1; do sleep 0.1; done", ["run"]),
     "slow samples": ("session send", f"echo 1000000 5; {SLOW}", ["run"]),
 }
-STUDY = """schema = 1
-id = "board"
-title = "board"
-question = "?"
-test = "cyclic"
-[settings]
-period = "1ms"
-activations = 50
-policy = "other"
-[axes]
-load = ["none"]
-"""
+STUDY = study_text("board", period="1ms", activations=50, policy="other", axes={"load": ["none"]})
 
 
 @pytest.mark.parametrize(("when", "script", "words"), SIGTERM.values(), ids=SIGTERM)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from howlate.errors import ExitCode
 from lacks import KERNEL, MACHINE, needs_root, skip
+from made_study import study_text
 from processes import completed, environment, until
 from ssh import server as servers
 from ssh.server import Server, alone_where_shared
@@ -21,8 +22,9 @@ def howlate(*words: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_study_runs_there_and_the_doctor_looks_there(server: Server, tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(
-        'schema = 1\nid = "short"\ntitle = "Short"\nquestion = "Does it?"\ntest = "cyclic"\n'
-        '[settings]\npolicy = "other"\nactivations = "200"\nperiod = "1ms"\n[axes]\nload = ["none", "cpu:20"]\n'
+        study_text(
+            "short", policy="other", activations="200", period="1ms", axes={"load": ["none", "cpu:20"]}
+        )
     )
     run = tmp_path / "run"
     done = howlate("run", str(tmp_path / "study.toml"), "--target", server.target, "--out", str(run))
@@ -43,8 +45,7 @@ def test_a_study_runs_there_and_the_doctor_looks_there(server: Server, tmp_path:
 @needs_root
 def test_a_cell_is_explained_there(server: Server, tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(
-        'schema = 1\nid = "short"\ntitle = "Short"\nquestion = "Does it?"\ntest = "cyclic"\n'
-        '[settings]\npolicy = "other"\nactivations = "100"\nperiod = "1ms"\n[axes]\nload = ["none"]\n'
+        study_text("short", policy="other", activations="100", period="1ms", axes={"load": ["none"]})
     )
     run = tmp_path / "run"
     words = ("--set", "explain=true", "--set", "explain-worst=3", "--set", "explain-above=1s")
@@ -62,8 +63,7 @@ def test_rounds_are_measured_there_until_the_rate_is_decided(server: Server, tmp
     """Every release misses, so few of the many rounds that there is time for decide it. The same folder then holds
     the answer, and nothing more is measured."""
     (tmp_path / "study.toml").write_text(
-        'schema = 1\nid = "short"\ntitle = "Short"\nquestion = "Does it?"\ntest = "cyclic"\n'
-        '[settings]\npolicy = "other"\nactivations = "300"\nperiod = "1ms"\ndeadline = "1ns"\n'
+        study_text("short", policy="other", activations="300", period="1ms", deadline="1ns")
     )
     words = ["run", str(tmp_path / "study.toml"), "--target", server.target, "--out", str(tmp_path / "run")]
     until_decided = ["--until-decided", "--miss-rate", "0.05", "--at-most", "120s", "--json"]
@@ -82,8 +82,7 @@ def test_rounds_are_measured_there_until_the_rate_is_decided(server: Server, tmp
 
 def test_an_interrupted_run_leaves_nothing_there_and_goes_on(server: Server, tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(
-        'schema = 1\nid = "short"\ntitle = "Short"\nquestion = "Does it?"\ntest = "cyclic"\n'
-        '[settings]\npolicy = "other"\nactivations = "2500"\nperiod = "1ms"\n[axes]\nload = ["none"]\n'
+        study_text("short", policy="other", activations="2500", period="1ms", axes={"load": ["none"]})
     )
     words = ["run", str(tmp_path / "study.toml"), "--target", server.target, "--out", str(tmp_path / "run")]
     argv = [sys.executable, "-m", "howlate", *words]

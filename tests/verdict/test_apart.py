@@ -9,18 +9,9 @@ import pytest
 
 from cli.commands import Run
 from howlate.verdict import measured_rounds
+from made_study import study_text
 
-STUDY = """
-schema = 1
-id = "mine"
-title = "Mine"
-question = "?"
-test = "cyclic"
-[settings]
-period = "1ms"
-activations = 300
-deadline = "1ms"
-"""
+STUDY = study_text(period="1ms", activations=300, deadline="1ms")
 ROUNDS = ("--rounds", "20", "--every", "5min", "--no-wait")
 
 

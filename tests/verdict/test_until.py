@@ -11,18 +11,9 @@ from howlate.cli import _progress
 from howlate.measure.execute import Tally
 from howlate.measure.prepare import PlannedRun
 from howlate.measure.session import Session
+from made_study import study_text
 
-STUDY = """
-schema = 1
-id = "mine"
-title = "Mine"
-question = "?"
-test = "cyclic"
-[settings]
-period = "1ms"
-activations = 300
-deadline = "1500ns"
-"""
+STUDY = study_text(period="1ms", activations=300, deadline="1500ns")
 
 
 @pytest.fixture
