@@ -1,5 +1,6 @@
 """What the tests of the command line have in common."""
 
+import io
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +18,11 @@ class Said:
 
 
 Run = Callable[..., Said]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 def is_a_sentence(text: str) -> bool:

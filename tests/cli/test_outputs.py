@@ -1,6 +1,5 @@
 """Where the output goes: pipes, full disks, closed descriptors, terminals; and what an interrupt says."""
 
-import io
 import os
 import signal
 import subprocess
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import stand_in
-from cli.commands import STUDY, is_a_sentence
+from cli.commands import STUDY, Terminal, is_a_sentence
 from fakes import capabilities, make_plan, study
 from howlate.cli._progress import CPU_HEADING, ProgressLine, cpu_rows, latency
 from howlate.model.plan import Cell
@@ -161,10 +160,6 @@ def test_times_for_people() -> None:
 def test_a_terminal_without_escapes_gets_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")
 
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     terminal = Terminal()
     line = ProgressLine(("load",), terminal)
     line.starts(Cell("c", "cyclic", {}, {"load": "none"}, 1, 1.0), 1, 5, 60.0)
@@ -189,10 +184,6 @@ def test_progress_lines_survive_a_terminal_that_went_away() -> None:
 
 @pytest.mark.parametrize("width", [20, 40, 60, 80, 100])
 def test_a_live_line_never_cuts_a_number_off(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.setenv("LINES", "24")
     terminal = Terminal()
@@ -235,10 +226,6 @@ def test_of_many_cpus_those_with_the_largest_latencies_are_shown(cpus: int) -> N
 
 
 def test_the_rows_of_the_cpus_are_drawn_over_and_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("LINES", "24")

@@ -1,12 +1,12 @@
 """The strips of a run that is being measured."""
 
-import io
 import re
 from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
 
+from cli.commands import Terminal
 from howlate.cli._progress import ProgressLine, WaitingLine
 from howlate.cli._say import Steps
 from howlate.cli._strips import LiveStrips
@@ -19,11 +19,6 @@ from made_runs import five_cells
 
 PLACE_OF_10US, PLACE_OF_1MS = 81, 135
 """Bins below and above a deadline of 200 us."""
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def cell(load: str, **parameters: str) -> Cell:

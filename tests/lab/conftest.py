@@ -1,6 +1,6 @@
 """A boot takes 3 to 9 seconds of a core: tests that are not about booting share the guests that one made."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -9,12 +9,19 @@ from howlate.lab.bench import Bench
 from howlate.lab.kernels.label import Label
 from lab.equipped import DEVICES, PROGRAMS, Guest, compiled, modules_for
 from lab.guests import bench, booted_guests
+from lab.made_archive import Key, made_key
 from lacks import KERNEL, skip
 
 
 @pytest.fixture(scope="session")
 def booted() -> Path:
     return booted_guests()
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Key]:
+    with made_key(tmp_path_factory.mktemp("key") / "home") as made:
+        yield made
 
 
 @pytest.fixture(scope="session")

@@ -108,12 +108,6 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def key(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Key]:
-    with made_key(tmp_path_factory.mktemp("key") / "home") as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
 def stranger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Key]:
     with made_key(tmp_path_factory.mktemp("stranger") / "home") as made:
         yield made

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import unicodedata
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from howlate.lab.archive.mirror import MirrorArchive
 from howlate.lab.archive.packages import Package
 from howlate.lab.kernels import catalogue as kernels
 from howlate.lab.kernels.label import Label
-from lab.made_archive import Key, MadeArchive, Out, Spoilt, bzimage, deb, made_key, served
+from lab.made_archive import Key, MadeArchive, Out, Spoilt, bzimage, deb, served
 from lacks import lack
 
 pytestmark = pytest.mark.skipif(
@@ -28,12 +27,6 @@ pytestmark = pytest.mark.skipif(
 )
 HEAD = b"HTTP/1.0 200 OK\r\n\r\n"
 SUITES = ("bullseye", "bookworm", "trixie")
-
-
-@pytest.fixture(scope="module")
-def key(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Key]:
-    with made_key(tmp_path_factory.mktemp("key") / "home") as made:
-        yield made
 
 
 @pytest.fixture(scope="module")

@@ -29,12 +29,6 @@ TEXT = "Suite: bookworm\nCodename: bookworm\n"
 
 
 @pytest.fixture(scope="module")
-def key(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Key]:
-    with made_key(tmp_path_factory.mktemp("key") / "home") as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
 def other(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Key]:
     with made_key(tmp_path_factory.mktemp("other") / "home") as made:
         yield made

@@ -282,17 +282,11 @@ class TestWithoutRights:
         assert stream.raw_header["parameters"]["policy"] == "other"
         assert stream.raw_header["in_force"]["threads"][0]["policy"] == "other"
 
-    def test_a_policy_that_was_asked_for_is_refused_with_the_remedy(
-        self, probe: Path, everybodys: Path
+    @pytest.mark.parametrize("asked", [("--policy", "fifo:80"), ("--priorities", "80")])
+    def test_what_was_asked_for_is_refused_with_the_remedy(
+        self, probe: Path, everybodys: Path, asked: tuple[str, str]
     ) -> None:
-        done = as_nobody(everybodys, "cyclic", "--policy", "fifo:80", "--activations", "100")
-        assert done.returncode == 3
-        assert "cap_sys_nice" in done.stderr and "ulimit -r" in done.stderr
-
-    def test_priorities_that_were_asked_for_are_refused_with_the_remedy(
-        self, probe: Path, everybodys: Path
-    ) -> None:
-        done = as_nobody(everybodys, "cyclic", "--priorities", "80", "--activations", "100")
+        done = as_nobody(everybodys, "cyclic", *asked, "--activations", "100")
         assert done.returncode == 3
         assert "cap_sys_nice" in done.stderr and "ulimit -r" in done.stderr
 

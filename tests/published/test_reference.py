@@ -1,6 +1,7 @@
 """The decoder of reference files: exact on what it knows, a sentence with file and place on everything else; and
 which cells a row stands beside."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from howlate.errors import UsageError
 from howlate.model.decode import parse_toml
 from howlate.published.decode import decode_reference
-from howlate.published.reference import Reference
+from howlate.published.reference import PublishedRow, Reference
 
 HEAD = """
 schema = 1
@@ -157,6 +158,10 @@ def test_candidates_of_a_row_come_in_pairs() -> None:
         decode(text)
 
 
+def labels(rows: Sequence[PublishedRow]) -> list[str]:
+    return [row.label for row in rows]
+
+
 def cell(**labels: str) -> dict[str, Any]:
     return {"test": "cyclic", "labels": labels}
 
@@ -165,35 +170,34 @@ def test_a_row_stands_beside_the_cells_of_its_labels_and_machine() -> None:
     table = decode(WHOLE).tables[0]
     ours = cell(load="disk+cpu:100", period="1000us", policy="fifo:80")
     for preemption, label in (
-        ("none", "lenny"),
-        ("voluntary", "lenny"),
-        ("rt", "RT"),
-        ("full", None),
-        ("", None),
+        ("none", ["lenny"]),
+        ("voluntary", ["lenny"]),
+        ("rt", ["RT"]),
+        ("full", []),
+        ("", []),
     ):
-        row = table.published_for(ours, preemption)
-        assert (row.label if row else None) == label
-    by_label = table.published_for(cell(load="cpu:100+disk", period="1ms", preemption="rt"))
-    assert by_label is not None and by_label.label == "RT"
+        assert labels(table.rows_for(ours, preemption)) == label
+    by_label = table.rows_for(cell(load="cpu:100+disk", period="1ms", preemption="rt"))
+    assert labels(by_label) == ["RT"]
     for other in (
         cell(load="cpu:100+disk", period="500us"),
         cell(load="cpu:100", period="1ms"),
         cell(period="1ms"),
     ):
-        assert table.published_for(other, "rt") is None
+        assert not table.rows_for(other, "rt")
 
 
 def test_a_part_is_matched_where_the_table_names_one() -> None:
     table = decode(WHOLE.replace('kind = "table"', 'kind = "table"\npart = "cpu"')).tables[0]
     ours = cell(load="cpu:100+disk", period="1ms")
-    assert table.published_for(ours, "rt") is None
-    assert table.published_for(cell(part="cpu", **ours["labels"]), "rt") is not None
+    assert not table.rows_for(ours, "rt")
+    assert len(table.rows_for(cell(part="cpu", **ours["labels"]), "rt")) == 1
 
 
 def test_a_table_without_rows_that_differ_has_one_for_every_cell() -> None:
     text = HEAD + TABLE.replace('rows = "preemption"\n', "") + '[[table.row]]\nlabel = "all"\n'
-    row = decode(text).tables[0].published_for(cell(load="cpu:100+disk", period="1ms"))
-    assert row is not None and row.label == "all"
+    rows = decode(text).tables[0].rows_for(cell(load="cpu:100+disk", period="1ms"))
+    assert labels(rows) == ["all"]
 
 
 def test_tables_share_columns_by_name() -> None:
@@ -212,5 +216,5 @@ def test_a_whole_table_may_be_of_one_kernel() -> None:
     text = HEAD + head + where + rest.partition("\n")[2] + '[[table.row]]\nlabel = "all"\n'
     table = decode(text).tables[0]
     ours = cell(load="cpu:100+disk", period="1ms")
-    assert table.published_for(ours, "full") is not None
-    assert table.published_for(ours, "rt") is None and table.published_for(ours) is None
+    assert len(table.rows_for(ours, "full")) == 1
+    assert not table.rows_for(ours, "rt") and not table.rows_for(ours)

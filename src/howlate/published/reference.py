@@ -1,6 +1,6 @@
 """Published figures of a study: tables as a document prints them, each value with a mark that says how
-certain its transcription is. Decoded strictly (docs/reference.md). `Table.published_for` finds the row that
-corresponds to one of our cells."""
+certain its transcription is. Decoded strictly (docs/reference.md). `PublishedTable.rows_for` finds the rows that
+correspond to one of our cells."""
 
 from __future__ import annotations
 
@@ -203,11 +203,6 @@ class PublishedTable:
             and self.covers(cell, preemption, row)
             and all(_agrees(name, labels.get(name), values) for name, values in row.match.items())
         )
-
-    def published_for(self, cell: Mapping[str, Any], preemption: str = "") -> PublishedRow | None:
-        """The row that corresponds to a cell; None if there is none, or several (`rows_for`)."""
-        rows = self.rows_for(cell, preemption)
-        return rows[0] if len(rows) == 1 else None
 
 
 @dataclass(frozen=True)

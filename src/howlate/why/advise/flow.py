@@ -34,7 +34,6 @@ from howlate.why.advise.flips import Flips, Measuring, flips_of, study_of
 
 BEYOND = 11
 """Samples beyond a quantile: one more than it takes, as some turn may have an overrun."""
-OF_FIGURES = ("0.5", "0.99", "0.999", "0.9999", "max")
 
 Measure = Callable[[PlannedRun, Session], Tally]
 """Measures the cells of a session, and tells the user how far it is."""
