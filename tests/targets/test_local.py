@@ -246,7 +246,7 @@ def test_the_probe_stands_in_a_group_of_its_own(tmp_path: Path) -> None:
     [
         ("print('{')", "is not JSON"),
         ("print('[]')", "is not a JSON object"),
-        ("print('{}')", '"probe" is missing'),
+        ("print('{}')", "required field probe"),
         ("print('howlate-probe: no.', file=sys.stderr); sys.exit(4)", "failed here: no"),
     ],
 )
