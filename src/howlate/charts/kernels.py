@@ -9,7 +9,7 @@ from howlate.figures.deadline import deadlines, with_upright
 from howlate.figures.figure import Chart, Figure, Key, Panel, Subject
 from howlate.figures.pieces import exact_of, picture_of
 from howlate.figures.points import Point, by_rest, points_of
-from howlate.figures.rows import ROW, WIDTH, Dot, DotRow, pieces_of
+from howlate.figures.rows import ROW, WIDTH, Dot, DotRow, above, pieces_of
 from howlate.figures.scale import Scale, spread
 from howlate.figures.words import around_zero, things_of, title_of_column
 from howlate.words.caption import Caption, Listed
@@ -42,7 +42,9 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         ),
         x_title=title_of_column(points[0].column),
         y_title="",
-        panels=tuple(with_upright(_panel(title, rows, x), subjects, 1.0) for title, rows in panels),
+        panels=tuple(
+            with_upright(_panel(title, rows, x), subjects, above(len(rows))) for title, rows in panels
+        ),
         keys=(
             Key("c-median", Caption("median of the medians"), "plus"),
             Key("c-p99", Caption("smallest maximum"), "square"),

@@ -414,6 +414,25 @@
       this.element.dataset.high = high;
     }
 
+    // A name that would reach what stands at the end of its row loses its middle, as in the terminal.
+    fitNames() {
+      const notes = Array.from(this.frame.querySelectorAll(".note.row"));
+      const width = this.frame.getBoundingClientRect().width;
+      this.names = this.names || notes.map((note) => note.textContent);
+      notes.forEach((note, i) => {
+        const text = note.querySelector("text.right"), whole = this.names[i];
+        const end = notes.find((other) => other !== note && other.getAttribute("y") === note.getAttribute("y"));
+        if (!text || !end || !width) return;
+        const room = width - end.querySelector("text").getComputedTextLength() - 12;
+        text.textContent = whole;
+        if (text.getComputedTextLength() <= room) return;
+        const name = whole.replace(/ \([^()]*\)$/, "");
+        text.textContent = name;
+        for (let left = name.length - 1; left > 2 && text.getComputedTextLength() > room; left--)
+          text.textContent = name.slice(0, (left + 1) >> 1) + "…" + name.slice(name.length - (left >> 1));
+      });
+    }
+
     // Every name, or every n-th where there is no room; the last one always.
     nameTicks(low, high) {
       const { names } = this.data.x;
@@ -504,7 +523,7 @@
 
   // --- The page ----------------------------------------------------------------------------------------------------
   const plots = Array.from(document.querySelectorAll(".plot"), (element) => new Plot(element));
-  const retick = () => plots.forEach((plot) => { plot.place(); plot.drawTicks(); });
+  const retick = () => plots.forEach((plot) => { plot.place(); plot.drawTicks(); plot.fitNames(); });
   retick();
   for (const folded of document.querySelectorAll("details")) folded.addEventListener("toggle", retick);
   let width = innerWidth;

@@ -11,6 +11,9 @@ from howlate.figures.svg import el
 from howlate.model.columns import LATENCY
 from howlate.words.caption import Caption
 
+LINE = 18
+"""Of text, in pixels."""
+
 
 def deadlines(subjects: Sequence[Subject]) -> list[int]:
     """The deadlines of the drawn values, each once: an axis has to reach them."""
@@ -34,11 +37,18 @@ def with_upright(panel: Panel, subjects: Sequence[Subject], word_at: float = 0.9
 
 
 def with_level(panel: Panel, subject: Subject, up: Callable[[float], float]) -> Panel:
-    """The same for values on the y axis. `up`: the share of the height of a value."""
+    """The same for values on the y axis, its word on the side where none stands. `up`: the share of the height of a
+    value."""
     picture = panel.picture
+    left = [note.y for note in picture.notes if note.text and note.x < 0.4]
     places = [(up(ns), ns) for ns in deadlines([subject]) if up(ns) <= 1]
     lines = [f"M0,{(1 - at) * picture.height:.1f}H{picture.width:g}" for at, _ns in places]
-    return _with(panel, lines, [Note(0.004, at, _words(ns), classes="deadline") for at, ns in places])
+    sides = [any(abs(at - y) * panel.height < LINE for y in left) for at, _ns in places]
+    notes = [
+        Note(1 if taken else 0.004, at, _words(ns), classes="deadline")
+        for (at, ns), taken in zip(places, sides, strict=True)
+    ]
+    return _with(panel, lines, notes)
 
 
 def _with(panel: Panel, lines: Sequence[str], notes: Sequence[Note]) -> Panel:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from howlate.figures.deadline import deadlines, with_upright
 from howlate.figures.figure import Figure, Key, Panel, Subject
 from howlate.figures.pieces import exact_of, picture_of
-from howlate.figures.rows import ROW, WIDTH, Dot, DotRow, pieces_of
+from howlate.figures.rows import ROW, WIDTH, Dot, DotRow, above, pieces_of
 from howlate.figures.scale import Scale, spread
 from howlate.figures.words import around_zero, names_of
 from howlate.model.summary import ColumnSummary
@@ -21,8 +21,6 @@ STATISTICS = (
 )
 
 LARGEST = Caption("largest")
-LABEL = 6
-"""Of a deadline, above the top of the picture: between the rows it would cover a mark or an end."""
 
 
 def draw(subjects: Sequence[Subject]) -> Figure | None:
@@ -32,7 +30,9 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     if not rows:
         return None
     drawn = [subject for subject, _ in rows]
-    values = [*(dot.value for _, column in rows for dot in dots(column)), *deadlines(drawn)]
+    marks = [dot for _, column in rows for dot in dots(column)]
+    marked = [dot.name for dot in marks]
+    values = [*(dot.value for dot in marks), *deadlines(drawn)]
     x = spread(min(values), max(values), "ns", 0.04)
     title, value, _things = names_of(subjects)
     return Figure(
@@ -48,9 +48,9 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         ),
         x_title=title,
         y_title="",
-        panels=(with_upright(_panel(rows, x), drawn, 1 + LABEL / (ROW * len(rows))),),
+        panels=(with_upright(_panel(rows, x), drawn, above(len(rows))),),
         keys=(
-            *(Key(classes, name, marker) for _key, name, marker, classes in STATISTICS),
+            *(Key(classes, name, marker) for _key, name, marker, classes in STATISTICS if name in marked),
             Key("c-max", Caption("largest seen"), "circle"),
         ),
     )

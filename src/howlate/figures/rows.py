@@ -46,6 +46,11 @@ class DotRow:
     """The class of that text."""
 
 
+def above(rows: int) -> float:
+    """The share of the height just above the first row: between the rows a word would cover a mark or an end."""
+    return 1 + 6 / (ROW * rows)
+
+
 def pieces_of(rows: Sequence[DotRow], x: Scale) -> list[Piece]:
     """The rows from above, in a picture of `ROW` for each."""
     return [_piece(row, ROW * i, ROW * len(rows), x) for i, row in enumerate(rows)]
