@@ -241,7 +241,7 @@ def test_a_headline_about_gaps_names_the_time_that_was_watched() -> None:
 def test_the_reasons_of_an_invalid_cell_are_one_sentence() -> None:
     """No small letter follows a full stop."""
     summary, bins, _ = made_cell("none")
-    two = invalid(summary, "not loaded: gone.", "another task.")
+    two = replace(invalid(summary, "not loaded: gone.", "another task."), failed_checks=2)
     page = html.render([made_run([(two, bins)])])
     assert page.count("loaded: gone; another task") == 1
     assert "gone. another" not in page

@@ -20,9 +20,10 @@ from howlate.model.loaded import RunContent
 from howlate.model.summary import DeadlineSummary
 from howlate.prove.document import page as proofs_page
 from howlate.store.loaded import load_run
+from howlate.words.statement import Statement
 from made_cells import made_cell
 from made_points import KERNELS, made_points, virtual_run
-from made_runs import five_cells, made_run
+from made_runs import FINDINGS, five_cells, made_run
 from made_trace import late_samples
 from prove.test_document import PROOFS
 
@@ -40,12 +41,19 @@ WIDE = (
 )
 
 COVERED = (
-    "const box = e => e.getBoundingClientRect(), of = q => Array.from(document.querySelectorAll('#overview ' + q));"
-    "const labels = of('.note.deadline text'), others = of('.note:not(.deadline) :is(text, .marker)');"
-    "return labels.flatMap(l => others.filter(o => { const a = box(l), b = box(o); return a.left < b.right"
-    " && b.left < a.right && a.top < b.bottom && b.top < a.bottom; })).map(e => e.textContent || e.className.baseVal)"
+    "const box = e => e.getBoundingClientRect(), seen = e => e.checkVisibility() && e.textContent;"
+    "const over = (e, o) => { const a = box(e), b = box(o);"
+    " return Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1"
+    " && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3; };"
+    "const found = [];"
+    "for (const frame of document.querySelectorAll('.frame')) {"
+    " const texts = Array.from(frame.querySelectorAll('text')).filter(seen);"
+    " const marks = frame.querySelectorAll('.note.row ~ .note .marker');"
+    " texts.forEach((e, i) => found.push(...[...texts.slice(i + 1), ...(e.closest('.deadline') ? marks : [])]"
+    "  .filter(o => over(e, o)).map(o => `${frame.parentElement.id}: ${e.textContent} over ${o.textContent}`))); }"
+    "return found"
 )
-"""What the label of the deadline covers in the first chart."""
+"""What a text covers in the charts: another text, or a mark on a row."""
 
 
 def rows(count: int) -> RunContent:
@@ -74,6 +82,20 @@ def many_kernels(count: int, *loads: str) -> RunContent:
     return virtual_run(made_points(kernels, loads, 2, 500), kernels)
 
 
+def busy(content: RunContent) -> RunContent:
+    """Two rows are not valid and much else is to be said of each, and the doctor has found a lot."""
+    warnings = (
+        Statement.verbatim("not loaded: it achieved 16 % CPU"),
+        *[Statement.verbatim("told " * 30)] * 3,
+    )
+    cells = [
+        replace(cell, summary=replace(cell.summary, warnings=warnings, valid=place > 1, failed_checks=1))
+        for place, cell in enumerate(content.cells)
+    ]
+    findings = [{**FINDINGS[0], "check": f"check{n}", "why": "word " * 60} for n in range(4)]
+    return replace(content, cells=tuple(cells), run=replace(content.run, findings=tuple(findings)))
+
+
 MADE: Mapping[str, Callable[[], RunContent]] = {
     "judged": partial(check, 200_000),
     "without a deadline": check,
@@ -82,7 +104,8 @@ MADE: Mapping[str, Callable[[], RunContent]] = {
     "forty rows": lambda: rows(40),
     "three kernels in the lab": lambda: virtual_run(made_points(KERNELS, ("none", "hackbench"), 3)),
     "36 kernels": lambda: many_kernels(36, "none"),
-    "nine kernels under four loads": lambda: many_kernels(9, "none", "hackbench", "disk", "cpu:100"),
+    "36 kernels under three loads": lambda: many_kernels(36, "none", "hackbench", "disk"),
+    "a busy machine": lambda: busy(check(200_000)),
 }
 
 
@@ -179,6 +202,7 @@ def test_each_row_says_its_verdict_and_each_cause_has_a_command(browser: Any, tm
     assert 1 <= len(commands) == len(shares) - 1 <= 3 and all(
         each.startswith("howlate ") for each in commands
     )
+    assert not set(commands) & set(browser.execute_script(read, ".shares code:not(.copied)"))
     bar = browser.execute_script(
         "return Array.from(document.querySelectorAll('.shares-bar span'), e => e.offsetWidth)"
     )

@@ -184,7 +184,7 @@ def _row(summary: CellSummary) -> Row:
         summary.id,
         "" if summary.valid else "invalid",
         tuple(mark for mark, wanted in marks if wanted),
-        "" if summary.valid else listed(map(say, summary.warnings)) or _("a check failed"),
+        "" if summary.valid else listed(map(say, summary.failed)) or _("a check failed"),
     )
 
 

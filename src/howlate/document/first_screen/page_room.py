@@ -15,9 +15,9 @@ from howlate.words.language import _, ngettext
 from howlate.words.say import Text, more_rows_text, text_of
 from howlate.words.statement import Statement
 
-HIGHEST = 4_900
+HIGHEST = 5_000
 """Pixels of a page that is 1280 wide: more do not fit on four sheets of A4."""
-MOST_WORDS = 1_400
+MOST_WORDS = 1_430
 TALLEST = 1_000
 """Of a chart, likewise."""
 MOST_SEEN = 12
@@ -214,6 +214,8 @@ def _fold(items: Sequence[Item]) -> Folded:
 
 PANEL = 62
 """What a panel is taller than its plot."""
+TICKS = 4
+"""Numbers below a panel."""
 
 
 def _height(item: Item) -> int:
@@ -225,7 +227,8 @@ def _height(item: Item) -> int:
         rows = len(item.rows)
         cards = {"findings": 130, "list": 18, "shares": 60, "meaning": 60, "differences": 50}
         each = cards.get(item.kind.split()[0])
-        return 130 + 37 * rows + 32 * bool(item.caution) if each is None else 40 + each * rows
+        below = sum(26 * ceil(len(row.why) / 150) for row in item.rows)
+        return 130 + 37 * rows + 32 * bool(item.caution) + below if each is None else 40 + each * rows
     return sum(6 + 26 * ceil(len(text_of(text)) / 120) for text in item.texts)
 
 
@@ -243,8 +246,17 @@ def _words(item: Item) -> int:
     if isinstance(item, Folded):
         return len(item.title.split())
     if isinstance(item, ChartItem):
-        return 60 + 20 * len(item.figure.panels) if isinstance(item.figure, Figure) else 10
+        return _figure_words(item.figure) if isinstance(item.figure, Figure) else 10
     if isinstance(item, Sheet):
         cells = (cell.text for column in item.columns for cell in column.cells)
-        return sum(len(text.split()) for text in cells) + 2 * len(item.columns)
+        below = (text for row in item.rows for text in (*row.marks, row.why))
+        return sum(len(text.split()) for text in (*cells, *below, *item.notes)) + 2 * len(item.columns)
     return sum(len(text_of(text).split()) for text in item.texts)
+
+
+def _figure_words(figure: Figure) -> int:
+    texts = [figure.title, figure.reading, *(key.text for key in figure.keys)]
+    for panel in figure.panels:
+        texts += [panel.label, panel.aside, *(note.text for note in panel.picture.notes)]
+    ticks = sum(TICKS + len(panel.picture.y_ticks) for panel in figure.panels)
+    return ticks + sum(len(text_of(text).split()) for text in texts)
