@@ -256,7 +256,7 @@ def test_brief_is_of_the_first_row_of_the_screen(kind: str) -> None:
     first = found[0]
     assert f" max={(first.max_ns or 0) / 1000:.1f}us " in brief_of(material)
     if first.name and not first.outcome:
-        assert f"({first.name})"[:30] in texts(screen(material))[0]
+        assert f"({first.name}"[:30] in texts(screen(material))[0]
 
 
 def bounded(content: RunContent, misses: int | None = None) -> RunContent:

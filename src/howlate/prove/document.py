@@ -61,9 +61,11 @@ def document(proofs: Sequence[Proof], others: Others = ()) -> Document:
     """What is shown on the page."""
     title = _("How late can a single release be?")
     latest = max(proofs, key=lambda proof: proof.latest.latency_ns)
-    sentences = Texts("said", tuple(map(claim_of, proofs)))
+    sentences = Texts("said", tuple(claim_of(proof) for proof in proofs if proof is not latest))
     sections = (
-        bar(COLOURS[latest.ruling], _(RULINGS[latest.ruling]), claim_of(latest), (), (title,)),
+        bar(
+            COLOURS[latest.ruling], _(RULINGS[latest.ruling]), _figures(latest), (claim_of(latest),), (title,)
+        ),
         Section(
             "proofs", (sheet(proofs), sentences), _("Latest release, and its bound if the premises hold")
         ),
@@ -72,6 +74,15 @@ def document(proofs: Sequence[Proof], others: Others = ()) -> Document:
         Section("foot", (Texts("", (f"howlate {__version__}",)),), kind="footer"),
     )
     return Document(sections, f"{_(RULINGS[latest.ruling])} – {title} – howlate")
+
+
+def _figures(proof: Proof) -> str:
+    """What was found, and the bound: what they are true of is said below."""
+    found, bound, bound_ns = _("found"), _("bound, if the premises hold"), proof.conditional_bound_ns
+    figures = [f"{found} {exact_text(proof.latest.latency_ns)}"]
+    if bound_ns is not None:
+        figures.append(f"{bound}: {exact_text(bound_ns)}")
+    return f"{_name(proof)}: {'; '.join(figures)}"
 
 
 def whys(proofs: Sequence[Proof], others: Others) -> Iterator[Section]:

@@ -90,7 +90,10 @@ def _largest(rows: Sequence[ScreenRow]) -> str:
     """The largest value, with its row if there are several."""
     worst = rows[0]
     largest = NOTHING if worst.max_ns is None else time_text(worst.max_ns, space=" ")
-    return " ".join((_("max"), largest)) + (f" ({worst.name})" if len(rows) > 1 else "")
+    about = [worst.name] if len(rows) > 1 else []
+    invalid = [] if worst.group.counted else [_("invalid")]
+    where = ", ".join([*about, *invalid])
+    return " ".join((_("max"), largest)) + (f" ({where})" if where else "")
 
 
 def _measured(rows: Sequence[ScreenRow]) -> Text:
