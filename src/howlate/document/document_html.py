@@ -10,7 +10,7 @@ from howlate.document import doc_links
 from howlate.document.document import Document, Folded, Item, Section, Texts
 from howlate.document.figure_html import figure_html, source_link
 from howlate.document.sheet import Column, Row, Sheet, SheetCell
-from howlate.document.text import coded, escaped, stopped, tied, typeset
+from howlate.document.text import coded, escaped, stopped, tied
 from howlate.words.quantities import sentence_case
 from howlate.words.say import Text, text_of
 from howlate.words.statement import Statement
@@ -82,7 +82,7 @@ def _outcome(item: Texts) -> str:
     drawn = SIGNS.get(word, "M2,15H16M5,15V9M9,15V3M13,15V7")
     sign = f'<svg class="sign" viewBox="0 0 18 18" aria-hidden="true"><path d="{drawn}"/></svg>'
     name = f"<b>{escaped(word)}</b> " if word else ""
-    return f"<h1>{sign}{name}<span>{typeset(said)}</span></h1>"
+    return f"<h1>{sign}{name}<span>{escaped(tied(said))}</span></h1>"
 
 
 def _cautions(item: Texts) -> str:
@@ -93,7 +93,7 @@ def _cautions(item: Texts) -> str:
 def _said(item: Texts) -> str:
     rules = [text.rule if isinstance(text, Statement) else "" for text in item.texts]
     items = "".join(
-        f'<li data-rule="{escaped(rule)}">{escaped(text_of(text))}{sources(text)}</li>'
+        f'<li data-rule="{escaped(rule)}">{escaped(tied(text_of(text)))}{sources(text)}</li>'
         for rule, text in zip(rules, item.texts, strict=True)
     )
     return f'<ul class="said">{items}</ul>'

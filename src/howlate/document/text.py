@@ -145,11 +145,6 @@ def tied(text: str) -> str:
     return re.sub(r"(?<=\d) (?=(?:ns|µs|us|ms|s|min|h)\b)", NARROW_SPACE, text)
 
 
-def typeset(text: str) -> str:
-    """Escaped; narrow spaces that no line ends at stand between a number and its unit, and between thousands."""
-    return escaped(re.sub(r"(?<=\d),(?=\d{3})", NARROW_SPACE, tied(text)))
-
-
 def stopped(text: str) -> str:
     text = text.strip()
     return text if text.endswith((".", "!", "?", "。", "？")) else _("{sentence}.").format(sentence=text)

@@ -14,6 +14,7 @@ from howlate.document.first_screen.notes import circumstances, one_line
 from howlate.document.first_screen.on_screen import Reasons
 from howlate.document.first_screen.rows import ScreenRow
 from howlate.document.first_screen.strips import later_text
+from howlate.document.machine import place
 from howlate.document.report_input import NO_CELL, ReportInput, answered, left_out, question, thresholds
 from howlate.document.sheet import Column, Row, Sheet, SheetCell, labels, numbers
 from howlate.document.sheet import texts as column
@@ -69,7 +70,9 @@ def title(material: ReportInput, subject: str = "") -> str:
     what = given_text(rows.deadline_ns) if rows.deadline_ns else "" if answer.outcome else answer.word
     run = material.runs[0].run
     kernel = facts_of(run.facts).text("kernel.release")
-    where = (f"Linux {kernel}" if kernel else "") if run.target == "local" else run.target
+    where = place(run) if run.machines else run.target
+    if run.target == "local":
+        where = f"Linux {kernel}" if kernel else ""
     return " – ".join(
         filter(None, (" ".join(filter(None, (answer.outcome or MEASURED, what))), subject, where, "howlate"))
     )
@@ -111,6 +114,11 @@ def shares(why: Reasons, folder: str) -> Sheet:
     names = [text_of(reason.name) + (f" ({reason.task})" if reason.task else "") for reason in reasons]
     worst = [f"{time_text(reason.worst_ns)} · {reason.row}" for reason in reasons]
     commands = [as_called(f"`{reason.command or reason.look(folder)}`").strip("`") for reason in reasons]
+    told = [f"`{reason.command}`" for reason in reasons]
+    remedies = [
+        "" if reason.remedy == own else as_called(reason.remedy)
+        for reason, own in zip(reasons, told, strict=True)
+    ]
     return Sheet(
         "late-shares",
         text_of(Caption("Why late (the {count} worst, share of their time)", count=why.samples)),
@@ -118,7 +126,11 @@ def shares(why: Reasons, folder: str) -> Sheet:
             labels("cause", "", [*names, _("the rest")]),
             numbers("share", "", [*(reason.share for reason in reasons), rest], percent),
             column("worst", "", [*worst, ""]),
-            column("remedy", "", [*(as_called(reason.remedy) for reason in reasons), ""]),
+            column(
+                "remedy",
+                "",
+                [*("" if r == f"`{c}`" else r for r, c in zip(remedies, commands, strict=True)), ""],
+            ),
             Column("command", "", tuple(map(SheetCell, [*commands, ""]))),
         ),
         (*(Row(kind=f"c{number + 1}") for number in range(len(reasons))), Row(kind="rest")),
