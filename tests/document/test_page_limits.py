@@ -33,6 +33,8 @@ STORED = (
     *("timers", "lab", "points"),
 )
 HIGHEST, MOST_WORDS, MOST_PRINTED, LARGEST = 6_000, 1_500, 4, 600_000
+SWEPT = ("36 kernels under three loads",)
+"""Kinds that take a minute each."""
 SCREEN, PHONE = (1280, 1000), (390, 2 * 844)
 BOTTOM = "return document.querySelector('.chips').getBoundingClientRect().bottom + scrollY"
 WIDE = (
@@ -104,6 +106,7 @@ MADE: Mapping[str, Callable[[], RunContent]] = {
     "forty rows": lambda: rows(40),
     "three kernels in the lab": lambda: virtual_run(made_points(KERNELS, ("none", "hackbench"), 3)),
     "36 kernels": lambda: many_kernels(36, "none"),
+    "nine kernels under four loads": lambda: many_kernels(9, "none", "hackbench", "disk", "cpu:100"),
     "36 kernels under three loads": lambda: many_kernels(36, "none", "hackbench", "disk"),
     "a busy machine": lambda: busy(check(200_000)),
 }
@@ -174,7 +177,10 @@ def test_a_page_of_several_runs_keeps_the_same_limits(
     assert len(browser.find_elements("css selector", "h1 .sign path")) == 1
 
 
-@pytest.mark.parametrize("kind", [*MADE, *STORED])
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=[pytest.mark.sweep] * (kind in SWEPT)) for kind in (*MADE, *STORED)],
+)
 def test_a_page_of_every_kind_keeps_its_limits(browser: Any, stored: Path, tmp_path: Path, kind: str) -> None:
     content = MADE[kind]() if kind in MADE else load_run(stored / kind)
     page = tmp_path / "report.html"
