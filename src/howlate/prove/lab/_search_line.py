@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -29,8 +30,10 @@ def showing(name: str) -> Iterator[tuple[Callable[[Search], None], Callable[[Sea
 def _show(line: str) -> None:
     """In place of the line before on a terminal, where "" leaves nothing of it; elsewhere on a line of its own."""
     is_terminal = obeys_escapes(sys.stderr)
-    if line or is_terminal:
-        click.echo(f"\r\x1b[K{line}" if is_terminal else line, err=True, nl=not is_terminal)
+    if is_terminal:
+        line = f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}"
+    if line:
+        click.echo(line, err=True, nl=not is_terminal)
 
 
 def _begins(name: str) -> Callable[[Search], None]:
@@ -53,16 +56,17 @@ def _begins(name: str) -> Callable[[Search], None]:
 
 
 def _progress(name: str) -> Callable[[Search], None]:
-    """Found and bound as they approach each other, at most once a second; the least number of probes, and how long
-    those take that are left of it."""
+    """Found and bound as they approach each other, at most once a second, elsewhere than on a terminal once a minute;
+    the least number of probes, and how long those take that are left of it."""
     from howlate.words.quantities import exact_text, seconds_text
 
     began = last = time.monotonic()
+    every_s = 1 if obeys_escapes(sys.stderr) else 60
 
     def report(search: Search) -> None:
         nonlocal last
         now = time.monotonic()
-        if now - last < 1:
+        if now - last < every_s:
             return
         last = now
         least = search.least
