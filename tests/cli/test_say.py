@@ -10,7 +10,7 @@ import pytest
 
 from howlate.cli import _progress, _say
 from howlate.lab.archive.packages import silent
-from howlate.lab.cache import fills, is_done, living
+from howlate.lab.cache import fills, is_done, living, passing
 from howlate.lab.guests.snapshot import boot_share
 from howlate.model.plan import Cell
 
@@ -84,8 +84,9 @@ def test_elsewhere_a_step_is_one_line(monkeypatch: pytest.MonkeyPatch, terminal:
     steps, before = _say.Steps(), threading.active_count()
     with living(steps):
         steps("booting 6.1")
+        passing(steps, "playing 6.1-1 again")
         assert threading.active_count() == before
-    assert heard.getvalue().removeprefix("\r\x1b[K") == "howlate: booting 6.1\n"
+    assert heard.getvalue() == "howlate: booting 6.1\nhowlate: playing 6.1-1 again\n"
 
 
 def test_a_step_of_another_thread_has_a_clock_and_a_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,8 +106,9 @@ def test_a_step_of_another_thread_has_a_clock_and_a_time_left(monkeypatch: pytes
         thread.start()
         thread.join()
         seen = len(heard.getvalue())
-        steps("planning")
+        passing(steps, "planning")
         heard.until(lambda text: "\r  0:00  planning" in text[seen:])
+    assert "howlate: planning" not in heard.getvalue()
     assert "booting" not in heard.getvalue()[seen:] and boot_share(3.0, 0.0) == 0
 
 

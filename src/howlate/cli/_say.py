@@ -63,6 +63,13 @@ class Steps:
                 return
         self._line(line)
 
+    def passing(self, text: str) -> None:
+        """A step that leaves no line on a terminal, where an answer follows."""
+        if obeys_escapes(sys.stderr):
+            self._steps[threading.get_ident()] = _Step(without_controls(as_called(text)), time.monotonic())
+        else:
+            self(text)
+
     @contextmanager
     def beside(self, line: Callable[[str], None]) -> Iterator[None]:
         """A line of progress shows more than a clock meanwhile; `line` prints a line above it."""

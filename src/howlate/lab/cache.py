@@ -259,6 +259,12 @@ def living(say: _Say) -> AbstractContextManager[None]:
     return within()
 
 
+def passing(say: _Say, text: str) -> None:
+    """A step that need not be told once it is over: where `say` can, it is only shown while it lasts."""
+    tell: Callable[[str], None] = getattr(say, "passing", say)
+    tell(text)
+
+
 def is_done(say: _Say, share: Callable[[], float]) -> None:
     """How much of the step that was told is done: where `say` can, it shows that, and how long the rest takes."""
     tell: Callable[[Callable[[], float]], None] = getattr(say, "done", lambda _: None)

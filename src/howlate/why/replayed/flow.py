@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from howlate.errors import DamagedError, NotPossibleError, UsageError
-from howlate.lab.cache import living
+from howlate.lab.cache import living, passing
 from howlate.lab.debug_info import DebugInfo
 from howlate.lab.problems import UNUSABLE
 from howlate.lab.targets.lab import LabTarget
@@ -154,13 +154,14 @@ def explain_all(
         label = kernel_of(run, each.cell.machine)
         target = opened([label], guest_of(run, each.cell.machine))
         _check_guest(folder.path, run, each.cell.machine, target, label)
-        say(f"playing {each.cell.id} again")
+        passing(say, f"playing {each.cell.id} again")
         cell = replace(each.cell, machine=label)
         cases: list[ExplainedCase] = []
         with living(say):
             for done in target.replay(cell, each.activations, each.to_explain):
-                say(
-                    f"following {done.activation.latency_ns / 1000:,.1f} us from release {done.activation.release}"
+                passing(
+                    say,
+                    f"following {done.activation.latency_ns / 1000:,.1f} us from release {done.activation.release}",
                 )
                 lateness = lateness_of(
                     done.execution, done.release_ns, done.activation.latency_ns, done.stamp
