@@ -17,9 +17,11 @@ from pathlib import Path
 
 import pyte
 import pytest
+from rich.cells import cell_len
 
 import made_inventory
 import stand_in
+from howlate import __main__ as entry
 from howlate.store.loaded import load_run
 from howlate.system.paths import ROOT, probe_path
 from tree_of_commands import parsed
@@ -147,6 +149,46 @@ def test_a_screen_begins_on_the_screen_and_colours_are_obeyed(
             assert any(re.match(first, row) for row in shown) and not plain.colours()
         finally:
             plain.close()
+
+
+ON_EACH = (
+    "show RUN",
+    "show RUN --all",
+    "verdict RUN --deadline 10us",
+    "why RUN --from events",
+    "doctor --run RUN",
+)
+ON_THESE = (
+    "compare timers --by timer --all",
+    "compare ordinary real-time",
+    "history passed failed timers ordinary real-time lab --no-index",
+    "query 'SELECT * FROM cells ORDER BY ALL' passed timers --no-index",
+    "plan --miss-rate 1e-4 --horizon 1h --ratio 1.5 --deadline 200us",
+    "reference list",
+    "studies",
+    "run timers --dry-run",
+)
+
+
+@pytest.mark.parametrize("width", [80, 60, 40])
+@pytest.mark.parametrize("words", [*ON_EACH, *ON_THESE])
+def test_no_line_is_wider_than_the_terminal(
+    runs: Path,
+    words: str,
+    width: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Except what is copied from it: commands, paths, the line for programs."""
+    monkeypatch.chdir(runs)
+    monkeypatch.setenv("HOWLATE_PROBE", str(runs / "probe"))
+    monkeypatch.setenv("COLUMNS", str(width))
+    for name in made_inventory.RUNS if "RUN" in words else ("",):
+        entry.main(shlex.split(words.replace("RUN", name)))
+        shown = capsys.readouterr().out
+        assert "\x1b" not in shown
+        wide = [line for line in shown.splitlines() if cell_len(line) > width]
+        assert [line for line in wide if not re.search(r"howlate |/|^[A-Z]+ max=", line)] == [], name
 
 
 def test_check_ends_with_its_answer(terminal: Terminal) -> None:

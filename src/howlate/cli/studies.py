@@ -20,6 +20,8 @@ def command(context: click.Context, *, as_json: bool) -> int:
     if context.invoked_subcommand is not None:
         return 0
     import json
+    import shutil
+    import textwrap
 
     from howlate.model.study import read_study
     from howlate.studies import studies
@@ -30,8 +32,11 @@ def command(context: click.Context, *, as_json: bool) -> int:
         click.echo(json.dumps({"schema": 1, "studies": rows}, indent=1, ensure_ascii=False))
         return 0
     width = max((len(s.id) for s in available), default=0)
+    room = shutil.get_terminal_size().columns - width - 2
     for study in available:
-        click.echo(f"{study.id:<{width}}  {study.title}")
+        name, *more = textwrap.wrap(study.title, max(20, room))
+        for line in (f"{study.id:<{width}}  {name}", *(f"{'':{width}}  {line}" for line in more)):
+            click.echo(line)
     return 0
 
 

@@ -176,6 +176,15 @@ def _print_line(console: Console, text: str) -> None:
     console.print(Text(text), soft_wrap=True)
 
 
+def _print_failure(console: Console, text: str) -> None:
+    """Lines of a console and the path of a log stay as they are."""
+    for line in text.splitlines():
+        if line.startswith("! "):
+            print_note(console, line[2:])
+        else:
+            _print_line(console, line)
+
+
 def _print_conclusion(console: Console, text: str) -> None:
     console.print()
     print_bold(console, text)
@@ -220,6 +229,7 @@ TEXTS: Mapping[str, Callable[[Console, Texts], None]] = {
     "said": _each(print_wrapped),
     "paragraph": _apart(_each(print_wrapped)),
     "warnings": _each(print_note),
+    "failures": _each(_print_failure),
     "notes": _apart(_each(print_note)),
     "conclusions": _each(_print_conclusion),
     "verdict": _print_verdict,

@@ -16,6 +16,7 @@ from howlate.document.first_screen.lines import (
     LINES,
     Line,
     advice_lines,
+    causes_title,
     copied,
     cut,
     fitting,
@@ -37,7 +38,7 @@ from howlate.why.late_parts import LARGEST, UNIT, largest_first, part_text
 from howlate.why.on_screen import advice, kinds, of_recording
 from howlate.why.replayed.pair import LatenessPair
 from howlate.why.replayed.pair_document import causes_sheet, function_text, functions_sheet, pair_said
-from howlate.words.caption import Caption, Listed
+from howlate.words.caption import Listed
 from howlate.words.language import _, ngettext
 from howlate.words.quantities import percent
 from howlate.words.say import more_rows_text, text_of
@@ -89,8 +90,7 @@ def _of_cases(shown: WhyScreen, rows: int, width: int) -> list[list[Line]]:
     whole_ns = sum(each.total_ns for each in sums)
     reasons = kinds(sums, whole_ns, ordinary=True)
     kept = sum(not case.case.state & NOTHING_KEPT for cell in shown.cells for case in cell.cases)
-    title = Caption("Why late (the {count} worst, share of their time)", count=kept)
-    causes: list[Line] = [((line, "bold"),) for line in lines_of(text_of(title), width, 2)]
+    causes: list[Line] = [((line, "bold"),) for line in lines_of(causes_title(kept), width, 2)]
     causes += reason_lines(reasons[:rows], width)
     if rest := reasons[rows:]:
         text = more_rows_text(len(rest))

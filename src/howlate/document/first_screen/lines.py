@@ -127,14 +127,21 @@ def copied(words: str, what: str, width: int) -> Iterator[Line]:
     yield ((what, COPIED),)
 
 
+def causes_title(samples: int) -> str:
+    """The heading of their causes."""
+    if samples == 1:
+        return text_of(Caption("Why it was late (share of its time)"))
+    return text_of(Caption("Why late (the {count} worst, share of their time)", count=samples))
+
+
 def reason_lines(reasons: Sequence[ScreenReason], width: int) -> Iterator[Line]:
-    """Kinds of causes with their share, and the most in one sample."""
+    """Kinds of causes with their share, and the most in one sample; a task that has no room is left out."""
     where = min(max((cell_len(reason.row) for reason in reasons), default=0), width // 4)
     for reason in reasons:
-        name = text_of(reason.name) + (f" ({reason.task})" if reason.task else "")
+        name, task = text_of(reason.name), f" ({reason.task})" if reason.task else ""
         share, worst = right(percent(reason.share), 6), right(time_text(reason.worst_ns, space=" "), 9)
         room = width - 8 - 10 - 2 - where
-        name = set_cell_size(cut(name, room), room)
+        name = set_cell_size(cut(name + task if cell_len(name + task) <= room else name, room), room)
         yield ((f"{share}  {name} {plain(worst)}  {middle(reason.row, where)}", ""),)
 
 

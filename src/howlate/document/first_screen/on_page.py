@@ -10,6 +10,7 @@ from howlate.document import cautions
 from howlate.document.document import ChartItem, Folded, Item, Section, Texts, bar, texts
 from howlate.document.first_screen.answer import ScreenAnswer
 from howlate.document.first_screen.brief import MEASURED
+from howlate.document.first_screen.lines import causes_title
 from howlate.document.first_screen.notes import circumstances, one_line
 from howlate.document.first_screen.on_screen import Reasons
 from howlate.document.first_screen.rows import ScreenRow
@@ -121,7 +122,7 @@ def shares(why: Reasons, folder: str) -> Sheet:
     ]
     return Sheet(
         "late-shares",
-        text_of(Caption("Why late (the {count} worst, share of their time)", count=why.samples)),
+        causes_title(why.samples),
         (
             labels("cause", "", [*names, _("the rest")]),
             numbers("share", "", [*(reason.share for reason in reasons), rest], percent),

@@ -18,6 +18,7 @@ from howlate.document.first_screen.lines import (
     LINES,
     Line,
     advice_lines,
+    causes_title,
     copied,
     cut,
     height,
@@ -32,7 +33,6 @@ from howlate.document.first_screen.strips import DrawnRows
 from howlate.document.report_input import NO_CELL, ReportInput
 from howlate.model.loaded import RunContent
 from howlate.rooms import hooks
-from howlate.words.caption import Caption
 from howlate.words.language import _, called, ngettext
 from howlate.words.say import more_rows_text, text_of
 
@@ -127,10 +127,8 @@ def head_lines(material: ReportInput, answer: ScreenAnswer, width: int) -> Itera
 
 def why_lines(why: Reasons, width: int) -> Iterator[Line]:
     if why.reasons:
-        title = Caption("Why late (the {count} worst, share of their time)", count=why.samples)
-        if why.of_one:
-            title = Caption("Why it was late (share of its time)")
-        yield ((cut(text_of(title), width), "bold"),)
+        title = causes_title(1 if why.of_one else why.samples)
+        yield ((cut(title, width), "bold"),)
         yield from reason_lines(why.reasons[:CAUSES], width)
     elif why.missing:
         yield from under(_("Why it was late"), [why.missing], width, 3, style="bold")

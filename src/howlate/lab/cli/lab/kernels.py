@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +14,10 @@ from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 if TYPE_CHECKING:
     from howlate.lab.kernels.catalogue import AvailableKernel
     from howlate.lab.kernels.kernel import Kernel
+
+
+_LESS_IMPORTANT = (2, 3, 1, 5)
+"""The columns that are left out first."""
 
 
 @click.command(epilog="Example: howlate lab kernels --arch arm64 --all")
@@ -82,13 +88,14 @@ def _row(
 
 
 def _print(rows: list[dict[str, Any]]) -> None:
+    """On a terminal without the columns that have no room."""
     lines = [("KERNEL", "VERSION", "SUITE", "MB", "FETCHED", "PREEMPTION")]
     for row in rows:
         preempt = row["preempt"]
         modes = "" if preempt is None else ", ".join(preempt["choices"]) or f"{preempt['built']} only"
-        note = "" if row["is_complete"] else "the kernel alone: no config, no modules"
+        note = "" if row["is_complete"] else "no config, no modules"
         if row["is_gone"] and not row["is_fetched"]:
-            note = "listed, but not in the archive any more"
+            note = "gone from the archive"
         lines.append(
             (
                 row["label"],
@@ -100,9 +107,11 @@ def _print(rows: list[dict[str, Any]]) -> None:
             )
         )
     widths = [max(len(line[column]) for line in lines) for column in range(6)]
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else sum(widths) + 2 * len(widths)
+    shown = list(range(len(widths)))
+    for column in _LESS_IMPORTANT:
+        if sum(widths[number] + 2 for number in shown) - 2 > room:
+            shown.remove(column)
     for line in lines:
-        cells = [
-            text.rjust(width) if number == 3 else text.ljust(width)
-            for number, (text, width) in enumerate(zip(line, widths, strict=True))
-        ]
+        cells = [line[n].rjust(widths[n]) if n == 3 else line[n].ljust(widths[n]) for n in shown]
         click.echo("  ".join(cells).rstrip())
