@@ -5,7 +5,12 @@ from dataclasses import replace
 
 import pytest
 
+from howlate.doctor import checks
 from howlate.model.cause import Cause, CausePart
+from howlate.model.trace import TracedTask
+from howlate.settings import settings
+from howlate.settings._check import Check
+from howlate.settings._setting import MachineSetting
 from howlate.why.cause_words import IDLE_LOOP, IDLE_POLL, IRQ_LATE_ON_RT, REMEDIES
 from howlate.why.explained_cells import ExplainedCell, cause_sums, weighty_causes
 from howlate.why.late_cases import TO_DO, causes_section, causes_sheet
@@ -67,6 +72,52 @@ def test_one_sample_in_the_idle_loop_does_not_decide_for_all_that_left_an_idle_s
     assert [text.values["what"] for text in advised] == [REMEDIES[Cause.IDLE](), IDLE_POLL()]
     names = [cell.text for cell in causes_sheet(sums).columns[0].cells]
     assert text_of(IDLE_LOOP) in map(text_of, names)
+
+
+@pytest.mark.parametrize(
+    ("cause", "name", "has", "lacks"),
+    [
+        (
+            Cause.HIGHER_TASK,
+            "rtapp",
+            {"competing_tasks"},
+            {"nmi_watchdog", "stat_interval", "kernel_threads"},
+        ),
+        (Cause.HIGHER_TASK, "migration/1", {"nmi_watchdog"}, {"competing_tasks", "workqueues"}),
+        (
+            Cause.HIGHER_TASK,
+            "kworker/1:0",
+            {"workqueues", "stat_interval"},
+            {"competing_tasks", "nmi_watchdog"},
+        ),
+        (Cause.HIGHER_TASK, "ksoftirqd/1", {"kernel_threads"}, {"competing_tasks", "nmi_watchdog"}),
+        (Cause.IRQ, "local_timer", {"isolation"}, {"irq_affinity", "irqbalance", "threadirqs"}),
+        (Cause.IRQ, "virtio0", {"irq_affinity", "irqbalance", "threadirqs"}, set()),
+        (Cause.SOFTIRQ, "TIMER", {"timer_migration"}, {"irq_affinity"}),
+        (Cause.SOFTIRQ, "NET_RX", {"irq_affinity"}, {"timer_migration"}),
+    ],
+)
+def test_a_remedy_is_about_the_task_or_interrupt_that_it_was(
+    cause: Cause, name: str, has: set[str], lacks: set[str]
+) -> None:
+    part = (
+        CausePart(cause, 0, 1, task=TracedTask(7, name))
+        if cause is Cause.HIGHER_TASK
+        else CausePart(cause, 0, 1, name)
+    )
+    found = remedy_of(part, has_idle_states=None)
+    assert found is not None
+    assert has <= found.checks
+    assert not lacks & found.checks
+    settings_of = {each.name: each.check for each in settings().values()}
+    assert not lacks & {settings_of[knob] for knob in found.knobs}
+
+
+def test_what_a_check_is_about_is_among_its_causes() -> None:
+    every: list[Check | MachineSetting] = [*checks(), *settings().values()]
+    assert any(each.about for each in every)
+    for each in every:
+        assert set(each.about) <= set(each.causes), each.name
 
 
 def test_a_gap_leads_to_no_knob_of_idle_states_where_there_are_none() -> None:

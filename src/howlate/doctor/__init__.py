@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -18,6 +19,7 @@ from howlate.model.facts import Facts
 from howlate.model.finding import LEVELS, Aim, Finding
 from howlate.settings import settings
 from howlate.settings._check import Check
+from howlate.settings._setting import MachineSetting
 from howlate.settings.cpuset import ISOLATED
 
 __all__ = ["Aim", "Facts", "Finding", "checks", "checks_of", "examine", "examine_guests", "knobs_of"]
@@ -32,17 +34,23 @@ def checks() -> tuple[Check, ...]:
     return tuple(sorted(found, key=lambda check: check.name))
 
 
-def checks_of(cause: Cause) -> frozenset[str]:
-    """The names of the checks that look at a cause of late samples."""
-    judged = {setting.check for setting in settings().values() if cause in setting.causes}
-    return frozenset(judged | {check.name for check in checks() if cause in check.causes})
+def checks_of(cause: Cause, name: str = "") -> frozenset[str]:
+    """The names of the checks that look at a cause of late samples. `name`: of the task, interrupt or softirq that it
+    was, if anybody knows."""
+    judged = {setting.check for setting in settings().values() if _belongs(setting, cause, name)}
+    return frozenset(judged | {check.name for check in checks() if _belongs(check, cause, name)})
 
 
-def knobs_of(cause: Cause) -> tuple[str, ...]:
+def knobs_of(cause: Cause, name: str = "") -> tuple[str, ...]:
     """The settings to try against a cause, by the weight of their checks."""
     weights = {check.name: check.weight for check in checks()}
-    found = [each for each in settings().values() if cause in each.causes and not each.only_named]
+    found = [each for each in settings().values() if _belongs(each, cause, name) and not each.only_named]
     return tuple(each.name for each in sorted(found, key=lambda each: -weights[each.check]))
+
+
+def _belongs(to: Check | MachineSetting, cause: Cause, name: str) -> bool:
+    pattern = to.about.get(cause, "")
+    return cause in to.causes and (not name or re.match(pattern, name) is not None)
 
 
 def examine(facts: Facts, aim: Aim | None = None, *, here: bool = True) -> tuple[Finding, ...]:

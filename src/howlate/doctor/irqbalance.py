@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from howlate.model.cause import Cause
+from howlate.model.cause import OF_DEVICES, Cause
 from howlate.model.facts import Facts, format_cpus
 from howlate.model.finding import Aim
 from howlate.settings._check import ELSEWHERE, Judgement, measuring_cpus, note, ok, unknown
@@ -15,6 +15,7 @@ WHY = (
 )
 WEIGHT = 48
 CAUSES = (Cause.IRQ,)
+ABOUT = {Cause.IRQ: OF_DEVICES}
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

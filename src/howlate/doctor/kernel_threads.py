@@ -29,8 +29,8 @@ WHY = (
 )
 WEIGHT = 72
 CAUSES = (Cause.SOFTIRQ, Cause.HIGHER_TASK)
-
 _KINDS = ("irq/", "ktimers/", "ktimersoftd/", "ksoftirqd/", "rcuc/", "rcub/")
+ABOUT = {Cause.HIGHER_TASK: "|".join(_KINDS)}
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

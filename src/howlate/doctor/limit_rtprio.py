@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from howlate.model.cause import Cause
+from howlate.model.cause import OF_USERS, Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.settings._check import (
@@ -28,6 +28,7 @@ WHY = (
 )
 WEIGHT = 99
 CAUSES = (Cause.HIGHER_TASK,)
+ABOUT = {Cause.HIGHER_TASK: OF_USERS}
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:

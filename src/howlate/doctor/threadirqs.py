@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from howlate.model.cause import Cause
+from howlate.model.cause import OF_DEVICES, Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import is_rt_kernel
@@ -15,6 +15,7 @@ WHY = (
 )
 WEIGHT = 42
 CAUSES = (Cause.IRQ,)
+ABOUT = {Cause.IRQ: OF_DEVICES}
 IN_GUESTS = True
 IN_LAB = "boot it with `threadirqs` in brackets behind its label, as in `6.1[threadirqs]`"
 

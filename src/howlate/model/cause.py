@@ -87,6 +87,12 @@ class Why(StrEnum):
     """It would be part of the ordinary way of a wake-up, but for its length."""
 
 
+OF_DEVICES = "(?!local_timer)"
+"""A pattern of interrupts that can be moved to another CPU."""
+OF_USERS = "(?!kworker|migration/|watchdog/|irq/|ktimers|ksoftirqd|rcu)"
+"""A pattern of tasks that are no threads of the kernel."""
+
+
 @dataclass(frozen=True)
 class CausePart:
     """A part of one cause, between the release and the time stamp."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -69,9 +69,16 @@ class Check:
     """The knobs, with their values, that change what it found."""
     causes: tuple[Cause, ...] = ()
     """The causes of late samples that it looks at."""
+    about: Mapping[Cause, str] = field(default_factory=dict)
+    """As a setting's (MachineSetting)."""
 
     @staticmethod
-    def of(module: ModuleType, name: str = "", causes: tuple[Cause, ...] = ()) -> Check:
+    def of(
+        module: ModuleType,
+        name: str = "",
+        causes: tuple[Cause, ...] = (),
+        about: Mapping[Cause, str] | None = None,
+    ) -> Check:
         """Read TITLE, WHY, WEIGHT, the docstring and `judge` of a check's file; a missing one is an error."""
         name = name or module.__name__.rpartition(".")[2]
         for attribute, kind in (("TITLE", str), ("WHY", str), ("WEIGHT", int), ("__doc__", str)):
@@ -83,8 +90,9 @@ class Check:
         in_guests = getattr(module, "IN_GUESTS", False) is True
         in_lab, holds = getattr(module, "IN_LAB", None), getattr(module, "HOLD", ())
         causes = causes or getattr(module, "CAUSES", ())
-        about = (module.TITLE, module.WHY, module.WEIGHT, looks_at)
-        return Check(name, *about, module.judge, in_guests, in_lab, holds, causes)
+        head = (module.TITLE, module.WHY, module.WEIGHT, looks_at)
+        about = getattr(module, "ABOUT", {}) if about is None else about
+        return Check(name, *head, module.judge, in_guests, in_lab, holds, causes, about)
 
     def finding(self, facts: Facts, aim: Aim, *, in_lab: bool = False, here: bool = True) -> Finding:
         """This check's answer about one machine, or about a guest of the lab. `here`: it is the machine at

@@ -37,6 +37,8 @@ class MachineSetting:
     `measuring`, `sysctl` and `tmpfiles`."""
     causes: tuple[Cause, ...] = ()
     """What makes a task late and is changed by it."""
+    about: Mapping[Cause, str] = field(default_factory=dict)
+    """By cause, a pattern of the names (a task's, an interrupt's, a softirq's) that it is about, if not of all."""
     only_named: str = ""
     """Why it is tried only if the user names it; "" if it is always tried."""
     refused: Callable[[Facts], Statement | None] = lambda _facts: None
@@ -54,7 +56,9 @@ class MachineSetting:
         if not isinstance(setting, MachineSetting):
             raise incomplete(name, "SETTING")
         check = setting.check or name
-        own_check = Check.of(module, check, setting.causes) if hasattr(module, "TITLE") else None
+        own_check = (
+            Check.of(module, check, setting.causes, setting.about) if hasattr(module, "TITLE") else None
+        )
         return replace(setting, name=name, check=check, own_check=own_check)
 
     def permanent_form(self, value: str, facts: Facts, aim: Aim) -> str:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from howlate.model.cause import Cause
+from howlate.model.cause import OF_DEVICES, Cause
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.preemption import is_rt_kernel
@@ -43,6 +43,7 @@ SETTING = MachineSetting(
         "IRQBALANCE_BANNED_CPULIST={measuring}"
     },
     causes=(Cause.IRQ_LATE, Cause.IRQ_LATE_OR_GAP, Cause.IRQ, Cause.SOFTIRQ),
+    about={Cause.IRQ: OF_DEVICES, Cause.SOFTIRQ: "NET_|BLOCK|IRQ_POLL|TASKLET|HI"},
     lacks={"in_force": "each interrupt has its own, and some cannot be moved"},
 )
 

@@ -17,4 +17,5 @@ SETTING = MachineSetting(
         "": "kernel.soft_watchdog = 1 in {sysctl}",
     },
     causes=(Cause.HIGHER_TASK,),
+    about={Cause.HIGHER_TASK: "migration/|watchdog/"},
 )

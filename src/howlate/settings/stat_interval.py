@@ -24,6 +24,7 @@ SETTING = MachineSetting(
     tries=always("120"),
     for_good={"": "vm.stat_interval = {value} in {sysctl}"},
     causes=(Cause.HIGHER_TASK,),
+    about={Cause.HIGHER_TASK: "kworker"},
 )
 
 judge = by_number(

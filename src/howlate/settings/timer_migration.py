@@ -24,6 +24,7 @@ SETTING = MachineSetting(
     tries=always("off", "on"),
     for_good={"": "kernel.timer_migration = {number} in {sysctl}"},
     causes=(Cause.SOFTIRQ,),
+    about={Cause.SOFTIRQ: "TIMER|HRTIMER"},
 )
 
 

@@ -49,6 +49,7 @@ SETTING = MachineSetting(
     tries=away,
     for_good={"": "w /sys/devices/virtual/workqueue/cpumask - - - - {mask} in {tmpfiles}"},
     causes=(Cause.HIGHER_TASK,),
+    about={Cause.HIGHER_TASK: "kworker"},
 )
 
 

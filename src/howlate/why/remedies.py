@@ -37,10 +37,10 @@ def remedy_of(part: CausePart, *, has_idle_states: bool | None, preemption: str 
     if part.cause not in REMEDIES:
         return None
     useless = knobs_of(Cause.IDLE) if has_idle_states is False else ()
-    knobs = tuple(knob for knob in knobs_of(part.cause) if knob not in useless)
+    knobs = tuple(knob for knob in knobs_of(*part.key) if knob not in useless)
     is_real_time = part.cause is Cause.IRQ_LATE and preemption == "rt"
     text = IRQ_LATE_ON_RT if is_real_time else REMEDIES[part.cause]
-    return Remedy(text, checks_of(part.cause), knobs)
+    return Remedy(text, checks_of(*part.key), knobs)
 
 
 def of_sum(cause: CauseSum) -> Remedy | None:
