@@ -134,6 +134,8 @@ def values(run: Path) -> dict[str, Any]:
             found[name] = (names, database.execute(query).fetchall())
         else:
             found[name] = json.loads(path.read_text())
+            if path.name == "checksums.json":
+                del found[name]["run"]  # which of all runs it is: drawn when a run begins
     return found
 
 
