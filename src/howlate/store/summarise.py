@@ -56,7 +56,11 @@ from howlate.store.tables import LIMITS, Extremes, extremes_in, rows_problem
 from howlate.system.interrupts import result_of
 
 KEY_BITS = 15
-"""Of the key of a bin in a block: its shift (at most 56), and what that leaves of a value (-256 to 255)."""
+"""Of a bin: its shift (at most 56), and what that leaves of a value (-256 to 255)."""
+PLACE_BITS, ROW_BITS = 9, 8
+"""Of a column and a row of the scatter's grid (400 and 240 at most)."""
+VALUES = "distinct_values"
+"""The name under which a query reads them."""
 PASS_BYTES = 1 << 22
 """One pass of a smaller file takes less time than a query for the extremes of each column that its footer has."""
 
@@ -272,8 +276,8 @@ class _Samples:
         say."""
         names = (self.shape.time, self.shape.index)
         wanted = ", ".join("NULL" if name is None else f"min({name})" for name in names)
-        query = f"SELECT {wanted} FROM {self.counted} AND {column} = {largest}"
-        time, index = self.database.execute(query).fetchone() or (None, None)
+        query = f"SELECT {wanted} FROM {self.counted} AND {column} = {largest} LIMIT 1"
+        [(time, index)] = self.database.execute(query).fetchall()
         return (None if time is None else int(time), None if index is None else int(index))
 
     def _end_of_largest(self, column: ColumnSummary) -> int | None:
@@ -298,7 +302,7 @@ class _Samples:
         if column in self.looked:
             return self.looked[column]
         query = f"SELECT min({column}), max({column}) FROM {scan(self.database, self.folder / SAMPLES)}"
-        low, high = self.database.execute(query).fetchone() or (None, None)
+        [(low, high)] = self.database.execute(query).fetchall()
         return low, high
 
     def judged(
@@ -327,22 +331,18 @@ class _Samples:
         """Everything that the charts draw: all for the first column; histogram, scatter and time for the
         others."""
         main = _main(cell, counts)
-        others = [name for name in counts if name != main]
+        pictures = {name: self.pictures(name, counts[name]) for name in counts}
+        blocks, of_index = pictures.pop(main)
         return CellBins(
             main,
             histogram(counts[main]),
-            self.blocks(main, counts[main]),
+            blocks,
             tail(counts[main]),
             courses_in(self.database, self.folder, cell),
-            self.scatter(main, counts[main]),
+            of_index,
             tuple(
-                ColumnBins(
-                    name,
-                    histogram(counts[name]),
-                    self.scatter(name, counts[name]),
-                    self.blocks(name, counts[name]),
-                )
-                for name in others
+                ColumnBins(name, histogram(counts[name]), against_index, against_time)
+                for name, (against_time, against_index) in pictures.items()
             ),
             counters_in(
                 self.database,
@@ -353,42 +353,43 @@ class _Samples:
             ),
         )
 
-    def blocks(self, column: str, counts: ValueCounts) -> TimeBlocks:
-        """The column against time; empty if the samples have no time stamps."""
-        time = self.shape.time
-        if time is None:
-            return NO_BLOCKS
-        last = self.extremes(time)[1]
-        width = block_width_ns(1 if last is None else last + 1)
-        fits = counts.n and counts.values[0] >= -(2**31) and counts.values[-1] < 2**31
-        kind = "INTEGER" if fits else "BIGINT"
-        # a group by one narrow key takes three quarters of the time of one by block, shift and rest
-        groups = self._whole(
-            f"""SELECT k >> {KEY_BITS} AS b, max(v) AS largest, count(*) AS n FROM (
-                    SELECT b * {1 << KEY_BITS} + s * 512 + 256 + (v >> s) AS k, v FROM (
-                        SELECT b, ({shift_of("v", counts)})::{kind} AS s, v FROM (
-                            SELECT ({time} // {width})::{kind} AS b, {column}::{kind} AS v
-                            FROM {self.counted} AND {column} IS NOT NULL)))
-                GROUP BY k ORDER BY b, largest""",
-        )
-        return time_blocks(BlockBins(groups["b"], groups["largest"], groups["n"]), width)
-
-    def scatter(self, column: str, counts: ValueCounts) -> Scatter | None:
-        """The column against its index; None if the samples lack one."""
-        index = self.shape.index
+    def pictures(self, column: str, counts: ValueCounts) -> tuple[TimeBlocks, Scatter | None]:
+        """The column against time (empty if the samples have no time stamps) and against its index (None if they lack
+        one), of one pass. Bin and row are looked up: they are computed once for each distinct value."""
+        time, index = self.shape.time, self.shape.index
         last = None if index is None else self.extremes(index)[1]
+        ended = None if time is None else self.extremes(time)[1]
         where = grid(counts, 0 if last is None else last + 1)
-        if where is None:
-            return None
+        width = block_width_ns(1 if ended is None else ended + 1)
+        block = "0" if time is None else f"({time} // {width})"
+        place, row = ("0", "0") if where is None else (f"({index} // {where.per_column})", where.row("v"))
+        self.database.register(VALUES, {"v": counts.values})
         groups = self._whole(
-            f"""SELECT c, r, count(*) AS n, min(v) AS smallest, max(v) AS largest FROM (
-                    SELECT {index} // {where.per_column} AS c, ({where.row(column)})::BIGINT AS r, {column} AS v
-                    FROM {self.counted} AND {column} IS NOT NULL)
-                GROUP BY c, r ORDER BY c, r""",
+            f"""WITH known AS MATERIALIZED (
+                    SELECT v, ((s * 512 + 256 + (v >> s)) << {ROW_BITS}) + ({row})::BIGINT AS k FROM (
+                        SELECT v, ({shift_of("v", counts)})::BIGINT AS s FROM {VALUES}))
+                SELECT k, count(*) AS n, min(v) AS smallest, max(v) AS largest FROM (
+                    SELECT there * {1 << (KEY_BITS + ROW_BITS)} + k AS k, v FROM (
+                        SELECT {block} * {1 << PLACE_BITS} + {place} AS there, {column} AS v FROM {self.counted})
+                    JOIN known USING (v))
+                GROUP BY k"""
         )
-        return scatter(
-            where, Filled(groups["c"], groups["r"], groups["n"], groups["smallest"], groups["largest"])
-        )
+        self.database.unregister(VALUES)
+        bins, rows = groups["k"] >> ROW_BITS, groups["k"] & ((1 << ROW_BITS) - 1)
+        places = (bins >> KEY_BITS) & ((1 << PLACE_BITS) - 1)
+        blocks = NO_BLOCKS
+        if time is not None:
+            in_blocks = bins >> (KEY_BITS + PLACE_BITS)
+            key, n, _, largest = _merged((in_blocks << KEY_BITS) | (bins & ((1 << KEY_BITS) - 1)), groups)
+            order = np.lexsort((largest, key >> KEY_BITS))
+            blocks = time_blocks(
+                BlockBins((key >> KEY_BITS)[order], largest[order], n[order]),
+                width,
+            )
+        if where is None:
+            return blocks, None
+        key, *of_each = _merged((places << ROW_BITS) | rows, groups)
+        return blocks, scatter(where, Filled(key >> ROW_BITS, key & ((1 << ROW_BITS) - 1), *of_each))
 
     def tail(
         self, cell: CellFile, column: str, answers: ValueCounts, bins: CellBins | None
@@ -461,3 +462,14 @@ class _Samples:
         return {
             name: values.astype(np.int64, copy=False) for name, values in arrays(self.database, query).items()
         }
+
+
+def _merged(key: Int64s, groups: Mapping[str, Int64s]) -> tuple[Int64s, Int64s, Int64s, Int64s]:
+    """The groups of each key together, by key: the keys, counts, smallest and largest values."""
+    order = np.argsort(key, kind="stable")
+    keys, first = np.unique(key[order], return_index=True)
+    if not len(keys):
+        return key, key, key, key
+    ways = {"n": np.add, "smallest": np.minimum, "largest": np.maximum}
+    n, smallest, largest = (way.reduceat(groups[name][order], first) for name, way in ways.items())
+    return keys, n, smallest, largest
