@@ -37,7 +37,7 @@ LEAST_MIB = 2048
 
 def main(argv: list[str] | None = None) -> int:
     """Return the documented exit code; no traceback reaches the user."""
-    gc.set_threshold(50_000)  # importing makes many objects and no garbage
+    gc.set_threshold(200_000)  # importing makes many objects and no garbage
     _have_streams()
     warnings.formatwarning = _formatted
     with surviving_readers():

@@ -6,7 +6,6 @@ Only looked at for an option that `check` and `top` do not have.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -40,6 +39,8 @@ class Word:
 @cache
 def words_of_others() -> tuple[Word, ...]:
     """Those of of_others.toml, which says what each means."""
+    import tomllib  # read only when an option is unknown
+
     text = Path(__file__).with_name("of_others.toml").read_text(encoding="utf-8")
     return tuple(
         Word(

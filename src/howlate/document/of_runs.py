@@ -9,10 +9,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from howlate.document import findings, machine, meaning
+from howlate.document import findings
 from howlate.document.document import Document, Folded, Section, Texts, texts, to_json
-from howlate.document.first_screen import on_page
-from howlate.document.first_screen.answer import ScreenAnswer
 from howlate.document.report_input import (
     NO_CELL,
     DocumentPart,
@@ -46,7 +44,11 @@ def document(material: ReportInput) -> Document:
     rooms: list[DocumentPart] = [part for parts in hooks("parts") for part in parts()]
     parts = sorted((*PARTS, *rooms), key=lambda part: part.place)
     sections = [section for part in parts if material.style in part.styles for section in part.make(material)]
-    return Document(tuple(sections), on_page.title(material) if material.style is PAGE else "")
+    if material.style is not PAGE:
+        return Document(tuple(sections))
+    from howlate.document.first_screen.on_page import title
+
+    return Document(tuple(sections), title(material))
 
 
 # --- The sections ---------------------------------------------------------------------------------------------
@@ -54,6 +56,12 @@ def document(material: ReportInput) -> Document:
 
 def _leads(material: ReportInput) -> list[Text]:
     return [each for lead in hooks("lead") for each in lead(material)]
+
+
+def head(material: ReportInput) -> Iterator[Section]:
+    from howlate.document.first_screen import on_page
+
+    return on_page.head(material)
 
 
 def seen(material: ReportInput) -> Iterator[Section]:
@@ -126,18 +134,24 @@ def late(material: ReportInput) -> Sequence[Section]:
     folded."""
     if material.style is TERMINAL:
         return findings.weightiest(material.runs)
+    from howlate.document.first_screen.answer import ScreenAnswer
+
     why = material.once(ScreenAnswer.of).why
     led = [check for reason in (why.reasons[:LEADING] if why is not None else ()) for check in reason.checks]
     return findings.section(material.runs, frozenset(led))
 
 
 def of_machine(material: ReportInput) -> Iterator[Section]:
+    from howlate.document import machine
+
     part = material.whole.latest(material.fit.in_tables)
     items = machine.items(material.runs, part.cells, part.names)
     yield Section("machine", items, _("The machine, and what was in force"))
 
 
 def meanings(material: ReportInput) -> Iterator[Section]:
+    from howlate.document import meaning
+
     points = any(part.points is not None for part in material.parts)
     sheet = meaning.sheet(points=points, virtual=material.runs[0].run.virtual)
     links = Caption(
@@ -167,7 +181,7 @@ def foot(material: ReportInput) -> Iterator[Section]:
 
 
 PARTS = (
-    DocumentPart(10, on_page.head, (PAGE,)),
+    DocumentPart(10, head, (PAGE,)),
     DocumentPart(30, seen, (TERMINAL,)),
     DocumentPart(40, warnings, (TERMINAL,)),
     DocumentPart(100, over_sides, (PAGE,)),

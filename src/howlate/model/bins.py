@@ -138,11 +138,18 @@ class Scatter:
             and self.per_column
         ):
             raise ValueError("the grid has no such size")
-        if not is_rising(self.at) or not is_rising(self.cells):
+        import numpy as np  # a grid has up to a hundred thousand cells, and most commands read none
+
+        cells = np.fromiter(self.cells, np.int64)
+        if not is_rising(self.at) or (cells[1:] <= cells[:-1]).any():
             raise ValueError("the places on the grid do not increase")
-        held = {cell // self.rows for cell in self.cells}
-        if held != set(self.at) or max(self.at, default=0) >= self.columns:
-            raise ValueError("a value is outside of the grid")
+        outside = ValueError("a value is outside of the grid")
+        if len(cells) and not 0 <= cells[0] <= cells[-1] < self.columns * self.rows:
+            raise outside
+        held = np.zeros(self.columns, bool)
+        held[cells // self.rows] = True
+        if held.nonzero()[0].tolist() != list(self.at):
+            raise outside
 
     def _check_values(self) -> None:
         if not self.low_ns <= self.knee_ns <= self.high_ns:

@@ -6,7 +6,6 @@ import json
 import operator
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
@@ -204,6 +203,8 @@ def _for(error: type[HowlateError], problem: Statement) -> Statement:
 def parse_toml(text: str, file: str, parse_float: Callable[[str], Any] = float) -> Table:
     """The text of a study or of settings; syntax errors carry line and column. `parse_float` as Decimal keeps
     the digits of numbers as they are written."""
+    import tomllib  # a run has none
+
     try:
         if _DEEP_KEY.search(text):  # each part of a key costs memory for all before it
             raise RecursionError

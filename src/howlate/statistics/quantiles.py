@@ -75,7 +75,7 @@ def effective_size(scatter: Scatter, share: float) -> float | None:
 def _below_rows(scatter: Scatter) -> np.ndarray:
     """How many samples of each column that has some lie in each row or below it."""
     below = np.zeros(scatter.columns * scatter.rows)
-    below[np.asarray(scatter.cells, np.int64)] = scatter.counts
+    below[np.fromiter(scatter.cells, np.int64)] = np.fromiter(scatter.counts, np.float64)
     below = below.reshape(scatter.columns, scatter.rows).cumsum(axis=1)
     return below[below[:, -1] > 0]
 

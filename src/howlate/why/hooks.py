@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from howlate.rooms import later, modules_in
 
 if TYPE_CHECKING:
+    from howlate.document.first_screen.on_screen import Reasons
     from howlate.document.report_input import ReportInput
     from howlate.model.loaded import RunContent
     from howlate.why.explained_cells import ExplainedCell
@@ -47,7 +48,16 @@ def explained(content: RunContent) -> dict[str, ExplainedCell]:
     return {cell.id: cell for cell in explained_cells(content)}
 
 
-reasons = later("howlate.why.on_screen", "reasons")
-"""For document/first_screen/screen.py: why samples were late."""
+def reasons(material: ReportInput) -> Reasons | None:
+    """For document/first_screen/screen.py: why samples were late."""
+    if not any(material.with_cases):
+        from howlate.why.late_counters import NO_EVENTS, without_cases
+
+        return without_cases(material, NO_EVENTS())
+    from howlate.why.on_screen import reasons
+
+    return reasons(material)
+
+
 doubts = later("howlate.why.in_report", "doubts")
 """For verdict/in_report.py: which rows are on samples that recording made slower."""

@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 from howlate.document.disturbances import sheet as disturbances_sheet
 from howlate.document.document import Item, Section, texts
+from howlate.document.first_screen.on_screen import Reasons
+from howlate.document.report_input import ReportInput
 from howlate.document.sheet import Row, Sheet, labels, numbers, times
 from howlate.document.sheet import texts as columns_of_text
 from howlate.model.counted import (
@@ -31,9 +33,10 @@ from howlate.model.counted import (
 from howlate.model.disturbances import Disturbances, disturbances
 from howlate.model.in_force import measuring_cpus
 from howlate.model.loaded import CellContent
+from howlate.model.run import BY_HAND, NOT_EXPLAINED
 from howlate.statistics.labels import row_names
 from howlate.why.late_parts import UNIT
-from howlate.words.language import N_, _
+from howlate.words.language import N_, _, called
 from howlate.words.quantities import grouped, percent, seconds_text
 from howlate.words.statement import Statement, message
 
@@ -294,3 +297,15 @@ def _cell_json(cell: CellContent, counted: Disturbances) -> dict[str, Any]:
         "each_second": list(counters.each_second),
         "counted": [vars(each) for each in counters.counted],
     }
+
+
+def without_cases(material: ReportInput, missing: Statement) -> Reasons | None:
+    """What the first screen says of causes where no event of a late sample was kept. `missing`: why; the
+    run may know it better. None where nobody could have recorded any."""
+    run = material.runs[0].run
+    if run.target == BY_HAND:
+        return None
+    if run.virtual:
+        return Reasons(0, command=f"{called()} why {material.folder}") if material.folder else None
+    refused = [warning for warning in run.warnings if warning.rule == NOT_EXPLAINED.id]
+    return Reasons(0, missing=refused[0] if refused else missing)

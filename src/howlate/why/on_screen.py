@@ -12,17 +12,16 @@ from howlate.document.first_screen.on_screen import Reasons, ScreenAdvice, Scree
 from howlate.document.report_input import ReportInput
 from howlate.model.cause import ORDINARY, Cause
 from howlate.model.finding import Finding
-from howlate.model.run import BY_HAND, NOT_EXPLAINED
 from howlate.model.trace import NOTHING_KEPT
 from howlate.statistics.threshold import the_ended
 from howlate.why.cause_words import NAMES, REMEDIES
 from howlate.why.explained_cells import CauseSum, ExplainedCell, cause_sums
 from howlate.why.in_report import explained_by_row
 from howlate.why.late_cases import cost_of_recording, no_cases_statement
-from howlate.why.late_counters import NO_EVENTS
+from howlate.why.late_counters import without_cases
 from howlate.why.remedies import Remedy, findings_for, of_sum, remedies_of
 from howlate.words.caption import Caption
-from howlate.words.language import as_called, called
+from howlate.words.language import as_called
 from howlate.words.quantities import percent
 from howlate.words.say import say
 
@@ -41,22 +40,11 @@ def reasons(material: ReportInput) -> Reasons | None:
     sums = cause_sums(cells)
     whole_ns = sum(each.total_ns for each in sums)
     if not whole_ns:
-        return _without(material, cells)
+        return without_cases(material, no_cases_statement(cells[0]))
     findings = [finding for content in material.runs for finding in content.findings]
     kept = sum(not case.case.state & NOTHING_KEPT for cell in cells for case in cell.cases)
     said, notes = advice(sums, findings, whole_ns), of_recording(cells)
     return Reasons(kept, kinds(sums, whole_ns, findings), said, notes, of_one=of_one)
-
-
-def _without(material: ReportInput, cells: Sequence[ExplainedCell]) -> Reasons | None:
-    run = material.runs[0].run
-    if run.target == BY_HAND:
-        return None
-    if run.virtual:
-        return Reasons(0, command=f"{called()} why {material.folder}") if material.folder else None
-    refused = [warning for warning in run.warnings if warning.rule == NOT_EXPLAINED.id]
-    none = NO_EVENTS() if not cells else no_cases_statement(cells[0])
-    return Reasons(0, missing=refused[0] if refused else none)
 
 
 def kinds(
