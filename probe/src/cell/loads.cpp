@@ -20,14 +20,13 @@
 namespace howlate {
 namespace {
 
-constexpr std::int64_t ms_ns = 1'000'000;
-constexpr std::int64_t answer_within_ns = 200 * ms_ns;
+constexpr std::int64_t answer_within_ns = 200'000'000;
 // How long loads run with nothing measured beside them: at least so long, on until each has done what it does often enough and the
 // rate at which it does it is known, and not longer than the second figure. The plan has both (plan/matrix.py).
-constexpr std::int64_t alone_at_least_ns = 250 * ms_ns;
+constexpr std::int64_t alone_at_least_ns = 250'000'000;
 constexpr std::int64_t alone_window_ns =
     alone_at_least_ns / static_cast<std::int64_t>(SteadyRate::windows_least);
-constexpr std::int64_t end_within_ns = 10'000 * ms_ns;
+constexpr std::int64_t end_within_ns = 10'000'000'000;
 
 }  // namespace
 
