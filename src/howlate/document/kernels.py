@@ -59,11 +59,12 @@ def items(kernels: Sequence[MeasuredKernel]) -> tuple[Item, ...]:
     if not statements:
         return (sheet(kernels),)
     known = that_matter(found)
+    title = _("Options that are known to matter: {count}").format(count=len(known))
     return (
         sheet(kernels),
         Texts("heading", (_("How their configurations differ"),)),
         Texts("lead", (statements,)),
-        *([differences(known, names)] if known else []),
+        *([differences(known, names, title)] if known else []),
         *_not_known_to_matter(found),
     )
 

@@ -26,7 +26,7 @@ MOST_SAID = 5
 """Sentences of one kind."""
 FIRST = ("overview", "causes", "versions")
 """Charts that are never folded for lack of room."""
-NO_TABLES = ("list", "meaning", "differences", "findings", "shares")
+NO_TABLES = ("list", "meaning", "findings", "shares", "differences")
 """Kinds of sheets that are drawn as lists or cards."""
 
 
@@ -161,36 +161,41 @@ def _fits(high: int, many: int) -> bool:
 
 
 def _folded(sections: list[Section]) -> Iterator[Section]:
-    """What does not fit is folded: charts first, the last of them before the others, then tables."""
+    """What does not fit is folded, the last before the others: tables of ratios, whose answer is above, then charts,
+    then tables."""
     high, many = _room(sections)
     places = [(s, i) for s, section in enumerate(sections) for i in range(len(section.items))][::-1]
     folds: set[tuple[int, int]] = set()
-    for of in (ChartItem, Sheet):
+    for turn in range(3):
         for s, i in places:
             item = sections[s].items[i]
             if _fits(high, many):
                 break
-            if isinstance(item, of) and not _is_first(item):
+            if _turn(item) == turn:
                 folds.add((s, i))
                 high, many = high - _height(item), many - _words(item)
     for s, section in enumerate(sections):
-        away = [item for i, item in enumerate(section.items) if (s, i) in folds]
-        left = tuple(item for i, item in enumerate(section.items) if (s, i) not in folds)
-        yield replace(section, items=_with_folded(section, left, away)) if away else section
+        away = [i for i in range(len(section.items)) if (s, i) in folds]
+        yield replace(section, items=_with_folded(section, away)) if away else section
 
 
-def _with_folded(section: Section, left: tuple[Item, ...], away: Sequence[Item]) -> tuple[Item, ...]:
-    """Where no more than sentences are left, the first of them names what is folded."""
-    first = section.items[0]
+def _with_folded(section: Section, away: Sequence[int]) -> tuple[Item, ...]:
+    """What is folded stands where the first of it stood. Where no more than sentences are left, the first of them
+    names it."""
+    items, first = section.items, section.items[0]
+    left = [item for i, item in enumerate(items) if i not in away]
     if section.title or not isinstance(first, Texts) or not all(isinstance(item, Texts) for item in left):
-        return (*left, _fold(away))
-    return (Folded(text_of(first.texts[0]), section.items[1:]),)
+        return (*left[: away[0]], _fold([items[i] for i in away]), *left[away[0] :])
+    return (Folded(text_of(first.texts[0]), items[1:]),)
 
 
-def _is_first(item: Item) -> bool:
+def _turn(item: Item) -> int | None:
+    """In which turn it is folded; None: never."""
     if isinstance(item, ChartItem):
-        return not isinstance(item.figure, Figure) or item.figure.name in FIRST
-    return isinstance(item, Sheet) and item.kind.split()[0] in NO_TABLES
+        return None if not isinstance(item.figure, Figure) or item.figure.name in FIRST else 1
+    if not isinstance(item, Sheet) or item.kind.split()[0] in NO_TABLES[:-1]:
+        return None
+    return 0 if item.kind.split()[0] in ("ratios", "differences") else 2
 
 
 def _fold(items: Sequence[Item]) -> Folded:
