@@ -13,7 +13,7 @@ MARKS = ("c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "p999", "p99", "median"
 
 def schemes() -> dict[str, dict[str, str]]:
     """The variables of both schemes, by name."""
-    light, dark = (
+    light, dark, *_ = (
         dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", block))
         for block in re.findall(r":root \{(.*?)\}", asset("page.css"), re.DOTALL)
     )

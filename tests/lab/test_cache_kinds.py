@@ -203,7 +203,7 @@ OF_FOLDER = {"unpacked": ("benches",), "initramfs": ("benches",), "mirror": ("li
 def stand_in(patch: pytest.MonkeyPatch) -> None:
     """For what takes a guest, a compiler, debootstrap or a host with an old QEMU."""
 
-    def make(boot: Boot, key: str, beside: Path, otherwise: Path, limit_s: float, stop: object) -> None:
+    def make(boot: Boot, key: str, beside: Path, **_: object) -> None:
         (beside / "state").write_bytes(key.encode())
         write_record(beside, key, {"sha256": entry_hash(beside / "state"), "boot_cpu_s": 8.0})
 

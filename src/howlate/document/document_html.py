@@ -135,11 +135,12 @@ def _list(sheet: Sheet) -> str:
 
 def _differences(sheet: Sheet) -> str:
     out, before = "", ""
+    head = f"<h3>{escaped(sheet.title)}</h3>" if sheet.title else ""
     for row in sheet.records():
         out += f"<dt>{escaped(row['why'])}</dt>" if row["why"] != before else ""
         out += f"<dd><code>{escaped(row['option'])}</code> {escaped(row['values'])}</dd>"
         before = row["why"]
-    return f'<dl class="differences">{out}</dl>'
+    return f'{head}<dl class="differences">{out}</dl>'
 
 
 def _findings(sheet: Sheet) -> str:

@@ -90,7 +90,7 @@ class Why(StrEnum):
 OF_DEVICES = "(?!local_timer)"
 """A pattern of interrupts that can be moved to another CPU."""
 OF_USERS = "(?!kworker|migration/|watchdog/|irq/|ktimers|ksoftirqd|rcu)"
-"""A pattern of tasks that are no threads of the kernel."""
+"""A pattern of tasks that do not belong to the kernel."""
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ from howlate.system.interrupts import result_of
 KEY_BITS = 15
 """Of a bin: its shift (at most 56), and what that leaves of a value (-256 to 255)."""
 PLACE_BITS, ROW_BITS = 9, 8
-"""Of a column and a row of the scatter's grid (400 and 240 at most)."""
+"""Columns (400 at most) and rows (240) of the scatter's grid."""
 VALUES = "distinct_values"
 """The name under which a query reads them."""
 PASS_BYTES = 1 << 22
