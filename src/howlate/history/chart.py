@@ -66,7 +66,8 @@ def draw(history: History) -> Figure | None:
 
 
 def _panel(name: str, courses: Sequence[Course], x: Scale, y: Scale, places: Mapping[str, int]) -> Panel:
-    pieces = [_piece(course, x, y, places) for course in courses]
+    dated: set[str] = set()
+    pieces = [_piece(course, x, y, places, dated) for course in courses]
     changes = sum(len(course.changes) for course in courses)
     largest = max(max(course.values) for course in courses)
     return Panel(
@@ -85,7 +86,8 @@ def _panel(name: str, courses: Sequence[Course], x: Scale, y: Scale, places: Map
     )
 
 
-def _piece(course: Course, x: Scale, y: Scale, places: Mapping[str, int]) -> Piece:
+def _piece(course: Course, x: Scale, y: Scale, places: Mapping[str, int], dated: set[str]) -> Piece:
+    """`dated`: the dates that the panel says; each once."""
     classes = CLASSES.get(course.statistic, "c1")
     numbers = [places[past.run.folder] + 0.5 for past in course.runs]
     points = [
@@ -98,7 +100,9 @@ def _piece(course: Course, x: Scale, y: Scale, places: Mapping[str, int]) -> Pie
         at = x.at((numbers[change.at - 1] + numbers[change.at]) / 2)
         marks.append(el("path", {"class": "knee", "d": f"M{at * WIDTH:.1f},0V{2 * HEIGHT}"}))
         started = course.runs[change.at].run.started[:10]
-        notes.append(Note(at, min(1.0, y.at(change.after_ns)), started, "diamond", classes))
+        date = "" if started in dated else started
+        dated.add(started)
+        notes.append(Note(at, min(1.0, y.at(change.after_ns)), date, "diamond", classes))
     largest = course.values.index(max(course.values))
     notes.append(Note(x.at(numbers[largest]), y.at(course.values[largest]), "", "circle", classes))
     series = {
