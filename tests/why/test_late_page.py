@@ -24,7 +24,8 @@ def traced() -> RunContent:
 
 def of(content: RunContent, worst: int) -> str:
     cells = explained_cells(content)
-    return page(content, cells, Document((*causes_section(cells, ()), *case_sections(cells, worst))))
+    shown = Document((*causes_section(cells, ()), *case_sections(cells, worst)))
+    return page(content, cells, shown, "runs/a")
 
 
 def cases_on(text: str) -> int:
@@ -37,6 +38,8 @@ def test_everything_is_on_it_where_there_is_room(traced: RunContent) -> None:
         say(FEWER_CASES(cases=40, listed=listed)) in text for listed in range(40)
     )
     assert text.count('id="course-') >= 5
+    assert "howlate why --all runs/a " in text
+    assert "howlate why --all --" not in text
 
 
 def test_a_page_without_room_has_coarser_courses_then_fewer_samples_and_says_so(

@@ -192,6 +192,7 @@ def test_the_command_of_a_cause_reaches_its_own_worst_sample() -> None:
     assert [reason.look("runs/a") for reason in kinds(sums, 2_100)] == [
         f"howlate why --all runs/a cell --worst {rank}" for rank in (1, 2, 3)
     ]
+    assert {reason.look("") for reason in kinds(sums, 2_100)} == {""}
 
 
 def test_no_time_is_promised_to_two_remedies() -> None:

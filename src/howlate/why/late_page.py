@@ -46,8 +46,9 @@ def replayed_page(shown: Document, cases: Sequence[CellCase]) -> str:
     return html_page(replace(shown, title=shown.title or _("Why it was late")), [*before, *flames], "flame")
 
 
-def headed(shown: Document, content: RunContent, cells: Sequence[ExplainedCell]) -> Document:
-    material = ReportInput([content], PAGE, explained=[{cell.id: cell for cell in cells}])
+def headed(shown: Document, content: RunContent, cells: Sequence[ExplainedCell], folder: str) -> Document:
+    """`folder`: the run's, as the user would type it in a command."""
+    material = ReportInput([content], PAGE, folder=folder, explained=[{cell.id: cell for cell in cells}])
     first = [section for section in head(material) if section.items]
     return Document((*first, *shown.sections), _title(material))
 
@@ -56,13 +57,13 @@ def _title(material: ReportInput) -> str:
     return title(material, _("Why it was late"))
 
 
-def page(content: RunContent, cells: Sequence[ExplainedCell], shown: Document) -> str:
+def page(content: RunContent, cells: Sequence[ExplainedCell], shown: Document, folder: str) -> str:
     """One self-contained file, small enough for any browser. `shown`: what the terminal shows; the charts come after
-    its first section."""
+    its first section. `folder`: as of `headed`."""
     explained = {cell.id: cell for cell in cells}
     traced = [cell for cell in content.cells if cell.summary.id in explained]
     of_cases = sum(section.id.startswith(OF_CASE) for section in shown.sections)
-    made = _LatePage(content, explained, traced, shown, of_cases)
+    made = _LatePage(content, explained, traced, shown, of_cases, folder)
     return fitted(list(fits(len(traced), of_cases)), lambda fit: html_page(made.document(fit)))
 
 
@@ -74,6 +75,7 @@ class _LatePage:
     shown: Document
     of_cases: int
     """The number of sections with one case each."""
+    folder: str
 
     def document(self, fit: Fit) -> Document:
         first, rest = self.shown.sections[:1], self.shown.sections[1:]
@@ -81,7 +83,7 @@ class _LatePage:
         others = [section for section in rest if not section.id.startswith(OF_CASE)]
         left_out = Section("left-out", texts("cautions", list(self._left_out(fit))))
         charts = Section("charts", tuple(self._drawn(fit)))
-        material = ReportInput([self.content], PAGE)
+        material = ReportInput([self.content], PAGE, folder=self.folder)
         sections = (*head(material), *first, left_out, charts, *cases[: fit.in_tables], *others)
         return Document(sections, _title(material))
 

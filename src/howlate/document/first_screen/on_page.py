@@ -60,7 +60,8 @@ def head(material: ReportInput) -> Iterator[Section]:
     if answer.rows.rows and not answered(material):
         yield Section("glance", tuple(_glance(material, answer)))
     if answer.why is not None and answer.why.reasons:
-        yield Section("shares", (shares(answer.why, material.folder),))
+        folder = material.folder if len(material.runs) == 1 else ""  # a cause is of one of them
+        yield Section("shares", (shares(answer.why, folder),))
     yield Section("trust", tuple(_chips(material, answer)), kind="chips")
 
 

@@ -59,9 +59,8 @@ class ScreenReason:
     """Of that sample in its cell, the worst first."""
 
     def look(self, folder: str) -> str:
-        """The command that shows its cell's samples down to the worst one with it."""
-        where = (folder, self.cell if folder else "", f"--worst {self.rank}")
-        return " ".join(filter(None, ("howlate why --all", *where)))
+        """The command that shows its cell's samples down to the worst one with it; none without a folder."""
+        return folder and f"howlate why --all {folder} {self.cell} --worst {self.rank}"
 
 
 @dataclass(frozen=True)

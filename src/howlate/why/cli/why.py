@@ -115,7 +115,7 @@ def command(
         _print(
             screen, shown if amount.all_ else None, lambda: _replayed_json(samples, content), as_json=as_json
         )
-        _write_replayed(samples, content, output)
+        _write_replayed(samples, content, output, shell_path(run))
         samples.write(replay)
         return missing
     must_be_replayed(replay, built, archive)
@@ -126,7 +126,7 @@ def command(
     screen = WhyScreen(found.content, found.cells, every, trial_line, folder=shell_path(run))
     _print(screen, shown if amount.all_ else None, lambda: recorded_json(found), as_json=as_json)
     if output is not None:
-        _write(found, shown, output)
+        _write(found, shown, output, shell_path(run))
     return try_remedies(found, trial) if trial.is_requested else missing
 
 
@@ -212,20 +212,20 @@ def _replayed_json(samples: ReplayedSamples, content: RunContent) -> dict[str, A
     return {**cells_json(samples.cells, content.findings), **compared}
 
 
-def _write(found: ExplainedRun, shown: Document, output: Path) -> None:
+def _write(found: ExplainedRun, shown: Document, output: Path, folder: str) -> None:
     from howlate.document.doc_links import linked
     from howlate.store.files import OUTPUT, write_output
     from howlate.why.late_page import page
 
-    write_output(output, linked(page(found.content, found.cells, shown), output), OUTPUT)
+    write_output(output, linked(page(found.content, found.cells, shown, folder), output), OUTPUT)
 
 
-def _write_replayed(samples: ReplayedSamples, content: RunContent, output: Path | None) -> None:
+def _write_replayed(samples: ReplayedSamples, content: RunContent, output: Path | None, folder: str) -> None:
     from howlate.document.doc_links import linked
     from howlate.store.files import OUTPUT, write_output
     from howlate.why.late_page import headed, replayed_page
 
     if output is not None:
-        shown = headed(_replayed_document(samples, content), content, samples.cells)
+        shown = headed(_replayed_document(samples, content), content, samples.cells, folder)
         text = replayed_page(shown, samples.cases)
         write_output(output, linked(text, output), OUTPUT)
