@@ -57,8 +57,8 @@ MORE = message(
 )
 NOT_RECORDED = message(
     "report.not-recorded",
-    "{count} {things} was not recorded: the statistics of this row are incomplete.",
-    "{count} {things} were not recorded: the statistics of this row are incomplete.",
+    "{count:count} {things} was not recorded: the statistics of this row are incomplete.",
+    "{count:count} {things} were not recorded: the statistics of this row are incomplete.",
     by="count",
 )
 OF_ROWS = message("report.of-rows", "{rows:items}: {what}")

@@ -41,8 +41,8 @@ BROKEN = message(
 WITHHELD = message("proof.no-bound", "no bound, because {reasons:items}")
 TERMS = message(
     "proof.basis",
-    "eps {eps_ns:exact} from {logged:count} logged probes; {probes:count} probes; {pairs:count} pairs of guests "
-    "compared, equal until the release; {checked}",
+    "eps {eps_ns:exact} from {logged:count} logged probes; {probes:count} probes; guests compared in pairs, "
+    "equal until the release: {pairs:count}; {checked}",
 )
 CHECKED = message("proof.checked", "{checks:count} check instants, none above")
 CHECKED_SHARE = message(

@@ -67,7 +67,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     alone = not other_cpus(facts, aim)
     often = uptime > 0 and arrived[0][0] >= _OFTEN_HZ * uptime
     return (late if often and not alone and not is_rt_kernel(facts) else note)(
-        "{count} since boot, of {interrupts}",
+        "{count:count} since boot, of {interrupts}",
         MEASURE_ON_SOME
         if alone
         else "write other CPUs to /proc/irq/N/smp_affinity_list; permanently `irqaffinity=`",

@@ -142,10 +142,10 @@ def rate_text(value: float) -> str:
 
 
 def rate_bound(value: float) -> str:
-    """A rate that is an upper bound, rounded up so that it stays one: "0.32" for 0.311, "10800" for 10785."""
+    """A rate that is an upper bound, rounded up so that it stays one: "0.32" for 0.311, "10,800" for 10785."""
     if value >= 1000:
         step = 10 ** (math.floor(math.log10(value)) - 2)
-        return f"{math.ceil(value / step) * step}"
+        return f"{math.ceil(value / step) * step:,}"
     text = rate_text(value)
     step = 10.0 ** (math.floor(math.log10(value)) - 1) if 0 < value < 10 else 1
     return text if float(text) >= value else rate_text(float(text) + step)

@@ -21,7 +21,7 @@ from howlate.words.language import _
 from howlate.words.quantities import given_text, seconds_text, time_text
 from howlate.words.say import Text, count_text, text_of
 
-FAIL = "FAIL"
+PASS, FAIL = "PASS", "FAIL"
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class ScreenAnswer:
         if ended := of_the_ended(content.summaries, content.run):
             more = (Listed(ended, " "), *more)
         was_late = not found.judged or any(row.later for row in found.judged)
-        has_told = why is not None and (bool(why.reasons) or outcome == FAIL)
+        has_told = why is not None and (bool(why.reasons) or outcome != PASS)
         return cls(
             found,
             outcome,
