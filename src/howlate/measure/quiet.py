@@ -41,7 +41,7 @@ class Look:
 
     at_s: float
     busy_s: float
-    """CPU time of all CPUs: user, nice, system and interrupts."""
+    """Of all CPUs: what they were neither idle nor stolen for. From another origin than the others."""
     own_s: float
     """CPU time of this process and its children that have ended."""
     tasks: Mapping[tuple[int, str], float] = field(default_factory=dict)
@@ -85,11 +85,10 @@ def busy_between(before: Look, after: Look) -> Busy:
 
 
 def clearly_quiet(before: Look, after: Look, tick_s: float) -> bool:
-    """Whether others used little although this process worked too. The clock's ticks are samples: a count of
-    n ticks on a busy CPU has a standard deviation of at most sqrt(n), and two of these are allowed."""
-    ticks = max(0.0, after.busy_s - before.busy_s) / tick_s
-    blur = 2 * tick_s * math.sqrt(ticks) / max(after.at_s - before.at_s, 1e-3)
-    return busy_between(before, after).share <= QUIET_SHARE + blur
+    """Whether others used little although this process worked too. Two ticks are allowed, to which the kernel rounds
+    idle time, but never half a CPU: a short look cannot tell one busy CPU from none."""
+    blur = 2 * tick_s / max(after.at_s - before.at_s, 1e-3)
+    return busy_between(before, after).share <= min(0.5, QUIET_SHARE + blur)
 
 
 def wait_until_quiet(
@@ -139,13 +138,15 @@ def limit_of(environment: Mapping[str, str]) -> float:
     return limit_s
 
 
-def parse_stat(text: str, tick_s: float) -> float:
-    """Busy seconds of all CPUs from /proc/stat: user, nice, system, irq and softirq. 0 if there is no such
-    line."""
-    words = text.partition("\n")[0].split()
-    if len(words) < 8 or words[0] != "cpu":
+def parse_stat(text: str, tick_s: float, at_s: float) -> float:
+    """Seconds that the CPUs of /proc/stat were neither idle (idle, iowait) nor stolen, until `at_s`. A kernel without
+    a tick on idle CPUs measures idle time; that of running tasks it samples at its ticks. 0 without such a line."""
+    first, *others = text.split("\n")
+    words = first.split()
+    if len(words) < 9 or words[0] != "cpu":
         return 0.0
-    return sum(int(words[i]) for i in (1, 2, 3, 6, 7)) * tick_s
+    cpus = sum(line.startswith("cpu") for line in others)
+    return cpus * at_s - sum(int(words[i]) for i in (4, 5, 8)) * tick_s
 
 
 def parse_task(text: str, tick_s: float) -> tuple[tuple[int, str], float] | None:
@@ -167,11 +168,11 @@ class ThisMachine:
 
     def look(self, *, tasks: bool) -> Look:
         own = os.times()
-        own_s = own.user + own.system + own.children_user + own.children_system
+        at_s = time.monotonic()
         return Look(
-            time.monotonic(),
-            parse_stat(self._read("stat"), self.tick_s),
-            own_s,
+            at_s,
+            parse_stat(self._read("stat"), self.tick_s, at_s),
+            time.process_time() + own.children_user + own.children_system,
             self._tasks() if tasks else {},
         )
 
