@@ -56,6 +56,8 @@ class Parts:
     last: list[Line] = field(default_factory=list)
     legend: list[Line] = field(default_factory=list)
     hint: list[Line] = field(default_factory=list)
+    has_causes: bool = True
+    """Of `why`, which else says that there are none."""
 
     def fitted(self, width: int) -> list[Line]:
         """With empty lines between its blocks where they have room; else with fewer rows, then without the hint, the
@@ -67,6 +69,7 @@ class Parts:
         choices = (
             (every, legend, told),
             (every, legend, last),
+            *(() if self.has_causes else ((none, legend, last),)),
             (every, none, last),
             (self.why, none, last),
             (none, none, last),
@@ -105,6 +108,7 @@ def screen(
         last=list(last_lines(material, _more(material, answer.notes), "show --all", width)),
         legend=drawn.legend(),
         hint=[] if answer.outcome else list(verdict_hint(material.runs, material.folder, width)),
+        has_causes=answer.why is not None and bool(answer.why.reasons),
     )
     return typed(parts.fitted(width), letters=letters)
 
