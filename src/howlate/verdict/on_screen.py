@@ -64,7 +64,7 @@ def promised(verdicts: Sequence[Verdict]) -> list[Text]:
         bounds.append(Caption("nothing later than {max} in its next {seconds}", max=largest, seconds=time))
     events = [v.rate.events_per_h for v in verdicts if v.rate.events_per_h is not None]
     if len(events) == len(verdicts):
-        bounds.append(Caption("fewer than {count} misses an hour", count=rate_bound(max(events))))
+        bounds.append(Caption("fewer than {count} late events an hour", count=rate_bound(max(events))))
     if bounds:
         found.append(
             Caption("each row, with {level}: {bounds}", level=level, bounds=Listed(tuple(bounds), "; "))

@@ -26,8 +26,10 @@ MOST_SAID = 5
 """Sentences of one kind."""
 FIRST = ("overview", "causes", "versions")
 """Charts that are never folded for lack of room."""
-NO_TABLES = ("list", "meaning", "findings", "shares", "differences")
+NO_TABLES = ("list", "meaning", "differences", "findings", "shares")
 """Kinds of sheets that are drawn as lists or cards."""
+FOLDED_FIRST = ("ratios", "differences")
+"""Kinds of sheets that repeat an answer in figures."""
 
 
 def in_room(document: Document) -> Document:
@@ -161,8 +163,7 @@ def _fits(high: int, many: int) -> bool:
 
 
 def _folded(sections: list[Section]) -> Iterator[Section]:
-    """What does not fit is folded, the last before the others: tables of ratios, whose answer is above, then charts,
-    then tables."""
+    """What does not fit is folded, the last before the others: `FOLDED_FIRST`, then charts, then tables."""
     high, many = _room(sections)
     places = [(s, i) for s, section in enumerate(sections) for i in range(len(section.items))][::-1]
     folds: set[tuple[int, int]] = set()
@@ -193,9 +194,12 @@ def _turn(item: Item) -> int | None:
     """In which turn it is folded; None: never."""
     if isinstance(item, ChartItem):
         return None if not isinstance(item.figure, Figure) or item.figure.name in FIRST else 1
-    if not isinstance(item, Sheet) or item.kind.split()[0] in NO_TABLES[:-1]:
+    if not isinstance(item, Sheet):
         return None
-    return 0 if item.kind.split()[0] in ("ratios", "differences") else 2
+    kind = item.kind.split()[0]
+    if kind in FOLDED_FIRST:
+        return 0
+    return None if kind in NO_TABLES else 2
 
 
 def _fold(items: Sequence[Item]) -> Folded:
