@@ -61,11 +61,11 @@ def test_a_delay_that_goes_on_at_a_release_makes_that_sample_as_late(
     ends = {int(r): int(r + t) for r, t in zip(samples["release_ns"], samples["latency_ns"], strict=True)}
     held = 0
     for row in good:
-        begin, end = int(delays["begin_ns"][row]), int(delays["end_ns"][row])
+        begin, end = int(delays["begin_ns"][row]), int(delays["end_ns"][row] - delays["uncertainty_ns"][row])
         assert delays["pid"][row] > 0
         for release, stamp in ends.items():
             if begin < release < end:
-                assert stamp >= end  # the task got its time stamp only after the delay
+                assert stamp >= end  # the task got its time stamp only after the earliest end of the delay
                 held += 1
     assert held >= 20
 

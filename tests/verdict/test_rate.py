@@ -53,7 +53,7 @@ def test_no_bound_on_a_rate_is_printed_below_itself(per_h: float) -> None:
         r"(?:fewer than|more than|comes up to) (\S+) (?:late events |times )?an hour", " ".join(told)
     )
     for text, bound in zip(stated, (per_h, per_h, 3 * 3600 / seconds), strict=True):
-        assert bound <= float(text) <= 1.25 * bound, told
+        assert bound <= float(text.replace(",", "")) <= 1.25 * bound, told
 
 
 def stalled(size: int, count: int = 1) -> Evidence:

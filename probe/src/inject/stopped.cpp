@@ -88,10 +88,11 @@ class Stopped : public WorkRun {
       sleep_until_ns(t0_ns + lane.stagger_ns + lane.delays[index].begin_ns + lane.delays[index].size_ns);
       while (slot.begin_ns.load(std::memory_order_acquire) == 0) pause(look_again_ns);
       if (slot.unwanted.load(std::memory_order_relaxed) != 0) continue;
+      const std::int64_t before_ns = monotonic_now_ns();
       do {
-        const std::int64_t before_ns = monotonic_now_ns();
         ::kill(process_, SIGCONT);
-        // Somewhere within that call, after its other threads, the measuring one can go on.
+        // Somewhere within that call, after its other threads, the measuring one can go on; where the call is
+        // repeated, in any of them.
         const std::int64_t half_ns = (monotonic_now_ns() - before_ns + 1) / 2;
         slot.uncertainty_ns.store(half_ns, std::memory_order_relaxed);
         slot.end_ns.store(before_ns + half_ns, std::memory_order_release);
