@@ -122,15 +122,15 @@ def is_needed(name: str, part: Left, repetitions: int, random: np.random.Generat
             left[ruled(evidence)] += 1
     found = []
     for ruling in (Ruling.PASS, Ruling.FAIL):
-        label = f"{part.process}: false {ruling}"
+        label = f"{part.process}, without {name}: false {ruling}"
         found += [
-            Figure(f"{label} with the whole rule", round(100 * whole[ruling] / repetitions, 1), "%"),
-            Figure(f"{label} without {name}", round(100 * left[ruling] / repetitions, 1), "%"),
+            Figure(label, round(100 * left[ruling] / repetitions, 1), "%"),
+            Figure(f"{label} by the whole rule", round(100 * whole[ruling] / repetitions, 1), "%"),
         ]
     worst = max((Ruling.PASS, Ruling.FAIL), key=lambda ruling: left[ruling] - whole[ruling])
     low, _ = wilson(left[worst], repetitions)
     least = max(5.0, round(100 * whole[worst] / repetitions, 1))
-    label = f"{part.process}: false {worst} without {name}: lower end"
+    label = f"{part.process}, without {name}: false {worst}: lower end"
     return [*found, Figure(label, round(100 * low, 1), "%", at_least=least)]
 
 

@@ -122,9 +122,8 @@ def of_timers(folder: Path, kernels: tuple[str, ...]) -> list[Figure]:
             continue
         low, high = column["max"]["smallest"] / 1000, column["max"]["largest"] / 1000
         print(f"{name} median {column['median'] / 1000:8.2f}  maximum {low:8.2f} to {high:8.2f} us")
-        figures.append(
-            Figure(f"{labels['timer']} on {labels['kernel']}: largest maximum", round(high, 3), "us")
-        )
+        name = f"largest maximum by {labels['timer']}: {labels['kernel']}"
+        figures.append(Figure(name, round(high, 3), "us"))
     return figures
 
 

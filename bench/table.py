@@ -15,8 +15,10 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import takewhile
 from pathlib import Path
 
 from figures import Figure, Part, read
@@ -30,8 +32,12 @@ HEAD = """# Benchmarks
 `./dev bench table` makes this page: it runs the benchmarks and writes down what they found. A section that was
 not run again keeps the figures, the commit and the machine of its last time. `--deterministic` runs those whose
 figures do not depend on how busy the machine is; the CI runs the quickest of them. `bench/README.md` says
-how to run one alone.
+how to run one alone. In round brackets stands the limit of a figure, in square ones its 95 % interval; what does
+not keep its limit is bold.
 """
+
+
+ENDS = ("lower end", "upper end")
 
 
 @dataclass(frozen=True)
@@ -81,19 +87,75 @@ def machine() -> str:
     return f"{os.cpu_count()} CPUs ({name}), Linux {platform.release()}"
 
 
-def row(figure: Figure) -> str:
-    """A line of a section's table."""
+@dataclass(frozen=True)
+class Cell:
+    """A figure, and the ends of its interval if it has one."""
+
+    middle: Figure
+    ends: tuple[Figure, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """ "2 % [0.8 (at most 5), 5]", in bold where a limit is not kept."""
+        said = _limited(self.middle, self.middle.unit)
+        ends = [_limited(end) for end in self.ends]
+        said += f" [{', '.join(ends)}]" if len(ends) == len(ENDS) else "".join(f", {end}" for end in ends)
+        return said if self.middle.kept and all(end.kept for end in self.ends) else f"**{said}**"
+
+
+def _limited(figure: Figure, unit: str = "") -> str:
     limits = [
         f"{word} {limit:g}"
         for word, limit in (("at least", figure.at_least), ("at most", figure.at_most))
         if limit is not None
     ]
     if figure.at_least == figure.at_most and figure.limited:
-        limits = [f"{figure.at_most:g}"]
-    kept = ("yes" if figure.kept else "**no**") if figure.limited else ""
-    return (
-        f"| {figure.name} | {figure.value:.6g} {figure.unit}".rstrip() + f" | {', '.join(limits)} | {kept} |"
-    )
+        limits = [f"exactly {figure.at_most:g}"]
+    return f"{figure.value:.6g} {unit}".rstrip() + (f" ({' and '.join(limits)})" if limits else "")
+
+
+def cells(figures: Sequence[Figure]) -> dict[str, Cell]:
+    """By name; "X: lower end" and "X: upper end" stand with X."""
+    found: dict[str, Cell] = {}
+    for figure in figures:
+        name, _, last = figure.name.rpartition(": ")
+        if last in ENDS and name in found:
+            found[name] = Cell(found[name].middle, (*found[name].ends, figure))
+        else:
+            found[figure.name] = Cell(figure)
+    return found
+
+
+def tables(figures: Sequence[Figure]) -> list[str]:
+    """Their lines as Markdown: "CASE: MEASURE" is a line of a case and a column of a measure, and cases that share a
+    measure share a table."""
+    named = cells(figures)
+    begins = zip(*(name.split(", ")[:-1] for name in named), strict=False)
+    common = ", ".join(parts[0] for parts in takewhile(lambda parts: len(set(parts)) == 1, begins))
+    common = common if len(named) > 1 else ""
+    lines: dict[str, dict[str, Cell]] = {}
+    for name, cell in named.items():
+        case, _, measure = name.removeprefix(f"{common}, ").rpartition(": ")
+        lines.setdefault(case or measure, {})[measure if case else "value"] = cell
+    groups: list[tuple[list[str], list[str]]] = []
+    for case, measured in lines.items():
+        joined = [group for group in groups if not measured.keys().isdisjoint(group[1])]
+        groups = [group for group in groups if group not in joined]
+        columns = [name for group in joined for name in group[1]]
+        groups.append(
+            (
+                [*(name for group in joined for name in group[0]), case],
+                [*dict.fromkeys([*columns, *measured])],
+            )
+        )
+    said = [f"All: {common}.\n"] if common else []
+    for cases, columns in groups:
+        said += [f"| of | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+        for case in cases:
+            row = (lines[case][name].text if name in lines[case] else "" for name in columns)
+            said.append(f"| {case} | {' | '.join(row)} |")
+        said.append("")
+    return said
 
 
 def heading(part: Part) -> str:
@@ -105,8 +167,7 @@ def section(part: Part, figures: list[Figure]) -> str:
     """What stands under a benchmark's heading."""
     when = f"{datetime.now(UTC):%Y-%m-%d}"
     said = f"Measured on {when} at commit {commit()}, {machine()}.\n\n"
-    table = "| figure | value | limit | kept |\n|---|---|---|---|\n"
-    return heading(part) + said + table + "\n".join(map(row, figures)) + "\n"
+    return heading(part) + said + "\n".join(tables(figures))
 
 
 def sections(page: Path) -> dict[str, str]:

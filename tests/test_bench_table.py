@@ -25,7 +25,7 @@ def _table(page: Path, figures: str, *words: str) -> int:
 def test_a_limit_that_is_not_kept_is_in_the_page_and_in_the_exit_code(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     assert _table(page, "[Figure('time', 1.25, 's', at_most=1)]", "--only", "startup") == 1
-    assert "| time | 1.25 s | at most 1 | **no** |" in page.read_text()
+    assert "| time | **1.25 s (at most 1)** |" in page.read_text()
 
 
 def test_what_was_not_run_again_keeps_its_section(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_what_was_not_run_again_keeps_its_section(tmp_path: Path) -> None:
     assert _table(page, "[Figure('after', 8, at_least=8)]", "--only", "resume") == 0
     after = page.read_text()
     startup = before[before.index("## startup") :]
-    assert startup in after and "| after | 8 | at least 8 | yes |" in after
+    assert startup in after and "| after | 8 (at least 8) |" in after
     assert after.count("Not measured yet.") == before.count("Not measured yet.") - 1
 
 
@@ -51,6 +51,30 @@ def test_a_benchmark_that_this_machine_cannot_run_is_left_out(tmp_path: Path) ->
     page = tmp_path / "page.md"
     assert _table(page, "3", "--only", "startup") == 0
     assert "## startup" in page.read_text()
+
+
+def test_a_case_is_one_line_with_a_column_for_each_measure(tmp_path: Path) -> None:
+    names = (
+        "a, x: held",
+        "a, x: lost",
+        "a, x: lost: lower end",
+        "a, x: lost: upper end",
+        "a, y: held",
+        "a, z: cost",
+    )
+    figures = ", ".join(f"Figure({name!r}, {number})" for number, name in enumerate(names, 1))
+    page = tmp_path / "page.md"
+    assert _table(page, f"[{figures}]", "--only", "startup") == 0
+    part = page.read_text().partition("## startup")[2].partition("## ")[0]
+    lines = [line for line in part.splitlines() if line.startswith("|") and "---" not in line]
+    assert lines == [
+        "| of | held | lost |",
+        "| x | 1 | 2 [3, 4] |",
+        "| y | 5 |  |",
+        "| of | cost |",
+        "| z | 6 |",
+    ]
+    assert "All: a." in part
 
 
 def test_figures_are_read_back_as_written(tmp_path: Path) -> None:
