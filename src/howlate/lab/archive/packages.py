@@ -29,7 +29,7 @@ DAY = 24 * 3600
 EMULATOR = ("qemu-system-x86", "qemu-system-common", "qemu-system-data", "seabios")
 """The packages of a QEMU for amd64 guests."""
 _WANTED = re.compile(
-    rb"(?:^|\n)Package: (linux-(?:image|binary|base|modules|headers|kbuild)-[^\n]*|%s)\n"
+    rb"\nPackage: (linux-(?:image|binary|base|modules|headers|kbuild)-[^\n]*|%s)\n"
     % "|".join(EMULATOR).encode()
 )
 
@@ -130,6 +130,7 @@ def read_packages(stream: IO[bytes] | io.RawIOBase, suite: str, base: str, whenc
 
 
 def _kernel_packages(block: bytes, suite: str, base: str, whence: str) -> Iterator[Package]:
+    block = b"\n" + block  # a pattern that begins with fixed text is looked for 20 times as fast
     for match in _WANTED.finditer(block):
         name = match[1]
         if name.endswith((b"-dbg", b"-template")) or b"-cloud-" in name:
