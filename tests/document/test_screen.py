@@ -239,10 +239,11 @@ def test_a_row_is_drawn_at_any_width(width: int, name: str, later: int | None, d
         assert lengths == {width}
 
 
+@pytest.mark.parametrize("step", [9, pytest.param(1, marks=pytest.mark.sweep)])
 @pytest.mark.parametrize("kind", ["lab judged", "names judged", "forty judged", "five", "nothing, failed"])
-def test_no_terminal_is_too_narrow_or_too_wide(kind: str) -> None:
+def test_no_terminal_is_too_narrow_or_too_wide(kind: str, step: int) -> None:
     material = made(kind)
-    for width in range(10, 121):
+    for width in range(10, 121, step):
         assert len(texts(screen(material, width))) <= LINES
 
 

@@ -42,7 +42,7 @@ QUICK: dict[str, Sequence[Call]] = {
     "lab prove": ((f"lab prove --kernels 6.12 {FROM} --refresh", (2, 3, 4)),),
     "lab run": (
         (
-            f"lab run mine.toml {GUEST} --clock virtual --mips 500 --guest-cpus 1 --set period=2ms "
+            f"lab run mine.toml {GUEST} --clock virtual --guest-cpus 1 --set period=2ms "
             "--seeds 1 --scale 0.5 --out r --most-cells 9 --histogram --jobs 1 --no-cache",
             (0,),
         ),

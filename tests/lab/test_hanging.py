@@ -27,7 +27,7 @@ from lab.guests import KERNELS, RT, bench
 HANGING = Path(__file__).parent / "hanging"
 LIMITS = Limits(40.0, 10.0, 1.0)
 """Those of a small cell of the usual guest (plan/cost.py)."""
-SHORT = Limits(6.0, 10.0, 0.1)
+SHORT = Limits(3.0, 5.0, 0.1)
 MOST_CPU_S = 60.0
 CELL = (PROBE, "cyclic", "--policy=fifo:80", "--period=1ms", "--duration=10h", "--stream=stream", "--quiet")
 HANGS = [("irqs_off", INTERRUPTS_OFF), ("loop", LOOPS), ("lost_timer", LOST_TIMER), ("asleep", ASLEEP)]
@@ -56,9 +56,9 @@ def ended(on: Bench, how: str, limits: Limits) -> tuple[str, float]:
 def test_a_kernel_that_hangs_is_ended_and_named(
     tmp_path: Path, booted: Path, monkeypatch: pytest.MonkeyPatch, how: str, what: str
 ) -> None:
-    for name, seconds in (("ASKED_S", 0.5), ("STANDS_CPU_S", 2.0), ("STILL_S", 3.0)):
+    for name, seconds in (("ASKED_S", 0.5), ("STANDS_CPU_S", 1.0), ("STILL_S", 3.0)):
         monkeypatch.setattr(watch, name, seconds)
-    monkeypatch.setattr(guest, "TURN_CPU_S", 2.0)
+    monkeypatch.setattr(guest, "TURN_CPU_S", 1.0)
     said, _ = ended(hanging(tmp_path, booted), how, SHORT)
     assert what in said
 

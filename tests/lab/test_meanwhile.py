@@ -20,13 +20,15 @@ SUSPEND = (
     *("1", f"{POWER}/mem_sleep", "deep"),
     *("1", f"{POWER}/state", "mem"),
 )
-OFFLINE = ("100", "/sys/devices/system/cpu/cpu1/online", "0")
+OFFLINE = ("40", "/sys/devices/system/cpu/cpu1/online", "0")
 AND_ONLINE = (*OFFLINE, "20", "/sys/devices/system/cpu/cpu1/online", "1")
 
 
-def measured(on: Bench, folder: Path, meanwhile: tuple[str, ...], *words: str) -> CellSummary:
+def measured(
+    on: Bench, folder: Path, meanwhile: tuple[str, ...], *words: str, count: int = 300
+) -> CellSummary:
     folder.mkdir()
-    line = cell(300, *words)
+    line = cell(count, *words)
     data = stream_of(on, ["/bin/meanwhile", *meanwhile, "--", *line] if meanwhile else line)
     (folder / "guest.stream").write_bytes(data)
     assert entry.main(["import", str(folder / "guest.stream"), "--out", str(folder / "run")]) in (0, 5)
@@ -67,5 +69,5 @@ def test_a_measuring_cpu_that_goes_offline_is_named_and_bounds_are_withheld(
 ) -> None:
     """Also where it comes back before the end: the thread was elsewhere for a while."""
     on = bench(tmp_path / "cache", RT, programs, snapshots=booted, machine=with_cpus(2))
-    offline = measured(on, tmp_path / name, meanwhile, "--cpus=1")
+    offline = measured(on, tmp_path / name, meanwhile, "--cpus=1", count=120)
     check(name, "cell.cpu-offline", offline, tmp_path / name)

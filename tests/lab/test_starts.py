@@ -17,14 +17,14 @@ from lab.guests import LIMITS, RT, STANDARD
 from probe.drive import read_stream
 
 START = 0.05
-POINTS = 200
+POINTS = 100
 TESTS: dict[str, tuple[str, ...]] = {
     "cyclic": ("--period=1ms", f"--activations={POINTS}"),
     "irq": (f"--points={POINTS}",),
     "uio": (f"--points={POINTS}",),
     "timer": (f"--points={POINTS}",),
     "preemption": (f"--points={POINTS}",),
-    "switch": (f"--points={POINTS}", "--switches-per-point=100"),
+    "switch": (f"--points={POINTS}", "--switches-per-point=50"),
 }
 ANSWERS = {
     "cyclic": "latency_ns",

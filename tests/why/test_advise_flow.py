@@ -101,22 +101,20 @@ def test_what_helps_is_found_and_measured_once_more_beside_a_start_of_its_own(tm
     assert len(target.measured) == 8 * 5
 
 
-def test_every_turn_measures_every_side_once_in_an_order_of_its_own(tmp_path: Path) -> None:
-    target = KnobMachine({})
-    advise(target, tmp_path / "r")
+def test_where_nothing_helps_every_turn_measures_every_side_once_in_an_order_of_its_own(
+    tmp_path: Path,
+) -> None:
+    """And nothing is measured together."""
+    target = KnobMachine({"thp=never": 2.0})
+    found = advise(target, tmp_path / "r")
+    assert found.advice.together is None and found.advice.helping == ()
+    assert found.advice.knobs[-1].standing is Standing.HARMS
     turns = [target.measured[at : at + 3] for at in range(0, len(target.measured), 3)]
     assert len(turns) == 8
     assert all(len({cell.rsplit("-", 1)[0] for cell in turn}) == 3 for turn in turns)
     assert all(len({cell.rsplit("-", 1)[1] for cell in turn}) == 1 for turn in turns)
     orders = {tuple(cell.rsplit("-", 1)[0] for cell in turn) for turn in turns}
     assert len(orders) > 1
-
-
-def test_where_nothing_helps_nothing_is_measured_together(tmp_path: Path) -> None:
-    target = KnobMachine({"thp=never": 2.0})
-    found = advise(target, tmp_path / "r")
-    assert found.advice.together is None and found.advice.helping == ()
-    assert found.advice.knobs[-1].standing is Standing.HARMS
 
 
 @pytest.mark.parametrize("kills", [5, 24 + 3])
@@ -161,7 +159,8 @@ def test_what_helps_together_is_not_concluded_from_a_part_either(tmp_path: Path)
 
 
 def test_another_request_does_not_go_on_with_the_folder(tmp_path: Path) -> None:
-    advise(KnobMachine({}), tmp_path / "r")
+    with pytest.raises(KeyboardInterrupt):
+        advise(KnobMachine({}, 2), tmp_path / "r")
     with pytest.raises(UsageError, match="another plan"):
         advise(KnobMachine({}), tmp_path / "r", AdviceRequest(MEASURING, "nmi_watchdog", 8))
 

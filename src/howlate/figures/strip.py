@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from rich.cells import cell_len
 
@@ -49,7 +50,7 @@ class StripAxis:
             )
         return cls(scale, width, deadline_ns)
 
-    @property
+    @cached_property
     def mark(self) -> int | None:
         return self._plain(self.deadline_ns) if self.deadline_ns else None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 from rich.cells import cell_len, set_cell_size
@@ -77,11 +78,11 @@ class DrawnRows:
     letters: bool
     content: StripRows
 
-    @property
+    @cached_property
     def mark(self) -> int:
         return 2 if any(row.letter.strip() for row in self.content.rows) else 0
 
-    @property
+    @cached_property
     def names(self) -> int:
         names = [row.name for row in self.content.rows]
         longest = max(map(cell_len, names), default=0)
@@ -91,24 +92,24 @@ class DrawnRows:
             room += 1
         return min(longest, room)
 
-    @property
+    @cached_property
     def strip(self) -> int:
         """The width of the strip; 0 where there is no room for one."""
         room = self.width - self.mark - self.names - 1 - self.figures
         return room if room >= LEAST_STRIP else 0
 
-    @property
+    @cached_property
     def figures(self) -> int:
         """The width of both columns of figures."""
         return 9 + (2 + self.later if self.later else 0)
 
-    @property
+    @cached_property
     def later(self) -> int:
         """The width of the last column; 0 where it is not there."""
         texts = [later_text(row) for row in self.content.rows if row.later is not None]
         return max(map(cell_len, [self.heading, *texts])) if texts else 0
 
-    @property
+    @cached_property
     def heading(self) -> str:
         return f"> {given_text(self.content.step_ns)}" if self.content.step_ns else _("misses")
 
