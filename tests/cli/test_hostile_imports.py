@@ -27,13 +27,14 @@ def altered(data: bytes, number: int) -> bytes:
     )[number]
 
 
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.sweep)])
 @pytest.mark.parametrize("file", [file for file in FILES if file.path.is_file()], ids=lambda file: file.name)
-def test_no_sentence_of_an_import_breaks_its_line(howlate: Run, file: File) -> None:
+def test_no_sentence_of_an_import_breaks_its_line(howlate: Run, file: File, step: int) -> None:
     faults = []
     data = file.path.read_bytes()
     maps = [word for name, value in file.mapping.items() for word in ("--map", f"{name}={value}")]
     path = Path(NAMES["lines"] + NAMES["controls"] + file.path.suffix)
-    for number in range(6):
+    for number in range(len(data) % step, 6, step):
         path.write_bytes(altered(data, number))
         words = ["import", str(path), *maps, "--out", f"r{number}"]
         said = howlate(*words)

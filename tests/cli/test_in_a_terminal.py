@@ -120,12 +120,24 @@ def answer_of(rows: Sequence[str]) -> str:
     return found[0]
 
 
-def test_the_answer_is_on_the_screen_when_the_prompt_is_back(terminal: Terminal) -> None:
-    answers = {name: answer_of(terminal.typed(command("show", name))) for name in made_inventory.RUNS}
-    assert answers["passed"].startswith("PASS  deadline 200 us")
-    assert answers["failed"].startswith("FAIL  deadline 200 us: 3 of 40,000")
-    assert answers["partly"].startswith("INCONCLUSIVE  deadline 200 us")
-    assert answers["traced"].startswith("max 162 us")
+ANSWERS = {
+    "passed": "PASS  deadline 200 us",
+    "failed": "FAIL  deadline 200 us: 3 of 40,000",
+    "partly": "INCONCLUSIVE  deadline 200 us",
+    "traced": "max 162 us",
+}
+EVERY = [
+    pytest.param((*ANSWERS, "lab"), id="some"),
+    pytest.param(made_inventory.RUNS, id="all", marks=pytest.mark.sweep),
+]
+
+
+@pytest.mark.parametrize("names", EVERY)
+def test_the_answer_is_on_the_screen_when_the_prompt_is_back(
+    terminal: Terminal, names: Sequence[str]
+) -> None:
+    answers = {name: answer_of(terminal.typed(command("show", name))) for name in names}
+    assert all(answers[name].startswith(text) for name, text in ANSWERS.items()), answers
 
 
 @pytest.mark.parametrize(
@@ -142,15 +154,16 @@ def test_a_screen_begins_on_the_screen_and_colours_are_obeyed(
 ) -> None:
     rows = terminal.typed(command(*words.split()))
     assert sum(bool(re.match(first, row)) for row in rows) == 1, "\n".join(rows)
-    for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
-        plain = Terminal(runs, HOWLATE_PROBE=str(runs / "probe"), **environment)
-        try:
-            shown = plain.typed(command(*words.split()))
-            assert any(re.match(first, row) for row in shown) and not plain.colours()
-        finally:
-            plain.close()
+    environment = {"NO_COLOR": "1"} if terminal.screen.columns == 80 else {"TERM": "dumb"}
+    plain = Terminal(runs, HOWLATE_PROBE=str(runs / "probe"), **environment)
+    try:
+        shown = plain.typed(command(*words.split()))
+        assert any(re.match(first, row) for row in shown) and not plain.colours()
+    finally:
+        plain.close()
 
 
+WIDTHS = (80, 60, 40)
 ON_EACH = (
     "show RUN",
     "show RUN --all",
@@ -170,20 +183,23 @@ ON_THESE = (
 )
 
 
-@pytest.mark.parametrize("width", [80, 60, 40])
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.sweep)])
+@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("words", [*ON_EACH, *ON_THESE])
 def test_no_line_is_wider_than_the_terminal(
     runs: Path,
     words: str,
     width: int,
+    step: int,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Except what is copied from it: commands, paths, the line for programs."""
+    """Except what is copied from it: commands, paths, the line for programs. A third of the runs at each width."""
     monkeypatch.chdir(runs)
     monkeypatch.setenv("HOWLATE_PROBE", str(runs / "probe"))
     monkeypatch.setenv("COLUMNS", str(width))
-    for name in made_inventory.RUNS if "RUN" in words else ("",):
+    names = list(made_inventory.RUNS)[WIDTHS.index(width) % step :: step]
+    for name in names if "RUN" in words else ("",):
         entry.main(shlex.split(words.replace("RUN", name)))
         shown = capsys.readouterr().out
         assert "\x1b" not in shown

@@ -6,7 +6,7 @@ import pytest
 
 from hostile.test_hostile import hostile
 
-SOME = ["texts of 2 GB", "row groups that are listed often", "release: one highest", "latency_ns: struct"]
+SOME = ["texts of 2 GB", "row groups that are listed often"]
 EACH = [
     pytest.param([word for kind in SOME for word in ("--kind", kind)], id="some"),
     pytest.param([], id="all", marks=pytest.mark.sweep),
@@ -21,13 +21,11 @@ def test_a_forged_table_is_refused_in_a_sentence(words: list[str]) -> None:
     assert calls >= 10 * len(SOME) and refused > calls // 10, done.stdout
 
 
-@pytest.mark.parametrize(
-    ("kind", "fault"),
-    [
-        pytest.param("release: one highest", "FAULT traceback", id="rows"),
-        pytest.param("one row group of many rows", "FAULT memory", id="footer"),
-    ],
-)
-def test_a_reader_without_limits_is_found(kind: str, fault: str) -> None:
-    done = hostile("hostile.forged", "--plant", "--kind", kind)
-    assert done.returncode == 1 and fault in done.stdout, done.stdout + done.stderr
+def test_a_reader_without_limits_is_found() -> None:
+    """By its rows and by its footer."""
+    kinds = {"release: one highest": "FAULT traceback", "one row group of many rows": "FAULT memory"}
+    done = hostile("hostile.forged", "--plant", *(word for kind in kinds for word in ("--kind", kind)))
+    lines = done.stdout.splitlines()
+    assert done.returncode == 1, done.stdout + done.stderr
+    for kind, fault in kinds.items():
+        assert any(line.startswith(fault) and f" {kind}: " in line for line in lines), done.stdout
