@@ -114,7 +114,7 @@ def test_a_shift_of_one_row_hides_none_of_another() -> None:
     assert sorted((each.series, each.at) for each in shifts(values, margin=MARGIN)) == [(0, 30), (1, 34)]
 
 
-@pytest.mark.parametrize("r", [0.0, 0.3, 0.5])
+@pytest.mark.parametrize("r", [0.5, *(pytest.param(r, marks=pytest.mark.sweep) for r in (0.0, 0.3))])
 def test_where_a_run_takes_after_the_one_before_no_more_are_told_of_a_change(r: float) -> None:
     """At most 5 % of 400 histories, and twice the binomial error."""
     random = np.random.default_rng(10)

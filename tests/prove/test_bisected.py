@@ -269,11 +269,17 @@ def test_one_window_or_seed_a_step_would_name_some_of_them(
     assert named_without_a_meaning(search) > 20
 
 
+LISTS = pytest.mark.parametrize("lists", [300, pytest.param(2_000, marks=pytest.mark.sweep)])
+
+
+@LISTS
 @SEARCHES
-def test_a_change_that_makes_all_later_builds_late_is_named_in_every_list(search: Decided) -> None:
+def test_a_change_that_makes_all_later_builds_late_is_named_in_every_list(
+    search: Decided, lists: int
+) -> None:
     """By five times what the builds before it have, amid the same scatter."""
     draws = random.Random(2)
-    for _ in range(2_000):
+    for _ in range(lists):
         late_from, moved = draws.randrange(1, 10), scattered(draws)
 
         def figure(step: int, window: int, late_from: int = late_from, moved: Figure = moved) -> int:
@@ -283,10 +289,13 @@ def test_a_change_that_makes_all_later_builds_late_is_named_in_every_list(search
         assert (found.end, found.suspects[0]) == (BisectionEnd.NAMED, late_from)
 
 
-def test_ends_that_are_far_from_the_limit_are_searched_however_far_their_windows_are_apart() -> None:
+@LISTS
+def test_ends_that_are_far_from_the_limit_are_searched_however_far_their_windows_are_apart(
+    lists: int,
+) -> None:
     """Good ones of 5 to 50 % of the limit, and bad ones of 2 to 40 times it."""
     draws = random.Random(3)
-    for _ in range(2_000):
+    for _ in range(lists):
         late_from, kept = draws.randrange(1, 6), dict[tuple[int, int], float]()
 
         def figure(

@@ -99,8 +99,16 @@ def test_a_grid_that_is_filled_in_part_is_cut_where_samples_are() -> None:
         assert effective_size(empty, 0.5) is None
 
 
-@pytest.mark.parametrize("share", ["0.5", "0.9"])
-@pytest.mark.parametrize("series", [independent, in_turns, wandering, in_groups])
+@pytest.mark.parametrize(
+    ("series", "share"),
+    [
+        *((independent, "0.9"), (in_turns, "0.5"), (wandering, "0.9"), (in_groups, "0.5")),
+        *(
+            pytest.param(*each, marks=pytest.mark.sweep)
+            for each in ((independent, "0.5"), (in_turns, "0.9"), (wandering, "0.5"), (in_groups, "0.9"))
+        ),
+    ],
+)
 def test_it_holds_as_often_as_it_says(series: Series, share: str) -> None:
     """Of 150 at least 90 %, which a probability of 95 % misses once in two hundred; where samples counted as
     independent it would be a half or less of those that are not."""
