@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "src"))
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
 from figures import Figure, Part, add_option, all_kept  # noqa: E402
 
@@ -32,8 +32,8 @@ from howlate.model.run import Run  # noqa: E402
 from howlate.model.study import Study  # noqa: E402
 from howlate.store.ingest import ingest  # noqa: E402
 from howlate.store.run_folder import RunFolder  # noqa: E402
-from howlate.store.stream import StreamWriter  # noqa: E402
 from howlate.store.summarise import summarise  # noqa: E402
+from store.streams import StreamWriter  # noqa: E402
 
 PARTS = (
     Part(

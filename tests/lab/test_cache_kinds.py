@@ -28,7 +28,6 @@ from howlate.lab.guests import emulator, snapshot
 from howlate.lab.guests.guest import Boot
 from howlate.lab.guests.machine import Machine
 from howlate.lab.guests.snapshot import Snapshots, write_record
-from howlate.lab.guests.window import encode_tree
 from howlate.lab.kernels import catalogue as kernels
 from howlate.lab.kernels import headers
 from howlate.lab.kernels.kernel import Kernel
@@ -36,6 +35,7 @@ from howlate.lab.kernels.label import Label
 from howlate.lab.results import Results
 from howlate.prove.kept_probes import KeptProbes
 from lab.made_archive import deb
+from lab.made_results import encode_tree
 from lab.test_archive import DYNAMIC, old_layout
 from lab.test_bench import VMLINUX, made_bench
 from lab.test_cost import cell

@@ -21,11 +21,11 @@ from howlate.lab.cache import cache_folder, check_private, locked, made, read_en
 from howlate.lab.cost import Costs
 from howlate.lab.guests import emulator
 from howlate.lab.guests.machine import Machine
-from howlate.lab.guests.window import encode_tree
 from howlate.lab.kernels.kernel import Kernel
 from howlate.lab.kernels.label import Label
 from howlate.lab.results import Results
 from howlate.prove.kept_probes import KeptProbes
+from lab.made_results import encode_tree
 from lab.test_cost import cell
 from lab.test_emulator import NEW, MadeEmulators, old_host
 from lacks import AS_ROOT, MACHINE, needs_root, skip

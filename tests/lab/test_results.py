@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import DamagedError
-from howlate.lab.guests.window import encode_tree
 from howlate.lab.results import Results
+from lab.made_results import encode_tree
 
 TREE = {"0/status": b"0\n", "0/stream": b"\x00" * 1000}
 

@@ -8,10 +8,10 @@ import pytest
 
 from howlate.lab import cache, replay, tidy
 from howlate.lab.cache import locked
-from howlate.lab.guests.window import encode_tree
 from howlate.lab.kernels.own_kernel import own_kernel
 from howlate.lab.results import Results
 from lab.made_archive import bzimage
+from lab.made_results import encode_tree
 
 HOUR, DAY = 3600.0, 24 * 3600.0
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from howlate.errors import DamagedError, UsageError
 from howlate.lab.guests import window
-from howlate.lab.guests.window import State, decode_tree, encode_tree
+from howlate.lab.guests.window import State, decode_tree
 from howlate.store.job_text import job_text
+from lab.made_results import encode_tree
 
 TREES = st.dictionaries(
     st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1), st.binary()

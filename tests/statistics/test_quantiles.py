@@ -9,7 +9,13 @@ import pytest
 
 from howlate.model.bins import Histogram
 from howlate.model.summary import QuantileInterval
-from howlate.statistics.quantiles import effective_size, interval_of, interval_over, with_intervals
+from howlate.statistics.quantiles import (
+    below_rows,
+    effective_size,
+    interval_of,
+    interval_over,
+    with_intervals,
+)
 from made_cells import histogram_of, made_cell, scatter_of
 
 THOUSAND = Histogram(tuple(range(1, 1001)), tuple(range(2, 1002)), (1,) * 1_000)
@@ -81,7 +87,7 @@ def test_samples_that_are_alike_for_a_while_count_as_fewer(series: Series, low: 
     shares = []
     for _ in range(20):
         scatter = scatter_of(as_latencies(series(random)))
-        size = effective_size(scatter, 0.5) if scatter is not None else None
+        size = effective_size(below_rows(scatter), 0.5) if scatter is not None else None
         assert size is not None
         shares.append(size / N)
     assert low <= np.median(shares) <= high
@@ -93,10 +99,12 @@ def test_a_grid_that_is_filled_in_part_is_cut_where_samples_are() -> None:
     assert filled is not None
     for columns in (filled.columns, 2 * filled.columns, 100 * filled.columns):
         with np.errstate(all="raise"):
-            assert effective_size(replace(filled, columns=columns), 0.5) == effective_size(filled, 0.5)
+            assert effective_size(below_rows(replace(filled, columns=columns)), 0.5) == effective_size(
+                below_rows(filled), 0.5
+            )
     empty = replace(filled, cells=(), counts=(), at=(), smallest_ns=(), largest_ns=())
     with np.errstate(all="raise"):
-        assert effective_size(empty, 0.5) is None
+        assert effective_size(below_rows(empty), 0.5) is None
 
 
 @pytest.mark.parametrize(
@@ -119,7 +127,7 @@ def test_it_holds_as_often_as_it_says(series: Series, share: str) -> None:
     for _ in range(150):
         values = as_latencies(series(random))
         scatter = scatter_of(values)
-        size = effective_size(scatter, float(share)) if scatter is not None else None
+        size = effective_size(below_rows(scatter), float(share)) if scatter is not None else None
         found = interval_of(histogram_of(values), float(share), size) if size is not None else None
         if found is not None:
             stated += 1
@@ -141,7 +149,7 @@ def test_only_a_valid_cell_in_a_known_order_has_intervals() -> None:
 
 def test_equal_samples_have_none() -> None:
     scatter = scatter_of(np.full(1_000, 5_000))
-    assert scatter is not None and effective_size(scatter, 0.5) is None
+    assert scatter is not None and effective_size(below_rows(scatter), 0.5) is None
 
 
 @pytest.mark.parametrize(

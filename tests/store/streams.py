@@ -2,14 +2,18 @@
 them."""
 
 import io
+import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
+from howlate.errors import DamagedError
+from howlate.model.decode import Table
 from howlate.model.trace import CellTrace
-from howlate.store.stream import StreamWriter
+from howlate.store.frames import BATCH, HEADER, MAGIC, TRAILER, encode_frame
+from howlate.store.stream import BATCH_HEAD, TYPES, decode_header
 
 SAMPLE_COLUMNS = [
     {"name": "release", "type": "i64", "help": "index of the release"},
@@ -33,6 +37,56 @@ LOAD_COLUMNS = [
     {"name": "units", "type": "i64"},
 ]
 SECOND = 10**9
+
+
+class StreamWriter:
+    """Encodes a stream; the probe writes the real ones.
+
+    `write` receives the bytes of whole frames, in order.
+    """
+
+    def __init__(self, file: BinaryIO, header: Mapping[str, Any]) -> None:
+        """Write magic and header; ValueError if the header is invalid."""
+        try:
+            self.header = decode_header(Table(header, "the stream", "header", DamagedError))
+        except DamagedError as problem:
+            raise ValueError(problem.message) from None
+        self._file = file
+        self._rows: dict[int, int] = {}
+        file.write(MAGIC + encode_frame(HEADER, 0, _json_bytes(header)))
+
+    def batch(
+        self,
+        table_id: int,
+        columns: Mapping[str, npt.ArrayLike],
+        *,
+        releases: int = 0,
+        overruns: int = 0,
+        dropped: int = 0,
+    ) -> None:
+        """Write one batch: every column of the table, equally long; the totals are those up to its last row."""
+        table = self.header.table(table_id)
+        if table is None:
+            raise ValueError(f"the header has no table {table_id}")
+        arrays = [np.asarray(columns[column.name]) for column in table.columns]
+        rows = len(arrays[0])
+        total = self._rows.get(table_id, 0) + rows
+        parts = [BATCH_HEAD.pack(rows, 0, total, releases, overruns, dropped)]
+        for column, array in zip(table.columns, arrays, strict=True):
+            if array.shape != (rows,):
+                raise ValueError(f"column {column.name} has not the {rows} rows of the others")
+            data = array.astype(TYPES[column.type]).tobytes()
+            parts += [data, bytes(-len(data) % 8)]
+        self._rows[table_id] = total
+        self._file.write(encode_frame(BATCH, table_id, b"".join(parts)))
+
+    def trailer(self, value: Mapping[str, Any]) -> None:
+        """Write the last frame."""
+        self._file.write(encode_frame(TRAILER, 0, _json_bytes(value)))
+
+
+def _json_bytes(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
 
 
 def header(threads: int = 1, **changes: Any) -> dict[str, Any]:

@@ -16,11 +16,12 @@ import pytest
 from howlate.errors import DamagedError
 from howlate.model.summary import CellSummary, DeadlineSummary
 from howlate.statistics.valid import OFF_TARGET, STEAL
-from howlate.store.frames import MAGIC, TRAILER, encode_frame
+from howlate.store.frames import MAGIC, TRAILER, EndKind, encode_frame
 from howlate.store.ingest import ingest
-from howlate.store.stream import EndKind, StreamReader, StreamWriter
+from howlate.store.stream import StreamReader
 from howlate.store.summarise import make_bins, summarise
 from howlate.words.say import english
+from store.streams import StreamWriter
 
 from .streams import SECOND, account, header, rows, stream, trailer
 

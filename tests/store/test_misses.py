@@ -8,9 +8,8 @@ import pytest
 
 from howlate.model.summary import CellSummary, DeadlineSummary, OfCpu
 from howlate.statistics.deadline import Skipped, ThreadReleases, against
-from howlate.store.stream import StreamWriter
 from store.runs import a_folder
-from store.streams import account, header, rows, stream, trailer
+from store.streams import StreamWriter, account, header, rows, stream, trailer
 
 MS = 1_000_000
 

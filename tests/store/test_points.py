@@ -13,10 +13,10 @@ from howlate.model.bins import CellBins
 from howlate.model.summary import CellSummary
 from howlate.store.files import read_json
 from howlate.store.ingest import ingest
-from howlate.store.stream import StreamWriter
 from howlate.store.summarise import summarise
 from howlate.words.say import english
 from made_cells import scatter_of
+from store.streams import StreamWriter
 
 from .streams import account, header, points_stream, trailer
 

@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from howlate.errors import DamagedError
-from howlate.store.frames import BATCH, HEADER, MAGIC, NO_TRAILER, TRAILER, encode_frame
-from howlate.store.stream import NO_STREAM, Batch, EndKind, StreamReader, StreamWriter
+from howlate.store.frames import BATCH, HEADER, MAGIC, NO_TRAILER, TRAILER, EndKind, encode_frame
+from howlate.store.stream import NO_STREAM, Batch, StreamReader
 from sentences import values_of
+from store.streams import StreamWriter
 
 from .streams import header, rows, stream
 

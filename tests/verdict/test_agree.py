@@ -22,7 +22,6 @@ from howlate.model.plan import Cell, Plan
 from howlate.store.ingest import ingest
 from howlate.store.loaded import load_run
 from howlate.store.run_folder import STREAM, RunFolder
-from howlate.store.stream import StreamWriter
 from howlate.store.summarise import summarise
 from howlate.verdict.document import junit, opening
 from howlate.verdict.judge import Judged, stated
@@ -33,7 +32,7 @@ from howlate.verdict.whole import EXIT_CODES, outcome_of
 from howlate.words.say import english
 from probe.drive import probe_list
 from store.runs import a_run
-from store.streams import account, header, points_stream, rows, trailer
+from store.streams import StreamWriter, account, header, points_stream, rows, trailer
 
 N = 3_000
 DEADLINE_NS = 200_000

@@ -37,10 +37,10 @@ def _of_column(column: ColumnSummary, bins: CellBins) -> dict[str, QuantileInter
     if bins.scatter is None:  # without an order nothing says how many samples are alike
         return {}
     found = {}
-    below = _below_rows(bins.scatter)
+    below = below_rows(bins.scatter)
     for share, value in column.quantiles.items():
         if value is not None:
-            independent = _size_of(below, float(share))
+            independent = effective_size(below, float(share))
             interval = None if independent is None else interval_of(bins.histogram, float(share), independent)
             if interval is not None:
                 found[share] = interval
@@ -65,14 +65,7 @@ def interval_of(histogram: Histogram, share: float, independent: float) -> Quant
     return QuantileInterval(histogram.lower_ns[first], histogram.upper_ns[last] - 1, size)
 
 
-def effective_size(scatter: Scatter, share: float) -> float | None:
-    """How many independent samples would vary as much: n divided by the index of dispersion of how many samples of
-    each interval lie below a value near the quantile, sum (x - m p)^2 / (m p (1 - p)) / (intervals - 1), the largest
-    of several numbers of intervals and at least 1. None where all samples are alike, or the intervals too few."""
-    return _size_of(_below_rows(scatter), share)
-
-
-def _below_rows(scatter: Scatter) -> np.ndarray:
+def below_rows(scatter: Scatter) -> np.ndarray:
     """How many samples of each column that has some lie in each row or below it."""
     below = np.zeros(scatter.columns * scatter.rows)
     below[np.fromiter(scatter.cells, np.int64)] = np.fromiter(scatter.counts, np.float64)
@@ -80,7 +73,11 @@ def _below_rows(scatter: Scatter) -> np.ndarray:
     return below[below[:, -1] > 0]
 
 
-def _size_of(below: np.ndarray, share: float) -> float | None:
+def effective_size(below: np.ndarray, share: float) -> float | None:
+    """How many independent samples would vary as much (`below`: of `below_rows`): n divided by the index of dispersion
+    of how many samples of each interval lie below a value near the quantile, sum (x - m p)^2 / (m p (1 - p)) /
+    (intervals - 1), the largest of several numbers of intervals and at least 1. None where all samples are alike, or
+    the intervals too few."""
     sizes = below[:, -1]
     if len(sizes) < FEWEST_STRETCHES:
         return None

@@ -1,4 +1,4 @@
-"""The probe's stream, decoded and encoded (docs/stream.md).
+"""The probe's stream, decoded (docs/stream.md).
 
 Strict: every frame's checksum, sizes and totals are checked. Tolerant: a stream that was cut or altered gives
 its whole frames up to that place, and `StreamReader.end` says where and why it stopped. Bounded: one frame is
@@ -7,7 +7,6 @@ in memory at a time. Whatever a file contains, only DamagedError is raised.
 
 from __future__ import annotations
 
-import json
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -34,7 +33,6 @@ from howlate.store.frames import (
     End,
     EndKind,
     Frame,
-    encode_frame,
     read_frames,
 )
 from howlate.system.opening import is_in_run, open_file
@@ -45,21 +43,9 @@ OTHER_FORMAT = message(
     "stream.other-format", "the stream has version {version}, and this howlate reads version {known}"
 )
 
-__all__ = [
-    "Batch",
-    "End",
-    "EndKind",
-    "Header",
-    "StreamColumn",
-    "StreamReader",
-    "StreamTable",
-    "StreamWriter",
-    "Totals",
-]
-
 VERSION = 1
 TYPES: Mapping[str, np.dtype[Any]] = {"i64": np.dtype("<i8"), "i32": np.dtype("<i4"), "u8": np.dtype("u1")}
-_BATCH_HEAD = struct.Struct("<IIqqqq")
+BATCH_HEAD = struct.Struct("<IIqqqq")
 _INT64 = range(-(2**63), 2**63)
 _MEASURE_AGAIN = "measure this cell again: nothing of it can be read"
 
@@ -206,7 +192,7 @@ class StreamReader:
             value = self._first_object()
             if isinstance(value, Statement):
                 raise DamagedError(IN_FILE(file=self._name, problem=value))
-            return _decode_header(Table(value, self._name, "header", DamagedError))
+            return decode_header(Table(value, self._name, "header", DamagedError))
 
     def _first_object(self) -> dict[str, Any] | Statement:
         """The JSON object of the first frame, or why there is none."""
@@ -239,9 +225,9 @@ class StreamReader:
         table, length = self.header.table(frame.table), len(frame.payload)
         if table is None:
             return WRONG_FRAME(part="table", given=frame.table)
-        if length < _BATCH_HEAD.size:
+        if length < BATCH_HEAD.size:
             return WRONG_FRAME(part="length", given=length)
-        rows, zero, *totals = _BATCH_HEAD.unpack_from(frame.payload)
+        rows, zero, *totals = BATCH_HEAD.unpack_from(frame.payload)
         if zero != 0:
             return WRONG_FRAME(part="reserved word", given=zero)
         if length != _batch_bytes(table, rows):
@@ -250,56 +236,6 @@ class StreamReader:
         if account.rows_total != rows_before + rows:
             return WRONG_FRAME(part="number of rows", given=account.rows_total)
         return Batch(table, rows, account, _columns(table, rows, frame.payload))
-
-
-class StreamWriter:
-    """Encodes a stream, for tests, the fake target and benchmarks; the probe writes the real ones.
-
-    `write` receives the bytes of whole frames, in order.
-    """
-
-    def __init__(self, file: BinaryIO, header: Mapping[str, Any]) -> None:
-        """Write magic and header; ValueError if the header is invalid."""
-        try:
-            self.header = _decode_header(Table(header, "the stream", "header", DamagedError))
-        except DamagedError as problem:
-            raise ValueError(problem.message) from None
-        self._file = file
-        self._rows: dict[int, int] = {}
-        file.write(MAGIC + encode_frame(HEADER, 0, _json_bytes(header)))
-
-    def batch(
-        self,
-        table_id: int,
-        columns: Mapping[str, npt.ArrayLike],
-        *,
-        releases: int = 0,
-        overruns: int = 0,
-        dropped: int = 0,
-    ) -> None:
-        """Write one batch: every column of the table, equally long; the totals are those up to its last row."""
-        table = self.header.table(table_id)
-        if table is None:
-            raise ValueError(f"the header has no table {table_id}")
-        arrays = [np.asarray(columns[column.name]) for column in table.columns]
-        rows = len(arrays[0])
-        total = self._rows.get(table_id, 0) + rows
-        parts = [_BATCH_HEAD.pack(rows, 0, total, releases, overruns, dropped)]
-        for column, array in zip(table.columns, arrays, strict=True):
-            if array.shape != (rows,):
-                raise ValueError(f"column {column.name} has not the {rows} rows of the others")
-            data = array.astype(TYPES[column.type]).tobytes()
-            parts += [data, bytes(-len(data) % 8)]
-        self._rows[table_id] = total
-        self._file.write(encode_frame(BATCH, table_id, b"".join(parts)))
-
-    def trailer(self, value: Mapping[str, Any]) -> None:
-        """Write the last frame."""
-        self._file.write(encode_frame(TRAILER, 0, _json_bytes(value)))
-
-
-def _json_bytes(value: Mapping[str, Any]) -> bytes:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
 
 
 def _magic_fault(magic: bytes) -> Statement:
@@ -333,7 +269,7 @@ def is_int(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value in _INT64
 
 
-def _decode_header(header: Table) -> Header:
+def decode_header(header: Table) -> Header:
     """The header; DamagedError says what is wrong with it."""
     version = header.values.get("stream")
     if version != VERSION or isinstance(version, bool):
@@ -388,7 +324,7 @@ def _number(table: Table, key: str) -> int | None:
 
 
 def _batch_bytes(table: StreamTable, rows: int) -> int:
-    return _BATCH_HEAD.size + sum(
+    return BATCH_HEAD.size + sum(
         rows * width + -(rows * width) % 8
         for width in (TYPES[column.type].itemsize for column in table.columns)
     )
@@ -396,7 +332,7 @@ def _batch_bytes(table: StreamTable, rows: int) -> int:
 
 def _columns(table: StreamTable, rows: int, payload: bytes) -> dict[str, npt.NDArray[Any]]:
     columns: dict[str, npt.NDArray[Any]] = {}
-    at = _BATCH_HEAD.size
+    at = BATCH_HEAD.size
     for column in table.columns:
         kind = TYPES[column.type]
         columns[column.name] = np.frombuffer(payload, kind, rows, at)

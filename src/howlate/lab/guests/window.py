@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -29,7 +28,7 @@ SIZE = 64 << 20
 _MAGIC = b"howlwin1"
 _HEAD = struct.Struct("<8s5Q")
 _CLOCK = struct.Struct("<Q")
-_FILE = struct.Struct("<IIQ")
+FILE_HEAD = struct.Struct("<IIQ")
 _JOB, _RESULT = 4096, 1 << 20
 _RESULTS = struct.Struct("<448Q")
 _RESULTS_AT = 512
@@ -111,12 +110,12 @@ def decode_tree(data: bytes) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     at = 0
     while at < len(data):
-        if len(data) - at < _FILE.size:
+        if len(data) - at < FILE_HEAD.size:
             raise bad_result("it is cut off")
-        length, crc, size = _FILE.unpack_from(data, at)
-        name_at = at + _FILE.size
-        data_at = name_at + _padded(length)
-        at = data_at + _padded(size)
+        length, crc, size = FILE_HEAD.unpack_from(data, at)
+        name_at = at + FILE_HEAD.size
+        data_at = name_at + padded(length)
+        at = data_at + padded(size)
         if at > len(data):
             raise bad_result("it is cut off")
         name = data[name_at : name_at + length].decode("utf-8", "replace")
@@ -127,18 +126,7 @@ def decode_tree(data: bytes) -> dict[str, bytes]:
     return files
 
 
-def encode_tree(files: Mapping[str, bytes]) -> bytes:
-    """A result as the guest writes it; for tests."""
-    out = bytearray()
-    for name in sorted(files):
-        raw, data = name.encode(), files[name]
-        out += _FILE.pack(len(raw), google_crc32c.value(data), len(data))
-        for part in (raw, data):
-            out += part + bytes(_padded(len(part)) - len(part))
-    return bytes(out)
-
-
-def _padded(length: int) -> int:
+def padded(length: int) -> int:
     return length + -length % 8
 
 
