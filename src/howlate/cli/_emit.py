@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from howlate.errors import ExitCode
+from howlate.errors import ExitCode, UsageError
+from howlate.model.decode import unknown
+from howlate.system.paths import ARCHITECTURES, built_probe, probe_path
 from howlate.words.language import as_called
 from howlate.words.printable import printable
+from howlate.words.quantities import clock
 from howlate.words.say import english
 
 if TYPE_CHECKING:
@@ -34,9 +37,7 @@ def emit(asked: RunRequest, job: Path, arch: str | None, out: Path | None) -> in
     from howlate.plan.options import arguments, default_values
     from howlate.store.elsewhere import JOB
     from howlate.store.job_folder import PROBE, RESULTS, JobFolder
-    from howlate.system.paths import built_probe, probe_path
     from howlate.targets import open_by_hand
-    from howlate.words.quantities import clock
 
     machine = _machine(arch)
     prepared = prepare(asked, open_by_hand(probe_path()))
@@ -70,7 +71,6 @@ def emit(asked: RunRequest, job: Path, arch: str | None, out: Path | None) -> in
 
 def _missing(prepared: PlannedRun, out: Path | None) -> tuple[Cell, ...]:
     """All cells that are possible; with a run folder, only those that it does not have."""
-    from howlate.errors import UsageError
     from howlate.measure.session import check_goes_on
     from howlate.plan import still_to_measure
     from howlate.store.run_folder import RunFolder
@@ -93,10 +93,6 @@ def _missing(prepared: PlannedRun, out: Path | None) -> tuple[Cell, ...]:
 
 def _machine(arch: str | None) -> str:
     """The architecture under the name that `uname -m` prints."""
-    from howlate.errors import UsageError
-    from howlate.model.decode import unknown
-    from howlate.system.paths import ARCHITECTURES
-
     name = arch or os.uname().machine
     if name in ARCHITECTURES:
         return name
@@ -108,6 +104,4 @@ def _machine(arch: str | None) -> str:
 
 
 def _folder(machine: str) -> str:
-    from howlate.system.paths import ARCHITECTURES
-
     return ARCHITECTURES[machine]

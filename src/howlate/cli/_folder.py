@@ -10,6 +10,7 @@ import click
 from howlate.cli._language import as_typed, ready
 from howlate.cli._of_others import answer, program
 from howlate.cli._renamed import renamed
+from howlate.errors import REMEDIED, UsageError
 from howlate.rooms import docstring, plugins
 from howlate.system.plugins import plugin
 
@@ -47,7 +48,6 @@ class Folder(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0] if args else ""
         if name not in self.list_commands(ctx) and not name.startswith("-"):
-            from howlate.errors import REMEDIED, UsageError
             from howlate.model.decode import unknown
 
             if ctx.parent is None and (elsewhere := program(name)):

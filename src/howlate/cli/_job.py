@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._options import RunOptions, together
+from howlate.cli._times import WEEK_NS, limit_text, within_ns
+from howlate.errors import UsageError
+from howlate.model.decode import NOT_WITH, WRONG_OPTION
+from howlate.model.study import Study
+from howlate.model.units import format_duration
+from howlate.studies import find_study
 
 if TYPE_CHECKING:
     from howlate.measure.prepare import RunRequest
-    from howlate.model.study import Study
 
 SECOND_NS = 10**9
 LEAST_CELL_NS = 10**8
@@ -55,8 +60,6 @@ class Job:
 
     def changes(self, study: Study, changed: tuple[str, ...], long_ns: int | None = None) -> tuple[str, ...]:
         """As values of `--set`. `changed`: those that were given; `long_ns`: how long --long measures."""
-        from howlate.errors import UsageError
-        from howlate.model.decode import WRONG_OPTION
         from howlate.plan import apply_changes, parse_change
 
         for name, value in vars(self).items():
@@ -85,7 +88,6 @@ class Job:
         """The study with its changes, and this task. `own`: the command's own options, for the sentence that says how
         to continue; `long_ns`: see `changes`."""
         from howlate.measure.prepare import RunRequest, settings_in_force
-        from howlate.studies import find_study
 
         found = find_study(study)
         return RunRequest(
@@ -102,9 +104,6 @@ class Job:
 
     def _policy(self) -> str | None:
         """--priority 90 is fifo:90, of the kind that --policy says."""
-        from howlate.errors import UsageError
-        from howlate.model.decode import NOT_WITH
-
         if self.priority is None:
             return self.policy
         kind, colon, _ = (self.policy or "fifo").partition(":")
@@ -113,16 +112,9 @@ class Job:
         return ",".join(f"{kind}:{priority}" for priority in self.priority.split(","))
 
     def _deadline(self) -> str | None:
-        from howlate.cli._times import limit_text
-
         return None if self.deadline is None else limit_text("--deadline", self.deadline)
 
     def _length(self, cells: int, long_ns: int | None) -> tuple[str, ...]:
-        from howlate.cli._times import WEEK_NS, within_ns
-        from howlate.errors import UsageError
-        from howlate.model.decode import NOT_WITH
-        from howlate.model.units import format_duration
-
         given = {"--duration": self.duration, "--cell-duration": self.cell_duration, "--long": long_ns}
         named = tuple(name for name, value in given.items() if value is not None)
         if len(named) > 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,7 +14,11 @@ from typing import TYPE_CHECKING, Protocol
 import click
 
 from howlate.cli._interrupted import tell_interrupted
-from howlate.errors import ExitCode, UsageError
+from howlate.cli._options import RunOptions
+from howlate.cli._say import say
+from howlate.cli._screen import print_lines
+from howlate.errors import REMEDIED, ExitCode, StorageError, UsageError
+from howlate.model.decode import NOT_WITH
 from howlate.model.study import PART
 from howlate.rooms import hooks
 from howlate.words.language import called
@@ -22,7 +27,6 @@ from howlate.words.say import english, text_of
 from howlate.words.statement import Statement
 
 if TYPE_CHECKING:
-    from howlate.cli._options import RunOptions
     from howlate.cli._progress import ProgressLine
     from howlate.document.report_input import ReportInput
     from howlate.measure.execute import Failure, Tally
@@ -85,7 +89,6 @@ def measure(
     from howlate.measure.prepare import prepare
     from howlate.measure.quiet import ThisMachine, limit_of
     from howlate.measure.session import begin, ended_early, newest_unfinished
-    from howlate.model.decode import NOT_WITH
 
     until = rounds.checked() if rounds is not None else None
     if until is not None and ends_early:
@@ -134,7 +137,6 @@ def measure(
 
 def opened_target(asked: RunRequest, target: str | None) -> Target:
     """The target that --target names, else the settings."""
-    from howlate.cli._say import say
     from howlate.measure.prepare import requested_kernels
     from howlate.targets import LabOptions, open_target
 
@@ -181,9 +183,6 @@ def _any_possible(prepared: PlannedRun) -> bool:
 
 def _say_impossible(prepared: PlannedRun, *, as_json: bool) -> int:
     """Print why nothing can be measured, and nothing else: no folder is made for it."""
-    import json
-
-    from howlate.errors import ExitCode
     from howlate.measure.execute import Failure
 
     run = prepared.run
@@ -231,7 +230,6 @@ def _again(session: Session, asked: RunRequest, set_by_howlate: Sequence[str]) -
 
 def write_results(session: Session, tally: Tally, options: RunOptions) -> RunContent:
     """Write the page, print the first screen last, and return the run."""
-    from howlate.cli._say import say
     from howlate.statistics.threshold import threshold_statements
     from howlate.store.loaded import load_run
 
@@ -262,7 +260,6 @@ def write_results(session: Session, tally: Tally, options: RunOptions) -> RunCon
 
 def _write_report(content: RunContent, path: Path) -> Path | None:
     """The page of a run that has cells, in its folder."""
-    from howlate.cli._say import say
     from howlate.document.html import write_report
 
     with say.living("writing the page"):
@@ -274,8 +271,6 @@ def _write_report(content: RunContent, path: Path) -> Path | None:
 @contextlib.contextmanager
 def naming_what_is_kept(path: Path) -> Iterator[None]:
     """A page that cannot be written, on a full disk say, is all that is missing of the run in this folder."""
-    from howlate.errors import REMEDIED, StorageError
-
     try:
         yield
     except StorageError as problem:
@@ -316,7 +311,6 @@ def material_of(
 
 def print_screen(material: ReportInput, page: str = "", *, brief: bool = False) -> None:
     """The first screen, and for programs the line that `brief` prints alone. `page`: where the report is."""
-    from howlate.cli._screen import print_lines
     from howlate.document.first_screen.screen import screen
 
     if not brief:
@@ -374,13 +368,10 @@ def alike(failures: Iterable[Failure]) -> list[list[Failure]]:
 def show_plan(prepared: PlannedRun, *, as_json: bool) -> None:
     """`--dry-run`."""
     if as_json:
-        import json
-
         from howlate.measure.planned import plan_json
 
         click.echo(json.dumps(plan_json(prepared), indent=1, ensure_ascii=False))
         return
-    from howlate.cli._screen import print_lines
     from howlate.measure.plan_screen import plan_screen
 
     print_lines(lambda width, letters: plan_screen(prepared, width, letters=letters))

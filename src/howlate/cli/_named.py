@@ -8,11 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
+from howlate.cli._say import say
+from howlate.errors import DamagedError, ExitCode, UsageError
+from howlate.model.decode import twice
 from howlate.words.printable import printable
+from howlate.words.say import english
 from howlate.words.statement import Message
 
 if TYPE_CHECKING:
-    from howlate.errors import ExitCode
     from howlate.model.loaded import RunContent
     from howlate.model.run import Run
     from howlate.store.run_folder import RunFolder
@@ -20,8 +25,6 @@ if TYPE_CHECKING:
 
 def named_run(text: str) -> tuple[str, Path]:
     """A run's name and folder: both from "NAME=RUN", or from an existing folder with that name."""
-    from howlate.errors import UsageError
-
     name, equals, path = text.partition("=")
     if not equals or not name or "/" in name or Path(text).exists():
         name, path = "", text
@@ -33,9 +36,6 @@ def named_run(text: str) -> tuple[str, Path]:
 def named_runs(texts: Iterable[str]) -> list[tuple[str, Path]]:
     """The names and folders of all arguments. UsageError if two runs share a name, since their rows could not
     be told apart."""
-    from howlate.errors import UsageError
-    from howlate.model.decode import twice
-
     runs = [named_run(text) for text in texts]
     names = [name for name, _path in runs if name]
     for name in names:
@@ -47,11 +47,7 @@ def named_runs(texts: Iterable[str]) -> list[tuple[str, Path]]:
 def tell_missing(runs: Iterable[tuple[Path, RunContent]]) -> ExitCode:
     """Name on standard error what each run lacks, and the cells whose samples are not what was measured. The exit
     code says whether something measured is gone or changed, or something planned was never measured."""
-    import click
-
-    from howlate.errors import ExitCode
     from howlate.statistics.valid import UNCHECKED
-    from howlate.words.say import english
 
     codes = [ExitCode.DONE]
     for path, content in runs:
@@ -70,11 +66,7 @@ def tell_cells_missing(folder: RunFolder, run: Run) -> ExitCode:
 
 
 def _tell(path: Path, gone: tuple[str, ...], unmeasured: tuple[str, ...]) -> ExitCode:
-    import click
-
     from howlate.document.missing import missing_named
-    from howlate.errors import ExitCode
-    from howlate.words.say import english
 
     for told in missing_named(gone, unmeasured):
         click.echo(f"! {printable(str(path))}: {english(told)}", err=True)
@@ -82,8 +74,6 @@ def _tell(path: Path, gone: tuple[str, ...], unmeasured: tuple[str, ...]) -> Exi
 
 
 def _graver(codes: Iterable[ExitCode]) -> ExitCode:
-    from howlate.errors import ExitCode
-
     found = set(codes)
     return next(code for code in (ExitCode.BROKEN, ExitCode.INCONCLUSIVE, ExitCode.DONE) if code in found)
 
@@ -91,8 +81,6 @@ def _graver(codes: Iterable[ExitCode]) -> ExitCode:
 @contextmanager
 def damaged_where(code: ExitCode, only: Message | None = None) -> Iterator[None]:
     """Turn a UsageError (of this rule) into damage where something that was measured is gone."""
-    from howlate.errors import DamagedError, ExitCode, UsageError
-
     try:
         yield
     except UsageError as problem:
@@ -103,7 +91,6 @@ def damaged_where(code: ExitCode, only: Message | None = None) -> Iterator[None]
 
 def read_named(runs: Iterable[tuple[str, Path]], *, bins: bool = True) -> list[RunContent]:
     """The contents of the runs, under the names that the user gave."""
-    from howlate.cli._say import say
     from howlate.store.loaded import load_run
 
     with say.living("reading the runs"):

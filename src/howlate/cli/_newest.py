@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from howlate.errors import HowlateError, UsageError
 from howlate.system.paths import NO_RUN, RUNS
 from howlate.words.printable import printable
 from howlate.words.say import text_of
@@ -22,8 +23,6 @@ _VIRTUAL = b'"clock": "virtual"'
 
 def newest_run(runs: Path = RUNS, *, virtual: bool = False) -> Path:
     """The run that was measured last. UsageError if there is none."""
-    from howlate.errors import UsageError
-
     if (run := next(newest_runs(runs, virtual=virtual), None)) is not None:
         return run
     what, command = ("run of the lab", "lab run") if virtual else ("run", "check")
@@ -33,7 +32,6 @@ def newest_run(runs: Path = RUNS, *, virtual: bool = False) -> Path:
 def newest_runs(runs: Path = RUNS, *, virtual: bool = False) -> Iterator[Path]:
     """The runs, the one that was measured last first. Those that cannot be read, or are of the future, are passed
     over, and one line says which. `virtual`: of those of the lab in virtual time."""
-    from howlate.errors import HowlateError
     from howlate.store.run_folder import RUN, RunFolder
 
     started = []

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from howlate.cli._say import SILENT_S, say
-from howlate.errors import ExitCode
-from howlate.measure.execute import Failure
+from howlate.errors import REMEDIED, ExitCode, HowlateError
+from howlate.measure.execute import Failure, Tally, execute
 from howlate.measure.quiet import Busy
 from howlate.model.plan import Cell
 from howlate.model.study import spell
@@ -29,7 +29,6 @@ from howlate.words.say import advice, english
 
 if TYPE_CHECKING:
     from howlate.cli._strips import LiveStrips
-    from howlate.measure.execute import Tally
     from howlate.measure.prepare import PlannedRun
     from howlate.measure.session import Session
     from howlate.model.summary import CellSummary
@@ -275,9 +274,6 @@ def execute_cells(
 ) -> Tally:
     """Measure them while `line` tells how far that is. `ends_early`: up to the first cell
     that its threshold ends. HowlateError names the folder that keeps what is complete."""
-    from howlate.errors import REMEDIED, HowlateError
-    from howlate.measure.execute import execute
-
     line = line if line is not None else ProgressLine(prepared.run.axes)
     try:
         with say.beside(line.write_line):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import click
 
 from howlate.cli._job import Job, job_options
+from howlate.cli._measure import RoundsOptions, measure, opened_target
 from howlate.cli._options import RunOptions, no_wait_option, rounds_options, run_options, target_option
-
-if TYPE_CHECKING:
-    from howlate.cli._measure import RoundsOptions
+from howlate.cli._times import limit_text
 
 LONG_NS = 3600 * 10**9
 
@@ -41,9 +39,6 @@ def command(
     what to try, and where the rest is.
 
     The task is that of the study `check`; --set changes what has no option of its own."""
-    from howlate.cli._measure import measure, opened_target
-    from howlate.cli._times import limit_text
-
     if threshold is not None:
         changes = (*options.changes, f"threshold={limit_text('--threshold', threshold)}")
         options = replace(options, changes=changes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,13 @@ import click
 from click.core import ParameterSource
 
 from howlate.cli._newest import run_or_newest
+from howlate.cli._say import say
+from howlate.cli._screen import print_lines
+from howlate.errors import UsageError
+from howlate.model.decode import NOT_WITH
+from howlate.system.paths import probe_path
+from howlate.words.language import called, english
+from howlate.words.printable import shell_line
 
 if TYPE_CHECKING:
     from howlate.model.finding import Finding
@@ -18,9 +26,6 @@ if TYPE_CHECKING:
 
 def _alone(given: list[str]) -> None:
     """Refuse options that would be ignored."""
-    from howlate.errors import UsageError
-    from howlate.model.decode import NOT_WITH
-
     if "--restore" in given and len(given) > 1:
         raise UsageError(NOT_WITH(option=next(o for o in given if o != "--restore"), other="--restore"))
     if {"--run", "--target"} <= set(given):
@@ -62,8 +67,6 @@ def command(
     _alone(given)
     if restore:
         return _restore()
-    import json
-
     findings = _findings(run, target)
     if as_json:
         value = {"schema": 1, "findings": [f.to_json() for f in findings]}
@@ -74,7 +77,6 @@ def command(
 
 
 def _restore() -> int:
-    from howlate.system.paths import probe_path
     from howlate.targets.local import restore_knobs
 
     click.echo(restore_knobs(probe_path()))
@@ -84,7 +86,6 @@ def _restore() -> int:
 def _findings(run: Path | None, target: str) -> Sequence[Finding]:
     """The findings about the machine of that run, as it was then, or about the target, now."""
     from howlate import doctor
-    from howlate.cli._say import say
     from howlate.model.facts import Facts
     from howlate.model.run import policy_without_right
     from howlate.plan.aim import aim_of
@@ -106,12 +107,9 @@ def _findings(run: Path | None, target: str) -> Sequence[Finding]:
 def _print(findings: Sequence[Finding], run: Path | None, target: str, *, everything: bool) -> None:
     from rich.console import Console
 
-    from howlate.cli._screen import print_lines
     from howlate.document.document_terminal import print_items
     from howlate.document.findings import sheet
     from howlate.document.first_screen.findings import findings_screen
-    from howlate.words.language import called, english
-    from howlate.words.printable import shell_line
 
     asked = ["--run", str(run)] if run is not None else ["--target", target] if target != "local" else []
     every = f"{called()} {shell_line(['doctor', '--all', *asked])}"

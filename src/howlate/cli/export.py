@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from howlate.cli._listed import ListedOption
+from howlate.cli._named import damaged_where, tell_cells_missing
 from howlate.cli._newest import run_argument
 from howlate.cli._options import output_option
+from howlate.cli._say import say
+from howlate.errors import UsageError
+from howlate.model.decode import NOT_WITH, WRONG_OPTION
 from howlate.rooms import plugins
 from howlate.words.printable import printable
 
@@ -58,8 +65,6 @@ def command(
     run: Path, form: str, output: Path | None, *, with_parameters: bool, cells: tuple[str, ...]
 ) -> int:
     """Write the samples of the run folder RUN to a file and print its path, or write them to standard output."""
-    from howlate.cli._named import damaged_where, tell_cells_missing
-    from howlate.cli._say import say
     from howlate.store.export import find_format
     from howlate.store.files import OUTPUT
     from howlate.store.run_folder import RunFolder, spare
@@ -83,11 +88,6 @@ def command(
 
 
 def _with_parameters(chosen: Format) -> Format:
-    from dataclasses import replace
-
-    from howlate.errors import UsageError
-    from howlate.model.decode import NOT_WITH
-
     if chosen.write_with_parameters is None:
         raise UsageError(NOT_WITH(option="--with-parameters", other=f"--format {chosen.name}"))
     return replace(chosen, write=chosen.write_with_parameters)
@@ -95,12 +95,7 @@ def _with_parameters(chosen: Format) -> Format:
 
 def _to_stdout(run: RunFolder, form: Format, cells: Sequence[str]) -> int:
     """Write the whole file or nothing: a failure on the way leaves no output."""
-    import shutil
-    import sys
     from tempfile import TemporaryDirectory
-
-    from howlate.errors import UsageError
-    from howlate.model.decode import WRONG_OPTION
 
     if not form.one_text:
         kind = f"a file for --format {form.name}"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
-from howlate.system.paths import NOT_STARTED
+from howlate.errors import TargetError
+from howlate.system.paths import NOT_STARTED, probe_path
+from howlate.words.language import OURS, called
 
 
 @click.command(
@@ -17,12 +21,6 @@ def command(arguments: tuple[str, ...]) -> int:
 
     The probe's own help: `howlate probe -- --help`.
     """
-    import os
-
-    from howlate.errors import TargetError
-    from howlate.system.paths import probe_path
-    from howlate.words.language import OURS, called
-
     path = str(probe_path())
     named = {} if called() == OURS else {"HOWLATE_PROBE_COMMAND": f"{called()} probe"}
     try:

@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from howlate.cli._measure import material_of
+from howlate.cli._named import named_runs, read_named, tell_missing
 from howlate.cli._newest import run_argument
 from howlate.cli._options import output_option
+from howlate.cli._say import say
+from howlate.errors import UsageError
+from howlate.model.decode import NOT_WITH, WRONG_OPTION
 from howlate.words.printable import printable, shell_path
 
 if TYPE_CHECKING:
@@ -59,10 +64,7 @@ def command(
 ) -> int:
     """Write the run folders RUN... as one self-contained HTML file, or their charts as pictures, and print
     the paths of what was written, with --json on standard error. NAME=RUN gives a run that name."""
-    from howlate.cli._named import named_runs, read_named, tell_missing
     from howlate.document.axes import parse_axes
-    from howlate.errors import UsageError
-    from howlate.model.decode import NOT_WITH
 
     if by and form != "html":
         raise UsageError(NOT_WITH(option="--by", other=f"--format {form}"))
@@ -73,7 +75,6 @@ def command(
     if published:
         _must_be_published(contents)
     if as_json:
-        from howlate.cli._measure import material_of
         from howlate.document.of_runs import show_json
 
         click.echo(show_json(material_of(contents, None, named[0][1])), nl=False)
@@ -85,7 +86,6 @@ def command(
         for picture in write_pictures(contents, folder, form, wanted, published=published, own=own):
             click.echo(picture, err=as_json)
         return missing
-    from howlate.cli._say import say
     from howlate.document.html import write_report
     from howlate.store.files import OUTPUT
 
@@ -104,9 +104,6 @@ def is_own(output: Path, named: Sequence[tuple[str, Path]]) -> bool:
 
 def _to_write(output: Path | None, otherwise: Path) -> Path:
     """The file to write; UsageError if -o names none ("", "/", "..")."""
-    from howlate.errors import UsageError
-    from howlate.model.decode import WRONG_OPTION
-
     if output is None:
         return otherwise
     if output.name in ("", ".."):
@@ -116,8 +113,5 @@ def _to_write(output: Path | None, otherwise: Path) -> Path:
 
 
 def _must_be_published(contents: Sequence[RunContent]) -> None:
-    from howlate.errors import UsageError
-    from howlate.model.decode import NOT_WITH
-
     if not any(content.run.study.reference for content in contents):
         raise UsageError(NOT_WITH(option="--axes published", other="a study without published figures"))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from howlate.cli._complete import studies as complete_studies
 from howlate.cli._job import Job, job_options
+from howlate.cli._measure import RoundsOptions, measure, opened_target
 from howlate.cli._options import (
     OutputPath,
     RunOptions,
@@ -17,9 +17,8 @@ from howlate.cli._options import (
     run_options,
     target_option,
 )
-
-if TYPE_CHECKING:
-    from howlate.cli._measure import RoundsOptions
+from howlate.errors import UsageError
+from howlate.model.decode import NOT_WITH
 
 
 @click.command(epilog="Example: howlate run timers --set load=none --scale 0.1 --out /tmp/timers")
@@ -68,10 +67,6 @@ def command(
     import` turns the folder into the run when it comes back. With --out as well, only the cells that are
     missing there are written.
     """
-    from howlate.cli._measure import measure, opened_target
-    from howlate.errors import UsageError
-    from howlate.model.decode import NOT_WITH
-
     asked = job.request(options, study, "run")
     if folder is not None:
         from howlate.cli._emit import emit

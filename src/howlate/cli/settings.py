@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import click
+
+from howlate.model.study import spell
+from howlate.system.paths import SHARE
 
 
 @click.command(epilog="Example: howlate settings cyclic")
@@ -13,14 +18,10 @@ import click
 )
 def command(test: str, *, defaults: bool, as_json: bool) -> int:
     """Show what the settings files say (docs/settings.md), for TEST or for everything."""
-    import json
-
     from howlate.measure.prepare import settings_in_force
-    from howlate.model.study import spell
     from howlate.plan.defaults import defaults_text, probe_settings, questions_of, refuse_settings
     from howlate.plan.options import find_test
     from howlate.plan.settings import FILE, LAB, LOADS, TARGETS, over
-    from howlate.system.paths import SHARE
     from howlate.targets import open_target
 
     target = open_target("local")

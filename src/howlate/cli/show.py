@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from howlate.cli._measure import material_of, print_brief, print_runs, print_screen
+from howlate.cli._named import tell_cells_missing, tell_missing
 from howlate.cli._newest import run_argument
 from howlate.cli._options import brief_option, histogram_option
+from howlate.errors import ExitCode, UsageError
+from howlate.model.decode import NOT_WITH
 
 if TYPE_CHECKING:
     from howlate.store.run_folder import RunFolder
@@ -50,8 +54,6 @@ def command(
 ) -> int:
     """Show the run folder RUN on one screen (docs/first-screen.md), with --all in all its tables; or several as one
     set of cells, in tables. If points are repeated (seeds of virtual time), a row is a point with its repetitions."""
-    from howlate.errors import UsageError
-    from howlate.model.decode import NOT_WITH
     from howlate.store.run_folder import RunFolder
 
     if verify:
@@ -70,8 +72,6 @@ def _show(
 ) -> int:
     """Of several runs (of one machine's kernels, or of several studies) the label `kernel` or `run` tells the rows
     apart."""
-    from howlate.cli._measure import material_of, print_brief, print_runs, print_screen
-    from howlate.cli._named import tell_missing
     from howlate.sides.join import must_be_one_clock
     from howlate.store.loaded import load_run
 
@@ -108,8 +108,6 @@ def _show(
 def _verify(folder: RunFolder) -> int:
     """Compare every byte of every whole cell with its checksums, compute its figures from the samples again, and find
     missing cells."""
-    from howlate.cli._named import tell_cells_missing
-    from howlate.errors import ExitCode
     from howlate.store.checksums import CHECKSUMS
     from howlate.store.verified import differences
 
@@ -140,7 +138,6 @@ def _print_kernels(path: Path, *, every: bool) -> None:
 
     from howlate.document.document_terminal import print_document
     from howlate.document.kernels import document
-    from howlate.errors import UsageError
     from howlate.store.loaded import read_kernels
     from howlate.store.run_folder import RunFolder
 

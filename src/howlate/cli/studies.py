@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import json
+from typing import Any
 
 import click
 
 from howlate.cli._complete import studies as complete_studies
-
-if TYPE_CHECKING:
-    from howlate.model.study import Study
+from howlate.model.study import Study, read_study
+from howlate.studies import find_study, studies, study_text
 
 
 @click.group(invoke_without_command=True, epilog="Example: howlate studies show timers")
@@ -19,12 +19,8 @@ def command(context: click.Context, *, as_json: bool) -> int:
     """List the studies that come with howlate; `show ID` prints one."""
     if context.invoked_subcommand is not None:
         return 0
-    import json
     import shutil
     import textwrap
-
-    from howlate.model.study import read_study
-    from howlate.studies import studies
 
     available = [read_study(path) for path in studies().values()]
     if as_json:
@@ -51,10 +47,6 @@ def _tests(study: Study) -> dict[str, Any]:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with defaults filled in.")
 def show(study: str, *, as_json: bool) -> int:
     """Print the study ID (or a TOML file) unchanged, after checking it."""
-    import json
-
-    from howlate.studies import find_study, study_text
-
     found = find_study(study)
     if as_json:
         click.echo(json.dumps(found.to_json(), indent=1, ensure_ascii=False))

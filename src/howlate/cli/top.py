@@ -20,13 +20,16 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._job import LEAST_CELL_NS, Job, job_options
+from howlate.cli._measure import measure
 from howlate.cli._options import RunOptions, no_wait_option, run_options
 from howlate.cli._progress import ProgressLine
+from howlate.cli._times import WEEK_NS, limit_text, within_ns
+from howlate.model.plan import Cell
+from howlate.model.units import format_duration
 from howlate.rooms import hooks
-from howlate.targets import Enough, Progress
+from howlate.targets import Enough, Progress, open_target
 
 if TYPE_CHECKING:
-    from howlate.model.plan import Cell
     from howlate.model.summary import CellSummary
 
 INTERRUPT = b"\x03"
@@ -152,11 +155,6 @@ def command(job: Job, *, threshold: str | None, no_wait: bool, options: RunOptio
 
     All CPUs are measured without a load, for an hour at most, unless the options say otherwise. Round after round is
     kept, of ten seconds each or a 360th of --duration; after each the causes come in."""
-    from howlate.cli._measure import measure
-    from howlate.cli._times import WEEK_NS, limit_text, within_ns
-    from howlate.model.units import format_duration
-    from howlate.targets import open_target
-
     total_ns = within_ns("--duration", job.duration or USUAL, 10**9, WEEK_NS)
     round_ns = min(total_ns, max(ROUND_NS, total_ns // MOST_ROUNDS))
     if job.cell_duration is not None:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from howlate.charts import Subject
 from howlate.document.coarser import coarser
 from howlate.figures.figure import Shows
+from howlate.model.cause import ExplainedCase
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.summary import CellSummary, ColumnSummary
 from howlate.statistics.bins.pool import pool
 from howlate.statistics.groups import Group, groups_of, is_grouped
 from howlate.statistics.labels import row_names
 from howlate.words.caption import Caption
-
-if TYPE_CHECKING:
-    from howlate.model.cause import ExplainedCase
 
 
 @dataclass(frozen=True)

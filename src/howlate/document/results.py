@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from howlate.charts import Chart, Subject, all_charts
 from howlate.charts.histogram import CHART as HISTOGRAM
@@ -16,6 +16,7 @@ from howlate.document.points import Points
 from howlate.document.text import every_note, virtual_note
 from howlate.figures.figure import Figure, Shows
 from howlate.figures.scale import Axes
+from howlate.model.cause import ExplainedCase
 from howlate.model.loaded import CellContent, RunContent
 from howlate.rooms import hooks
 from howlate.sides.join import gravity_of_runs
@@ -24,9 +25,6 @@ from howlate.words.caption import Caption, Listed
 from howlate.words.language import _, as_called
 from howlate.words.say import text_of
 from howlate.words.statement import Statement
-
-if TYPE_CHECKING:
-    from howlate.model.cause import ExplainedCase
 
 
 @dataclass(frozen=True)

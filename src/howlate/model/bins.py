@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import to_builtins
+
 from howlate.model.counted import NO_COUNTERS, Counters
 from howlate.model.decode import decoded, is_rising, known_schema, same_length
 from howlate.model.ranges import Count, Int64, Real, Share, must_be_countable
@@ -202,8 +204,6 @@ class CellBins:
 
     def to_json(self) -> dict[str, Any]:
         """The content of bins.json, as a value."""
-        from msgspec import to_builtins  # dataclasses.asdict copies each number by itself
-
         return {"schema": SCHEMA, **to_builtins(self)}
 
     @classmethod

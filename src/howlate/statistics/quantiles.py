@@ -74,10 +74,10 @@ def below_rows(scatter: Scatter) -> np.ndarray:
 
 
 def effective_size(below: np.ndarray, share: float) -> float | None:
-    """How many independent samples would vary as much (`below`: of `below_rows`): n divided by the index of dispersion
-    of how many samples of each interval lie below a value near the quantile, sum (x - m p)^2 / (m p (1 - p)) /
-    (intervals - 1), the largest of several numbers of intervals and at least 1. None where all samples are alike, or
-    the intervals too few."""
+    """How many independent samples would vary as much: n divided by the index of dispersion of how many samples of
+    each interval lie below a value near the quantile, sum (x - m p)^2 / (m p (1 - p)) / (intervals - 1), the largest
+    of several numbers of intervals and at least 1. None where all samples are alike, or the intervals too few.
+    `below`: of `below_rows`."""
     sizes = below[:, -1]
     if len(sizes) < FEWEST_STRETCHES:
         return None

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
 
+from howlate.cli._named import named_runs, read_named, tell_missing
+from howlate.cli._newest import newest_two
 from howlate.cli._options import output_option
+from howlate.cli._screen import print_lines
+from howlate.cli._times import limit_ns_of
+from howlate.errors import DamagedError, ExitCode, UsageError
+from howlate.words.language import english
 from howlate.words.printable import shell_line
 
 
@@ -32,12 +39,6 @@ def command(
     """Compare the points that the run folders RUN... share: a row for each, the largest difference first. A single
     RUN is enough if it has several kernels (or values of LABEL). NAME=RUN gives a run that name. Without RUN the
     newest is compared with the one before it of the same study."""
-    import json
-
-    from howlate.cli._named import named_runs, read_named, tell_missing
-    from howlate.cli._newest import newest_two
-    from howlate.cli._screen import print_lines
-    from howlate.cli._times import limit_ns_of
     from howlate.compare.compare import compare, to_json
     from howlate.compare.conclusions import conclusions, conclusions_json
     from howlate.compare.document import doubtful, layouts_json, section
@@ -45,10 +46,8 @@ def command(
     from howlate.compare.screen import screen
     from howlate.document.document import Document, Section, texts
     from howlate.document.document import to_json as shown
-    from howlate.errors import DamagedError, ExitCode, UsageError
     from howlate.store.files import file_hash
     from howlate.store.run_folder import SAMPLES, RunFolder
-    from howlate.words.language import english
 
     deadline_ns = 0 if deadline is None else limit_ns_of("--deadline", deadline)
     runs = runs or tuple(map(str, newest_two()))

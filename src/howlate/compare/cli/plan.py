@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,10 @@ from typing import Any
 import click
 
 from howlate.cli._options import together
+from howlate.cli._times import WEEK_NS, limit_ns_of, within_ns
+from howlate.errors import UsageError
+from howlate.words.language import called
+from howlate.words.quantities import NARROW_SPACE, grouped, level_text, percent, seconds_text
 
 
 @dataclass(frozen=True)
@@ -88,11 +93,7 @@ def command(
 ) -> int:
     """Say how many activations, hours and pairs of runs are needed before one starts to measure: for a rate of
     misses, for a bound on the time to come, for a difference between two kernels or settings."""
-    import json
-
-    from howlate.cli._times import WEEK_NS, limit_ns_of, within_ns
     from howlate.compare.effort import horizon_json, pairs_json, rate_json
-    from howlate.errors import UsageError
     from howlate.verdict.cli.verdict import question_from
 
     ratio = compared.ratio
@@ -159,7 +160,6 @@ def _in_width(line: str, width: int) -> str:
     import textwrap
 
     from howlate.document.text import tied
-    from howlate.words.quantities import NARROW_SPACE
 
     if line.startswith("Then: "):
         return line
@@ -170,8 +170,6 @@ def _in_width(line: str, width: int) -> str:
 def _lines(value: dict[str, Any], deadline: str, horizon: str, width: int) -> list[str]:
     """For people."""
     from howlate.verdict.ruling import CONFIDENCE
-    from howlate.words.language import called
-    from howlate.words.quantities import level_text
 
     level = level_text(value["confidence"])
     lines, verdict = [], f"{called()} verdict RUN --deadline {deadline}"
@@ -195,8 +193,6 @@ def _lines(value: dict[str, Any], deadline: str, horizon: str, width: int) -> li
 
 
 def _rate_lines(rate: dict[str, Any], level: str) -> list[str]:
-    from howlate.words.quantities import grouped, percent
-
     lines = [
         f"To show with {level} confidence that at most {rate['miss_rate']:g} of the releases miss, and to succeed in "
         f"{percent(rate['chance'])} of the attempts:"
@@ -220,7 +216,6 @@ def _rate_lines(rate: dict[str, Any], level: str) -> list[str]:
 
 def _pairs_lines(pairs: dict[str, Any], width: int) -> list[str]:
     from howlate.compare.document import heading
-    from howlate.words.quantities import percent
 
     found = list(pairs["power"][0]["found"])
     wide = {name: max(6, len(heading(name))) + 2 for name in found}
@@ -249,6 +244,4 @@ def _pairs_lines(pairs: dict[str, Any], width: int) -> list[str]:
 
 
 def _time(seconds: float) -> str:
-    from howlate.words.quantities import seconds_text
-
     return seconds_text(seconds, " ", math.ceil)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from howlate.errors import ExitCode
 from howlate.system.paths import RUNS
 from howlate.words.printable import printable
+from howlate.words.say import english
 
 if TYPE_CHECKING:
-    from howlate.errors import ExitCode
     from howlate.history.catalogue import Catalogue, LeftOut
 
 runs_argument = click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="[RUN...]")
@@ -27,7 +28,6 @@ def read_runs(places: Sequence[Path], *, index: bool) -> Catalogue:
     never measured is named on standard error."""
     from howlate.document.missing import UNMEASURED
     from howlate.history.catalogue import SAMPLES_ALTERED, read_catalogue
-    from howlate.words.say import english
 
     catalogue = read_catalogue(places or (RUNS,), index=index)
     name_left_out(catalogue.left_out)
@@ -46,8 +46,6 @@ def read_runs(places: Sequence[Path], *, index: bool) -> Catalogue:
 
 def code_of(catalogue: Catalogue, left_out: Sequence[LeftOut] = ()) -> ExitCode:
     """Something that was measured is left out or changed, or something was never measured."""
-    from howlate.errors import ExitCode
-
     altered = any(cell.altered for run in catalogue.runs for cell in run.cells)
     if catalogue.left_out or left_out or altered:
         return ExitCode.BROKEN
@@ -57,7 +55,5 @@ def code_of(catalogue: Catalogue, left_out: Sequence[LeftOut] = ()) -> ExitCode:
 
 def name_left_out(left_out: Sequence[LeftOut]) -> None:
     """Names them on standard error."""
-    from howlate.words.say import english
-
     for each in left_out:
         click.echo(f"! {printable(str(each.place))} is left out: {english(each.reason)}", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +12,10 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._options import brief_option, output_option, together
-from howlate.history.cli._runs import no_index_option, runs_argument
+from howlate.cli._screen import print_lines
+from howlate.errors import ExitCode, UsageError
+from howlate.history.cli._runs import code_of, no_index_option, read_runs, runs_argument
+from howlate.model.decode import suggestion
 from howlate.words.printable import printable
 
 if TYPE_CHECKING:
@@ -82,9 +86,6 @@ def command(
     """Put all runs below runs/, or RUN... (run folders, or folders that hold some), in the order of their time: one
     value a run of each configuration, where its level changed and which recorded facts changed with it, its trend,
     and how often the bound on the horizon held."""
-    from howlate.errors import ExitCode, UsageError
-    from howlate.history.cli._runs import code_of, read_runs
-
     if not 0 <= margin < 10:
         raise UsageError(
             "--margin must be from 0 to below 10, not {margin}",
@@ -114,8 +115,6 @@ def command(
 
 
 def _labels(texts: Sequence[str]) -> dict[str, str]:
-    from howlate.errors import UsageError
-
     pairs = [text.partition("=") for text in texts]
     for text, (name, equals, value) in zip(texts, pairs, strict=True):
         if not (name and equals and value):
@@ -129,9 +128,7 @@ def _labels(texts: Sequence[str]) -> dict[str, str]:
 
 def _statistic(name: str) -> str:
     """By its name in summary.json, or its heading."""
-    from howlate.errors import UsageError
     from howlate.history.history import heading_of
-    from howlate.model.decode import suggestion
     from howlate.statistics.statistics import STATISTICS
 
     known = {text: entry.name for entry in STATISTICS for text in (heading_of(entry.name), entry.name)}
@@ -144,7 +141,6 @@ def _statistic(name: str) -> str:
 
 def _print(made: History, shown: _AsShown, *, judges: bool) -> None:
     """On one screen; for programs in one line."""
-    from howlate.cli._screen import print_lines
     from howlate.history.screen import brief_of, screen
 
     if not shown.brief:
@@ -154,8 +150,6 @@ def _print(made: History, shown: _AsShown, *, judges: bool) -> None:
 
 
 def _print_json(made: History) -> None:
-    import json
-
     from howlate.history.document import to_json_value
 
     click.echo(json.dumps(to_json_value(made), indent=1, ensure_ascii=False))

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from howlate.history.cli._runs import no_index_option, runs_argument
+from howlate.cli._named import damaged_where
+from howlate.errors import UsageError
+from howlate.history.cli._runs import code_of, name_left_out, no_index_option, read_runs, runs_argument
+from howlate.model.decode import NOT_WITH
 from howlate.words.printable import no_formula, printable
+from howlate.words.say import more_rows_text
 
 if TYPE_CHECKING:
     from howlate.history.query import SqlAnswer
@@ -30,11 +36,7 @@ def command(sql: str, runs: Sequence[Path], *, index: bool, as_json: bool, as_cs
     The tables are runs, cells, statistics, facts and samples; docs/query.md has their columns. A run that is damaged
     is named and left out: the exit code is 4 then, or 5 where a planned cell was never measured. Nothing is changed.
     """
-    from howlate.cli._named import damaged_where
-    from howlate.errors import UsageError
-    from howlate.history.cli._runs import code_of, name_left_out, read_runs
     from howlate.history.query import NO_SAMPLES, ask, with_whole_samples
-    from howlate.model.decode import NOT_WITH
 
     if as_json and as_csv:
         raise UsageError(NOT_WITH(option="--csv", other="--json"))
@@ -49,15 +51,12 @@ def command(sql: str, runs: Sequence[Path], *, index: bool, as_json: bool, as_cs
 
 
 def _print_json(answer: SqlAnswer) -> None:
-    import json
-
     value = {"columns": answer.columns, "rows": answer.rows}
     click.echo(json.dumps(value, indent=1, ensure_ascii=False, default=_plain))
 
 
 def _print_csv(answer: SqlAnswer) -> None:
     import csv
-    import sys
 
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(map(no_formula, answer.columns))
@@ -73,7 +72,6 @@ def _print_table(answer: SqlAnswer) -> None:
     from rich.console import Console
 
     from howlate.document.table_terminal import print_table
-    from howlate.words.say import more_rows_text
 
     shown = answer.rows[:MOST_ROWS]
     columns = [_texts(name, [row[i] for row in shown]) for i, name in enumerate(answer.columns)]

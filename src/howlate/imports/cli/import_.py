@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._listed import ListedOption
+from howlate.cli._measure import exit_code_of, write_results
 from howlate.cli._options import RunOptions, brief_option, out_option, output_option
+from howlate.errors import ExitCode, UsageError
+from howlate.model.decode import NOT_A_PAIR, NOT_WITH, read_text, twice
 from howlate.words.language import as_called
 from howlate.words.printable import is_text, printable
 
@@ -101,18 +104,13 @@ def command(
 
 
 def _no(*options: tuple[str, object], what: str) -> None:
-    from howlate.errors import UsageError
-    from howlate.model.decode import NOT_WITH
-
     for name, value in options:
         if value:
             raise UsageError(NOT_WITH(option=name, other=what))
 
 
 def _settings(importer: Importer, files: Sequence[Path], output: Path | None) -> int:
-    from howlate.errors import UsageError
     from howlate.imports.formats import not_together
-    from howlate.model.decode import read_text
     from howlate.store.files import OUTPUT, write_output
 
     if len(files) > 1:
@@ -130,8 +128,6 @@ def _settings(importer: Importer, files: Sequence[Path], output: Path | None) ->
 
 
 def _run(measured: Measured, out: Path | None, *, as_json: bool, brief: bool) -> int:
-    from howlate.cli._measure import exit_code_of, write_results
-    from howlate.errors import ExitCode
     from howlate.imports.flow import as_run
 
     session, tally = as_run(measured, out)
@@ -145,9 +141,6 @@ def _run(measured: Measured, out: Path | None, *, as_json: bool, brief: bool) ->
 
 
 def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
-    from howlate.errors import UsageError
-    from howlate.model.decode import NOT_A_PAIR, twice
-
     values: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")

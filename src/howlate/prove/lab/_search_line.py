@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.system.outputs import obeys_escapes
+from howlate.words.quantities import exact_text, seconds_text
 
 if TYPE_CHECKING:
     from howlate.prove.landscape import Search
@@ -38,8 +39,6 @@ def _show(line: str) -> None:
 
 def _begins(name: str) -> Callable[[Search], None]:
     """Once, before the search: how many probes it takes at least, and how long."""
-    from howlate.words.quantities import seconds_text
-
     began = time.monotonic()
 
     def report(search: Search) -> None:
@@ -58,8 +57,6 @@ def _begins(name: str) -> Callable[[Search], None]:
 def _progress(name: str) -> Callable[[Search], None]:
     """Found and bound as they approach each other, at most once a second, elsewhere than on a terminal once a minute;
     the least number of probes, and how long those take that are left of it."""
-    from howlate.words.quantities import exact_text, seconds_text
-
     began = last = time.monotonic()
     every_s = 1 if obeys_escapes(sys.stderr) else 60
 

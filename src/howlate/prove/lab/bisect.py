@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,9 +12,16 @@ import click
 from howlate.cli._complete import studies as complete_studies
 from howlate.cli._options import out_option, together
 from howlate.cli._say import say
+from howlate.cli._times import limit_ns_of
+from howlate.errors import UsageError
 from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 from howlate.lab.cli.lab._built import modules_option
+from howlate.model.decode import NOT_WITH
+from howlate.studies import find_study
+from howlate.system.paths import RUNS
 from howlate.words.language import as_called
+from howlate.words.quantities import time_text
+from howlate.words.say import text_of
 
 if TYPE_CHECKING:
     from howlate.prove.bisected import Ask, Bisected, StepAnswer, StepRequest
@@ -39,8 +47,6 @@ class BisectOptions:
     def check(self) -> None:
         """Refuse a window that a proof would refuse, and settings that it would not have, before anything is
         built."""
-        from howlate.errors import UsageError
-        from howlate.model.decode import NOT_WITH
         from howlate.plan.changes import parse_change
         from howlate.prove.flow import LOAD
         from howlate.prove.lab.prove import window_ns
@@ -114,8 +120,6 @@ def command(
     with 8 others.
     Exit code 0: named and confirmed, 5: it could not be."""
     from howlate.cli._progress import execute_cells
-    from howlate.cli._times import limit_ns_of
-    from howlate.errors import UsageError
     from howlate.lab.targets.lab import open_lab
     from howlate.measure.prepare import RunRequest, settings_in_force
     from howlate.prove.bisected import BisectionEnd, bisect
@@ -123,8 +127,6 @@ def command(
     from howlate.prove.lab.prove import window_ns
     from howlate.prove.measured_steps import MeasuredSteps
     from howlate.prove.steps import of_labels, of_revisions
-    from howlate.studies import find_study
-    from howlate.system.paths import RUNS
     from howlate.targets import LabOptions
 
     limit_ns = limit_ns_of("--limit", limit)
@@ -161,8 +163,6 @@ def command(
 def _told(ask: Ask) -> Ask:
     def reported(step: Step, how: StepRequest) -> StepAnswer:
         from howlate.prove.bisected import SIDES
-        from howlate.words.quantities import time_text
-        from howlate.words.say import text_of
 
         answer = ask(step, how)
         ends = (min(answer.largest_ns), max(answer.largest_ns)) if answer.largest_ns else ()
@@ -175,8 +175,6 @@ def _told(ask: Ask) -> Ask:
 
 
 def _tell(found: Bisected, *, as_json: bool) -> None:
-    import json
-
     from rich.console import Console
 
     from howlate.document.document_terminal import print_document

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,12 @@ from howlate.cli._complete import studies as complete_studies
 from howlate.cli._job import load_option
 from howlate.cli._options import output_option
 from howlate.cli._say import say
+from howlate.cli._screen import print_lines
+from howlate.cli._times import duration_ns, limit_ns_of, within_ns
+from howlate.errors import UsageError
 from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 from howlate.lab.cli.lab._built import BuiltOptions, built_options
+from howlate.model.decode import NOT_WITH
 
 if TYPE_CHECKING:
     from howlate.prove.landscape import Goal
@@ -124,8 +129,6 @@ def command(
 
 def _asked(window: str, begin: str, within: str, deadline: str, **others: Any) -> ProofRequest:
     """The request of the options; `others` are members by their names."""
-    from howlate.cli._times import duration_ns
-    from howlate.errors import UsageError
     from howlate.prove.searched import LEAD_NS, ProofRequest
 
     goal = _goal(within, deadline)
@@ -139,15 +142,10 @@ def _asked(window: str, begin: str, within: str, deadline: str, **others: Any) -
 
 
 def window_ns(text: str) -> int:
-    from howlate.cli._times import within_ns
-
     return within_ns("--window", text, 1, LONGEST_NS)
 
 
 def _goal(within: str, deadline: str) -> Goal:
-    from howlate.cli._times import duration_ns, limit_ns_of
-    from howlate.errors import UsageError
-    from howlate.model.decode import NOT_WITH
     from howlate.prove.landscape import Goal
 
     if within and deadline:
@@ -186,11 +184,8 @@ def _tell(
     *,
     as_json: bool,
 ) -> None:
-    import json
-
     from rich.console import Console
 
-    from howlate.cli._screen import print_lines
     from howlate.document.doc_links import linked
     from howlate.document.document import Document
     from howlate.document.document_terminal import print_document

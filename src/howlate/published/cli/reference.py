@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from howlate.errors import UsageError
+from howlate.model.decode import unknown
 from howlate.words.language import as_called
 
 if TYPE_CHECKING:
@@ -108,9 +110,6 @@ def _read(studies: Sequence[str]) -> list[Reference]:
 
 
 def _chosen(reference: Reference, name: str) -> tuple[PublishedTable, ...]:
-    from howlate.errors import UsageError
-    from howlate.model.decode import unknown
-
     one = reference.table(name)
     found = (one,) if one else tuple(t for t in reference.tables if t.id.startswith(f"{name}-"))
     if not found:

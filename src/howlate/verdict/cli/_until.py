@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._options import together
+from howlate.cli._times import duration_ns, limit_ns_of
+from howlate.errors import UsageError
 from howlate.verdict import MOST_ROUNDS
 
 if TYPE_CHECKING:
@@ -32,9 +34,6 @@ class UntilOptions:
         return self._until() if apart is None else apart
 
     def _apart(self) -> Apart | None:
-        from howlate.cli._times import limit_ns_of
-        from howlate.errors import UsageError
-
         if self.rounds is None and self.every is None:
             return None
         if self.until_decided or self.rounds is None or self.every is None:
@@ -48,9 +47,6 @@ class UntilOptions:
         return Apart((f"--rounds={self.rounds}", f"--every={self.every}"), self.rounds, every_ns / 1e9)
 
     def _until(self) -> Until | None:
-        from howlate.cli._times import duration_ns
-        from howlate.errors import UsageError
-
         given = {"--at-most": self.at_most, "--miss-rate": self.miss_rate, "--horizon": self.horizon}
         given["--cluster"] = self.cluster if self.cluster != 1 else None
         if not self.until_decided:

@@ -11,15 +11,20 @@ from typing import TYPE_CHECKING
 
 import click
 
+from howlate.cli._measure import print_brief
 from howlate.cli._newest import run_argument
 from howlate.cli._options import OutputPath, brief_option, together
+from howlate.cli._say import say
+from howlate.cli._screen import print_lines
+from howlate.cli._times import duration_ns, limit_ns_of
+from howlate.errors import UsageError
 from howlate.words.printable import shell_line, shell_path
+from howlate.words.statement import Statement
 
 if TYPE_CHECKING:
     from howlate.model.loaded import RunContent
     from howlate.verdict.judge import Judged
     from howlate.verdict.ruling import Question
-    from howlate.words.statement import Statement
 
 
 @dataclass(frozen=True)
@@ -129,9 +134,6 @@ def command(
 ) -> int:
     """Decide whether the machine that RUN was measured on keeps a deadline. Exit code 0: PASS, 1: FAIL,
     5: INCONCLUSIVE."""
-    from howlate.cli._measure import print_brief
-    from howlate.cli._say import say
-    from howlate.cli._screen import print_lines
     from howlate.document.missing import missing_of
     from howlate.document.report_input import ReportInput
     from howlate.document.sheet import TERMINAL
@@ -178,8 +180,6 @@ def question_from(
     deadline: str | None, miss_rate: float, horizon: str | None, confidence: float, cluster: float = 1.0
 ) -> Question:
     """The question, decoded; its deadline is 0 where none was given. UsageError says what is wrong with it."""
-    from howlate.cli._times import duration_ns, limit_ns_of
-    from howlate.errors import UsageError
     from howlate.verdict.ruling import Question
 
     for option, value, least, below, example in (

@@ -14,6 +14,7 @@ from howlate.model.loaded import CellContent, RunContent
 from howlate.model.study import PART
 from howlate.model.units import parse_duration_ns
 from howlate.plan.settings import Settings
+from howlate.store.run_folder import RunFolder
 from howlate.why.calibrate.calibration import EXPECTED, KindResult, Undisturbed, judged, undisturbed
 from howlate.why.calibrate.injected import InjectedCell
 from howlate.why.calibrate.study import ABOVE, INJECTED, calibration_study
@@ -101,7 +102,6 @@ class Calibration:
 def calibration_of(path: Path, tally: Tally) -> Calibration:
     """Judges a run of the study."""
     from howlate.store.loaded import load_run
-    from howlate.store.run_folder import RunFolder
     from howlate.why.calibrate.injections import injected_cell
 
     content = load_run(path)

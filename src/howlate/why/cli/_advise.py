@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,10 +12,14 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._interrupted import same_command, shown_by, tell_interrupted
+from howlate.cli._measure import failure_lines, naming_what_is_kept, show_plan, when_quiet
 from howlate.cli._options import out_option, output_option, together
+from howlate.cli._times import within_ns
 from howlate.errors import ExitCode
+from howlate.model.units import format_duration
 from howlate.words.language import as_called
 from howlate.words.printable import printable
+from howlate.words.say import say, to_json
 
 if TYPE_CHECKING:
     from howlate.measure.execute import Tally
@@ -98,7 +103,6 @@ advise_options = together(
 
 def advise(asked: AdviceRequest, target: Target, options: AdviseOptions) -> int:
     """Measure as asked, tell what each knob buys, and return an exit code."""
-    from howlate.cli._measure import show_plan
     from howlate.measure.session import begin
     from howlate.why.advise.flow import first_stage, measured
 
@@ -123,8 +127,6 @@ def advise(asked: AdviceRequest, target: Target, options: AdviseOptions) -> int:
 
 def with_length(asked: AdviceRequest, seconds: str) -> AdviceRequest:
     """The request with cells of this length; UsageError if that is not possible."""
-    from howlate.model.units import format_duration
-
     duration_ns = length_ns(seconds)
     counts = ("duration", "activations", "points")
     kept = {name: value for name, value in asked.measuring.settings.items() if name not in counts}
@@ -134,14 +136,11 @@ def with_length(asked: AdviceRequest, seconds: str) -> AdviceRequest:
 
 def length_ns(seconds: str) -> int:
     """Of a cell, as --cell-duration spells it; UsageError if that is not possible."""
-    from howlate.cli._times import within_ns
-
     return within_ns("--cell-duration", seconds, SHORTEST_NS, LONGEST_NS)
 
 
 def _when_quiet(session: Session, options: AdviseOptions, target: Target) -> Session:
     """Wait until this machine is quiet, if it is the one that measures."""
-    from howlate.cli._measure import when_quiet
     from howlate.measure.quiet import ThisMachine, limit_of
 
     limit_s = limit_of(os.environ)
@@ -158,16 +157,12 @@ def _execute(prepared: PlannedRun, session: Session) -> Tally:
 
 def _tell(advised: Advised, stage: FirstStage, options: AdviseOptions) -> None:
     """The table, what it says, and where the report is; the folder last."""
-    import json
-
     from rich.console import Console
 
-    from howlate.cli._measure import failure_lines, naming_what_is_kept
     from howlate.document.document import Document
     from howlate.document.document_terminal import print_document
     from howlate.document.sheet import TERMINAL
     from howlate.why.advise.document import remedies, sections
-    from howlate.words.say import say, to_json
 
     path = advised.session.folder.path
     not_tried = [each.statement for each in stage.flips.not_tried]

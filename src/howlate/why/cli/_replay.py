@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,8 @@ import click
 
 from howlate.cli._options import OutputPath, together
 from howlate.cli._say import say
+from howlate.errors import UsageError
+from howlate.model.decode import NOT_WITH
 from howlate.words.statement import message
 
 if TYPE_CHECKING:
@@ -100,9 +103,6 @@ replay_options = together(
 
 def must_be_replayed(replay: ReplayOptions, built: BuiltOptions, archive: ArchiveOptions) -> None:
     """UsageError if options are given that replays alone have: nothing is played again."""
-    from howlate.errors import UsageError
-    from howlate.model.decode import NOT_WITH
-
     options = {
         "--from replay": replay.source == REPLAY,
         "--against": replay.against,
@@ -135,8 +135,6 @@ class ReplayedSamples:
 
     def write(self, options: ReplayOptions) -> None:
         """The files of other tools."""
-        import json
-
         from howlate.store.files import write_output
         from howlate.why.replayed.stacks import collapsed
         from howlate.why.replayed.stacks import speedscope as to_speedscope
@@ -156,9 +154,7 @@ def played_again(
     opened: Callable[[Sequence[str], GuestCpus], LabTarget],
 ) -> ReplayedSamples:
     """The worst samples of the cells that are named by their id or a part of it."""
-    from howlate.errors import UsageError
     from howlate.lab import debug_info
-    from howlate.model.decode import NOT_WITH
     from howlate.store.run_folder import RunFolder
     from howlate.why.explained_cells import worst_cases
     from howlate.why.replayed.flow import choose, choose_against, explain_all
@@ -184,7 +180,6 @@ def opened_lab(
     labels: Sequence[str], guest: GuestCpus, built: BuiltOptions, archive: ArchiveOptions
 ) -> LabTarget:
     """The lab with the kernels of a run, those that the user built among them."""
-    from howlate.errors import UsageError
     from howlate.lab.kernels.label import is_of_the_archive
     from howlate.lab.targets.lab import open_lab
     from howlate.targets import LabOptions

@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._options import out_option, together
+from howlate.cli._say import say
+from howlate.why.cli._advise import AdviseOptions, advise, length_ns, with_length
+from howlate.words.say import say as said
+from howlate.words.say import statement_of
 
 if TYPE_CHECKING:
     from howlate.why.flow import ExplainedRun
@@ -32,8 +36,6 @@ class TrialOptions:
 
     def check(self) -> None:
         """UsageError for what no machine could do, before a run is read."""
-        from howlate.why.cli._advise import length_ns
-
         if self.seconds:
             length_ns(self.seconds)
 
@@ -68,12 +70,8 @@ trial_options = together(
 
 def try_remedies(found: ExplainedRun, options: TrialOptions) -> int:
     """Measure what the remedies buy that a knob can make, and tell it."""
-    from howlate.cli._say import say
-    from howlate.why.cli._advise import AdviseOptions, advise, with_length
     from howlate.why.late_cases import cause_text
     from howlate.why.remedy_trial import target_of, trial_of
-    from howlate.words.say import say as said
-    from howlate.words.say import statement_of
 
     trial = trial_of(found, PAIRS if options.pairs is None else options.pairs)
     asked = with_length(trial.request, options.seconds) if options.seconds else trial.request

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._job import load_option
-from howlate.why.cli._advise import AdviseOptions, advise_options
+from howlate.cli._say import say
+from howlate.errors import UsageError
+from howlate.model.decode import NOT_WITH, twice
+from howlate.studies import find_study
+from howlate.system.paths import probe_path
+from howlate.why.cli._advise import AdviseOptions, advise, advise_options, with_length
 
 if TYPE_CHECKING:
     from howlate.targets import Target
@@ -58,8 +63,6 @@ def command(
     Nothing is changed for good: the command prints what to write where. Called again with the same --out it
     continues.
     """
-    from howlate.why.cli._advise import advise
-
     asked = _asked(loads, seconds, changes, options)
     return advise(asked, _target(kernels, cpus), options)
 
@@ -67,14 +70,10 @@ def command(
 def _asked(
     loads: tuple[str, ...], seconds: str, changes: tuple[str, ...], options: AdviseOptions
 ) -> AdviceRequest:
-    from howlate.errors import UsageError
     from howlate.measure.prepare import settings_in_force
-    from howlate.model.decode import twice
-    from howlate.studies import find_study
     from howlate.why.advise.advice import FIGURES
     from howlate.why.advise.flips import Measuring
     from howlate.why.advise.flow import AdviceRequest
-    from howlate.why.cli._advise import with_length
 
     if repeated := [load for load in loads if loads.count(load) > 1]:
         raise UsageError(twice("value of --load", repeated[0], "name it once"))
@@ -94,12 +93,8 @@ def _asked(
 
 def _target(kernels: str, cpus: int | None) -> Target:
     """The guest, or this machine, on which what a killed probe left changed is put back before each cell."""
-    from howlate.cli._say import say
-    from howlate.errors import UsageError
     from howlate.lab.kernels.label import split_labels
     from howlate.lab.targets.lab import open_lab
-    from howlate.model.decode import NOT_WITH
-    from howlate.system.paths import probe_path
     from howlate.targets import LabOptions
     from howlate.targets.local import LocalTarget
 

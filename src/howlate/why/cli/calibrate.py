@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from howlate.cli._interrupted import same_command, tell_interrupted
 from howlate.cli._options import out_option
+from howlate.cli._say import say
+from howlate.cli._times import within_ns
+from howlate.errors import UsageError
+from howlate.model.decode import NOT_WITH
 from howlate.words.printable import printable
 
 if TYPE_CHECKING:
@@ -75,11 +82,7 @@ def command(
     In the lab the project's module makes those of the kernel's side. On this machine only kinds whose module is
     loaded are made; it delays everything that runs here, so it is for laboratories.
     """
-    import contextlib
-
-    from howlate.cli._interrupted import same_command, tell_interrupted
     from howlate.cli._progress import execute_cells
-    from howlate.cli._times import within_ns
     from howlate.measure.prepare import prepare, settings_in_force
     from howlate.measure.session import begin
     from howlate.why.calibrate.flow import CalibrationRequest, calibration_of, check_possible
@@ -115,10 +118,7 @@ def _guest(kernels: str, cpus: int | None) -> tuple[int, int]:
 
 
 def _target(kernels: str, cpus: int | None) -> Target:
-    from howlate.cli._say import say
-    from howlate.errors import UsageError
     from howlate.lab.targets.lab import open_lab
-    from howlate.model.decode import NOT_WITH
     from howlate.targets import LabOptions, open_target
 
     if not kernels:
@@ -129,8 +129,6 @@ def _target(kernels: str, cpus: int | None) -> Target:
 
 
 def _print(found: Calibration, *, as_json: bool) -> None:
-    import json
-
     from rich.console import Console
 
     from howlate.document.document_terminal import print_document

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,10 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from howlate.cli._named import damaged_where, tell_missing
 from howlate.cli._newest import run_argument
 from howlate.cli._options import output_option, together
+from howlate.cli._say import say
+from howlate.cli._screen import print_lines
+from howlate.errors import UsageError
 from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 from howlate.lab.cli.lab._built import BuiltOptions, built_options
+from howlate.model.decode import NOT_WITH
 from howlate.why.cli._replay import (
     ReplayedSamples,
     ReplayOptions,
@@ -85,8 +91,6 @@ def command(
     The kernel's events tell, which `check` records, and `run` with --set explain=true; else counters do. Of a run of
     the lab, the worst samples are played again with every instruction logged: they are the same to the nanosecond,
     or the command fails."""
-    from howlate.cli._named import damaged_where, tell_missing
-    from howlate.cli._say import say
     from howlate.store.files import OUTPUT, check_place
     from howlate.store.loaded import load_run
     from howlate.why.flow import explained_run
@@ -131,9 +135,6 @@ def command(
 
 
 def _check_trial(trial: TrialOptions, *, is_written: bool) -> None:
-    from howlate.errors import UsageError
-    from howlate.model.decode import NOT_WITH
-
     if not trial.is_requested and trial.given:
         raise UsageError(NOT_WITH(option="--pairs, --cell-duration or --out", other="a call without --try"))
     if trial.is_requested and is_written:
@@ -164,11 +165,8 @@ def _print(
     screen: WhyScreen, shown: Document | None, made_json: Callable[[], dict[str, Any]], *, as_json: bool
 ) -> None:
     """The screen, unless all is to be shown."""
-    import json
-
     from rich.console import Console
 
-    from howlate.cli._screen import print_lines
     from howlate.document.document_terminal import print_document
 
     if as_json:

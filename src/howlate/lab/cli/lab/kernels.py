@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from typing import TYPE_CHECKING, Any
@@ -36,8 +37,6 @@ def command(arch: str, *, every: bool, as_json: bool, archive: ArchiveOptions) -
 
     The modes of preemption are known once a kernel is fetched, from its config.
     """
-    import json
-
     from howlate.lab.archive.gone import gone, is_gone, there
     from howlate.lab.cache import cache_folder
     from howlate.lab.kernels.catalogue import available, cached, find, newest, versions

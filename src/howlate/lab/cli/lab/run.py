@@ -10,10 +10,13 @@ import click
 
 from howlate.cli._complete import studies as complete_studies
 from howlate.cli._job import Job, guest_job_options
+from howlate.cli._measure import measure
 from howlate.cli._options import RunOptions, run_options, together
 from howlate.cli._say import say
+from howlate.cli._times import duration_ns
 from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 from howlate.lab.cli.lab._built import kernel_option, modules_option
+from howlate.lab.problems import no_kernels
 from howlate.model.guest_cpus import MOST_MIPS
 from howlate.model.units import format_duration
 from howlate.targets import LabOptions
@@ -26,7 +29,6 @@ def _turn_ns(text: str | None) -> int:
     """0 stands for the usual turn, which nobody can ask for as a turn of 0."""
     if text is None:
         return 0
-    from howlate.cli._times import duration_ns
     from howlate.lab.guests.machine import is_turn, no_turn
 
     turn_ns = duration_ns("--turn", text)
@@ -119,7 +121,6 @@ def command(
 
     Called again with the same --out, the command continues; unchanged cells come from the cache.
     """
-    from howlate.cli._measure import measure
     from howlate.lab.targets.lab import open_lab
 
     request = job.request(options, study, "lab run", _own_options(kernels, lab))
@@ -131,7 +132,6 @@ def command(
 
 def _kernels(request: RunRequest, kernels: str, own: tuple[Path, ...]) -> str:
     """The kernels that are named, else the study's; none if the user gave kernels of their own."""
-    from howlate.lab.problems import no_kernels
     from howlate.measure.prepare import requested_kernels
 
     labels = kernels or ("" if own else ",".join(requested_kernels(request)))
