@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,7 +15,7 @@ import click
 from howlate.cli._interrupted import tell_interrupted
 from howlate.cli._options import RunOptions
 from howlate.cli._say import say
-from howlate.cli._screen import print_lines
+from howlate.cli._screen import print_document, print_json, print_lines
 from howlate.errors import REMEDIED, ExitCode, StorageError, UsageError
 from howlate.model.decode import NOT_WITH
 from howlate.model.study import PART
@@ -192,7 +191,7 @@ def _say_impossible(prepared: PlannedRun, *, as_json: bool) -> int:
     if as_json:
         value = {"schema": 1, "cells": [], "run": None}
         value["failed"] = [{"id": f.cell.id, **f.to_json()} for f in failures]
-        click.echo(json.dumps(value, indent=1, ensure_ascii=False))
+        print_json(value)
     else:
         for line in failure_lines(failures, run.axes):
             click.echo(line, err=True)
@@ -328,12 +327,9 @@ def print_brief(material: ReportInput, *, asked: bool = False) -> None:
 
 def print_runs(material: ReportInput) -> None:
     """For the terminal."""
-    from rich.console import Console
-
-    from howlate.document.document_terminal import print_document
     from howlate.document.of_runs import document
 
-    print_document(Console(highlight=False), document(material))
+    print_document(document(material))
     click.echo()
 
 
@@ -370,7 +366,7 @@ def show_plan(prepared: PlannedRun, *, as_json: bool) -> None:
     if as_json:
         from howlate.measure.planned import plan_json
 
-        click.echo(json.dumps(plan_json(prepared), indent=1, ensure_ascii=False))
+        print_json(plan_json(prepared))
         return
     from howlate.measure.plan_screen import plan_screen
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ from click.core import ParameterSource
 
 from howlate.cli._newest import run_or_newest
 from howlate.cli._say import say
-from howlate.cli._screen import print_lines
+from howlate.cli._screen import print_items, print_json, print_lines
 from howlate.errors import UsageError
 from howlate.model.decode import NOT_WITH
 from howlate.system.paths import probe_path
@@ -70,7 +69,7 @@ def command(
     findings = _findings(run, target)
     if as_json:
         value = {"schema": 1, "findings": [f.to_json() for f in findings]}
-        click.echo(json.dumps(value, indent=1, ensure_ascii=False))
+        print_json(value)
         return 0
     _print(findings, run, target, everything=everything)
     return 0
@@ -105,9 +104,6 @@ def _findings(run: Path | None, target: str) -> Sequence[Finding]:
 
 
 def _print(findings: Sequence[Finding], run: Path | None, target: str, *, everything: bool) -> None:
-    from rich.console import Console
-
-    from howlate.document.document_terminal import print_items
     from howlate.document.findings import sheet
     from howlate.document.first_screen.findings import findings_screen
 
@@ -115,6 +111,6 @@ def _print(findings: Sequence[Finding], run: Path | None, target: str, *, everyt
     every = f"{called()} {shell_line(['doctor', '--all', *asked])}"
     with english(called()):  # as the findings are, whatever language is spoken
         if everything:
-            print_items(Console(highlight=False), [sheet(findings, levels=True)])
+            print_items([sheet(findings, levels=True)])
         else:
             print_lines(lambda width, letters: findings_screen(findings, every, width, letters=letters))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
+from howlate.cli._screen import print_json
 from howlate.model.study import spell
 from howlate.system.paths import SHARE
 
@@ -48,7 +47,7 @@ def command(test: str, *, defaults: bool, as_json: bool) -> int:
             }
             for name, setting in shown.items()
         }
-        click.echo(json.dumps({"schema": 1, "settings": value}, indent=1, ensure_ascii=False))
+        print_json({"schema": 1, "settings": value})
         return 0
     width = max((len(name) for name in shown), default=0)
     for name, setting in shown.items():

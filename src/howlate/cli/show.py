@@ -11,6 +11,7 @@ from howlate.cli._measure import material_of, print_brief, print_runs, print_scr
 from howlate.cli._named import tell_cells_missing, tell_missing
 from howlate.cli._newest import run_argument
 from howlate.cli._options import brief_option, histogram_option
+from howlate.cli._screen import print_document
 from howlate.errors import ExitCode, UsageError
 from howlate.model.decode import NOT_WITH
 
@@ -134,9 +135,6 @@ def _verify(folder: RunFolder) -> int:
 
 
 def _print_kernels(path: Path, *, every: bool) -> None:
-    from rich.console import Console
-
-    from howlate.document.document_terminal import print_document
     from howlate.document.kernels import document
     from howlate.store.loaded import read_kernels
     from howlate.store.run_folder import RunFolder
@@ -149,4 +147,4 @@ def _print_kernels(path: Path, *, every: bool) -> None:
             remedy="`howlate doctor --run {run:shell}` examines its machine",
             run=path,
         )
-    print_document(Console(highlight=False, markup=False), document(read_kernels(folder, run), every=every))
+    print_document(document(read_kernels(folder, run), every=every))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
 from howlate.cli._complete import studies as complete_studies
+from howlate.cli._screen import print_json
 from howlate.model.study import Study, read_study
 from howlate.studies import find_study, studies, study_text
 
@@ -25,7 +25,7 @@ def command(context: click.Context, *, as_json: bool) -> int:
     available = [read_study(path) for path in studies().values()]
     if as_json:
         rows = [{"id": s.id, "title": s.title, "question": s.question, **_tests(s)} for s in available]
-        click.echo(json.dumps({"schema": 1, "studies": rows}, indent=1, ensure_ascii=False))
+        print_json({"schema": 1, "studies": rows})
         return 0
     width = max((len(s.id) for s in available), default=0)
     room = shutil.get_terminal_size().columns - width - 2
@@ -49,7 +49,7 @@ def show(study: str, *, as_json: bool) -> int:
     """Print the study ID (or a TOML file) unchanged, after checking it."""
     found = find_study(study)
     if as_json:
-        click.echo(json.dumps(found.to_json(), indent=1, ensure_ascii=False))
+        print_json(found.to_json())
     else:
         click.echo(study_text(study), nl=False)
     return 0

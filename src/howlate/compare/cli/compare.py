@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -10,7 +9,7 @@ import click
 from howlate.cli._named import named_runs, read_named, tell_missing
 from howlate.cli._newest import newest_two
 from howlate.cli._options import output_option
-from howlate.cli._screen import print_lines
+from howlate.cli._screen import print_json, print_lines
 from howlate.cli._times import limit_ns_of
 from howlate.errors import DamagedError, ExitCode, UsageError
 from howlate.words.language import english
@@ -85,7 +84,7 @@ def command(
             "summary": conclusions_json([(SAMPLES_HEADING, equal), *conclusions(comparison)]),
             "document": sections,
         }
-        click.echo(json.dumps(value, indent=1, ensure_ascii=False))
+        print_json(value)
         return missing
     words = shell_line([*runs, *([] if by == "kernel" else ["--by", by])])
     print_lines(lambda width, letters: screen(comparison, equal, words, width, every=every, letters=letters))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import click
 
 from howlate.cli._options import together
+from howlate.cli._screen import print_json, terminal
 from howlate.cli._times import WEEK_NS, limit_ns_of, within_ns
 from howlate.errors import UsageError
 from howlate.words.language import called
@@ -145,11 +145,9 @@ def command(
             ratio, has_deadline=miss_rate is not None or deadline is not None, misses=misses
         )
     if as_json:
-        click.echo(json.dumps(value, indent=1))
+        print_json(value)
     else:
-        from rich.console import Console
-
-        width = Console().width
+        width = terminal().width
         for line in _lines(value, deadline or "TIME", horizon or "", width):
             click.echo(_in_width(line, width))
     return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._options import brief_option, output_option, together
-from howlate.cli._screen import print_lines
+from howlate.cli._screen import print_json, print_lines
 from howlate.errors import ExitCode, UsageError
 from howlate.history.cli._runs import code_of, no_index_option, read_runs, runs_argument
 from howlate.model.decode import suggestion
@@ -152,7 +151,7 @@ def _print(made: History, shown: _AsShown, *, judges: bool) -> None:
 def _print_json(made: History) -> None:
     from howlate.history.document import to_json_value
 
-    click.echo(json.dumps(to_json_value(made), indent=1, ensure_ascii=False))
+    print_json(to_json_value(made))
 
 
 def _write_page(made: History, out: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from howlate.cli._named import damaged_where
+from howlate.cli._screen import terminal
 from howlate.errors import UsageError
 from howlate.history.cli._runs import code_of, name_left_out, no_index_option, read_runs, runs_argument
 from howlate.model.decode import NOT_WITH
@@ -69,13 +70,11 @@ def _csv(value: Any) -> Any:
 
 def _print_table(answer: SqlAnswer) -> None:
     """The first column names the rows; texts stand to the left, figures to the right."""
-    from rich.console import Console
-
     from howlate.document.table_terminal import print_table
 
     shown = answer.rows[:MOST_ROWS]
     columns = [_texts(name, [row[i] for row in shown]) for i, name in enumerate(answer.columns)]
-    print_table(Console(highlight=False, markup=False), columns[:1], columns[1:], [True] * len(shown))
+    print_table(terminal(), columns[:1], columns[1:], [True] * len(shown))
     if len(answer.rows) > len(shown):
         left = more_rows_text(len(answer.rows) - len(shown))
         click.echo(f"{left}; --csv and --json print all", err=True)

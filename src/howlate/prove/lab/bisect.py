@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ import click
 from howlate.cli._complete import studies as complete_studies
 from howlate.cli._options import out_option, together
 from howlate.cli._say import say
+from howlate.cli._screen import print_document, print_json
 from howlate.cli._times import limit_ns_of
 from howlate.errors import UsageError
 from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
@@ -175,12 +175,9 @@ def _told(ask: Ask) -> Ask:
 
 
 def _tell(found: Bisected, *, as_json: bool) -> None:
-    from rich.console import Console
-
-    from howlate.document.document_terminal import print_document
     from howlate.prove.bisected_document import document
 
     if as_json:
-        click.echo(json.dumps(found.to_json(), indent=1, ensure_ascii=False))
+        print_json(found.to_json())
         return
-    print_document(Console(highlight=False, markup=False), document(found))
+    print_document(document(found))

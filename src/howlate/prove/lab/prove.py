@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from howlate.cli._complete import studies as complete_studies
 from howlate.cli._job import load_option
 from howlate.cli._options import output_option
 from howlate.cli._say import say
-from howlate.cli._screen import print_lines
+from howlate.cli._screen import print_document, print_json, print_lines
 from howlate.cli._times import duration_ns, limit_ns_of, within_ns
 from howlate.errors import UsageError
 from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
@@ -184,21 +183,18 @@ def _tell(
     *,
     as_json: bool,
 ) -> None:
-    from rich.console import Console
-
     from howlate.document.doc_links import linked
     from howlate.document.document import Document
-    from howlate.document.document_terminal import print_document
     from howlate.prove.document import page, to_json_value, whys
     from howlate.prove.screen import prove_screen
     from howlate.store.files import OUTPUT, write_output
 
     if as_json:
-        click.echo(json.dumps(to_json_value(proofs, others or ()), indent=1, ensure_ascii=False))
+        print_json(to_json_value(proofs, others or ()))
     else:
         if others is not None:
             explained = Document(tuple(whys(proofs, others)))
-            print_document(Console(highlight=False, markup=False), explained)
+            print_document(explained)
         print_lines(lambda width, letters: prove_screen(proofs, width, letters=letters))
     if out is not None:
         write_output(out, linked(page(proofs, others or ()), out), OUTPUT)

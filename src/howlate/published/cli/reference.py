@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from howlate.cli._screen import print_json, terminal
 from howlate.errors import UsageError
 from howlate.model.decode import unknown
 from howlate.words.language import as_called
@@ -45,11 +45,11 @@ def listed(*, as_json: bool = False) -> int:
         rows = [
             {"study": r.study, "title": r.title, "document": r.document, **counts} for r, counts in counted
         ]
-        _print_json({"schema": 1, "references": rows})
+        print_json({"schema": 1, "references": rows})
         return 0
     heads = list(counted[0][1]) if counted else []
     figures = [(head, [str(counts[head]) for _, counts in counted]) for head in heads]
-    _print_table(_console(), [("study", [r.study for r, _ in counted])], figures)
+    _print_table(terminal(), [("study", [r.study for r, _ in counted])], figures)
     return 0
 
 
@@ -70,9 +70,9 @@ def show(study: str, table: str | None, *, as_json: bool) -> int:
     reference = find_reference(study)
     tables = reference.tables if table is None else _chosen(reference, table)
     if as_json:
-        _print_json(to_json(reference, tables))
+        print_json(to_json(reference, tables))
         return 0
-    console = _console()
+    console = terminal()
     if table is None:
         _print_head(console, reference)
     for shown_table in tables:
@@ -94,9 +94,9 @@ def audited(studies: tuple[str, ...], *, as_json: bool) -> int:
 
     audits = [audit(reference) for reference in _read(studies)]
     if as_json:
-        _print_json({"schema": 1, "audits": [audited_study.to_json() for audited_study in audits]})
+        print_json({"schema": 1, "audits": [audited_study.to_json() for audited_study in audits]})
         return 0
-    console = _console()
+    console = terminal()
     for audited_study in audits:
         _print_audit(console, audited_study)
     _print_rules(console, audits)
@@ -195,13 +195,3 @@ def _print_table(
     from howlate.document.table_terminal import print_table
 
     print_table(console, labels, figures, [True] * len(labels[0][1]))
-
-
-def _console() -> Console:
-    from rich.console import Console
-
-    return Console(highlight=False, markup=False)
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    click.echo(json.dumps(value, indent=1, ensure_ascii=False))

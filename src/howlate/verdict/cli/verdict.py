@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from howlate.cli._measure import print_brief
 from howlate.cli._newest import run_argument
 from howlate.cli._options import OutputPath, brief_option, together
 from howlate.cli._say import say
-from howlate.cli._screen import print_lines
+from howlate.cli._screen import print_items, print_json, print_lines
 from howlate.cli._times import duration_ns, limit_ns_of
 from howlate.errors import UsageError
 from howlate.words.printable import shell_line, shell_path
@@ -156,7 +155,7 @@ def command(
     slower = doubts_of(run, content, rows)
     material = ReportInput([content], TERMINAL, folder=shell_path(run)).made_before(judged_rows, rows)
     if as_json:
-        click.echo(json.dumps(json_of(run, content, rows, slower), indent=1, ensure_ascii=False))
+        print_json(json_of(run, content, rows, slower))
     elif every and not brief:
         _print(rows, content, slower)
     elif not brief:
@@ -208,12 +207,9 @@ def question_from(
 
 
 def _print(rows: Sequence[Judged], content: RunContent, slower: Sequence[Statement]) -> None:
-    from rich.console import Console
-
     from howlate.document.document import texts
-    from howlate.document.document_terminal import print_items
     from howlate.verdict.document import each, items
 
     verdicts = [row.verdict for row in rows]
     told = (*items(verdicts, content), *texts("more", slower), *each([(r.verdict, *r.others) for r in rows]))
-    print_items(Console(highlight=False), told)
+    print_items(told)

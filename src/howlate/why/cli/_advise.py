@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ import click
 from howlate.cli._interrupted import same_command, shown_by, tell_interrupted
 from howlate.cli._measure import failure_lines, naming_what_is_kept, show_plan, when_quiet
 from howlate.cli._options import out_option, output_option, together
+from howlate.cli._screen import print_document, print_json
 from howlate.cli._times import within_ns
 from howlate.errors import ExitCode
 from howlate.model.units import format_duration
@@ -157,10 +157,7 @@ def _execute(prepared: PlannedRun, session: Session) -> Tally:
 
 def _tell(advised: Advised, stage: FirstStage, options: AdviseOptions) -> None:
     """The table, what it says, and where the report is; the folder last."""
-    from rich.console import Console
-
     from howlate.document.document import Document
-    from howlate.document.document_terminal import print_document
     from howlate.document.sheet import TERMINAL
     from howlate.why.advise.document import remedies, sections
 
@@ -175,12 +172,12 @@ def _tell(advised: Advised, stage: FirstStage, options: AdviseOptions) -> None:
         }
         value["not_tried"] = [{"knob": n.knob, **to_json(n.statement)} for n in stage.flips.not_tried]
         value["for_good"] = list(remedies(advised.advice.helping, advised.content))
-        click.echo(json.dumps(value, indent=1, ensure_ascii=False))
+        print_json(value)
         with naming_what_is_kept(path):
             _write(advised, path, options.output)
         return
     shown = Document(tuple(sections(advised.content, TERMINAL, advised.advice)))
-    print_document(Console(highlight=False, markup=False), shown)
+    print_document(shown)
     click.echo()
     broken = [failure for failure in advised.tally.failures if failure.exit_code != ExitCode.NOT_POSSIBLE]
     for line in (*failure_lines(broken, advised.content.run.axes, path), *map(say, not_tried)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ import click
 from howlate.cli._interrupted import same_command, tell_interrupted
 from howlate.cli._options import out_option
 from howlate.cli._say import say
+from howlate.cli._screen import print_document, print_json
 from howlate.cli._times import within_ns
 from howlate.errors import UsageError
 from howlate.model.decode import NOT_WITH
@@ -129,13 +129,10 @@ def _target(kernels: str, cpus: int | None) -> Target:
 
 
 def _print(found: Calibration, *, as_json: bool) -> None:
-    from rich.console import Console
-
-    from howlate.document.document_terminal import print_document
     from howlate.why.calibrate.document import calibration_document, calibration_json
 
     if as_json:
-        click.echo(json.dumps(calibration_json(found), indent=1, ensure_ascii=False))
+        print_json(calibration_json(found))
         return
-    print_document(Console(highlight=False, markup=False), calibration_document(found))
+    print_document(calibration_document(found))
     click.echo(printable(str(found.path)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from howlate.cli._named import damaged_where, tell_missing
 from howlate.cli._newest import run_argument
 from howlate.cli._options import output_option, together
 from howlate.cli._say import say
-from howlate.cli._screen import print_lines
+from howlate.cli._screen import print_document, print_json, print_lines
 from howlate.errors import UsageError
 from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 from howlate.lab.cli.lab._built import BuiltOptions, built_options
@@ -165,16 +164,13 @@ def _print(
     screen: WhyScreen, shown: Document | None, made_json: Callable[[], dict[str, Any]], *, as_json: bool
 ) -> None:
     """The screen, unless all is to be shown."""
-    from rich.console import Console
-
-    from howlate.document.document_terminal import print_document
 
     if as_json:
-        click.echo(json.dumps(made_json(), indent=1, ensure_ascii=False))
+        print_json(made_json())
     elif shown is None:
         print_lines(lambda width, letters: screen.lines(width, letters=letters))
     else:
-        print_document(Console(highlight=False, markup=False), shown)
+        print_document(shown)
 
 
 def _document(found: ExplainedRun, worst: int) -> Document:

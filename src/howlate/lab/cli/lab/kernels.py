@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from howlate.cli._say import say
+from howlate.cli._screen import print_json
 from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def command(arch: str, *, every: bool, as_json: bool, archive: ArchiveOptions) -
         if arch in ("all", found.label.arch)
     ]
     if as_json:
-        click.echo(json.dumps({"schema": 1, "kernels": rows}, indent=1))
+        print_json({"schema": 1, "kernels": rows})
         return 0
     _print(rows)
     return 0
