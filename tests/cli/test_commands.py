@@ -334,7 +334,7 @@ def test_a_fault_of_our_own_is_a_sentence_and_a_file(
     def fault(text: str) -> None:
         raise RuntimeError("of our own\nsecond line")
 
-    monkeypatch.setattr("howlate.studies.find_study", fault)
+    monkeypatch.setattr("howlate.cli._job.find_study", fault)
     said = howlate("run", "mine.toml")
     assert said.code == 4
     assert is_a_sentence(said.err)

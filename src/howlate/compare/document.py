@@ -358,7 +358,6 @@ def ratios(found: Comparison, block: Block, number: int) -> Sheet | None:
             sheets.labels("pair", _("ratio [interval] of"), names),
             *(_ratio_column(figure, pairs) for figure in figures),
         ),
-        tuple(sheets.Row() for _pair in pairs),
         kind="ratios",
     )
 

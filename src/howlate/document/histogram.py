@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from howlate.charts.histogram import FINEST, edge, place_at, place_of
-from howlate.document.sheet import Column, Row, Sheet, SheetCell, numbers
+from howlate.document.sheet import Column, Sheet, SheetCell, numbers
 from howlate.figures.figure import Subject
 from howlate.figures.scale import knee_of
 from howlate.figures.words import names_of
@@ -45,8 +45,7 @@ def sheet(subjects: Sequence[Subject]) -> Sheet | None:
             Column("from", _("from"), tuple(low), label=True),
             *(numbers(f"count-{i}", label, counts) for i, (label, counts) in enumerate(counted)),
         ),
-        tuple(Row() for _ in edges),
-        (_("A bin ends where the next one begins. The bars are logarithmic; the shortest is 1."),),
+        notes=(_("A bin ends where the next one begins. The bars are logarithmic; the shortest is 1."),),
         kind="histogram",
         about=what,
     )

@@ -103,7 +103,6 @@ def differences(found: Sequence[Difference], names: Sequence[str], title: str = 
             sheets.texts("option", _("option"), [each.option for _why, each in rows], words=True),
             sheets.texts("values", _("values"), [values_of(each, names) for _why, each in rows], words=True),
         ),
-        tuple(sheets.Row() for _each in rows),
         kind="differences",
     )
 
@@ -126,7 +125,6 @@ def sheet(kernels: Sequence[MeasuredKernel]) -> Sheet:
             sheets.texts("version", _("version"), [k.version for k in kernels], words=True),
             sheets.texts("command_line", _("command line"), [k.command_line for k in kernels], words=True),
         ),
-        tuple(sheets.Row() for _kernel in kernels),
         kind="kernels",
     )
 

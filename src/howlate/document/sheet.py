@@ -98,7 +98,8 @@ class Sheet:
     """Its name, unique on a page."""
     title: str
     columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[Row, ...] = ()
+    """Left out where none of them has a property."""
     notes: tuple[str, ...] = ()
     """Sentences that belong to the table."""
     caution: Text = ""
@@ -110,6 +111,10 @@ class Sheet:
     """The column of the samples that it shows."""
     of: str = "cell"
     """What a row is: "cell", "point", "disturbed", "quantiles-of"."""
+
+    def __post_init__(self) -> None:
+        if self.columns and not self.rows:
+            object.__setattr__(self, "rows", tuple(Row() for _ in self.columns[0].cells))
 
     def records(self) -> list[dict[str, str]]:
         """For each row, its texts by the keys of their columns."""
@@ -223,4 +228,4 @@ def pairs(kind: str, title: str, rows: Sequence[tuple[str, str]]) -> Sheet:
         labels("name", "", [name for name, _ in rows]),
         texts("text", "", [text for _, text in rows], words=True),
     )
-    return Sheet(kind.replace(" ", "-"), title, columns, tuple(Row() for _ in rows), kind=kind)
+    return Sheet(kind.replace(" ", "-"), title, columns, kind=kind)

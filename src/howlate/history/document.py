@@ -97,7 +97,6 @@ def _courses(history: History, courses: Sequence[Course], more: str = "") -> She
             sheets.numbers("p", "p", ps, lambda p: f"{p:.2g}"),
             sheets.numbers("changes", _("changes"), [len(c.changes) for c in courses]),
         ),
-        rows=tuple(Row() for _course in courses),
         notes=_level_note(history),
         of="course",
     )
@@ -126,7 +125,6 @@ def _bound(history: History) -> Sheet:
             sheets.texts("many", second, map(_rate_text, many)),
             sheets.texts("many-nominal", _("nominal"), map(_nominal_text, many)),
         ),
-        rows=tuple(Row() for _each in series),
         notes=(say(HOW_BOUND(confidence=CONFIDENCE)),),
         of="series",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from howlate.document import sheet as sheets
 from howlate.document.document import Document, Section, Texts
-from howlate.document.sheet import Row, Sheet
+from howlate.document.sheet import Sheet
 from howlate.document.units import Unit
 from howlate.prove.bisected import SIDES, Bisected, StepAnswer
 from howlate.words.language import _
@@ -35,7 +35,6 @@ def sheet(found: Bisected) -> Sheet:
             sheets.texts("side", _("result"), map(_side, answers), words=True),
             sheets.texts("again", _("repeated"), map(_side, again), words=True),
         ),
-        rows=tuple(Row() for _step in found.steps),
     )
 
 

@@ -11,7 +11,7 @@ from howlate.document import sheet as sheets
 from howlate.document.document import ChartItem, Document, Section, Texts, bar
 from howlate.document.flame import flame_html
 from howlate.document.html import page as html_page
-from howlate.document.sheet import Row, Sheet
+from howlate.document.sheet import Sheet
 from howlate.document.units import Unit
 from howlate.model.cause import Lateness
 from howlate.prove.chart import draw
@@ -160,7 +160,6 @@ def sheet(proofs: Sequence[Proof]) -> Sheet:
             sheets.numbers("checks", _("check instants"), [proof.checks for proof in proofs]),
             sheets.texts("ruling", _("result"), (_(RULINGS[p.ruling]) for p in proofs), words=True),
         ),
-        rows=tuple(Row() for _proof in proofs),
         notes=(say(SCOPE()),),
         kind="proofs",
         of="landscape",

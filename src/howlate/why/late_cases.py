@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from howlate.document.document import Item, Section, texts
-from howlate.document.sheet import Row, Sheet, labels, numbers, times
+from howlate.document.sheet import Sheet, labels, numbers, times
 from howlate.document.sheet import texts as column
 from howlate.model.cause import Cause, Function, Lateness
 from howlate.model.finding import Finding
@@ -107,7 +107,6 @@ def causes_sheet(sums: Sequence[CauseSum]) -> Sheet:
             times("worst", _("max"), [*(each.worst_ns for each in shown), None], UNIT, strong=True),
             column("worst_in", _("example"), [*where, ""], words=True),
         ),
-        tuple(Row() for _each in totals),
         kind="late-causes",
     )
 
@@ -195,7 +194,6 @@ def functions_sheet(lateness: Lateness, key: str = "functions", most: int = MOST
             times("self", _("itself [µs]"), [each.self_ns for each in functions], UNIT),
             times("inclusive", _("with all it called [µs]"), [each.inclusive_ns for each in functions], UNIT),
         ),
-        tuple(Row() for _each in functions),
         kind="late-functions",
     )
 

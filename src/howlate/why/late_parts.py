@@ -111,7 +111,6 @@ def parts_sheet(parts: Sequence[CausePart], key: str = "parts") -> Sheet:
             sheets.times("took", _("took [µs]"), [*(part.ns for part in own), latency_ns], UNIT),
             share_column([*shares, 1.0]),
         ),
-        tuple(sheets.Row() for _line in (*lines, None)),
         kind="late-parts",
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from howlate.document import sheet as sheets
 from howlate.document.document import ChartItem, Item, Section, Texts, texts
 from howlate.document.findings import LEVEL_NAMES
-from howlate.document.sheet import NOTHING, PAGE, Column, Row, Sheet, SheetCell, Style
+from howlate.document.sheet import NOTHING, PAGE, Column, Sheet, SheetCell, Style
 from howlate.model.facts import Facts
 from howlate.model.loaded import RunContent
 from howlate.plan.aim import aim_of
@@ -82,7 +82,6 @@ def sheet(advice: Advice, content: RunContent) -> Sheet:
         key="advice",
         title=_("Each figure with the knob, divided by the same without it"),
         columns=tuple(columns),
-        rows=tuple(Row() for _row in rows),
         notes=() if counted is None else (say(counted),),
         kind="advice",
         of="knob",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from howlate.document.document import Document, Item, Section, texts
-from howlate.document.sheet import Column, Row, Sheet, labels, numbers, times
+from howlate.document.sheet import Column, Sheet, labels, numbers, times
 from howlate.document.sheet import texts as column
 from howlate.model.cause import Cause
 from howlate.why.calibrate.calibration import KindResult, Undisturbed
@@ -69,7 +69,6 @@ def _sheet(results: Sequence[KindResult]) -> Sheet:
             numbers("right", _("cause right"), [each.right for each in results]),
             column("outcome", _("outcome"), [outcome_text(each) for each in results], words=True),
         ),
-        tuple(Row() for _each in results),
         kind="calibration",
     )
 
@@ -96,8 +95,7 @@ def _details(results: Sequence[KindResult]) -> Iterator[Sheet]:
             times("uncertainty", _("ends known within"), [each.uncertainty_ns_max for each in some], UNIT),
             *_rare("within", _("sizes right only within that"), [each.within_uncertainty for each in some]),
         )
-        rows = tuple(Row() for _each in some)
-        yield Sheet("special", _("Special cases; times in µs"), (*_names(some), *columns), rows)
+        yield Sheet("special", _("Special cases; times in µs"), (*_names(some), *columns))
 
 
 def _is_special(result: KindResult) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from howlate.document import sheet as sheets
 from howlate.document.document import Section, Texts
-from howlate.document.sheet import Column, Row, Sheet
+from howlate.document.sheet import Column, Sheet
 from howlate.why.cause_words import NAMES
 from howlate.why.explained_cells import CellCase
 from howlate.why.late_parts import UNIT
@@ -71,7 +71,6 @@ def causes_sheet(pair: LatenessPair, most: int | None = None) -> Sheet:
         "why-pair-causes",
         _("Where the time went"),
         (sheets.labels("what", _("what"), texts), *_columns(pair, "", times)),
-        tuple(Row() for _text in texts),
         kind="why-pair",
     )
 
@@ -94,7 +93,6 @@ def functions_sheet(pair: LatenessPair, most: int = MOST_FUNCTIONS) -> Sheet:
             *_columns(pair, "self", own),
             *_columns(pair, "inclusive", inclusive),
         ),
-        tuple(Row() for _name in names),
         kind="why-pair",
     )
 
