@@ -301,7 +301,7 @@ def test_a_connection_needs_no_short_and_plain_temporary_folder(
     monkeypatch.setenv("TMPDIR", str(place))
     monkeypatch.setattr(tempfile, "tempdir", None)
     with opened(server) as target:
-        folder = target._link._folder
+        folder = target._link._control.parent
         assert folder.stat().st_mode & 0o777 == 0o700
         breaks = Once(server.cut)
         assert target.run_cell(cell_of(target, 1500), tmp_path / "stream", breaks).measured

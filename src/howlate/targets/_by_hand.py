@@ -18,12 +18,10 @@ from howlate.targets.local import LocalTarget
 class ByHandTarget(OneMachine):
     """Plans with the probe of this machine, which is the same program; what depends on a machine stays open."""
 
+    name = BY_HAND
+
     def __init__(self, probe: Path) -> None:
         self._local = LocalTarget(probe)
-
-    @property
-    def name(self) -> str:
-        return BY_HAND
 
     def facts(self, machine: str = "") -> dict[str, Any]:
         return {}

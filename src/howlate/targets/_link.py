@@ -10,7 +10,6 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from howlate.errors import HowlateError, NotPossibleError, UsageError
 from howlate.system.interrupts import interrupts_held
@@ -65,6 +64,7 @@ class Address:
 
     @property
     def by_hand(self) -> str:
+        """What a user types to reach it."""
         return f"ssh{f' -p {self.port}' if self.port else ''} {shell_word(self.destination)}"
 
     @staticmethod
@@ -101,18 +101,10 @@ class Link:
 
     def __init__(self, address: Address) -> None:
         self._address = address
+        self.host, self.by_hand = address.destination, address.by_hand
         self._place = contextlib.ExitStack()
-        self._folder = self._place.enter_context(socket_folder(_PREFIX, _SOCKET))
+        self._control = self._place.enter_context(socket_folder(_PREFIX, _SOCKET)) / _SOCKET
         self._program = shlex.split(os.environ.get("HOWLATE_SSH", "")) or ["ssh"]
-
-    @property
-    def host(self) -> str:
-        return self._address.destination
-
-    @property
-    def by_hand(self) -> str:
-        """What a user types to reach it."""
-        return self._address.by_hand
 
     def connect(self) -> None:
         """Makes the connection if there is none. LinkError, with its reason, if that fails. On a terminal ssh may ask
@@ -182,10 +174,6 @@ class Link:
         if not self._control.exists():
             return False
         return self._local([*self._argv(), "-O", "check", self._address.destination], CONNECT_S).code == 0
-
-    @property
-    def _control(self) -> Path:
-        return self._folder / _SOCKET
 
     def _argv(self, *, master: bool = False, batch: bool = True) -> list[str]:
         settings = [

@@ -126,21 +126,11 @@ class Target(Protocol):
 class OneMachine:
     """What all targets share that are a single unnamed machine and measure in real time."""
 
-    @property
-    def machines(self) -> tuple[str, ...]:
-        return ("",)
-
-    @property
-    def parallel(self) -> int:
-        return 1  # two cells at once would measure each other
-
-    @property
-    def stream_bytes_most(self) -> int:
-        return 0
-
-    @property
-    def clock(self) -> str:
-        return REAL
+    machines: tuple[str, ...] = ("",)
+    parallel = 1
+    """Two cells at once would measure each other."""
+    stream_bytes_most = 0
+    clock = REAL
 
     def config(self, machine: str = "") -> str:
         return ""  # the relevant parts are in the facts

@@ -64,6 +64,8 @@ def open_target(argument: str, *_: object) -> LocalTarget:
 class LocalTarget(OneMachine):
     """Runs the probe that was built for this machine."""
 
+    name = "local"
+
     def __init__(
         self, probe: Path, silent_s: float = SILENT_S, stop_s: float = STOP_S, *, restores_first: bool = False
     ) -> None:
@@ -76,10 +78,6 @@ class LocalTarget(OneMachine):
         self._stopped = threading.Event()
         self._probes: set[subprocess.Popen[bytes]] = set()
         self._hold = threading.Lock()
-
-    @property
-    def name(self) -> str:
-        return "local"
 
     def _restore_first(self) -> None:
         if self._restores_first:

@@ -93,7 +93,8 @@ class SshTarget(OneMachine):
         keep_s: float = KEEP_S,
         clock: Clock | None = None,
     ) -> None:
-        self._argument, self._say, self._lease_s, self._keep_s = argument, say, lease_s, keep_s
+        self.name = f"ssh:{argument}"
+        self._say, self._lease_s, self._keep_s = say, lease_s, keep_s
         self._clock = clock or Clock()
         self._link = Link(Address.parse(argument))
         self._owner = Owner.this()
@@ -103,10 +104,6 @@ class SshTarget(OneMachine):
         self._stopped = threading.Event()
         self._tries = Tries(self._link, say, self._stopped, keep_s, self._clock)
         self._numbers = itertools.count(1)
-
-    @property
-    def name(self) -> str:
-        return f"ssh:{self._argument}"
 
     def facts(self, machine: str = "") -> dict[str, Any]:
         return unpacked(self._ask("facts"))

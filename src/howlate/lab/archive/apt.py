@@ -172,10 +172,10 @@ class AptArchive:
         self.keyring = keyring
         self.say = say
         self._given = sources
-
-    @property
-    def index(self) -> Path:
-        return self.folder / "packages.json"
+        self.index = folder / "packages.json"
+        self._lists, self._conf = folder / "lists", folder / "apt.conf"
+        self._hashes = folder / "lists.json"
+        """What the lists were after the last update."""
 
     def packages(self, *, refresh: bool = False) -> Sequence[Package]:
         """The kernel packages of all suites; updates if the lists are older than a day, or with `refresh`."""
@@ -265,19 +265,6 @@ class AptArchive:
             _write(
                 self._conf, _CONF.format(folder=_fit(self.folder, r'["\\\n]'), host=wanted_architectures()[0])
             )
-
-    @property
-    def _lists(self) -> Path:
-        return self.folder / "lists"
-
-    @property
-    def _hashes(self) -> Path:
-        """What the lists were after the last update."""
-        return self.folder / "lists.json"
-
-    @property
-    def _conf(self) -> Path:
-        return self.folder / "apt.conf"
 
     def _apt(self, argv: list[str]) -> subprocess.CompletedProcess[str]:
         return _completed([argv[0], "-c", str(self._conf), *argv[1:]])

@@ -16,6 +16,7 @@ from howlate.lab.guests.window import bad_result
 from howlate.replay.log import Anchor, ExecutionLog, LogPlan, Switch
 from howlate.system.paths import emulator_trace_path
 
+_PLAN, _OUT, _ADDRESSES, _CODE, _MARKS = "log.plan", "log", "log.pc", "log.code", "log.marks"
 LOG_BYTES = 1 << 30
 """Room for the log of a guest."""
 _FLAGS = re.compile(r"(RFL|PSTATE)=([0-9a-f]+)")
@@ -31,17 +32,18 @@ class LogFiles:
 
     def arguments(self, plan: LogPlan) -> list[str]:
         """QEMU's arguments for a guest that is logged; the plan is written, and another guest's log removed."""
-        with storing(self._plan):
-            for path in (self._addresses, self._code, self._marks):
+        with storing(self.folder / _PLAN):
+            for path in (self.folder / _ADDRESSES, self.folder / _CODE, self.folder / _MARKS):
                 path.unlink(missing_ok=True)
-            self._plan.write_text(plan.text, encoding="ascii")
+            (self.folder / _PLAN).write_text(plan.text, encoding="ascii")
         library = escaped(str(emulator_trace_path()))
-        return ["-plugin", f"file={library},plan={escaped(str(self._plan))},out={escaped(str(self._out))}"]
+        plan_file, out = (escaped(str(self.folder / name)) for name in (_PLAN, _OUT))
+        return ["-plugin", f"file={library},plan={plan_file},out={out}"]
 
     def clock_before_stop(self) -> tuple[int, int]:
         """The clock in ns shortly before the guest stopped, and how many instructions it had executed then."""
-        with storing(self._marks):
-            marks = self._marks.read_text(encoding="ascii", errors="replace").split()
+        with storing(self.folder / _MARKS):
+            marks = (self.folder / _MARKS).read_text(encoding="ascii", errors="replace").split()
         try:
             number, kind, clock_ns, instructions = marks
             if (number, kind) == ("0", "stops"):
@@ -50,32 +52,12 @@ class LogFiles:
             pass
         raise bad_result("the log of its instructions is cut off")
 
-    @property
-    def _plan(self) -> Path:
-        return self.folder / "log.plan"
-
-    @property
-    def _out(self) -> Path:
-        return self.folder / "log"
-
-    @property
-    def _addresses(self) -> Path:
-        return self.folder / "log.pc"
-
-    @property
-    def _code(self) -> Path:
-        return self.folder / "log.code"
-
-    @property
-    def _marks(self) -> Path:
-        return self.folder / "log.marks"
-
     def read(self) -> tuple[ExecutionLog, ...]:
         """The stretches that were logged to their ends."""
-        with storing(self._out):
-            addresses = np.fromfile(self._addresses, dtype=np.uint64)
-            code = self._code.read_text(encoding="ascii")
-            marks = self._marks.read_text(encoding="ascii", errors="replace")
+        with storing(self.folder / _OUT):
+            addresses = np.fromfile(self.folder / _ADDRESSES, dtype=np.uint64)
+            code = (self.folder / _CODE).read_text(encoding="ascii")
+            marks = (self.folder / _MARKS).read_text(encoding="ascii", errors="replace")
         try:
             return tuple(_stretches(addresses, _bytes_of(code), marks))
         except (ValueError, IndexError):

@@ -114,11 +114,15 @@ def open_lab(
 class LabTarget:
     """Its machines are the kernels; each cell runs in a guest of its own."""
 
+    stream_bytes_most = ROOM
+
     def __init__(
         self, labels: Sequence[Label], options: LabOptions, archive: Archive, say: Say, cache: Path
     ) -> None:
-        self._clock, self._jobs, self._options = options.clock, options.jobs, options
+        self.clock, self._jobs, self._options = options.clock, options.jobs, options
         self._cpus = 1 if options.cpus is None else options.cpus
+        self._own_probe = options.probe or probe_path()
+        """Answers what does not need a guest."""
         self._archive, self._say, self._cache = archive, say, cache
         tidy(cache)
         remove_stale(MEMORY, PREFIX)  # what a killed howlate left of its guests
@@ -143,38 +147,24 @@ class LabTarget:
             if str(label) in self._labels:
                 raise UsageError(twice("value of --own-kernel", str(label), "name it once"))
             check_own(kernel, say)
-            check_cpus(label, kernel, self._cpus if self._clock == VIRTUAL else 1)
+            check_cpus(label, kernel, self._cpus if self.clock == VIRTUAL else 1)
             self._make_ready(label.arch)
             self._labels[str(label)] = label
             self._benches[str(label)] = self._bench_of(label, kernel)
-
-    @property
-    def name(self) -> str:
-        return "lab" + (f":{','.join(self._labels)}" if self._labels else "")
-
-    @property
-    def machines(self) -> tuple[str, ...]:
-        return tuple(self._labels)
+        self.machines = tuple(self._labels)
+        self.name = f"lab:{','.join(self.machines)}" if self.machines else "lab"
 
     @cached_property
     def parallel(self) -> int:
         """In real time guests would disturb each other. Computed once, so that the memory of running guests
         does not count."""
-        if self._clock == REAL:
+        if self.clock == REAL:
             return 1
         return self._jobs or guests_at_once(len(os.sched_getaffinity(0)), available_bytes())
 
-    @property
-    def stream_bytes_most(self) -> int:
-        return ROOM
-
-    @property
-    def clock(self) -> str:
-        return self._clock
-
     def facts(self, machine: str = "") -> dict[str, Any]:
         bench = self._bench(machine)
-        if self._clock == REAL:
+        if self.clock == REAL:
             bench.try_real_time()
         facts = unpacked(self._ask(bench, 0, "facts"))
         values = facts.get("values")
@@ -211,10 +201,10 @@ class LabTarget:
         before = self._before(cell, bench, modules)
         ticks = _Ticks(on_progress, self._expected_s(cell))
         limits = self._limits(cell)
-        if self._clock == REAL:
+        if self.clock == REAL:
             limits = Limits(REAL_LIMIT_S + REAL_LIMIT * cell.length.most_s)
         lines = bench.run([*before, _argv(cell)], limits, ticks)
-        if ticks.used_s and self._clock == VIRTUAL:
+        if ticks.used_s and self.clock == VIRTUAL:
             self._costs.learn(cell, cell.expected_s - CELL_S, ticks.used_s - CELL_S)
         for argv, line in zip(before, lines, strict=False):
             if line.status != "0":
@@ -280,10 +270,10 @@ class LabTarget:
         return before + [line for line in modules.lines if line not in before]
 
     def cost_s(self, cell: Cell) -> float:
-        return 0.0 if self._clock == VIRTUAL and self._is_kept(cell) else self._expected_s(cell)
+        return 0.0 if self.clock == VIRTUAL and self._is_kept(cell) else self._expected_s(cell)
 
     def _expected_s(self, cell: Cell) -> float:
-        return cell.expected_s if self._clock == REAL else self._costs.cost_s(cell)
+        return cell.expected_s if self.clock == REAL else self._costs.cost_s(cell)
 
     def _is_kept(self, cell: Cell) -> bool:
         """Whether the cell's result is in the cache. For a guest with modules of its own this is not checked,
@@ -357,11 +347,6 @@ class LabTarget:
     def _load_kinds(self) -> Mapping[str, LoadKind]:
         """The loads that this machine's probe lists: a guest's probe is the same program."""
         return {load.name: load for load in LocalTarget(self._own_probe).capabilities().loads}
-
-    @property
-    def _own_probe(self) -> Path:
-        """The probe that answers what does not need a guest."""
-        return self._options.probe or probe_path()
 
     def _make_ready(self, arch: str) -> None:
         """Build what guests of an architecture need, which takes a minute, unless no such guest is possible."""
