@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from charts.packed import unpack
 from howlate.charts import Figure, Subject, all_charts
 from howlate.charts.histogram import binned_on
 from howlate.charts.scatter import cells_on, own_scale
 from howlate.document.axes import parse_axes
 from howlate.figures.bars import MARK, ClippedHistogram, width_on
-from howlate.figures.data import unpack
 from howlate.figures.scale import AXES, AxisRange, Scale, with_range
 from howlate.model.bins import Tail, TimeBlocks
 from howlate.words.say import text_of

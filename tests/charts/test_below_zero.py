@@ -12,10 +12,10 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from charts.packed import unpack
 from howlate.charts import Figure, Panel, Subject, all_charts
 from howlate.charts.histogram import FINEST, NATIVE, edge, merge, place_of
 from howlate.document.histogram import sheet
-from howlate.figures.data import unpack
 from howlate.figures.scale import Axes, AxisRange, Scale, spread
 from howlate.model.bins import CellBins, ColumnBins
 from howlate.model.summary import CellSummary

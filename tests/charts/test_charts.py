@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from charts.packed import unpack
 from howlate.charts import Figure, Subject, all_charts
 from howlate.charts.achieved import LINES, POINTS, draw, gather, thin
 from howlate.charts.course import block_numbers, largest_of
 from howlate.charts.histogram import FINEST, NATIVE, edge, merge, place_of
 from howlate.charts.tail import thin as thin_tail
 from howlate.figures import overview
-from howlate.figures.data import pack, unpack
+from howlate.figures.data import pack
 from howlate.figures.frame import frame
 from howlate.figures.scale import Axes, AxisRange
 from howlate.model.bins import CellBins, LoadCourse

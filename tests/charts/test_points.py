@@ -5,8 +5,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from charts.packed import unpack
 from howlate.charts import Figure, Subject, all_charts
-from howlate.figures.data import unpack
 from howlate.figures.frame import frame
 from howlate.figures.points import version_of
 from howlate.words.say import text_of

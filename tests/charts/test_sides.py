@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from charts.packed import unpack
 from howlate.charts import Figure, Subject, all_charts
 from howlate.document.axes import parse_axes
 from howlate.document.side_charts import side_charts, side_subjects
 from howlate.figures.bars import equal_bins
-from howlate.figures.data import unpack
 from howlate.figures.frame import frame
 from howlate.model.bins import CellBins, ColumnBins, Histogram
 from howlate.model.loaded import RunContent

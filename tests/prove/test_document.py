@@ -8,10 +8,10 @@ from itertools import pairwise, takewhile
 import pytest
 from rich.console import Console
 
+from charts.packed import unpack
 from howlate.document.document import Document
 from howlate.document.document_terminal import print_document
 from howlate.document.html import page
-from howlate.figures.data import unpack
 from howlate.figures.strip import plain
 from howlate.prove.chart import draw
 from howlate.prove.claim import claim_of

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from charts.packed import unpack
 from howlate.charts import Figure
 from howlate.document.html import render
 from howlate.document.pictures import figures_of
-from howlate.figures.data import unpack
 from howlate.model.loaded import RunContent
 from howlate.published.as_published import published_figures
 from howlate.published.load import find_reference

@@ -1,14 +1,11 @@
 """What of ours stands beside a published figure."""
 
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from howlate.model.decode import parse_toml
-from howlate.published.counterparts import look_up, printed_lines, published, value_in
-from howlate.published.decode import decode_reference
+from howlate.published.counterparts import look_up, printed_lines, value_in
 from howlate.published.load import find_reference, references
 from howlate.published.reference import PREEMPTION, PublishedRow, PublishedTable
 
@@ -52,56 +49,6 @@ def test_fields_are_found_and_converted(field: str, unit: str, value: float | No
     assert value_in(CELL, field, unit) == (pytest.approx(value, rel=1e-12) if value is not None else None)
     if unit in ("", "ns"):
         assert look_up(CELL, field) == value
-
-
-TEXT = """
-schema = 1
-study = "s"
-title = "t"
-document = "d"
-language = "de"
-[[table]]
-id = "one"
-title = "t"
-place = "p"
-kind = "listing"
-[[table.column]]
-name = "Min"
-unit = "ns"
-field = "columns.{column}.min"
-[[table.column]]
-name = "Max"
-unit = "us"
-field = "columns.{column}.max"
-[[table.row]]
-label = "cs1"
-column = "cs1_ns"
-values = { Min = { value = 684.00, mark = "text" } }
-[[table.row]]
-label = "latency"
-column = "latency_ns"
-values = { Max = { value = 28101.0, mark = "text" } }
-[[table]]
-id = "again"
-title = "t"
-place = "q"
-kind = "text"
-[[table.column]]
-name = "Min"
-unit = "ns"
-field = "columns.cs1_ns.min"
-[[table.row]]
-label = "cs1"
-values = { Min = { value = 700, mark = "text", about = true } }
-"""
-
-
-def test_each_figure_once_by_our_field() -> None:
-    found = published(decode_reference(parse_toml(TEXT, "s.toml", Decimal)), CELL)
-    assert {field: (one.table.id, one.figure.printed, one.ours(CELL)) for field, one in found.items()} == {
-        "columns.cs1_ns.min": ("one", "684.00", 684.0),
-        "columns.latency_ns.max": ("one", "28101.0", 28101.026),
-    }
 
 
 def test_the_rows_of_a_published_table_stand_beside_a_table_of_ours() -> None:

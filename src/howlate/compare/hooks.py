@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from howlate.rooms import later, modules_in
-
-if TYPE_CHECKING:
-    pass
-
 
 modules_of_results = modules_in("howlate.compare")
 """For words/rooms.py: the modules here whose texts are translated."""

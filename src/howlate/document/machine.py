@@ -90,11 +90,6 @@ def place(run: Run) -> str:
     return " · ".join(w for w in (target, *words) if w)
 
 
-def places(runs: Sequence[RunContent]) -> list[str]:
-    """The machines of these runs, each once."""
-    return list(dict.fromkeys(place(content.run) for content in runs))
-
-
 def hardware(runs: Sequence[RunContent]) -> int:
     """How many machines these runs were measured on: kernels of one machine are one."""
     found = set()

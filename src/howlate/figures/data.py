@@ -23,7 +23,7 @@ DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 
 def pack(values: Iterable[int]) -> str:
-    """Integers as text; `unpack` is the inverse."""
+    """Integers as text."""
     out: list[str] = []
     for before, value in pairwise([0, *values]):
         step = value - before
@@ -33,18 +33,3 @@ def pack(values: Iterable[int]) -> str:
             rest >>= 5
         out.append(DIGITS[rest])
     return "".join(out)
-
-
-def unpack(text: str) -> list[int]:
-    """The inverse of `pack`."""
-    values: list[int] = []
-    value = rest = shift = 0
-    for char in text:
-        digit = DIGITS.index(char)
-        rest |= (digit & 31) << shift
-        shift += 5
-        if digit < 32:
-            value += -(rest >> 1) if rest & 1 else rest >> 1
-            values.append(value)
-            rest = shift = 0
-    return values

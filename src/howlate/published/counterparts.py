@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from howlate.published.reference import (
     PREEMPTION,
     UNITS,
-    PublishedColumn,
     PublishedFigure,
     PublishedRow,
     PublishedTable,
@@ -21,39 +19,6 @@ from howlate.sides.printed_figures import PrintedFigure, PrintedLine
 
 OF_TIME = ("min", "mean", "max", "stddev")
 """Statistics of a column that are in the column's own unit."""
-
-
-@dataclass(frozen=True)
-class Published:
-    """A figure with its place in the document."""
-
-    table: PublishedTable
-    row: PublishedRow
-    column: PublishedColumn
-    figure: PublishedFigure
-
-    @property
-    def field(self) -> str:
-        """Our field for the same quantity, such as columns.latency_ns.max."""
-        return self.column.field_of(self.row)
-
-    def ours(self, cell: Mapping[str, Any]) -> float | None:
-        """The cell's own value in the published unit; None if it has none."""
-        return value_in(cell, self.field, self.column.unit)
-
-
-def published(reference: Reference, cell: Mapping[str, Any], preemption: str = "") -> dict[str, Published]:
-    """All figures that correspond to a cell, by our field. A figure that is printed several times is taken
-    once, from the first table that has it."""
-    figures: dict[str, Published] = {}
-    for table in reference.tables:
-        for row in table.rows_for(cell, preemption):
-            for column in table.columns:
-                figure = row.values.get(column.name)
-                if figure is not None and figure.number is not None and column.field:
-                    one = Published(table, row, column, figure)
-                    figures.setdefault(one.field, one)
-    return figures
 
 
 def look_up(cell: Mapping[str, Any], field: str) -> float | None:

@@ -253,11 +253,6 @@ def is_grouped(run: Run | None, groups: Sequence[Group]) -> bool:
     return (run is not None and run.virtual) or any(group.planned > 1 for group in groups)
 
 
-def repetitions(run: Run | None, count: int = 2) -> str:
-    word = "seed" if run is not None and run.virtual else "repetition"
-    return word if count == 1 else f"{word}s"
-
-
 def groups_json(summaries: Sequence[CellSummary], run: Run | None) -> dict[str, Any]:
     """The part of `show --json` besides the cells."""
     value: dict[str, Any] = {"groups": [group.to_json() for group in groups_of(summaries, run)]}
