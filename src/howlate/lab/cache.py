@@ -209,6 +209,15 @@ def read_sealed_json(path: Path, say: _Say, again: str, most: int = MOST_ENTRY) 
         return None
 
 
+def read_instants(path: Path, members: str, say: _Say, again: str) -> dict[str, float]:
+    """Seconds since 1970 by name, of a member of such a file; none where it is missing or something else."""
+    stored = read_sealed_json(path, say, again)
+    try:
+        return {str(name): float(at) for name, at in stored[members].items()} if stored else {}
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return {}
+
+
 def write_sealed_json(path: Path, value: object) -> None:
     """A seal, a newline, JSON."""
     write_sealed(path, json.dumps(value).encode("ascii"))

@@ -126,18 +126,6 @@ class KnobKind:
 
 
 @dataclass(frozen=True)
-class InjectionKind:
-    """A delay that is made on purpose (`cyclic --inject`)."""
-
-    name: str
-    summary: str = ""
-    module: str = ""
-    """The module that makes it; "" if the probe does."""
-    available: bool = True
-    reason: str = ""
-
-
-@dataclass(frozen=True)
 class Capabilities:
     """Everything that the probe there can do."""
 
@@ -149,7 +137,6 @@ class Capabilities:
     common: tuple[Parameter, ...] = ()
     load_common: tuple[Parameter, ...] = ()
     """Options of every load."""
-    injections: tuple[InjectionKind, ...] = ()
 
     def takes(self, test: str, name: str) -> bool:
         """Whether the test of that name exists and has such an option."""

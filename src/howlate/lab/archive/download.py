@@ -64,8 +64,7 @@ def _opener(patience: _Patience) -> urllib.request.OpenerDirector:
     for handler in (
         urllib.request.ProxyHandler(),
         urllib.request.UnknownHandler(),
-        _HttpHandler(patience),
-        _HttpsHandler(patience),
+        _WebHandler(patience),
         urllib.request.FileHandler(),
         urllib.request.HTTPDefaultErrorHandler(),
         urllib.request.HTTPRedirectHandler(),
@@ -121,28 +120,21 @@ def _patient(connection: http.client.HTTPConnection, patience: _Patience) -> htt
     return connection
 
 
-class _HttpHandler(urllib.request.HTTPHandler):
+class _WebHandler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
     def __init__(self, patience: _Patience) -> None:
         super().__init__()
         self._patience = patience
 
     def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        def made(*args: Any, **more: Any) -> http.client.HTTPConnection:
-            return _patient(http.client.HTTPConnection(*args, **more), self._patience)
-
-        return self.do_open(made, req)
-
-
-class _HttpsHandler(urllib.request.HTTPSHandler):
-    def __init__(self, patience: _Patience) -> None:
-        super().__init__()
-        self._patience = patience
+        return self._opened(req, http.client.HTTPConnection)
 
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        def made(*args: Any, **more: Any) -> http.client.HTTPConnection:
-            return _patient(http.client.HTTPSConnection(*args, **more), self._patience)
+        return self._opened(req, http.client.HTTPSConnection)
 
-        return self.do_open(made, req)
+    def _opened(
+        self, req: urllib.request.Request, kind: type[http.client.HTTPConnection]
+    ) -> http.client.HTTPResponse:
+        return self.do_open(lambda *args, **more: _patient(kind(*args, **more), self._patience), req)
 
 
 def _copied(answer: Any, out: IO[bytes], address: str, most: int) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from howlate.lab.archive.packages import Package, Say, silent
-from howlate.lab.cache import locked, read_sealed_json, storing, write_sealed_json
+from howlate.lab.cache import locked, read_instants, storing, write_sealed_json
 
 FILE = "gone.json"
 FORGOTTEN_S = 7 * 24 * 3600.0
@@ -61,9 +61,5 @@ def is_gone(kernel: MadeOfPackages, gone: frozenset[str]) -> bool:
 
 def _read(file: Path, say: Say) -> dict[str, float]:
     """A damaged record is forgotten, which costs one failing request."""
-    stored = read_sealed_json(file, say, "the archive is asked again for what it did not have")
-    try:
-        packages = stored["packages"] if stored else {}
-        return {str(key): float(at) for key, at in packages.items() if time.time() - float(at) < FORGOTTEN_S}
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return {}
+    known = read_instants(file, "packages", say, "the archive is asked again for what it did not have")
+    return {key: at for key, at in known.items() if time.time() - at < FORGOTTEN_S}

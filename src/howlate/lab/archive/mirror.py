@@ -39,7 +39,7 @@ from howlate.lab.archive.packages import (
     wanted_architectures,
 )
 from howlate.lab.archive.signature import verified
-from howlate.lab.cache import locked, make_folder, read_sealed_json, storing, write_sealed_json
+from howlate.lab.cache import locked, make_folder, read_instants, storing, write_sealed_json
 from howlate.lab.problems import OTHER_MIRROR, UNUSABLE
 
 MOST_SIGNED = 4 << 20
@@ -216,22 +216,15 @@ class SeenDates:
     def newest(self, base: str, made: float) -> float:
         """The newest date of this place, this one included; it is kept."""
         with locked(self.file):
-            dates = self._read()
+            again = "older lists of a mirror are not noticed this time"
+            dates = read_instants(self.file, "dates", self.say, again)
+            dates = {place: date for place, date in dates.items() if 0 <= date < _LAST_DATE}
             name = f"{base} {self.keyring}"
             newest = max(made, dates.get(name, made))
             if newest != dates.get(name):
                 with storing(self.file):
                     write_sealed_json(self.file, {"schema": 1, "dates": {**dates, name: newest}})
         return newest
-
-    def _read(self) -> dict[str, float]:
-        """Nothing if the file is missing or damaged, as in a new cache."""
-        stored = read_sealed_json(self.file, self.say, "older lists of a mirror are not noticed this time")
-        try:
-            dates = stored["dates"] if stored else {}
-            return {str(name): float(date) for name, date in dates.items() if 0 <= float(date) < _LAST_DATE}
-        except (KeyError, TypeError, ValueError, AttributeError):
-            return {}
 
 
 @dataclass(frozen=True)
