@@ -27,7 +27,6 @@ FOLDED = {**LEVEL_NAMES, "unknown": N_("could not be found out")}
 
 def sheet(findings: Sequence[Finding], *, levels: bool = False, kind: str = "findings") -> Sheet:
     """One row for each finding, with its level if `levels`."""
-
     fields: list[tuple[str, str, list[str]]] = [
         ("about", "", [", ".join(finding.machines) for finding in findings]),
         ("level", "", [_(LEVEL_NAMES[finding.level]) if levels else "" for finding in findings]),
