@@ -90,10 +90,11 @@ def scatter_of(values: Int64s) -> Scatter | None:
     groups: dict[tuple[int, int], list[int]] = {}
     for index, value in enumerate(values.tolist()):
         if value <= where.knee_ns:
-            row = (value - where.low_ns) * where.linear // where.span_ns
+            row = (value - where.low_ns) * where.linear // (where.knee_ns - where.low_ns + 1)
         else:
             beyond = where.rows - where.linear
-            share = math.log(value / where.from_ns) / math.log(where.high_ns / where.from_ns)
+            from_ns = max(where.knee_ns, 1)
+            share = math.log(value / from_ns) / math.log(where.high_ns / from_ns)
             row = where.linear + max(0, min(beyond - 1, math.floor(share * beyond)))
         groups.setdefault((index // where.per_column, row), []).append(value)
     keys = sorted(groups)

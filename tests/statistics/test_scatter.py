@@ -5,7 +5,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from howlate.statistics.bins.scatter import BEYOND, COLUMNS, LINEAR, grid
+from howlate.statistics.bins.scatter import BEYOND, COLUMNS, LINEAR, grid, row_of
 from howlate.statistics.describe import ValueCounts
 
 
@@ -16,7 +16,7 @@ def test_every_value_has_a_row_and_every_index_a_column(values: list[int], indic
     assert where is not None
     assert (indices - 1) // where.per_column < where.columns <= COLUMNS
     assert where.rows <= LINEAR + BEYOND
-    rows = "[" + ", ".join(f"({where.row(f'{v}::BIGINT')})::BIGINT" for v in sorted(set(values))) + "]"
+    rows = "[" + ", ".join(f"({row_of(where, f'{v}::BIGINT')})::BIGINT" for v in sorted(set(values))) + "]"
     found = duckdb.execute(f"SELECT {rows}").fetchall()[0][0]
     assert found == sorted(found)
     assert found[0] == 0 and max(found) < where.rows
@@ -27,7 +27,11 @@ def test_bands_of_a_clock_of_24_mhz_lie_in_rows_of_their_own() -> None:
     bands = np.repeat([round(1_300 + step * 41.667) for step in range(89)], 100)
     where = grid(ValueCounts.of(np.concatenate([bands, [10**7, 2 * 10**7]])), len(bands) + 2)
     assert where is not None
-    rows = {(int(v) - where.low_ns) * where.linear // where.span_ns for v in bands if v <= where.knee_ns}
+    rows = {
+        (int(v) - where.low_ns) * where.linear // (where.knee_ns - where.low_ns + 1)
+        for v in bands
+        if v <= where.knee_ns
+    }
     assert len(rows) == len({int(v) for v in bands if v <= where.knee_ns})
 
 
@@ -48,9 +52,11 @@ def test_linear_rows_are_exact_quotients(values: list[int]) -> None:
     where = grid(ValueCounts.of(values), 1)
     assert where is not None
     low = [value for value in values if value <= where.knee_ns]
-    rows = "[" + ", ".join(f"({where.row(f'{value}::BIGINT')})::BIGINT" for value in low) + "]"
+    rows = "[" + ", ".join(f"({row_of(where, f'{value}::BIGINT')})::BIGINT" for value in low) + "]"
     found = duckdb.execute(f"SELECT {rows}").fetchall()[0][0]
-    assert found == [(value - where.low_ns) * where.linear // where.span_ns for value in low]
+    assert found == [
+        (value - where.low_ns) * where.linear // (where.knee_ns - where.low_ns + 1) for value in low
+    ]
 
 
 def test_values_below_zero_have_no_logarithm() -> None:
@@ -68,7 +74,7 @@ def test_rare_values_of_both_signs_have_rows_too(rare: list[int]) -> None:
     where = grid(ValueCounts.of([-660, -600] * 500 + rare), 1_005)
     assert where is not None
     values = sorted({-660, -600, *rare})
-    rows = "[" + ", ".join(f"({where.row(f'{v}::BIGINT')})::BIGINT" for v in values) + "]"
+    rows = "[" + ", ".join(f"({row_of(where, f'{v}::BIGINT')})::BIGINT" for v in values) + "]"
     found = duckdb.execute(f"SELECT {rows}").fetchall()[0][0]
     assert found == sorted(found) and found[0] == 0 and max(found) < where.rows
     assert where.rows == where.linear or where.knee_ns >= 0

@@ -101,14 +101,8 @@ class LoadCourse:
 
 
 @dataclass(frozen=True)
-class Scatter:
-    """Values against their index, counted on a grid, so that a million points take as little space as a
-    thousand.
-
-    The rows of a grid begin at `low_ns`: the first `linear` rows have equal height up to `knee_ns`
-    (inclusive), where nearly all values are, so that bands can be told apart; the others have equal ratios
-    from there to `high_ns`. Nothing lies outside: the counts sum to n. Threads overlap.
-    """
+class Grid:
+    """The positions of rows and columns."""
 
     per_column: Count
     """The number of indices in a column of the grid, which begins at index 0."""
@@ -118,6 +112,18 @@ class Scatter:
     low_ns: Int64
     knee_ns: Int64
     high_ns: Int64
+
+
+@dataclass(frozen=True)
+class Scatter(Grid):
+    """Values against their index, counted on a grid, so that a million points take as little space as a
+    thousand.
+
+    The rows of a grid begin at `low_ns`: the first `linear` rows have equal height up to `knee_ns`
+    (inclusive), where nearly all values are, so that bands can be told apart; the others have equal ratios
+    from there to `high_ns`. Nothing lies outside: the counts sum to n. Threads overlap.
+    """
+
     cells: tuple[Int64, ...]
     """column * rows + row of the cells that contain a value, increasing."""
     counts: tuple[Count, ...]

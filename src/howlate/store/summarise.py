@@ -28,7 +28,7 @@ from howlate.model.summary import (
 from howlate.model.tail import TailSummary
 from howlate.statistics.bins.drawn import BlockBins, block_width_ns, tail, time_blocks
 from howlate.statistics.bins.histogram import histogram, shift_of
-from howlate.statistics.bins.scatter import Filled, grid, scatter
+from howlate.statistics.bins.scatter import Filled, grid, row_of, scatter
 from howlate.statistics.deadline import with_clusters
 from howlate.statistics.describe import Int64s, ValueCounts, at_rank, exceedances
 from howlate.statistics.peaks import MOST_PEAKS, Peaks
@@ -362,7 +362,7 @@ class _Samples:
         where = grid(counts, 0 if last is None else last + 1)
         width = block_width_ns(1 if ended is None else ended + 1)
         block = "0" if time is None else f"({time} // {width})"
-        place, row = ("0", "0") if where is None else (f"({index} // {where.per_column})", where.row("v"))
+        place, row = ("0", "0") if where is None else (f"({index} // {where.per_column})", row_of(where, "v"))
         self.database.register(VALUES, {"v": counts.values})
         groups = self._whole(
             f"""WITH known AS MATERIALIZED (

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from howlate.model.bins import Scatter
+from howlate.model.bins import Grid, Scatter
 from howlate.statistics.describe import Int64s, ValueCounts, at_rank
 
 COLUMNS = 400
@@ -24,40 +24,21 @@ _NEAR = 4
 """A maximum within this many spans of the body needs no second scale."""
 
 
-@dataclass(frozen=True)
-class Grid:
-    """The positions of rows and columns."""
-
-    per_column: int
-    columns: int
-    rows: int
-    linear: int
-    low_ns: int
-    knee_ns: int
-    high_ns: int
-
-    @property
-    def span_ns(self) -> int:
-        """How many integers the linear rows share."""
-        return self.knee_ns - self.low_ns + 1
-
-    @property
-    def from_ns(self) -> int:
-        """The start of the logarithm: at the knee, or at 1 if the knee is not above it."""
-        return max(self.knee_ns, 1)
-
-    def row(self, value: str) -> str:
-        """The row of a value, as SQL."""
-        fits = self.span_ns * self.linear < 2**63
-        wide = "BIGINT" if fits else "HUGEINT"  # ten times as slow
-        linear = f"(({value}) - ({self.low_ns}))::{wide} * {self.linear} // {self.span_ns}"
-        beyond = self.rows - self.linear
-        if not beyond:
-            return linear
-        ratio = self.high_ns / self.from_ns
-        share = f"ln(({value})::DOUBLE / {self.from_ns}) / ln({ratio!r}::DOUBLE)"
-        bent = f"{self.linear} + greatest(0, least({beyond - 1}, floor({share} * {beyond})))::INTEGER"
-        return f"CASE WHEN ({value}) <= {self.knee_ns} THEN {linear} ELSE {bent} END"
+def row_of(grid: Grid, value: str) -> str:
+    """The row of a value, as SQL."""
+    span_ns = grid.knee_ns - grid.low_ns + 1
+    """How many integers the linear rows share."""
+    from_ns = max(grid.knee_ns, 1)
+    """The start of the logarithm: at the knee, or at 1 if the knee is not above it."""
+    wide = "BIGINT" if span_ns * grid.linear < 2**63 else "HUGEINT"  # ten times as slow
+    linear = f"(({value}) - ({grid.low_ns}))::{wide} * {grid.linear} // {span_ns}"
+    beyond = grid.rows - grid.linear
+    if not beyond:
+        return linear
+    ratio = grid.high_ns / from_ns
+    share = f"ln(({value})::DOUBLE / {from_ns}) / ln({ratio!r}::DOUBLE)"
+    bent = f"{grid.linear} + greatest(0, least({beyond - 1}, floor({share} * {beyond})))::INTEGER"
+    return f"CASE WHEN ({value}) <= {grid.knee_ns} THEN {linear} ELSE {bent} END"
 
 
 def grid(counts: ValueCounts, indices: int) -> Grid | None:
