@@ -120,7 +120,7 @@ def left_out(
 ) -> Listed:
     """How many samples there are, and what a panel does not show of them: those outside the axis, and bars cut off
     above it."""
-    total = total_of(binned) + within.beyond + within.below
+    total = sum(binned.counts) + within.beyond + within.below
     texts: list[Text] = [Listed((grouped(total), things), " ")]
     if within.beyond:
         count, edge = grouped(within.beyond), time_text(x.high)
@@ -137,10 +137,6 @@ def left_out(
             Caption("bars cut off at {top}: {bars}, up to {most}", bars=len(over), top=top, most=most)
         )
     return Listed(tuple(texts), "; ")
-
-
-def total_of(histogram: Histogram) -> int:
-    return sum(histogram.counts)
 
 
 def most_in_a_bar(histograms: Sequence[Histogram]) -> int:

@@ -389,7 +389,7 @@ class CellSummary:
             **({} if self.known.complete else {"known": self.known.to_json()}),
             **({"answers": list(self.answers)} if self.answers is not None else {}),
             **({"failed_checks": self.failed_checks} if self.failed_checks else {}),
-            **({"by_column": each} if (each := _each_json(self.by_column)) else {}),
+            **({"by_column": {n: c.to_json() for n, c in self.by_column.items()}} if self.by_column else {}),
         }
 
     @classmethod
@@ -432,10 +432,6 @@ def latest_of(judged: Sequence[str], columns: Mapping[str, ColumnSummary]) -> st
 
 def _known(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
-
-
-def _each_json(by_column: Mapping[str, JudgedColumn]) -> dict[str, Any]:
-    return {name: column.to_json() for name, column in by_column.items()}
 
 
 def _with_older_misses(cell: CellSummary) -> CellSummary:

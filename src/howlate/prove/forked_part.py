@@ -182,16 +182,14 @@ class ForkedPart:
         """Two releases that are drawn: one machine until the first? Kept with the probes, counted from the part's
         beginning."""
         begin_ns, kept = self.window.first_ns, self.kept.pair
-        if kept is None or not self._holds_one_of(begin_ns + kept.first_ns, begin_ns + kept.later_ns):
+        ends_ns = () if kept is None else (begin_ns + kept.first_ns, begin_ns + kept.later_ns)
+        if kept is None or not any(map(self.window.holds, ends_ns)):
             first_ns, later_ns, before_ns = self._drawn_pair()
             instants_ns = self._instant_ns(first_ns), self._instant_ns(later_ns)
             words = unexplained(self.fork(), self.symbols(), *instants_ns, before_ns)
             kept = self.kept.pair = ComparedPair(first_ns - begin_ns, later_ns - begin_ns, before_ns, words)
             self.kept.write()
         return replace(kept, first_ns=begin_ns + kept.first_ns, later_ns=begin_ns + kept.later_ns)
-
-    def _holds_one_of(self, *instants_ns: int) -> bool:
-        return any(map(self.window.holds, instants_ns))
 
     def _drawn_pair(self) -> tuple[int, int, int]:
         """Two instants with no tick in between, because a guest that has one there sorts its timers in another order;

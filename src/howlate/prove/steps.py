@@ -13,7 +13,7 @@ from pathlib import Path
 
 from howlate.errors import TargetError, UsageError
 from howlate.lab.archive.packages import Archive, PackageVersion
-from howlate.lab.kernels.catalogue import AvailableKernel, available, choose, newest, versions
+from howlate.lab.kernels.catalogue import available, choose, newest, versions
 from howlate.lab.kernels.label import Label
 from howlate.lab.problems import UNUSABLE
 from howlate.prove.bisection import Step
@@ -73,7 +73,10 @@ def _versions(first: Label, last: Label, archive: Archive) -> list[Step]:
     some = versions(every) if first.version or last.version else newest(every)
     low, high = sorted(PackageVersion(end.version) for end in ends)
     between = [each for each in some if low <= PackageVersion(each.version) <= high]
-    between = sorted({each.version: each for each in [*between, *ends]}.values(), key=_version)
+    between = sorted(
+        {each.version: each for each in [*between, *ends]}.values(),
+        key=lambda each: PackageVersion(each.version),
+    )
     if ends[0] is not between[0]:
         between.reverse()
     names = [replace(each.pinned, parameters=first.parameters) for each in between]
@@ -83,10 +86,6 @@ def _versions(first: Label, last: Label, archive: Archive) -> list[Step]:
         )
         for number, (label, each) in enumerate(zip(names, between, strict=True))
     ]
-
-
-def _version(kernel: AvailableKernel) -> PackageVersion:
-    return PackageVersion(kernel.version)
 
 
 def of_revisions(path: Path) -> list[Step]:

@@ -55,7 +55,8 @@ def decode_reference(read: Table) -> Reference:
         replace(_table(t, shared, settings), settings=settings) for t in read.tables("table", required=True)
     )
     modes = _modes(read.table("modes"), tables)
-    tables = tuple(replace(table, rows=_in_modes(table.rows, modes)) for table in tables)
+    rows = ([replace(row, mode=modes.get(row.label, "")) for row in table.rows] for table in tables)
+    tables = tuple(replace(table, rows=tuple(its)) for table, its in zip(tables, rows, strict=True))
     reference = Reference(
         study=_slug(read, "study"),
         title=read.text("title"),
@@ -82,10 +83,6 @@ def _modes(read: Table, tables: Sequence[PublishedTable]) -> Mapping[str, str]:
     for label in read.values:
         _known(read, label, labels, "row of the document")
     return {label: _one_of(read, label, MODES, "mode") for label in read.values}
-
-
-def _in_modes(rows: tuple[PublishedRow, ...], modes: Mapping[str, str]) -> tuple[PublishedRow, ...]:
-    return tuple(replace(row, mode=modes.get(row.label, "")) for row in rows)
 
 
 def _check_same(row: PublishedRow, read: Table, reference: Reference) -> None:

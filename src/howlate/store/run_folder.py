@@ -235,11 +235,8 @@ class RunFolder:
                 raise DamagedError(NO_SUMMARY(cell=part, hint=measure_again(part)))
             write_checksums(part, self._token)
             rename_folder(part, whole)
-        self._note_finished(cell_id)
-        return whole
-
-    def _note_finished(self, cell_id: str) -> None:
         write_text(self.path / FINISHED, "".join(f"{line}\n" for line in [*self._noted(), cell_id]))
+        return whole
 
     def _noted(self) -> list[str]:
         path = self.path / FINISHED

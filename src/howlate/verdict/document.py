@@ -30,7 +30,7 @@ from howlate.verdict.promise_facts import each_cpu
 from howlate.verdict.promise_sentence import no_verdict, run_sentence, sentence
 from howlate.verdict.row_statements import answers, remaining, standing_in_the_way, statements
 from howlate.verdict.ruling import Ruling, Verdict
-from howlate.verdict.whole import no_pass, outcome_of
+from howlate.verdict.whole import NO_PASS, lacking, outcome_of
 from howlate.words.caption import Caption
 from howlate.words.language import _
 from howlate.words.printable import printable, without_controls
@@ -56,7 +56,7 @@ def opening(verdicts: Sequence[Verdict], content: RunContent | None = None) -> t
     missing = () if content is None else missing_of(content)
     first = tuple(run_sentence(verdicts))
     if content is not None and missing and outcome_of(verdicts) is Ruling.PASS:
-        first = (no_pass(content),)
+        first = (NO_PASS(count=lacking(content)),)
     return (*first, *missing, *beside(verdicts, content))
 
 

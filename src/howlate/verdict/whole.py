@@ -8,7 +8,7 @@ from howlate.errors import ExitCode
 from howlate.model.loaded import RunContent
 from howlate.verdict.judge import stated
 from howlate.verdict.ruling import Ruling, Verdict, worst
-from howlate.words.statement import Statement, message
+from howlate.words.statement import message
 
 NO_PASS = message(
     "missing.no-pass",
@@ -17,10 +17,6 @@ NO_PASS = message(
     by="count",
 )
 EXIT_CODES = {"PASS": ExitCode.DONE, "FAIL": ExitCode.FAILED, "INCONCLUSIVE": ExitCode.INCONCLUSIVE}
-
-
-def no_pass(content: RunContent) -> Statement:
-    return NO_PASS(count=lacking(content))
 
 
 def lacking(content: RunContent) -> int:

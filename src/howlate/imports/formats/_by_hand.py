@@ -110,7 +110,7 @@ def planned(streams: Sequence[Recorded], given: Mapping[str, str]) -> tuple[Run,
     """The run of these streams, and which of them is which cell. `given`: labels of the caller's."""
     streams = _in_order(streams)
     _one_machine(streams)
-    _labels_are_free(given, streams)
+    labels_are_free(given, {name for stream in streams for name in stream.parameters})
     tests = list(dict.fromkeys(stream.header.test for stream in streams))
     parts = [_part(test, [stream for stream in streams if stream.header.test == test]) for test in tests]
     facts, warnings = _facts(streams)
@@ -161,10 +161,6 @@ def _one_machine(streams: Sequence[Recorded]) -> None:
             was, is_now = first.facts.get(key), stream.facts.get(key)
             if was != is_now:
                 raise other_machine(stream.path, what, is_now, first.path, was)
-
-
-def _labels_are_free(given: Mapping[str, str], streams: Sequence[Recorded]) -> None:
-    labels_are_free(given, {name for stream in streams for name in stream.parameters})
 
 
 def labels_are_free(given: Mapping[str, str], parameters: Iterable[str]) -> None:

@@ -141,15 +141,11 @@ def measured(stage: FirstStage, target: Target, session: Session, measure: Measu
     tally = measure(stage.planned_run, session)
     advised = _advised(stage, session, tally)
     together = advised.advice.helping
-    if not _worth_together(together, virtual=stage.planned_run.run.virtual):
+    if len(together) <= (1 if stage.planned_run.run.virtual else 0):
         return advised
     prepared = _prepared(stage.request, stage.flips, target, together)
     session = begin(prepared, session.folder.path, more_points=True)
     return _advised(stage, session, measure(prepared, session))
-
-
-def _worth_together(together: Sequence[Flip], *, virtual: bool) -> bool:
-    return len(together) > (1 if virtual else 0)
 
 
 def _advised(stage: FirstStage, session: Session, tally: Tally) -> Advised:
