@@ -160,7 +160,7 @@ def test_an_old_package_is_unpacked_to_what_the_lab_needs(place: Place) -> None:
     assert (kernel.name, kernel.release, str(kernel.pinned)) == ("6.1", "6.1.0-56-amd64", "6.1=6.1.56-1")
     assert kernel.config == {"CONFIG_PREEMPT_VOLUNTARY": "y", "CONFIG_PREEMPT_DYNAMIC": "y"}
     assert kernel.modes is not None and kernel.modes.choices == ("none", "voluntary", "full")
-    assert kernel.system_map is not None and kernel.system_map.read_bytes() == b"0 T start\n"
+    assert kernel.vmlinuz.with_name("System.map").read_bytes() == b"0 T start\n"
     assert [p.name for p in kernel.module_files("ext4")] == [
         "mbcache.ko",
         "jbd2.ko",

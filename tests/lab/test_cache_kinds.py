@@ -30,7 +30,7 @@ from howlate.lab.guests.machine import Machine
 from howlate.lab.guests.snapshot import Snapshots, write_record
 from howlate.lab.kernels import catalogue as kernels
 from howlate.lab.kernels import headers
-from howlate.lab.kernels.kernel import Kernel
+from howlate.lab.kernels.kernel import SYSTEM_MAP, Kernel
 from howlate.lab.kernels.label import Label
 from howlate.lab.results import Results
 from howlate.prove.kept_probes import KeptProbes
@@ -112,8 +112,8 @@ class Uses:
     def kernels(self, number: int) -> object:
         kernel = self._kernel(number)
         files = [kernel.vmlinuz, *kernel.module_files("ext4")]
-        assert kernel.system_map is not None
-        return kernel.config, kernel.system_map.read_bytes(), [path.read_bytes() for path in files]
+        system_map = kernel.vmlinuz.with_name(SYSTEM_MAP).read_bytes()
+        return kernel.config, system_map, [path.read_bytes() for path in files]
 
     def headers(self, number: int) -> object:
         headers._checked.clear()

@@ -69,9 +69,6 @@ class QuantileInterval:
     independent: Count
     """How many independent samples tell as much as those of the cell."""
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class ColumnSummary:

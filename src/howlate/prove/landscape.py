@@ -281,10 +281,6 @@ class Search:
         above = [s for s in self.stretches() if s.bound_ns > aim_ns or s.is_unlike]
         return sorted(above, key=lambda stretch: (-stretch.bound_ns, stretch.first_ns))
 
-    def uncovered(self) -> list[Unprobed]:
-        """Open, and too short to be divided."""
-        return [stretch for stretch in self.open_stretches() if not stretch.is_divisible]
-
     def propose(self, most: int = 1) -> list[int]:
         """Up to `most` instants for the next probes; none where the search is over or waits for answers."""
         if self.refuted:

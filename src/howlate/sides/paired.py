@@ -38,10 +38,6 @@ class RatioInterval:
         high = 1 / self.low if self.low else math.inf
         return RatioInterval(1 / self.ratio, 1 / self.high, high, self.confidence, self.pairs)
 
-    @property
-    def half_width(self) -> float:
-        return (self.high - self.low) / 2
-
 
 def signed_rank_tails(n: int) -> Reals:
     """P(W <= w) of the signed-rank statistic for w = 0 .. n(n+1)/2, each of the 2^n sign patterns as likely.

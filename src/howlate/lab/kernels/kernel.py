@@ -37,7 +37,6 @@ class Kernel:
     vmlinuz_sha256: str
     config_path: Path | None = None
     """None if the archive no longer has its config, or a kernel of the user's own has no config file."""
-    system_map: Path | None = None
     modules_path: Path | None = None
     package: str = ""
     version: str = ""
@@ -140,7 +139,6 @@ class Kernel:
                 vmlinuz=folder / VMLINUZ,
                 vmlinuz_sha256=values["vmlinuz_sha256"],
                 config_path=there(CONFIG),
-                system_map=there(SYSTEM_MAP),
                 modules_path=there(MODULES),
                 package=values["package"],
                 version=values["version"],
