@@ -238,6 +238,6 @@ def _cell(column: Column, cell: SheetCell, row: Row | None) -> str:
     if column.words:
         title = f' title="{escaped(cell.why, quote=True)}"' if cell.why else ""
         return f'<td class="text"{title}{heading}>{text}</td>'
-    flags = (("first", column.apart), ("strong", cell.strong), ("zero", cell.zero))
+    flags = (("first", column.apart), ("strong", cell.strong), ("zero", cell.value == 0 and cell.text == "0"))
     css = " ".join(["n", *(name for name, wanted in flags if wanted)])
     return f'<td class="{css}"{heading} data-of="{escaped(column.key)}">{text}</td>'

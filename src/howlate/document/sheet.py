@@ -44,11 +44,6 @@ class SheetCell:
     why: str = ""
     """A sentence about this cell alone."""
 
-    @property
-    def zero(self) -> bool:
-        """A count of zero, which the page shows faintly."""
-        return self.value == 0 and self.text == "0"
-
 
 @dataclass(frozen=True)
 class Column:

@@ -80,10 +80,6 @@ class _RunFiles:
     cells: tuple[str, ...]
     newest_ns: int
 
-    @property
-    def settled(self) -> bool:
-        return time.time_ns() - self.newest_ns > SETTLED_NS
-
 
 @dataclass
 class _RunsRead:
@@ -105,7 +101,8 @@ class _RunsRead:
             except HowlateError as problem:
                 self.left_out.append(LeftOut(folder, problem.statement))
                 continue
-            if look.settled and len(self.left_out) == already:
+            is_settled = time.time_ns() - look.newest_ns > SETTLED_NS
+            if is_settled and len(self.left_out) == already:
                 kept[folder.name] = entry
             self.runs.append(replace(entry.run, folder=str(folder)))
         return kept

@@ -193,10 +193,6 @@ class Proof:
         return self.ruling in (ProofRuling.CONDITIONAL, ProofRuling.WITHIN, ProofRuling.MET)
 
     @property
-    def claims(self) -> bool:
-        return self.is_bounded and self.accepted
-
-    @property
     def conditional_bound_ns(self) -> float | None:
         """The bound, which holds if the premises do; None if there is none."""
         return self.bound_ns if self.is_bounded and math.isfinite(self.bound_ns) else None
@@ -289,7 +285,7 @@ class Proof:
             "ruling": self.ruling.value,
             "found_ns": self.latest.latency_ns,
             "found_at_ns": self.of.first_ns + self.latest.at_ns,
-            "bound_ns": self.conditional_bound_ns if self.claims else None,
+            "bound_ns": self.conditional_bound_ns if self.is_bounded and self.accepted else None,
             "conditional_bound_ns": self.conditional_bound_ns,
             "sampled_premises": list(map(english, SAMPLED)),
             "premises_accepted_by": ACCEPTS if self.accepted else None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from howlate.model.columns import FLAGS, INDICES, RELEASE, RESPONSE, SAMPLES, TIMES, WARM_UP, measured
+from howlate.model.columns import FLAGS, INDICES, RELEASE, SAMPLES, TIMES, WARM_UP, measured
 
 SQL_TYPE = {"i64": "BIGINT", "i32": "INTEGER", "u8": "UTINYINT"}
 BIGINT = "::BIGINT"
@@ -40,10 +40,6 @@ class Shape:
         """The columns that every activation has."""
         own = ("thread", "cpu", FLAGS, *TIMES, *INDICES)
         return tuple(name for name in self.columns if name in own) if RELEASE in self.columns else ()
-
-    @property
-    def has_response(self) -> bool:
-        return RESPONSE in self.measured
 
     @property
     def number(self) -> str:

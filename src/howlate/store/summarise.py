@@ -250,7 +250,7 @@ class _Samples:
     def measured(self) -> tuple[str, ...]:
         """The columns with information: response times are 0 if the activations had no work."""
         names = self.shape.measured
-        if self.shape.has_response and self.extremes(RESPONSE) in ((0, 0), (None, None)):
+        if RESPONSE in names and self.extremes(RESPONSE) in ((0, 0), (None, None)):
             names = tuple(name for name in names if name != RESPONSE)
         if not names:
             raise unreadable(self.folder / SAMPLES, "it has no column of i64 whose name ends in _ns")
