@@ -4,6 +4,7 @@ lets each execute for a turn of the virtual clock."""
 import os
 import signal
 import threading
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -71,10 +72,10 @@ def test_a_host_that_takes_the_cpu_from_a_guest_of_several_changes_nothing(
 
 
 def test_no_timer_of_the_hosts_time_is_due_while_a_guest_executes(
-    tmp_path: Path, booted: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, booted: Path, programs: Mapping[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """QEMU would end a turn at it. As a control, the one that it has by itself when a machine is loaded."""
-    on = bench(tmp_path, fresh=True, snapshots=booted, machine=with_cpus(2))
+    on = bench(tmp_path, RT, programs, fresh=True, snapshots=booted, machine=with_cpus(2))
     timed = tmp_path / "timed"
     monkeypatch.setenv("LD_PRELOAD", str(preload(tmp_path, "slow_thread.cpp")))
     monkeypatch.setenv("TIMED", str(timed))

@@ -13,6 +13,7 @@ from lab.made_archive import MadeArchive, bzimage, deb, made_key
 from lacks import needs_program, needs_root
 from made_study import study_text
 from processes import completed, environment
+from swept import crossed
 
 pytestmark = [
     needs_root,
@@ -105,8 +106,9 @@ def test_a_folder_of_another_user_brings_no_code(tmp_path: Path, archive: MadeAr
     assert "fault" not in errors
 
 
-@pytest.mark.parametrize("variable", ["HOWLATE_CACHE", "XDG_CACHE_HOME", "HOME"])
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("command", "variable"), crossed(list(COMMANDS), ["HOWLATE_CACHE", "XDG_CACHE_HOME", "HOME"])
+)
 def test_a_cache_of_another_user_is_refused_by_each_command(
     tmp_path: Path, archive: MadeArchive, command: str, variable: str
 ) -> None:

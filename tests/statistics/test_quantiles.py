@@ -17,6 +17,7 @@ from howlate.statistics.quantiles import (
     with_intervals,
 )
 from made_cells import histogram_of, made_cell, scatter_of
+from swept import crossed
 
 THOUSAND = Histogram(tuple(range(1, 1001)), tuple(range(2, 1002)), (1,) * 1_000)
 """The samples 1 to 1,000, each in a bin of its own."""
@@ -108,14 +109,7 @@ def test_a_grid_that_is_filled_in_part_is_cut_where_samples_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("series", "share"),
-    [
-        *((independent, "0.9"), (in_turns, "0.5"), (wandering, "0.9"), (in_groups, "0.5")),
-        *(
-            pytest.param(*each, marks=pytest.mark.sweep)
-            for each in ((independent, "0.5"), (in_turns, "0.9"), (wandering, "0.5"), (in_groups, "0.9"))
-        ),
-    ],
+    ("series", "share"), crossed([independent, in_turns, wandering, in_groups], ["0.5", "0.9"])
 )
 def test_it_holds_as_often_as_it_says(series: Series, share: str) -> None:
     """Of 150 at least 90 %, which a probability of 95 % misses once in two hundred; where samples counted as
