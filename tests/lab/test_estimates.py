@@ -1,6 +1,7 @@
 """How long a cell takes by the guest's clock is estimated within a factor of two, warm-up and slower CPUs too."""
 
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +9,7 @@ from howlate.lab.guests.machine import Machine
 from howlate.model.guest_cpus import GuestCpus
 from howlate.store.stream import StreamReader
 from howlate.targets import open_target
-from lab.guests import LIMITS, RT, bench, booted_guests, with_cpus
+from lab.guests import LIMITS, RT, bench, with_cpus
 
 CELLS = {
     "cyclic": ("cyclic", "--activations=300"),
@@ -24,21 +25,18 @@ CELLS = {
 
 
 @pytest.mark.parametrize("cpus", [1, pytest.param(4, marks=pytest.mark.sweep)])
-@pytest.mark.parametrize("name", CELLS)
-def test_an_estimate_is_within_a_factor_of_two(
-    tmp_path_factory: pytest.TempPathFactory, name: str, cpus: int
-) -> None:
-    words = CELLS[name]
+def test_an_estimate_is_within_a_factor_of_two(tmp_path: Path, booted: Path, cpus: int) -> None:
     machine = Machine.of("amd64") if cpus == 1 else with_cpus(cpus)
-    (answer,) = open_target("local").answer([words])
-    slower = GuestCpus(cpus).slower
-    estimated_s = answer.length_in_guest(slower).clock_s
-    on = bench(tmp_path_factory.mktemp("cache"), RT, snapshots=booted_guests(), machine=machine)
-    (done,) = on.run([("howlate-probe", *words, "--stream=stream", "--record=memory", "--quiet")], LIMITS)
-    assert done.status == "0", done.stderr.decode()
-    stream = StreamReader(BytesIO(done.files["stream"]))
-    for _ in stream.batches():
-        pass
-    assert stream.trailer is not None
-    taken_s = stream.trailer["duration_ns"] / 1e9 + answer.length.warm_up_s
-    assert estimated_s / 2 <= taken_s <= 2 * estimated_s, (estimated_s, taken_s)
+    answers = open_target("local").answer(list(CELLS.values()))
+    more = ("--stream=stream", "--record=memory", "--quiet")
+    lines = [("howlate-probe", *words, *more) for words in CELLS.values()]
+    done = bench(tmp_path, RT, snapshots=booted, machine=machine).run(lines, LIMITS)
+    for name, answer, line in zip(CELLS, answers, done, strict=True):
+        estimated_s = answer.length_in_guest(GuestCpus(cpus).slower).clock_s
+        assert line.status == "0", line.stderr.decode()
+        stream = StreamReader(BytesIO(line.files["stream"]))
+        for _ in stream.batches():
+            pass
+        assert stream.trailer is not None
+        taken_s = stream.trailer["duration_ns"] / 1e9 + answer.length.warm_up_s
+        assert estimated_s / 2 <= taken_s <= 2 * estimated_s, (name, estimated_s, taken_s)

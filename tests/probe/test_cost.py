@@ -3,6 +3,7 @@
 import shutil
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,11 +26,15 @@ def _steps(probe: Path) -> None:
         skip(_refusal(), MACHINE)
 
 
-def _tasks() -> list[Task]:
-    """Each loop of each way to sleep. Dither and single sleeps are the same code in all: one stands for it."""
+def _tasks() -> list[Any]:
+    """Each loop of each way to sleep. Dither and single sleeps are the same code in all: one stands for it. Both late
+    policies of most are a sweep."""
     if not probe_path().is_file():
         return [Task("clock_nanosleep")]  # the fixture `probe` then says what is missing
-    return [task for task in tasks() if task.timer == "clock_nanosleep" or task.plain]
+    each = [task for task in tasks() if task.timer == "clock_nanosleep" or task.plain]
+    timers = list(dict.fromkeys(task.timer for task in each))
+    swept = {Task(name, ("skip", "backlog")[at % 2]) for at, name in enumerate(timers) if at}
+    return [pytest.param(task, marks=[pytest.mark.sweep] * (task in swept)) for task in each]
 
 
 @pytest.mark.parametrize("task", _tasks(), ids=str)

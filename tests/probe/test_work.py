@@ -14,6 +14,7 @@ from howlate.system.paths import ROOT
 from lab.equipped import HOLDING
 from probe.drive import probe_path
 from processes import completed
+from swept import crossed
 
 SOURCE = """\
 #include "timers/work.cpp"
@@ -73,11 +74,11 @@ def _loops(section: str) -> Iterator[list[str]]:
 
 
 @pytest.mark.beside
-@pytest.mark.parametrize("level", ["-O0", "-O1", "-O2", "-O3", "-Os"])
-@pytest.mark.parametrize(("compiler", "architecture"), compilers())
+@pytest.mark.parametrize(("built", "level"), crossed(compilers(), ["-O0", "-O1", "-O2", "-O3", "-Os"]))
 def test_no_compiler_changes_work_of_a_known_number_of_instructions(
-    tmp_path: Path, compiler: str, architecture: str, level: str
+    tmp_path: Path, built: tuple[str, str], level: str
 ) -> None:
+    compiler, architecture = built
     (tmp_path / "work.cpp").write_text(SOURCE)
     argv = [compiler, "-std=c++20", level, "-Wall", "-Werror", "-I", str(ROOT / "probe" / "src")]
     subprocess.run([*argv, "-I", str(HOLDING), "-c", "work.cpp"], cwd=tmp_path, check=True)
