@@ -114,6 +114,20 @@ def test_the_head_counts_the_misses_of_valid_rows(kind: str, told: str) -> None:
     assert texts(screen(made(f"{kind}, judged")))[0].endswith(f"  deadline 50 us: {told}")
 
 
+@pytest.mark.parametrize("width", [80, 60, 40])
+@pytest.mark.parametrize("kind", [kind for kind in MADE if "valid" in kind])
+def test_rows_that_are_not_valid_are_marked_and_the_trust_says_whether_they_count(
+    kind: str, width: int
+) -> None:
+    """With a deadline and without one alike."""
+    lines = texts(screen(made(kind), width))
+    found = screen_rows(made(kind).runs).rows
+    assert {row.letter[-1] == "!" for row in found if not row.is_counted} == {True}
+    assert not any("!" in row.letter for row in found if row.is_counted)
+    told = " ".join(" ".join(lines).split())
+    assert ("Trust: not valid, not counted: " in told) is any(row.is_counted for row in found)
+
+
 def test_a_row_that_fails_though_it_is_not_valid_is_counted(tmp_path: Path) -> None:
     """That a miss was seen holds all the same."""
     calm = made_inventory.measured([9_000] * 500, "200us")
@@ -280,7 +294,7 @@ def test_a_count_that_may_be_larger_says_at_least(kind: str, letters: bool) -> N
     assert row.later
     assert re.search(r"deadline \d+ us: at least \d", shown[0]), shown[0]
     sign = ">=" if letters else "≥"
-    (line,) = [line for line in shown if line[:2] == f"{row.letter} "][:1]
+    (line,) = [line for line in shown if line.startswith(f"{row.letter} ")][:1]
     assert line.endswith(f" {sign}{row.later:,}"), line
     assert re.search(r" missed>=\d+/", brief_of(material))
     page = "".join(map(str, head(material)))
@@ -293,7 +307,7 @@ def test_where_any_may_have_missed_none_is_not_said(kind: str) -> None:
     shown = texts(screen(material))
     assert ": misses unknown" in shown[0] and not any("none of" in line for line in shown)
     row = screen_rows(material.runs).rows[0]
-    lines = [line for line in shown if line[:2] == f"{row.letter} "]
+    lines = [line for line in shown if line.startswith(f"{row.letter} ")]
     assert row.later is None and not any(re.search(r"(≥| )[\d,]+$", line) for line in lines)
     assert " missed>=0/" in brief_of(material)
 

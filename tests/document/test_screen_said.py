@@ -49,7 +49,7 @@ def test_signs_that_occur_are_explained_and_no_others(kind: str, width: int) -> 
         return  # there was no room
     found = screen_rows(made(kind).runs)
     meanings = {"F": "FAIL", "P": "PASS", "?": "INCONCLUSIVE", "!": "invalid"}
-    letters = {row.letter for row in found.rows}
+    letters = "".join(row.letter for row in found.rows)
     for sign, meaning in meanings.items():
         assert (f"{sign} {meaning}" in legend) is (sign in letters), (legend, lines)
     assert ("│ deadline" in legend) is any("│" in line for line in lines if line != legend), legend

@@ -1,5 +1,6 @@
 """The screen of a verdict: the answer first, and each row on one line of 80 columns."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -66,8 +67,8 @@ def test_each_row_has_its_largest_value_and_its_misses_on_one_line(
 ) -> None:
     """As they are judged, the worst first."""
     answer = ScreenAnswer.of(judged[name])
-    lines = [line for line in shown(judged[name]) if line[:2] in ("F ", "? ", "P ")]
-    assert [line[0] for line in lines] == [row.letter for row in answer.rows.rows if row.outcome]
+    lines = [line for line in shown(judged[name]) if re.match("[F?P]!? ", line)]
+    assert [line.split()[0] for line in lines] == [row.letter for row in answer.rows.rows if row.outcome]
     for line, row in zip(lines, answer.rows.judged, strict=True):
         words = line.split()
         assert row.counts is not None

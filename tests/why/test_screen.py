@@ -16,15 +16,17 @@ from howlate.model.cause import ORDINARY
 from howlate.model.loaded import RunContent
 from howlate.model.run import NOT_EXPLAINED
 from howlate.model.summary import DeadlineSummary
+from howlate.rooms import hooks
 from howlate.store.loaded import load_run
 from howlate.why.explained_cells import ExplainedCell, cause_sums, explained_cells, worst_cases
 from howlate.why.late_counters import NO_EVENTS
-from howlate.why.on_screen import kinds
+from howlate.why.on_screen import kinds, totalled_cells
 from howlate.why.replayed.pair_document import pair_said
 from howlate.why.screen import WhyScreen
 from howlate.words.language import speak
 from howlate.words.quantities import percent
 from howlate.words.say import text_of
+from made_cells import invalid
 from made_runs import FINDINGS, five_cells, made_run
 from made_trace import late_samples
 from printed import plain
@@ -135,6 +137,27 @@ def test_check_and_why_rank_the_causes_alike() -> None:
         list(dict.fromkeys(one.name for one in kinds(heavy, 1, ordinary=o))) for o in (False, True)
     )
     assert len(first) >= 3 and every[: len(first)] == first and len(every) > len(first)
+
+
+def test_causes_are_of_the_rows_that_are_counted() -> None:
+    """As the totals are: of the valid ones, and of all where none is."""
+    shown = made()["traced"]
+    for valid in ({1, 3}, set()):
+        summaries = [
+            cell.summary if place in valid else invalid(cell.summary, "not loaded: by half")
+            for place, cell in enumerate(shown.content.cells)
+        ]
+        cells = [replace(c, summary=s) for c, s in zip(shown.content.cells, summaries, strict=True)]
+        content = replace(shown.content, cells=tuple(cells))
+        counted = [shown.cells[place] for place in sorted(valid)] or list(shown.cells)
+        assert totalled_cells(shown.cells, [content]) == counted
+        material = material_of([content], None, Path("runs/a"))
+        (why,) = filter(None, [room(material) for room in hooks("reasons")])
+        assert why.samples == 12 * len(counted)
+        assert {reason.row for reason in why.reasons} <= {cell.name for cell in counted}
+        lines = fits(replace(shown, content=content).lines(), 80)
+        assert lines[0] == f"Why late (the {12 * len(counted)} worst, share of their time)"
+        assert any("not valid, not counted: " in line for line in lines) is bool(valid)
 
 
 @pytest.mark.parametrize("kind", ["traced", "lost", "replayed"])

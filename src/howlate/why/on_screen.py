@@ -9,9 +9,11 @@ from dataclasses import replace
 
 from howlate.document.findings import briefly
 from howlate.document.first_screen.on_screen import Reasons, ScreenAdvice, ScreenNote, ScreenReason
+from howlate.document.first_screen.rows import screen_rows, totalled
 from howlate.document.report_input import ReportInput
 from howlate.model.cause import ORDINARY, Cause
 from howlate.model.finding import Finding
+from howlate.model.loaded import RunContent
 from howlate.model.trace import NOTHING_KEPT
 from howlate.statistics.threshold import the_ended
 from howlate.why.cause_words import NAMES, REMEDIES
@@ -37,6 +39,7 @@ def reasons(material: ReportInput) -> Reasons | None:
     ended = the_ended(material.runs[0].summaries)
     if of_one := ended is not None and any(cell.id == ended.id for cell in cells):
         cells = [replace(cell, cases=cell.cases[:1]) for cell in cells if ended and cell.id == ended.id]
+    cells = totalled_cells(cells, material.runs)
     sums = cause_sums(cells)
     whole_ns = sum(each.total_ns for each in sums)
     if not whole_ns:
@@ -45,6 +48,14 @@ def reasons(material: ReportInput) -> Reasons | None:
     kept = sum(not case.case.state & NOTHING_KEPT for cell in cells for case in cell.cases)
     said, notes = advice(sums, findings, whole_ns), of_recording(cells)
     return Reasons(kept, kinds(sums, whole_ns, findings), said, notes, of_one=of_one)
+
+
+def totalled_cells(cells: Sequence[ExplainedCell], runs: Sequence[RunContent]) -> list[ExplainedCell]:
+    """Those of the rows that the totals are of; all where these have no samples."""
+    rows = totalled([row for content in runs for row in screen_rows([content]).rows])
+    counted = {cell.id for row in rows for cell in row.cells}
+    found = [cell for cell in cells if cell.id in counted]
+    return found if any(cell.cases for cell in found) else list(cells)
 
 
 def kinds(

@@ -28,6 +28,7 @@ from howlate.document.first_screen.lines import (
     typed,
     under,
 )
+from howlate.document.first_screen.rows import screen_rows
 from howlate.document.first_screen.screen import verdict_hint
 from howlate.model.loaded import RunContent
 from howlate.model.trace import NOTHING_KEPT
@@ -35,7 +36,7 @@ from howlate.why.explained_cells import CellCase, ExplainedCell, cause_sums, wor
 from howlate.why.late_cases import case_said, events_lost, no_cases_statement
 from howlate.why.late_counters import COUNTERS, NO_EVENTS, interrupts_sheet, second_sheet
 from howlate.why.late_parts import LARGEST, UNIT, largest_first, part_text
-from howlate.why.on_screen import advice, kinds, of_recording
+from howlate.why.on_screen import advice, kinds, of_recording, totalled_cells
 from howlate.why.replayed.pair import LatenessPair
 from howlate.why.replayed.pair_document import causes_sheet, function_text, functions_sheet, pair_said
 from howlate.words.caption import Listed
@@ -86,10 +87,11 @@ class WhyScreen:
 
 def _of_cases(shown: WhyScreen, rows: int, width: int) -> list[list[Line]]:
     """The causes, the worst sample, what to try, what to know."""
-    sums = cause_sums(shown.cells)
+    cells = totalled_cells(shown.cells, [shown.content])
+    sums = cause_sums(cells)
     whole_ns = sum(each.total_ns for each in sums)
     reasons = kinds(sums, whole_ns, ordinary=True)
-    kept = sum(not case.case.state & NOTHING_KEPT for cell in shown.cells for case in cell.cases)
+    kept = sum(not case.case.state & NOTHING_KEPT for cell in cells for case in cell.cases)
     causes: list[Line] = [((line, "bold"),) for line in lines_of(causes_title(kept), width, 2)]
     causes += reason_lines(reasons[:rows], width)
     if rest := reasons[rows:]:
@@ -99,7 +101,7 @@ def _of_cases(shown: WhyScreen, rows: int, width: int) -> list[list[Line]]:
     if shown.trial:
         tried += copied(_("Try"), shown.trial, width)
     last = shown.last(width)
-    worst = worst_cases(shown.cells, 1)[0]
+    worst = worst_cases(cells, 1)[0]
     return [causes, list(_worst(worst, width)), tried, [*_trust(shown, min(rows, NOTES), width), *last]]
 
 
@@ -134,7 +136,11 @@ def _worst(one: CellCase, width: int) -> Iterator[Line]:
 
 def _trust(shown: WhyScreen, most: int, width: int) -> Iterator[Line]:
     """The machine, what recording cost, what was lost, and the rows that only counters tell of."""
-    ranked = [*screen_notes.of_machine(shown.content), *of_recording(shown.cells)]
+    ranked = [
+        *screen_notes.of_invalid(screen_rows([shown.content]).rows),
+        *screen_notes.of_machine(shown.content),
+        *of_recording(shown.cells),
+    ]
     told = [screen_notes.one_line(note) for note in ranked]
     told += [text_of(text) for text in events_lost(shown.cells)]
     traced = {cell.id for cell in shown.cells}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from howlate.document.first_screen import notes
 from howlate.document.first_screen.on_screen import Reasons, Ruled, ScreenNote
-from howlate.document.first_screen.rows import ScreenRow, ScreenRows, screen_rows
+from howlate.document.first_screen.rows import ScreenRow, ScreenRows, screen_rows, totalled
 from howlate.document.report_input import ReportInput
 from howlate.document.sheet import NOTHING
 from howlate.figures.words import things_of
@@ -113,7 +113,7 @@ def _measured(rows: Sequence[ScreenRow]) -> Text:
 
 def _missed(found: ScreenRows) -> Text:
     """How many releases missed the deadline, and in how many rows: those that are valid, or fail all the same."""
-    judged = [row for row in found.judged if row.group.counted or row.outcome == FAIL] or found.judged
+    judged = totalled(found.judged)
     every = together([counts for row in judged if (counts := row.counts) is not None])
     assert every is not None
     things = text_of(things_of(found.rows[0].column, every.releases))

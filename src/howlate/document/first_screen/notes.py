@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from howlate.document import cautions
 from howlate.document.first_screen.on_screen import ScreenNote
-from howlate.document.first_screen.rows import ScreenRow
+from howlate.document.first_screen.rows import ScreenRow, totalled
 from howlate.document.machine import place
 from howlate.document.missing import missing_of
 from howlate.document.report_input import ReportInput
@@ -73,13 +73,7 @@ def _notes(material: ReportInput, rows: Sequence[ScreenRow]) -> Iterator[ScreenN
         loads = tuple(cell.labels.get("load", cell.id) for cell in lacking)
         names = loads if len(set(loads)) == len(loads) else tuple(cell.id for cell in lacking)
         yield ScreenNote(UNMEASURED, Caption("not measured: {rows}", rows=Listed(names)), rules=NOT_THERE)
-    invalid = [row for row in rows if not row.group.counted]
-    if invalid:
-        failed = [text for row in invalid for cell in row.cells for text in cell.failed]
-        why = text_of(failed[0]).partition(":")[0] if failed else ""
-        names = tuple(row.title for row in invalid)
-        told = Caption("not valid: {rows} ({why})", rows=Listed(names), why=why)
-        yield ScreenNote(INVALID, told, len(names), tuple(text.rule for text in failed))
+    yield from of_invalid(rows)
     yield from of_machine(content)
     yield from _of_loads(rows)
     yield from _of_others(rows)
@@ -96,6 +90,20 @@ def _notes(material: ReportInput, rows: Sequence[ScreenRow]) -> Iterator[ScreenN
             ),
             more=(LONGER(level=LEVEL),),
         )
+
+
+def of_invalid(rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
+    """Which rows are not valid, and whether totals and causes are without them."""
+    invalid = [row for row in rows if not row.group.counted]
+    if not invalid:
+        return
+    failed = [text for row in invalid for cell in row.cells for text in cell.failed]
+    why = text_of(failed[0]).partition(":")[0] if failed else ""
+    names = tuple(row.title for row in invalid)
+    told = Caption("not valid: {rows} ({why})", rows=Listed(names), why=why)
+    if not any(row in totalled(rows) for row in invalid):
+        told = Caption("not valid, not counted: {rows} ({why})", rows=Listed(names), why=why)
+    yield ScreenNote(INVALID, told, len(names), tuple(text.rule for text in failed))
 
 
 def _lacking(content: RunContent) -> set[str]:

@@ -19,7 +19,7 @@ from howlate.words.printable import printable
 LETTERS = {"FAIL": "F", "INCONCLUSIVE": "?", "PASS": "P"}
 """Before a row, the worst first."""
 INVALID = "!"
-"""Before a row that is not valid, where no deadline was stated."""
+"""Before a row that is not valid, behind the letter of its outcome."""
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,7 @@ class ScreenRow:
 
     @property
     def letter(self) -> str:
-        if self.outcome:
-            return LETTERS[self.outcome]
-        return " " if self.group.counted else INVALID
+        return (LETTERS.get(self.outcome, "") + ("" if self.group.counted else INVALID)) or " "
 
     @property
     def low_ns(self) -> int | None:
@@ -129,6 +127,15 @@ class ScreenRows:
     @property
     def judged(self) -> tuple[ScreenRow, ...]:
         return tuple(row for row in self.rows if row.outcome)
+
+
+def totalled(rows: Sequence[ScreenRow]) -> tuple[ScreenRow, ...]:
+    """Those that totals and causes are of: the valid ones; where none of these fails, also those that fail though
+    they are not valid; else all."""
+    valid = [row for row in rows if row.group.counted]
+    if not any(row.outcome == "FAIL" for row in valid):
+        valid = [row for row in rows if row.group.counted or row.outcome == "FAIL"]
+    return tuple(valid or rows)
 
 
 def screen_rows(

@@ -10,7 +10,7 @@ from typing import Protocol
 from rich.cells import cell_len, set_cell_size
 
 from howlate.document.first_screen.lines import FAINT, Line, cut, middle, right
-from howlate.document.first_screen.table import LETTERS, legend_lines
+from howlate.document.first_screen.table import LETTERS, legend_lines, mark_of
 from howlate.document.sheet import NOTHING
 from howlate.figures.strip import BLOCKS, LARGEST, StripAxis, plain, strip
 from howlate.figures.strip import LETTERS as LETTER_BLOCKS
@@ -80,7 +80,7 @@ class DrawnRows:
 
     @cached_property
     def mark(self) -> int:
-        return 2 if any(row.letter.strip() for row in self.content.rows) else 0
+        return mark_of([row.letter for row in self.content.rows])
 
     @cached_property
     def names(self) -> int:
@@ -144,7 +144,7 @@ class DrawnRows:
         if self.later:
             figures += "  " + right(later_text(row), self.later)
         return (
-            *([(f"{row.letter} ", LETTERS.get(row.letter, ""))] if self.mark else []),
+            *([(row.letter.ljust(self.mark), LETTERS.get(row.letter[0], ""))] if self.mark else []),
             (f"{set_cell_size(middle(row.name, self.names), self.names)} ", ""),
             *(
                 (text, STRIPS[kind])

@@ -42,9 +42,15 @@ class ScreenColumn:
         return set_cell_size(text, self.width) if self.words else right(text, self.width)
 
 
+def mark_of(letters: Sequence[str]) -> int:
+    """The width of the letters before rows."""
+    longest = max((len(letter.strip()) for letter in letters), default=0)
+    return longest and longest + 1
+
+
 def legend_lines(letters: Sequence[str], signs: Mapping[str, str], width: int) -> list[Line]:
     """What letters before rows, and signs, mean: those that occur."""
-    meant = {letter: _(meaning) for letter, meaning in MEANINGS.items() if letter in letters} | dict(signs)
+    meant = {sign: _(meaning) for sign, meaning in MEANINGS.items() if sign in "".join(letters)} | dict(signs)
     lines = [""]
     for sign, meaning in meant.items():
         text = f"{sign} {meaning}"
@@ -68,7 +74,7 @@ class ScreenTable:
 
     def lines(self, width: int) -> tuple[Line, list[Line]]:
         """The headings, and a line for each row."""
-        mark = 2 if any(letter.strip() for letter in self.letters) else 0
+        mark = mark_of(self.letters)
         longest = max(map(cell_len, (self.heading, *self.names)), default=0) if any(self.names) else 0
         least = max(LEAST_NAME, width // 4)
         while least < min(longest, width // 2) and len({middle(n, least) for n in self.names}) < len(
@@ -85,9 +91,9 @@ class ScreenTable:
         head = f"{lead}{between}{GAP.join(column.cell(column.heading) for column in shown)}"
         rows: list[Line] = []
         for place, name in enumerate(self.names):
-            letter = self.letters[place] if mark else ""
+            letter = (self.letters[place] if mark else "").ljust(mark)
             named = set_cell_size(middle(name, room), room) + between if longest else ""
-            line = [*([(f"{letter or ' '} ", LETTERS.get(letter, ""))] if mark else []), (named, "")]
+            line = [*([(letter, LETTERS.get(letter[0], ""))] if mark else []), (named, "")]
             for column in shown:
                 gap = GAP if column is not shown[-1] else ""
                 text = column.texts[place] if column.words and not gap else column.cell(column.texts[place])
