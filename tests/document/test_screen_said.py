@@ -3,6 +3,8 @@
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -11,20 +13,26 @@ from rich.cells import cell_len
 
 from howlate import rooms
 from howlate.document.document import Folded, Texts
+from howlate.document.first_screen.answer import calmest_kernel
 from howlate.document.first_screen.brief import brief_of
 from howlate.document.first_screen.lines import COLUMNS, LINES, Line, cut, joined
 from howlate.document.first_screen.notes import notes
 from howlate.document.first_screen.on_page import head, title
 from howlate.document.first_screen.on_screen import ScreenNote
-from howlate.document.first_screen.rows import screen_rows
+from howlate.document.first_screen.rows import ScreenRow, screen_rows
 from howlate.document.first_screen.screen import Parts, screen
 from howlate.document.first_screen.strips import DrawnRows
+from howlate.document.of_runs import document
+from howlate.document.report_input import NO_CELL
+from howlate.document.sheet import PAGE
+from howlate.model.knowledge import Knowledge
 from howlate.model.plan import Cell, Plan
+from howlate.model.run import BY_HAND
 from howlate.statistics.groups import VIRTUAL_TIME
 from howlate.words.say import english as say_english
 from howlate.words.say import text_of
 from made_cells import made_cell
-from made_runs import made_run
+from made_runs import five_cells, made_run
 from made_screens import (
     MADE,
     made,
@@ -80,6 +88,49 @@ def test_a_deadline_that_was_stated_in_vain_leaves_the_outcome_open(kind: str) -
     assert title(material).startswith("INCONCLUSIVE")
     bar = str(next(iter(head(material))))
     assert "INCONCLUSIVE" in bar and "MEASURED" not in bar
+
+
+def test_without_a_whole_cell_nothing_was_measured_which_is_said_once() -> None:
+    material = made("nothing, failed")
+    assert brief_of(material) == f"UNMEASURED max=- p99=- {material.folder}"
+    page = replace(material, style=PAGE)
+    assert title(page).startswith("UNMEASURED")
+    assert sum(say_english(NO_CELL()) in str(section) for section in document(page).sections) == 1
+    assert not any("Why it was late" in line for line in texts(screen(material)))
+
+
+@pytest.mark.parametrize(
+    ("lacks", "told"),
+    [
+        ({"time_order": False, "missed_releases": False}, "machine, order, missed wake-ups"),
+        ({"missed_releases": False}, "machine, missed wake-ups"),
+        ({}, "machine"),
+    ],
+)
+def test_an_imported_run_says_what_its_file_does_not_say(lacks: dict[str, bool], told: str) -> None:
+    run = made_run(five_cells()[:2])
+    cells = [replace(c, summary=replace(c.summary, known=Knowledge(**lacks))) for c in run.cells]
+    run = replace(run, cells=tuple(cells), run=replace(run.run, target=BY_HAND, facts={}))
+    found = [text_of(note.text) for note in notes(of(run), screen_rows([run]).rows, ())]
+    assert found[0] == f"the file does not say: {told}"
+    local = replace(run, run=replace(run.run, target="local"))
+    assert not any("file" in text_of(note.text) for note in notes(of(local), screen_rows([local]).rows, ()))
+
+
+def test_of_kernels_the_calmest_is_tried_first_where_it_is_twice_as_good() -> None:
+    rows = screen_rows(made("lab").runs).rows
+    kernels = sorted({row.labels["kernel"] for row in rows})
+    for factor, told in ((1, None), (2, kernels[0]), (3, kernels[0])):
+        times = [1_000 if row.labels["kernel"] == kernels[0] else 1_000 * factor for row in rows]
+        timed = [
+            cast(ScreenRow, SimpleNamespace(is_counted=True, max_ns=ns, labels=row.labels))
+            for row, ns in zip(rows, times, strict=True)
+        ]
+        found = calmest_kernel(timed)
+        assert (found and found.text) == (told and f"the kernel {told}")
+        assert found is None or text_of(found.buys) == "max 1.00 us here"
+    assert calmest_kernel(timed[1:]) is None  # not under the same loads
+    assert calmest_kernel(screen_rows(made("five").runs).rows) is None
 
 
 def test_p99_is_of_the_repetition_with_the_largest_value() -> None:

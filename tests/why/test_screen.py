@@ -1,6 +1,7 @@
 """The screen of `howlate why`, over runs of every kind: causes, the worst sample, and what to try."""
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -10,19 +11,22 @@ import pytest
 
 import made_inventory
 from howlate.cli._measure import material_of
+from howlate.cli.check import command as check
 from howlate.document.first_screen.lines import LINES
 from howlate.document.first_screen.screen import screen as first_screen
-from howlate.model.cause import ORDINARY
+from howlate.model.cause import ORDINARY, Cause
 from howlate.model.loaded import RunContent
 from howlate.model.run import NOT_EXPLAINED
 from howlate.model.summary import DeadlineSummary
 from howlate.rooms import hooks
 from howlate.store.loaded import load_run
 from howlate.why.explained_cells import ExplainedCell, cause_sums, explained_cells, worst_cases
-from howlate.why.late_counters import NO_EVENTS
-from howlate.why.on_screen import kinds, totalled_cells
+from howlate.why.late_counters import OF_A_FILE, UNRECORDED
+from howlate.why.on_screen import advice, advised, is_ours, kinds, totalled_cells
+from howlate.why.remedies import remedy_of
 from howlate.why.replayed.pair_document import pair_said
 from howlate.why.screen import WhyScreen
+from howlate.words.caption import Caption
 from howlate.words.language import speak
 from howlate.words.quantities import percent
 from howlate.words.say import text_of
@@ -178,6 +182,37 @@ def test_a_sample_that_was_played_again_names_its_functions() -> None:
     assert f"Functions: work ({LATENESS.functions[0].self_ns} ns), lock;it (30 ns), main (10 ns)" in lines
 
 
+def test_a_thread_of_howlate_is_called_so_and_needs_no_priority() -> None:
+    (each, *_) = [one for one in cause_sums(made()["traced"].cells) if one.cause is Cause.HIGHER_TASK]
+    for name in ("gaps/1", "timer/0", "measure/any"):
+        one = replace(each, name=name, largest_in=1)
+        (reason,) = kinds([one], one.total_ns)
+        assert reason.task == f"{name} of howlate"
+        assert [said.text for said in advice([one], (), one.total_ns)] == [
+            "measure with one howlate at a time"
+        ]
+    assert not is_ours("measurement") and not is_ours("kworker/1:2")
+
+
+def test_remedies_begin_alike() -> None:
+    """Small, as the doctor's do."""
+    causes = {each.cause: each.example for each in cause_sums(made()["traced"].cells)}
+    remedies = [remedy_of(part, has_idle_states=True) for part in causes.values()]
+    said = [advised(remedy, ()) for remedy in remedies if remedy is not None]
+    assert len(said) > 3 and all(text[:1].islower() for text in said if text)
+
+
+@pytest.mark.parametrize("width", [80, 60, 40])
+def test_the_column_of_the_most_is_named_where_there_is_room(width: int) -> None:
+    for kind in ("traced", "with findings"):
+        title, row, *_ = fits(made()[kind].lines(width), width)
+        found = re.fullmatch(r"Why late .*\)( +the most in one)?", title)
+        assert found, title
+        if found[1]:
+            assert re.search(r"\d [mun]?s$", row[: len(title)]), (title, row)
+        assert width < 80 or found[1]
+
+
 def test_what_to_try_has_the_command_that_measures_it() -> None:
     assert f"Try: {TRIAL}" in fits(made()["traced"].lines(), 80)
     assert not any("--try" in line for line in fits(made()["no trial"].lines(), 80))
@@ -216,7 +251,7 @@ def test_two_samples_side_by_side_have_their_difference() -> None:
 def test_a_screen_without_a_verdict_says_how_to_get_one(kind: str) -> None:
     screen = replace(made()[kind], folder="runs/a")
     lines = fits(screen.lines(), 80)
-    hint = "for a verdict: howlate verdict runs/a --deadline 300us"
+    hint = "for a verdict: howlate verdict runs/a --deadline TIME"
     assert (hint in lines) or not screen.content.cells or len(lines) == LINES
     counts = DeadlineSummary(300_000, 10, 0, 0)
     cells = [replace(c, summary=replace(c.summary, deadline=counts)) for c in screen.content.cells]
@@ -224,16 +259,23 @@ def test_a_screen_without_a_verdict_says_how_to_get_one(kind: str) -> None:
     assert not cells or hint not in fits(stated.lines(), 80)
 
 
-@pytest.mark.parametrize("target", ["local", "by hand"])
-def test_a_failure_without_events_says_why_there_is_no_cause(target: str) -> None:
-    """And what records them; nothing does of what another program measured."""
+@pytest.mark.parametrize(
+    ("target", "why"), [("local", UNRECORDED), ("ssh:board", UNRECORDED), ("by hand", OF_A_FILE)]
+)
+def test_a_failure_without_events_says_why_there_is_no_cause(target: str, why: Caption) -> None:
+    """And the whole command that records them."""
     made_five = made_run(five_cells(2_000))
     counts = DeadlineSummary(1, 10, 10, 0)
     cells = [replace(c, summary=replace(c.summary, deadline=counts)) for c in made_five.cells]
     run = replace(made_five.run, target=target)
     material = material_of([replace(made_five, run=run, cells=tuple(cells))], None, Path("runs/a"))
-    shown = " ".join(" ".join(fits(first_screen(material), 80)).split())
-    assert shown.startswith("FAIL") and (f"{WHY} {plain(NO_EVENTS())}" in shown) is (target == "local")
+    lines = fits(first_screen(material), 80)
+    (typed,) = [line for line in lines if line.startswith("howlate check ")]
+    assert lines[0].startswith("FAIL") and f"{WHY} {text_of(why)}" in " ".join(" ".join(lines).split())
+    asked = check.make_context("check", shlex.split(typed)[2:]).params
+    loads = [cell.labels["load"] for cell in material.summaries]
+    assert (asked["job"].deadline, asked["target"]) == ("1ns", target if target.startswith("ssh:") else None)
+    assert sorted(asked["job"].loads) == sorted(loads)[:3] or len({*asked["job"].loads} & {*loads}) == 3
     refused = replace(run, target="local", warnings=(NOT_EXPLAINED(reason="not here"),))
     material = material_of([replace(made_five, run=refused, cells=tuple(cells))], None, Path("runs/a"))
     shown = " ".join(" ".join(fits(first_screen(material), 80)).split())

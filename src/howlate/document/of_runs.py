@@ -101,7 +101,8 @@ def over_sides(material: ReportInput) -> Iterator[Section]:
 def results(material: ReportInput) -> Iterator[Section]:
     """Tables, and on the page charts, for each part."""
     if not material.cells:
-        yield Section("results", (Texts("lead", (NO_CELL(),)),))
+        if material.style is TERMINAL:  # the page's bar says it
+            yield Section("results", (Texts("lead", (NO_CELL(),)),))
         return
     charts = [drawn.figure.name for drawn in material.over_sides if isinstance(drawn.figure, Figure)]
     has_sides = OF_SIDES in charts

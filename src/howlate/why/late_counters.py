@@ -35,7 +35,9 @@ from howlate.model.in_force import measuring_cpus
 from howlate.model.loaded import CellContent
 from howlate.model.run import BY_HAND, NOT_EXPLAINED
 from howlate.statistics.labels import row_names
+from howlate.why.again import again
 from howlate.why.late_parts import UNIT
+from howlate.words.caption import Caption
 from howlate.words.language import N_, _, called
 from howlate.words.quantities import grouped, percent, seconds_text
 from howlate.words.statement import Statement, message
@@ -48,6 +50,9 @@ COUNTERS = message(
     "late.counters",
     "Only counters are available: they show what happened during a cell, not what delayed a sample.",
 )
+UNRECORDED = Caption("No events were recorded. This records them, where the machine allows it:")
+OF_A_FILE = Caption("An imported file has no events. This records them, on a machine with howlate:")
+NOT_PLAYED = Caption("not looked for yet. This plays the worst samples again, and names their causes:")
 AROUND_THE_CELL = message(
     "late.around-the-cell",
     "{cell}: the measuring threads had all CPUs, so interrupts were counted around the cell and not each second: "
@@ -301,11 +306,17 @@ def _cell_json(cell: CellContent, counted: Disturbances) -> dict[str, Any]:
 
 def without_cases(material: ReportInput, missing: Statement) -> Reasons | None:
     """What the first screen says of causes where no event of a late sample was kept. `missing`: why; the
-    run may know it better. None where nobody could have recorded any."""
+    run may know it better. None where there is nothing to explain."""
     run = material.runs[0].run
-    if run.target == BY_HAND:
+    if not material.summaries:
         return None
     if run.virtual:
-        return Reasons(0, command=f"{called()} why {material.folder}") if material.folder else None
+        command = f"{called()} why {material.folder}"
+        return Reasons(0, missing=NOT_PLAYED, command=command) if material.folder else None
     refused = [warning for warning in run.warnings if warning.rule == NOT_EXPLAINED.id]
-    return Reasons(0, missing=refused[0] if refused else missing)
+    command = again(material)
+    if run.target == BY_HAND:
+        return Reasons(0, missing=OF_A_FILE, command=command) if command else None
+    if refused or not command or missing.rule != NO_EVENTS.id:
+        return Reasons(0, missing=refused[0] if refused else missing)
+    return Reasons(0, missing=UNRECORDED, command=command)

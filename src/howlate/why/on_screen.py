@@ -23,12 +23,13 @@ from howlate.why.late_cases import cost_of_recording, no_cases_statement
 from howlate.why.late_counters import without_cases
 from howlate.why.remedies import Remedy, findings_for, of_sum, remedies_of
 from howlate.words.caption import Caption
-from howlate.words.language import as_called
+from howlate.words.language import _, as_called
 from howlate.words.quantities import percent
-from howlate.words.say import say
+from howlate.words.say import say, text_of
 
 RANK = 50
 """Of the cost of recording, among notes."""
+OURS = re.compile("(measure|gaps|timer|clock|cross|switch|scheduler|spinner)/.+")
 COMMAND = re.compile(r"`((?:howlate|sysctl|apt|mount|swapoff|systemctl) [^`]*)`")
 """Commands in a remedy; options of the kernel's command line are not commands."""
 
@@ -87,7 +88,7 @@ def _kind(each: CauseSum, whole_ns: int, findings: Sequence[Finding]) -> ScreenR
         each.total_ns / max(1, whole_ns),
         each.worst_ns,
         each.worst_in.name,
-        each.name,
+        text_of(Caption("{thread} of howlate", thread=each.name)) if is_ours(each.name) else each.name,
         advised(remedy, findings) if remedy is not None else "",
         commands[0] if commands else "",
         each.worst_in.cell,
@@ -102,8 +103,10 @@ def advice(sums: Sequence[CauseSum], findings: Sequence[Finding], whole_ns: int)
     gains: Counter[str] = Counter()
     for each in sums:
         remedy = of_sum(each)
-        if remedy is not None and remedy.text.id in weighty and (said := advised(remedy, findings)):
-            gains[said] += each.total_ns
+        if remedy is not None and remedy.text.id in weighty:
+            said = _("measure with one howlate at a time")
+            if said := said if is_ours(each.name) else advised(remedy, findings):
+                gains[said] += each.total_ns
     return tuple(ScreenAdvice(as_called(text), ns / max(1, whole_ns)) for text, ns in gains.most_common())
 
 
@@ -113,7 +116,13 @@ def advised(remedy: Remedy, findings: Sequence[Finding]) -> str:
         return briefly(found[0].change)
     if remedy.text is REMEDIES[Cause.UNKNOWN]:  # what to record saves no time
         return ""
-    return briefly(re.split(r"\. |。", say(remedy.text()).rstrip(".。"))[-1])
+    said = briefly(re.split(r"\. |。", say(remedy.text()).rstrip(".。"))[-1])
+    return said[:1].lower() + said[1:]  # as the doctor's
+
+
+def is_ours(task: str) -> bool:
+    """Whether it has the name of a thread that howlate measures with: of this run, or of another at that time."""
+    return OURS.fullmatch(task) is not None
 
 
 def of_recording(cells: Sequence[ExplainedCell]) -> tuple[ScreenNote, ...]:

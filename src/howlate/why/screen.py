@@ -16,6 +16,7 @@ from howlate.document.first_screen.lines import (
     LINES,
     Line,
     advice_lines,
+    causes_heading,
     causes_title,
     copied,
     cut,
@@ -92,7 +93,9 @@ def _of_cases(shown: WhyScreen, rows: int, width: int) -> list[list[Line]]:
     whole_ns = sum(each.total_ns for each in sums)
     reasons = kinds(sums, whole_ns, ordinary=True)
     kept = sum(not case.case.state & NOTHING_KEPT for cell in cells for case in cell.cases)
-    causes: list[Line] = [((line, "bold"),) for line in lines_of(causes_title(kept), width, 2)]
+    *first, title = lines_of(causes_title(kept), width, 2)
+    causes: list[Line] = [((line, "bold"),) for line in first]
+    causes += [causes_heading(title, reasons[:rows], width)]
     causes += reason_lines(reasons[:rows], width)
     if rest := reasons[rows:]:
         text = more_rows_text(len(rest))

@@ -4,14 +4,15 @@ late, and how far the numbers can be trusted (docs/first-screen.md)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from howlate.document.first_screen import notes
-from howlate.document.first_screen.on_screen import Reasons, Ruled, ScreenNote
+from howlate.document.first_screen.on_screen import Reasons, Ruled, ScreenAdvice, ScreenNote
 from howlate.document.first_screen.rows import ScreenRow, ScreenRows, screen_rows, totalled
 from howlate.document.report_input import ReportInput
 from howlate.document.sheet import NOTHING
 from howlate.figures.words import things_of
+from howlate.model.study import KERNEL
 from howlate.rooms import hooks
 from howlate.statistics.deadline import together
 from howlate.statistics.ladder import ladder_of
@@ -22,6 +23,8 @@ from howlate.words.quantities import given_text, seconds_text, time_text
 from howlate.words.say import Text, count_text, text_of
 
 PASS, FAIL = "PASS", "FAIL"
+HALF = 2
+"""What another kernel must divide the largest value by to be worth a line."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,8 @@ class ScreenAnswer:
             word, said = _largest(found.rows), _measured(found.counted)
             ladders = (ladder_of(content) for content in material.runs)
             more = [ladder.statement() for ladder in ladders if ladder is not None]
+        if why is not None and not why.advice and (calmer := calmest_kernel(found.rows)) is not None:
+            why = replace(why, advice=(calmer,))
         content = material.runs[0]
         if ended := of_the_ended(content.summaries, content.run):
             more = (Listed(ended, " "), *more)
@@ -70,6 +75,24 @@ class ScreenAnswer:
             why if was_late and has_told else None,
             notes.notes(material, found.rows, [note for room in (why, ruled) if room for note in room.notes]),
         )
+
+
+def calmest_kernel(rows: Sequence[ScreenRow]) -> ScreenAdvice | None:
+    """Of kernels under the same loads the one whose largest is the least, where that is half or less of another's."""
+    kernels: dict[str, dict[tuple[str, ...], int]] = {}
+    for row in rows:
+        if not row.is_counted or row.max_ns is None:
+            return None
+        point = tuple(sorted(f"{name}={value}" for name, value in row.labels.items() if name != KERNEL))
+        kernels.setdefault(row.labels.get(KERNEL, ""), {})[point] = row.max_ns
+    if len(kernels) < 2 or len({frozenset(points) for points in kernels.values()}) > 1:
+        return None
+    largest = {kernel: max(points.values()) for kernel, points in kernels.items()}
+    calmest = min(largest, key=lambda kernel: largest[kernel])
+    if HALF * largest[calmest] > max(largest.values()):
+        return None
+    buys = Caption("max {time} here", time=time_text(largest[calmest], space=" "))
+    return ScreenAdvice(_("the kernel {kernel}").format(kernel=calmest), 0.0, buys)
 
 
 def outcome_of(material: ReportInput) -> str:
@@ -104,7 +127,7 @@ def _measured(rows: Sequence[ScreenRow]) -> Text:
     skipped = sum(row.group.overruns for row in rows if row.group.overruns)
     facts = (
         f"{count_text(measured)} {text_of(things_of(rows[0].column, measured))}",
-        Caption("{count} skipped", count=count_text(skipped)) if skipped else "",
+        Caption("{count} skipped as late", count=count_text(skipped)) if skipped else "",
         seconds_text(seconds, space=" ") if seconds and len(rows) > 1 else "",
         Caption("{count} rows", count=len(rows)) if len(rows) > 1 else "",
     )

@@ -14,6 +14,8 @@ from howlate.words.printable import shell_word
 
 MEASURED = "MEASURED"
 """In the place of an outcome, where no deadline was stated."""
+UNMEASURED = "UNMEASURED"
+"""Where no cell is whole."""
 NOTHING = "-"
 
 
@@ -22,7 +24,7 @@ def brief_of(material: ReportInput) -> str:
     answer = ScreenAnswer.of(material)
     rows = answer.rows.rows
     if not rows:
-        return line(answer.outcome, (None, None), [], material.folder)
+        return line(answer.outcome or UNMEASURED, (None, None), [], material.folder)
     worst, counts = rows[0], rows[0].counts
     missed: list[str] = []
     if answer.outcome and counts is not None:

@@ -134,9 +134,23 @@ def causes_title(samples: int) -> str:
     return text_of(Caption("Why late (the {count} worst, share of their time)", count=samples))
 
 
+def _where(reasons: Sequence[ScreenReason], width: int) -> int:
+    """The width of the rows' names."""
+    return min(max((cell_len(reason.row) for reason in reasons), default=0), width // 4)
+
+
+def causes_heading(title: str, reasons: Sequence[ScreenReason], width: int) -> Line:
+    """The title, and over the column of the most in one sample what it is, where there is room."""
+    most, where = _("the most in one"), _where(reasons, width)
+    room = width - 2 - where - cell_len(title)
+    if not reasons or room < cell_len(most) + 2:
+        return ((title, "bold"),)
+    return ((title, "bold"), (right(most, room), FAINT))
+
+
 def reason_lines(reasons: Sequence[ScreenReason], width: int) -> Iterator[Line]:
     """Kinds of causes with their share, and the most in one sample; a task that has no room is left out."""
-    where = min(max((cell_len(reason.row) for reason in reasons), default=0), width // 4)
+    where = _where(reasons, width)
     for reason in reasons:
         name, task = text_of(reason.name), f" ({reason.task})" if reason.task else ""
         share, worst = right(percent(reason.share), 6), right(time_text(reason.worst_ns, space=" "), 9)
@@ -149,7 +163,7 @@ def advice_lines(advice: Sequence[ScreenAdvice], width: int) -> Iterator[Line]:
     """What to try, and what it could buy."""
     word = _("Try")
     for number, each in enumerate(advice, 1):
-        buys = text_of(Caption("up to {share}", share=percent(each.share)))
+        buys = text_of(each.buys or Caption("saves up to {share}", share=percent(each.share)))
         first = f"{word if number == 1 else ' ' * cell_len(word)} {number}  "
         room = width - cell_len(first) - cell_len(buys) - 2
         text = set_cell_size(cut(each.text.replace("`", ""), room), room)

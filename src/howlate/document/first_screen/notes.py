@@ -16,15 +16,17 @@ from howlate.document.text import virtual_note
 from howlate.model.facts import facts_of, is_guest
 from howlate.model.loaded import RunContent
 from howlate.model.preemption import preemption_of, spelt
-from howlate.model.run import policy_without_right
+from howlate.model.run import BY_HAND, policy_without_right
+from howlate.model.summary import CellSummary
 from howlate.statistics.labels import varying
+from howlate.statistics.valid import BEYOND, UNCOUNTED, UNORDERED
 from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import percent, seconds_text
 from howlate.words.say import Text, text_of
-from howlate.words.statement import message
+from howlate.words.statement import Statement, message
 
 MOST = 3
-UNMEASURED, INVALID, CLOCK, LOAD, OTHERS, LENGTH = 10, 20, 30, 60, 70, 90
+UNMEASURED, UNSTATED, INVALID, CLOCK, LOAD, OTHERS, LENGTH = 10, 15, 20, 30, 60, 70, 90
 """Their ranks; a room's (on_screen.py) lie between them."""
 WEAK_LOAD = 0.9
 NOT_THERE = ("report.cells-missing", "report.not-")
@@ -73,6 +75,8 @@ def _notes(material: ReportInput, rows: Sequence[ScreenRow]) -> Iterator[ScreenN
         loads = tuple(cell.labels.get("load", cell.id) for cell in lacking)
         names = loads if len(set(loads)) == len(loads) else tuple(cell.id for cell in lacking)
         yield ScreenNote(UNMEASURED, Caption("not measured: {rows}", rows=Listed(names)), rules=NOT_THERE)
+    if content.run.target == BY_HAND:
+        yield from _unstated(content, rows)
     yield from of_invalid(rows)
     yield from of_machine(content)
     yield from _of_loads(rows)
@@ -90,6 +94,31 @@ def _notes(material: ReportInput, rows: Sequence[ScreenRow]) -> Iterator[ScreenN
             ),
             more=(LONGER(level=LEVEL),),
         )
+
+
+def _unstated(content: RunContent, rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
+    """What a file of another program does not say, and the samples whose values it lacks."""
+    cells = [cell for row in rows for cell in row.cells]
+    if not cells:
+        return
+    unsaid = {
+        Caption("machine"): not facts_of(content.run.facts).text("kernel.release"),
+        Caption("load"): any("load" not in cell.labels for cell in cells),
+        Caption("length"): not all(row.seconds for row in rows),
+        Caption("order"): not all(cell.known.time_order for cell in cells),
+        Caption("missed wake-ups"): not all(cell.known.missed_releases for cell in cells),
+    }
+    warned = {rule for rule in (UNORDERED.id, UNCOUNTED.id) for cell in cells if _warned(cell, rule)}
+    if items := tuple(item for item, is_unsaid in unsaid.items() if is_unsaid):
+        told = Caption("the file does not say: {items}", items=Listed(items))
+        yield ScreenNote(UNSTATED, told, len(warned), tuple(warned))
+    beyond = dict.fromkeys(text for cell in cells for text in _warned(cell, BEYOND.id))
+    if beyond:
+        yield ScreenNote(UNSTATED, next(iter(beyond)), len(beyond), (BEYOND.id,))
+
+
+def _warned(cell: CellSummary, rule: str) -> list[Statement]:
+    return [warning for warning in cell.warnings if warning.rule == rule]
 
 
 def of_invalid(rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
@@ -175,13 +204,21 @@ def circumstances(content: RunContent) -> Text:
     hardware = facts.text("cpu.model") or facts.text("machine.model") or ""
     return Listed(
         (
-            "" if content.run.target == "local" else content.run.target,
+            _target(content),
             ", ".join(filter(None, of_task)),
             " ".join(filter(None, (f"Linux {kernel}" if kernel else "", spelt(model) if model else ""))),
             " ".join(hardware.split()),
         ),
         "; ",
     )
+
+
+def _target(content: RunContent) -> Text:
+    """What was measured, if it is not this machine."""
+    if content.run.target == BY_HAND:
+        tests = ", ".join(dict.fromkeys(cell.test for cell in content.run.plan.cells))
+        return Caption("{test}, imported", test=tests)
+    return "" if content.run.target == "local" else content.run.target
 
 
 def one_line(note: ScreenNote) -> str:

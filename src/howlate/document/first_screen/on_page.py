@@ -9,7 +9,7 @@ from howlate.charts import Subject
 from howlate.document import cautions
 from howlate.document.document import ChartItem, Folded, Item, Section, Texts, bar, texts
 from howlate.document.first_screen.answer import ScreenAnswer
-from howlate.document.first_screen.brief import MEASURED
+from howlate.document.first_screen.brief import MEASURED, UNMEASURED
 from howlate.document.first_screen.lines import causes_title
 from howlate.document.first_screen.notes import circumstances, one_line
 from howlate.document.first_screen.on_screen import Reasons
@@ -40,7 +40,7 @@ def head(material: ReportInput) -> Iterator[Section]:
     answer = material.once(ScreenAnswer.of)
     first: Text
     openings: list[Text] = [text for opening in hooks("opening") for text in opening(material)]
-    word, more = answer.outcome or MEASURED, list(answer.more)
+    word, more = _word(answer), list(answer.more)
     if answered(material):
         first, *more = openings
     elif answer.rows.judged:
@@ -76,8 +76,12 @@ def title(material: ReportInput, subject: str = "") -> str:
     if run.target == "local":
         where = f"Linux {kernel}" if kernel else ""
     return " – ".join(
-        filter(None, (" ".join(filter(None, (answer.outcome or MEASURED, what))), subject, where, "howlate"))
+        filter(None, (" ".join(filter(None, (_word(answer), what))), subject, where, "howlate"))
     )
+
+
+def _word(answer: ScreenAnswer) -> str:
+    return answer.outcome or (MEASURED if answer.rows.rows else UNMEASURED)
 
 
 def _glance(material: ReportInput, answer: ScreenAnswer) -> Iterator[Item]:

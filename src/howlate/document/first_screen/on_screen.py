@@ -70,6 +70,8 @@ class ScreenAdvice:
     text: str
     share: float
     """Of the time that the samples were late, what it could buy at most."""
+    buys: Text = ""
+    """What it bought, where that was measured."""
 
 
 @dataclass(frozen=True)
@@ -87,4 +89,4 @@ class Reasons:
     missing: Text = ""
     """Without reasons: why there are none."""
     command: str = ""
-    """Without reasons: the one that finds them."""
+    """Without reasons: the one that finds them, behind `missing`."""

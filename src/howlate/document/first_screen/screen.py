@@ -18,6 +18,7 @@ from howlate.document.first_screen.lines import (
     LINES,
     Line,
     advice_lines,
+    causes_heading,
     causes_title,
     copied,
     cut,
@@ -38,8 +39,8 @@ from howlate.words.say import more_rows_text, text_of
 
 FEWEST_ROWS = 4
 CAUSES, ADVICE, MOST_FAILURES = 3, 2, 3
-EXAMPLE = "300us"
-"""A deadline, for a command."""
+YOURS = "TIME"
+"""In the place of a deadline that only the reader knows."""
 
 
 @dataclass(frozen=True)
@@ -132,12 +133,12 @@ def head_lines(material: ReportInput, answer: ScreenAnswer, width: int) -> Itera
 def why_lines(why: Reasons, width: int) -> Iterator[Line]:
     if why.reasons:
         title = causes_title(1 if why.of_one else why.samples)
-        yield ((cut(title, width), "bold"),)
+        yield causes_heading(cut(title, width), why.reasons[:CAUSES], width)
         yield from reason_lines(why.reasons[:CAUSES], width)
     elif why.missing:
         yield from under(_("Why it was late"), [why.missing], width, 3, style="bold")
-    elif why.command:
-        yield from copied(_("Why it was late"), why.command, width)
+        if why.command:
+            yield ((why.command, COPIED),)
 
 
 def last_lines(material: ReportInput, words: str, command: str, width: int) -> Iterator[Line]:
@@ -151,7 +152,7 @@ def last_lines(material: ReportInput, words: str, command: str, width: int) -> I
 def verdict_hint(runs: Sequence[RunContent], folder: str, width: int) -> Iterator[Line]:
     """How a run without a deadline is judged."""
     if folder and any(hooks("ruled")) and any(cell.judged for content in runs for cell in content.summaries):
-        yield from copied(_("for a verdict"), f"{called()} verdict {folder} --deadline {EXAMPLE}", width)
+        yield from copied(_("for a verdict"), f"{called()} verdict {folder} --deadline {YOURS}", width)
 
 
 def _more(material: ReportInput, notes: Sequence[ScreenNote]) -> str:
