@@ -15,7 +15,7 @@ from howlate import rooms
 from howlate.document.document import Folded, Texts
 from howlate.document.first_screen.answer import calmest_kernel
 from howlate.document.first_screen.brief import brief_of
-from howlate.document.first_screen.lines import COLUMNS, LINES, Line, cut, joined
+from howlate.document.first_screen.lines import COLUMNS, LINES, Line, cut, joined, shortened
 from howlate.document.first_screen.notes import notes
 from howlate.document.first_screen.on_page import head, title
 from howlate.document.first_screen.on_screen import ScreenNote
@@ -229,6 +229,14 @@ def test_the_only_note_that_would_be_left_out_stands_there(of_rooms: int, shown:
     told = notes(of(made_run([])), [], [ScreenNote(rank, f"note {rank}") for rank in range(of_rooms)])
     assert len(told) == shown
     assert [note.rank for note in told] == sorted(note.rank for note in told)
+
+
+@given(st.lists(st.text("ab", min_size=1, max_size=40), min_size=1), st.integers(6, 40))
+def test_names_are_shortened_in_the_middle_and_stay_apart(names: list[str], room: int) -> None:
+    short = shortened(names, room)
+    assert len({*short}) == len({*names})
+    for name, each in zip(names, short, strict=True):
+        assert each == name or (each[0], each[-1], len(each) >= room) == (name[0], name[-1], True)
 
 
 @given(st.lists(st.text("abc-", min_size=1, max_size=9), min_size=2), st.integers(12, 80))

@@ -1,4 +1,4 @@
-"""Runs over time as a document (docs/history.md): what changed, a table of courses, the chart, how often the bound
+"""Runs over time as a document (docs/history.md): what changed, the chart, a table of courses, how often the bound
 held, and the newest runs."""
 
 from __future__ import annotations
@@ -57,15 +57,15 @@ def _sections(history: History, title: str) -> Iterator[Section]:
     said = tuple(history.statements)
     title = _("What changed")
     yield Section("changes", (Texts("said", said, title),), title)
+    figure = draw(history)
+    if figure is not None:
+        yield Section("chart", (ChartItem(figure),))
     if history.courses:
         courses = worst_first(history)
         rest = courses[MOST_ROWS:]
         folded = Folded(more_rows_text(len(rest)), (_courses(history, rest, "-more"),))
         shown = _courses(history, courses[:MOST_ROWS])
         yield Section("courses", (shown, *([folded] if rest else [])), _("Each configuration"))
-    figure = draw(history)
-    if figure is not None:
-        yield Section("chart", (ChartItem(figure),))
     if any(len(series.runs) > 1 for series in history.series):
         yield Section("bound", (_bound(history),), _("Did the bound hold?"))
     if history.runs:

@@ -89,7 +89,7 @@ def _kind(each: CauseSum, whole_ns: int, findings: Sequence[Finding]) -> ScreenR
         each.worst_ns,
         each.worst_in.name,
         text_of(Caption("{thread} of howlate", thread=each.name)) if is_ours(each.name) else each.name,
-        advised(remedy, findings) if remedy is not None else "",
+        advised(remedy, findings, each.name) if remedy is not None else "",
         commands[0] if commands else "",
         each.worst_in.cell,
         frozenset(finding.check for finding in here),
@@ -103,15 +103,16 @@ def advice(sums: Sequence[CauseSum], findings: Sequence[Finding], whole_ns: int)
     gains: Counter[str] = Counter()
     for each in sums:
         remedy = of_sum(each)
-        if remedy is not None and remedy.text.id in weighty:
-            said = _("measure with one howlate at a time")
-            if said := said if is_ours(each.name) else advised(remedy, findings):
-                gains[said] += each.total_ns
+        told = "" if remedy is None else advised(remedy, findings, each.name)
+        if remedy is not None and remedy.text.id in weighty and told:
+            gains[told] += each.total_ns
     return tuple(ScreenAdvice(as_called(text), ns / max(1, whole_ns)) for text, ns in gains.most_common())
 
 
-def advised(remedy: Remedy, findings: Sequence[Finding]) -> str:
+def advised(remedy: Remedy, findings: Sequence[Finding], task: str = "") -> str:
     """The change of what the doctor found, else the last sentence of the remedy; "" where that is not advice."""
+    if is_ours(task):
+        return _("measure with one howlate at a time")
     if found := findings_for(remedy, findings):
         return briefly(found[0].change)
     if remedy.text is REMEDIES[Cause.UNKNOWN]:  # what to record saves no time

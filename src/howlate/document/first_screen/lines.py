@@ -96,6 +96,13 @@ def middle(text: str, width: int) -> str:
     return set_cell_size(text, width - 1 - cell_len(end)) + "…" + end
 
 
+def shortened(names: Sequence[str], room: int) -> list[str]:
+    """Each with both its ends in so much room, or in as much as tells them apart."""
+    while len({middle(name, room) for name in names}) < len({*names}):
+        room += 1
+    return [middle(name, room) for name in names]
+
+
 def under(
     word: str, texts: Sequence[Text], width: int, most: int, indent: int = 0, style: str = ""
 ) -> Iterator[Line]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from howlate.document import cautions
+from howlate.document.first_screen.lines import shortened
 from howlate.document.first_screen.on_screen import ScreenNote
 from howlate.document.first_screen.rows import ScreenRow, totalled
 from howlate.document.machine import place
@@ -22,13 +23,15 @@ from howlate.statistics.labels import varying
 from howlate.statistics.valid import BEYOND, UNCOUNTED, UNORDERED
 from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import percent, seconds_text
-from howlate.words.say import Text, text_of
+from howlate.words.say import Text, more_rows_text, text_of
 from howlate.words.statement import Statement, message
 
 MOST = 3
 UNMEASURED, UNSTATED, INVALID, CLOCK, LOAD, OTHERS, LENGTH = 10, 15, 20, 30, 60, 70, 90
 """Their ranks; a room's (on_screen.py) lie between them."""
 WEAK_LOAD = 0.9
+LONG_NAME, NAMED = 24, 4
+"""Of rows that are not valid: the width of a name, and how many are named."""
 NOT_THERE = ("report.cells-missing", "report.not-")
 """The rules of what says that cells are missing."""
 LONGER = message(
@@ -128,10 +131,13 @@ def of_invalid(rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
         return
     failed = [text for row in invalid for cell in row.cells for text in cell.failed]
     why = text_of(failed[0]).partition(":")[0] if failed else ""
-    names = tuple(row.title for row in invalid)
-    told = Caption("not valid: {rows} ({why})", rows=Listed(names), why=why)
+    names = shortened([row.title for row in invalid], LONG_NAME)
+    named = Listed(
+        (*names[:NAMED], more_rows_text(len(names) - NAMED)) if len(names) > NAMED + 1 else tuple(names)
+    )
+    told = Caption("not valid: {rows} ({why})", rows=named, why=why)
     if not any(row in totalled(rows) for row in invalid):
-        told = Caption("not valid, not counted: {rows} ({why})", rows=Listed(names), why=why)
+        told = Caption("not valid, not counted: {rows} ({why})", rows=named, why=why)
     yield ScreenNote(INVALID, told, len(names), tuple(text.rule for text in failed))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -114,3 +115,5 @@ def _print(rows: list[dict[str, Any]]) -> None:
     for line in lines:
         cells = [line[n].rjust(widths[n]) if n == 3 else line[n].ljust(widths[n]) for n in shown]
         click.echo("  ".join(cells).rstrip())
+    if left := [lines[0][n] for n in range(len(widths)) if n not in shown]:
+        click.echo(textwrap.fill(f"No room for {', '.join(left)}: widen the terminal, or use --json", room))
