@@ -61,14 +61,15 @@ class Parts:
     """Of `why`, which else says that there are none."""
 
     def fitted(self, width: int) -> list[Line]:
-        """With empty lines between its blocks where they have room; else with fewer rows, then without the hint, the
-        legend, what to try, causes."""
+        """With empty lines between its blocks where they have room; else with fewer rows, then with one thing to try,
+        without the hint, the legend, what to try, causes."""
         last = [*self.trust, *self.page, *self.last]
         rows, legend = self.rows, self.legend
         every, told = [*self.why, *self.advice], [*self.hint, *last]
         none: list[Line] = []
         choices = (
             (every, legend, told),
+            *(((*self.why, *self.advice[:1]), legend, told) for _line in self.hint[:1] if self.has_causes),
             (every, legend, last),
             *(() if self.has_causes else ((none, legend, last),)),
             (every, none, last),
