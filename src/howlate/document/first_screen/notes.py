@@ -17,7 +17,7 @@ from howlate.document.text import virtual_note
 from howlate.model.facts import facts_of, is_guest
 from howlate.model.loaded import RunContent
 from howlate.model.preemption import preemption_of, spelt
-from howlate.model.run import BY_HAND, policy_without_right
+from howlate.model.run import BY_HAND, Run, policy_without_right
 from howlate.model.summary import CellSummary
 from howlate.statistics.labels import varying
 from howlate.statistics.valid import BEYOND, UNCOUNTED, UNORDERED
@@ -187,9 +187,14 @@ def _of_others(rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
         for task in cell.others.tasks
     ]
     most = f"{max(tasks)[1]} {percent(max(tasks)[0])}" if tasks else ""
-    told = Caption(
-        "others ran during {count} of {rows} rows: {task}", count=len(disturbed), rows=len(rows), task=most
-    )
+    told = Caption("others ran meanwhile: {task}", task=most)
+    if len(disturbed) < len(rows):
+        told = Caption(
+            "others ran during {count} of {rows} rows: {task}",
+            count=len(disturbed),
+            rows=len(rows),
+            task=most,
+        )
     yield ScreenNote(OTHERS, told, len(disturbed), ("others.",))
 
 
@@ -210,7 +215,7 @@ def circumstances(content: RunContent) -> Text:
     hardware = facts.text("cpu.model") or facts.text("machine.model") or ""
     return Listed(
         (
-            _target(content),
+            target(content.run),
             ", ".join(filter(None, of_task)),
             " ".join(filter(None, (f"Linux {kernel}" if kernel else "", spelt(model) if model else ""))),
             " ".join(hardware.split()),
@@ -219,12 +224,13 @@ def circumstances(content: RunContent) -> Text:
     )
 
 
-def _target(content: RunContent) -> Text:
+def target(run: Run) -> Text:
     """What was measured, if it is not this machine."""
-    if content.run.target == BY_HAND:
-        tests = ", ".join(dict.fromkeys(cell.test for cell in content.run.plan.cells))
-        return Caption("{test}, imported", test=tests)
-    return "" if content.run.target == "local" else content.run.target
+    if run.target == BY_HAND:
+        return Caption(
+            "{test}, imported", test=", ".join(dict.fromkeys(cell.test for cell in run.plan.cells))
+        )
+    return "" if run.target == "local" else run.target
 
 
 def one_line(note: ScreenNote) -> str:

@@ -11,7 +11,7 @@ from howlate.document.document import ChartItem, Folded, Item, Section, Texts, b
 from howlate.document.first_screen.answer import ScreenAnswer
 from howlate.document.first_screen.brief import MEASURED, UNMEASURED
 from howlate.document.first_screen.lines import causes_title
-from howlate.document.first_screen.notes import circumstances, one_line
+from howlate.document.first_screen.notes import circumstances, one_line, target
 from howlate.document.first_screen.on_screen import Reasons
 from howlate.document.first_screen.rows import ScreenRow
 from howlate.document.first_screen.strips import later_text
@@ -72,7 +72,7 @@ def title(material: ReportInput, subject: str = "") -> str:
     what = given_text(rows.deadline_ns) if rows.deadline_ns else "" if answer.outcome else answer.word
     run = material.runs[0].run
     kernel = facts_of(run.facts).text("kernel.release")
-    where = place(run) if run.machines else run.target
+    where = place(run) if run.machines else text_of(target(run))
     if run.target == "local":
         where = f"Linux {kernel}" if kernel else ""
     return " – ".join(
