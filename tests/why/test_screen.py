@@ -160,7 +160,7 @@ def test_causes_are_of_the_rows_that_are_counted() -> None:
         assert why.samples == 12 * len(counted)
         assert {reason.row for reason in why.reasons} <= {cell.name for cell in counted}
         lines = fits(replace(shown, content=content).lines(), 80)
-        assert lines[0] == f"Why late (the {12 * len(counted)} worst, share of their time)"
+        assert lines[0].startswith(f"Why late (the {12 * len(counted)} worst, share of their time)")
         assert any("not valid, not counted: " in line for line in lines) is bool(valid)
 
 
@@ -202,7 +202,7 @@ def test_remedies_begin_alike() -> None:
     assert len(said) > 3 and all(text[:1].islower() for text in said if text)
 
 
-@pytest.mark.parametrize("width", [80, 60, 40])
+@pytest.mark.parametrize("width", [80, 60])
 def test_the_column_of_the_most_is_named_where_there_is_room(width: int) -> None:
     for kind in ("traced", "with findings"):
         title, row, *_ = fits(made()[kind].lines(width), width)
@@ -273,9 +273,9 @@ def test_a_failure_without_events_says_why_there_is_no_cause(target: str, why: C
     (typed,) = [line for line in lines if line.startswith("howlate check ")]
     assert lines[0].startswith("FAIL") and f"{WHY} {text_of(why)}" in " ".join(" ".join(lines).split())
     asked = check.make_context("check", shlex.split(typed)[2:]).params
-    loads = [cell.labels["load"] for cell in material.summaries]
-    assert (asked["job"].deadline, asked["target"]) == ("1ns", target if target.startswith("ssh:") else None)
-    assert sorted(asked["job"].loads) == sorted(loads)[:3] or len({*asked["job"].loads} & {*loads}) == 3
+    worst = max(material.summaries, key=lambda cell: cell.columns["latency_ns"].max or 0).labels["load"]
+    told = [asked[name] for name in ("deadline", "period", "policy", "loads", "target")]
+    assert told == ["1ns", "1ms", "fifo:80", (worst,), target if target.startswith("ssh:") else None]
     refused = replace(run, target="local", warnings=(NOT_EXPLAINED(reason="not here"),))
     material = material_of([replace(made_five, run=refused, cells=tuple(cells))], None, Path("runs/a"))
     shown = " ".join(" ".join(fits(first_screen(material), 80)).split())

@@ -77,14 +77,14 @@ class Parts:
             (none, none, last),
         )
         for why, legend, last in choices:
-            others = height([*self.head, *self.axis, *legend, *last], width)
-            room = max(FEWEST_ROWS, LINES - others - len(why) - 1)
-            if others + len(why) + len(self.rows) > LINES and room < len(self.rows) - 1:
+            others = height([*self.head, *self.axis, *why, *legend, *last], width)
+            room = max(FEWEST_ROWS, LINES - others - 1)
+            if others + len(self.rows) > LINES and room < len(self.rows) - 1:
                 left = more_rows_text(len(self.rows) - room)
                 rows = [*self.rows[:room], ((f"  {left}", FAINT),)]
             else:
                 rows = self.rows
-            if others + len(why) + len(rows) <= LINES:
+            if others + len(rows) <= LINES:
                 break
         else:
             last = [*self.trust, *self.last]
