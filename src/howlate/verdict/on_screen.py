@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from howlate.document.first_screen.on_screen import Ruled, ScreenNote
 from howlate.document.report_input import ReportInput
-from howlate.figures.strip import plain
 from howlate.verdict.document import beside
 from howlate.verdict.in_report import rows
 from howlate.verdict.judge import Judged
@@ -17,7 +16,7 @@ from howlate.verdict.row_statements import remaining
 from howlate.verdict.ruling import Ruling, Verdict
 from howlate.verdict.whole import lacking, outcome_of, ruling_of
 from howlate.words.caption import Caption, Listed
-from howlate.words.quantities import Rounds, given_text, level_text, rate_bound, seconds_text, time_text
+from howlate.words.quantities import Rounds, level_text, rate_bound, seconds_text, time_text
 from howlate.words.say import Text
 
 HOUR_S = 3600
@@ -74,9 +73,8 @@ def promised(verdicts: Sequence[Verdict]) -> list[Text]:
         needed_s = HOUR_S * asked.confidence / (1 - asked.confidence)
         found.append(
             Caption(
-                "to show it for the next hour: {time} a row (`howlate plan --horizon 1h --deadline {deadline}`)",
+                "to show it for the next hour: {time} a row (`howlate plan --horizon 1h`)",
                 time=_time(needed_s, math.ceil),
-                deadline=plain(given_text(asked.deadline_ns)).replace(" ", ""),
             )
         )
     return found
