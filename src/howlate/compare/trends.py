@@ -46,9 +46,7 @@ class LoadSeries:
     """(number, median over the repetitions), increasing numbers."""
 
 
-def series_of(
-    topic: Topic, side: int, pick: Callable[[SideRow], float | None], fewest: int = FEWEST_NUMBERS
-) -> list[LoadSeries]:
+def series_of(topic: Topic, side: int, pick: Callable[[SideRow], float | None]) -> list[LoadSeries]:
     """The series with enough numbers, by load and the other labels."""
     rows_by_load: dict[tuple[str, tuple[tuple[str, str], ...]], list[tuple[float, float, Block]]] = {}
     for block, row in topic.rows(side):
@@ -63,7 +61,7 @@ def series_of(
             tuple(sorted((number, value) for number, value, _ in rows)),
         )
         for (load, _), rows in rows_by_load.items()
-        if len({number for number, _, _ in rows}) >= fewest
+        if len({number for number, _, _ in rows}) >= FEWEST_NUMBERS
     ]
 
 

@@ -302,7 +302,7 @@ def _of_points(groups: Sequence[Group], rows: Rows, name: str, *, virtual: bool)
             *_spread_columns(groups, name, unit, virtual=virtual),
             *rows.verdict([group.point for group in groups]),
         ),
-        tuple(_row_of_point(group, name) for group in groups),
+        tuple(_row_of_point(group) for group in groups),
         _every_row(same),
         rows.caution,
         "summary spread",
@@ -324,7 +324,7 @@ def _quantiles_of_points(groups: Sequence[Group], rows: Rows, name: str) -> Shee
     return _quantiles(rows.part, name, names, figures_, unit_for(columns))
 
 
-def _row_of_point(group: Group, name: str) -> Row:
+def _row_of_point(group: Group) -> Row:
     valid = bool(group.counted)
     marks = (
         (_("invalid"), not valid),

@@ -243,11 +243,11 @@ def common_name(name: str) -> str:
     return first if first in _THREADS else name
 
 
-def cause_sums(cells: Iterable[ExplainedCell], most: int = 0) -> list[CauseSum]:
-    """The causes with the most time first, over all cases. `most`: of each cell only the worst of that number."""
+def cause_sums(cells: Iterable[ExplainedCell]) -> list[CauseSum]:
+    """The causes with the most time first, over all cases."""
     sums: dict[tuple[Cause, str], CauseSum] = {}
     for cell in cells:
-        for rank, case in enumerate(cell.cases[: most or None], 1):
+        for rank, case in enumerate(cell.cases, 1):
             _add(sums, cell, case, rank)
     return sorted(sums.values(), key=lambda each: (-each.total_ns, each.cause, each.name))
 

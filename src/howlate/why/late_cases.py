@@ -62,14 +62,12 @@ def cause_text(cause: Cause, name: str) -> str:
     return text_of(cause_caption(cause, name))
 
 
-def causes_section(
-    cells: Sequence[ExplainedCell], findings: Sequence[Finding], title: str = ""
-) -> tuple[Section, ...]:
+def causes_section(cells: Sequence[ExplainedCell], findings: Sequence[Finding]) -> tuple[Section, ...]:
     """The causes of all cases, and what to do about them; nothing where there is no case."""
     sums = cause_sums(cells)
     without = texts("notes", [no_cases_statement(cell) for cell in cells if not cell.cases])
     if not sums:
-        return (Section("why", without, title),) if without else ()
+        return (Section("why", without),) if without else ()
     kept = [sum(not case.case.state & NOTHING_KEPT for case in cell.cases) for cell in cells]
     samples = sum(cell.samples for cell in cells)
     items: tuple[Item, ...] = (
@@ -79,7 +77,7 @@ def causes_section(
         *without,
         *texts("listed", list(_remedies(sums, findings)), _("What to do")),
     )
-    return (Section("why", items, title),)
+    return (Section("why", items),)
 
 
 def no_cases_statement(cell: ExplainedCell) -> Statement:
@@ -181,9 +179,9 @@ def _case_section(one: CellCase, number: int) -> Section:
     return Section(f"{OF_CASE}{number}", items)
 
 
-def functions_sheet(lateness: Lateness, key: str = "functions", most: int = MOST_FUNCTIONS) -> Sheet:
+def functions_sheet(lateness: Lateness, key: str = "functions") -> Sheet:
     """The functions of a replayed latency that executed most themselves."""
-    functions = lateness.functions[:most]
+    functions = lateness.functions[:MOST_FUNCTIONS]
     places = labels("place", _("mostly at"), [each.place for each in functions])
     return Sheet(
         key,

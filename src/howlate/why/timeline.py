@@ -22,11 +22,11 @@ class TimelineLine:
     """The number of parts."""
 
 
-def timeline(parts: Sequence[CausePart], most: int = MOST_LINES) -> tuple[TimelineLine, ...]:
-    """In the order of their beginnings; at most `most` lines, if joining parts of one cause can do that."""
+def timeline(parts: Sequence[CausePart]) -> tuple[TimelineLine, ...]:
+    """In the order of their beginnings; at most MOST_LINES, if joining parts of one cause can do that."""
     groups = [_Group(part.cause, {part.cause: [part]}, part.ns) for part in parts]
     short_ns, whole_ns = 1, sum(part.ns for part in parts)
-    while sum(len(group.parts) for group in groups) > most and short_ns < 2 * whole_ns:
+    while sum(len(group.parts) for group in groups) > MOST_LINES and short_ns < 2 * whole_ns:
         groups = _joined(groups, short_ns)
         short_ns *= 2
     lines = [TimelineLine(summed(each), len(each)) for group in groups for each in group.parts.values()]
