@@ -12,12 +12,12 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
@@ -65,8 +65,7 @@ def on_cpus(process: Process, random: np.random.Generator) -> Evidence:
     return evidence_of([of_cpus(random, [misses_of(process, random, n, RATE) for _ in range(CPUS)], n)])
 
 
-@dataclass(frozen=True)
-class Left:
+class Left(Struct, frozen=True):
     """A part of the rule, and what stands for it where it is left out."""
 
     process: str

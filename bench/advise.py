@@ -29,9 +29,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
@@ -63,8 +64,7 @@ SIMULATED = "simulated"
 NAMED = ("helps", "harms", "both")
 
 
-@dataclass(frozen=True)
-class Scene:
+class Scene(Struct, frozen=True):
     """A machine on which it is known what matters."""
 
     options: tuple[str, ...]

@@ -14,12 +14,12 @@ import os
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from figures import Figure, Part, add_option, all_kept
+from msgspec import Struct
 
 from howlate.sides.paired import RatioInterval, ratio_interval
 from howlate.store.stream import StreamReader
@@ -34,8 +34,7 @@ PARTS = (
 NOT_POSSIBLE = 3
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(Struct, frozen=True):
     median_ns: float
     faults: int
     dropped: int

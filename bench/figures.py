@@ -6,14 +6,14 @@ Every file beside this one with a tuple PARTS is a benchmark.
 import argparse
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import asdict
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(Struct, frozen=True):
     """A benchmark, or a part of one that is called apart."""
 
     name: str
@@ -23,8 +23,7 @@ class Part:
     """Whether its figures are the same however busy the machine is."""
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(Struct, frozen=True):
     """One number, and the limit that it is held to if there is one."""
 
     name: str

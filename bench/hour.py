@@ -29,12 +29,12 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
@@ -79,16 +79,14 @@ Counts = npt.NDArray[np.int64]
 Random = np.random.Generator
 
 
-@dataclass(frozen=True)
-class Course:
+class Course(Struct, frozen=True):
     """The misses of one deadline, second for second."""
 
     groups: Counts
     misses: Counts
 
 
-@dataclass(frozen=True)
-class Hour:
+class Hour(Struct, frozen=True):
     """What was measured, or made."""
 
     name: str
@@ -167,8 +165,7 @@ def _late(stream: Path) -> tuple[Counts, Counts]:
 # --- A machine of two states ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class TwoStates:
+class TwoStates(Struct, frozen=True):
     """Groups of misses, calm and busy."""
 
     groups_per_s: tuple[float, float]

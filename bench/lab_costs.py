@@ -24,9 +24,10 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
+
+from msgspec import Struct
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
@@ -154,8 +155,7 @@ def judged(costs: Sequence[Cost], path: Path | None) -> int:
     return 0 if all_kept(figures, path) else 1
 
 
-@dataclass(frozen=True)
-class Cost:
+class Cost(Struct, frozen=True):
     """What a cell took, and what the model says."""
 
     name: str
@@ -168,8 +168,7 @@ class Cost:
         return self.used_s / self.model_s
 
 
-@dataclass(frozen=True)
-class GuestRow:
+class GuestRow(Struct, frozen=True):
     """A row of the table: what a guest's cells cost, in CPU seconds."""
 
     cpus: int

@@ -31,13 +31,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, Protocol
 
 import numpy as np
 from explain import NOT_POSSIBLE, allowed, cyclic
 from figures import Figure, Part, add_option, all_kept
+from msgspec import Struct
 
 from howlate.sides.paired import RatioInterval, ratio_interval
 from howlate.store.stream import StreamReader
@@ -66,16 +66,14 @@ class Switch(Protocol):
     def __call__(self, *, on: bool) -> None: ...
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(Struct, frozen=True):
     on: bool
     begin_ns: int
     end_ns: int
     """Both of CLOCK_MONOTONIC."""
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     medians_ns: list[tuple[float, float]]
     """Of the blocks of each pair, on and off."""
     faults: int

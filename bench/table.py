@@ -16,12 +16,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import takewhile
 from pathlib import Path
 
 from figures import Figure, Part, read
+from msgspec import Struct
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -40,8 +40,7 @@ not keep its limit is bold.
 ENDS = ("lower end", "upper end")
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A part of a benchmark, and the file that has it."""
 
     program: Path
@@ -87,8 +86,7 @@ def machine() -> str:
     return f"{os.cpu_count()} CPUs ({name}), Linux {platform.release()}"
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """A figure, and the ends of its interval if it has one."""
 
     middle: Figure

@@ -16,9 +16,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
@@ -53,8 +54,7 @@ kind = [{kinds}]
 """
 
 
-@dataclass(frozen=True)
-class Answers:
+class Answers(Struct, frozen=True):
     """What one kind took in one guest, in us."""
 
     median: float
@@ -65,8 +65,7 @@ Series = tuple[Answers, ...]
 """By turn, the longest first."""
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(Struct, frozen=True):
     """All that was measured, and with what."""
 
     series: dict[tuple[str, int], Series]

@@ -4,9 +4,10 @@ import _thread
 import hashlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from howlate.errors import REMEDIED, ExitCode, HowlateError, NotPossibleError, TargetError
 from howlate.model.answer import Answer, Command

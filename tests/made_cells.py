@@ -3,11 +3,11 @@ large."""
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from howlate.model.bins import CellBins, Histogram, LoadCourse, Scatter, Tail, TimeBlocks
 from howlate.model.summary import Accounting, CellSummary, ColumnSummary, LoadSummary

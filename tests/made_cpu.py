@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from howlate.model.cause import Cause, ExplainedCase
 from howlate.model.trace import TracedTask
@@ -16,8 +17,7 @@ NMI = 0x40
 TIMER_VECTOR, RESCHEDULE = 236, 253
 
 
-@dataclass(frozen=True)
-class Doing:
+class Doing(Struct, frozen=True):
     """Something that takes the CPU for so long, with others that come in its midst."""
 
     kind: str

@@ -1,9 +1,9 @@
 """Logs of executions, written by hand: a kernel with a few functions, and a program."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from howlate.replay.execution import Execution
 from howlate.replay.log import Anchor, ExecutionLog, Switch

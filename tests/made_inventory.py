@@ -6,9 +6,10 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from howlate import __main__ as entry
 from howlate.model.plan import Cell, Plan
@@ -28,8 +29,7 @@ IMPORTED_AT = 1_700_000_000
 """When the imported files were written, in seconds since 1970: a file that states no time has only that."""
 
 
-@dataclass(frozen=True)
-class Made:
+class Made(Struct, frozen=True):
     """A cell, and the stream that was measured; None: it was planned only."""
 
     id: str

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.model.bins import TimeBlocks
 from howlate.model.summary import DeadlineSummary, OfCpu
@@ -25,8 +26,7 @@ DEADLINE_NS = 1_000_000
 PERIOD_S = 1e-3
 
 
-@dataclass(frozen=True)
-class Process:
+class Process(Struct, frozen=True):
     """A kind of misses."""
 
     misses: Misses
@@ -232,8 +232,7 @@ def counted(misses: Int64s, n: int) -> DeadlineSummary:
     return with_clusters(counts, [clusters], n)
 
 
-@dataclass(frozen=True)
-class Round:
+class Round(Struct, frozen=True):
     """One repetition of `n` releases with these misses, among a body of independent samples."""
 
     counts: DeadlineSummary

@@ -1,12 +1,12 @@
 """Noise from run to run: of pairs where nothing differs, and of series of runs without a change."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from howlate.history.courses import BOOT, Course
 from howlate.history.history import History, history
@@ -61,8 +61,7 @@ def ar(
     return values[50:]
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """Runs without a change."""
 
     made: Callable[[np.random.Generator], Reals]

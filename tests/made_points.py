@@ -1,8 +1,9 @@
 """Points with their repetitions, as the lab leaves them, for tests of what is said and drawn of them."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from howlate.charts import Subject
 from howlate.document.points import Points

@@ -1,8 +1,9 @@
 """Runs around made cells, for tests of the report."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from howlate.model.bins import CellBins
 from howlate.model.loaded import CellContent, RunContent

@@ -1,9 +1,9 @@
 """Runs of every kind as the first screen shows them, for tests of it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 from howlate.document.first_screen.lines import LINES, Line

@@ -3,11 +3,11 @@ drifting ones. In nanoseconds, one a period of 1 ms."""
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from howlate.statistics.describe import Int64s
 
@@ -16,8 +16,7 @@ Draw = Callable[[np.random.Generator, int], Floats]
 NORMAL = NormalDist()
 
 
-@dataclass(frozen=True)
-class Series:
+class Series(Struct, frozen=True):
     """A process, and the deadline that a given share of its samples misses."""
 
     draw: Draw

@@ -2,8 +2,10 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.plan import Cell, Plan
@@ -25,8 +27,7 @@ from howlate.words.statement import Statement
 US = 1000
 
 
-@dataclass(frozen=True)
-class Made:
+class Made(Struct, frozen=True):
     """One cell's figures, in microseconds."""
 
     median: float = 4.0
@@ -47,8 +48,7 @@ class Made:
     """Of a deadline of 5 us."""
 
 
-@dataclass(frozen=True)
-class Machine:
+class Machine(Struct, frozen=True):
     """Where a run was measured."""
 
     release: str = "6.1.0"

@@ -2,8 +2,8 @@
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
+from msgspec.structs import replace
 from rich.console import Console
 
 from howlate.compare import document as comparison

@@ -1,10 +1,10 @@
 """Several machines and seeds: cells at once, one bad one alone, an interrupt in order, going on."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from fakes import FakeLab, FakeTarget, ProbeLab, study
 from heard import Heard

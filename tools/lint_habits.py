@@ -12,8 +12,9 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMINED = (
@@ -36,8 +37,7 @@ TITLES = {"Caption", "_", "N_", "ngettext"}
 """Calls whose texts are seen even if they are one word."""
 
 
-@dataclass(frozen=True)
-class Habit:
+class Habit(Struct, frozen=True):
     """One habit: patterns of regular expressions, in which a space is any white space."""
 
     instead: str
@@ -145,8 +145,7 @@ NAMES = Habit(
 """Of modules the path in the package."""
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(Struct, frozen=True):
     path: Path
     line: int
     text: str

@@ -5,8 +5,9 @@ pages of docs/studies of these.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from statistics import median
+
+from msgspec import Struct, field
 
 from howlate.compare.compare import Block, Comparison
 from howlate.compare.conclusions import conclusions
@@ -25,8 +26,7 @@ COUNTS = ("overruns", "exceeded", MISSES)
 NOTHING = "-"
 
 
-@dataclass(frozen=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """What a table shows."""
 
     column: str

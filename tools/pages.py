@@ -34,11 +34,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from markdown_tables import Wanted, sheet_markdown, summary, table
+from msgspec import Struct
 
 from howlate.compare.compare import Comparison, compare
 from howlate.document.pictures import figures_of, write_pictures
@@ -52,8 +52,7 @@ _RUNS = re.compile(r"<!-- runs\n(?P<lines>.*?)-->\n", re.S)
 _BLOCK = re.compile(r"(?P<open><!-- made: (?P<words>[^\n]*) -->\n)(?P<body>.*?)(?P<close><!-- end -->)", re.S)
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(Struct, frozen=True):
     """A block of a page."""
 
     kind: str
@@ -66,8 +65,7 @@ class Block:
         return dict(word.split("=", 1) for word in self.words if "=" in word)
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(Struct, frozen=True):
     """A page as it stands in its file."""
 
     path: Path

@@ -9,11 +9,12 @@ the member's type is given here. Runs of older versions fit too, and members of 
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from types import GenericAlias
 from typing import Any, Literal, get_type_hints
 
+from msgspec import NODEFAULT, Struct, defstruct, field
 from msgspec.json import schema_components
+from msgspec.structs import fields
 
 from howlate.measure.execute import Failure
 from howlate.model.bins import CellBins
@@ -37,16 +38,16 @@ def stored(model: type[Any], *left_out: str, required: tuple[str, ...] = (), **t
     hints = get_type_hints(model, include_extras=True)
     members: dict[str, Any] = {}
     for each in fields(model):
-        has_default = each.default is not MISSING or each.default_factory is not MISSING
+        has_default = each.default is not NODEFAULT or each.default_factory is not NODEFAULT
         members[each.name] = (
             each.name,
             hints[each.name],
-            field(default_factory=dict) if has_default else field(),
+            field(default_factory=object) if has_default else field(),
         )
     for name, kind in types.items():
-        members[name] = (name, kind, field() if name in required else field(default_factory=dict))
+        members[name] = (name, kind, field() if name in required else field(default_factory=object))
     kept = [member for name, member in members.items() if name not in left_out]
-    return make_dataclass(model.__name__, kept, kw_only=True, frozen=True)
+    return defstruct(model.__name__, kept, kw_only=True, frozen=True)
 
 
 def listed(kind: Any) -> Any:
@@ -57,8 +58,7 @@ def mapped(kind: Any) -> Any:
     return GenericAlias(dict, (str, kind))
 
 
-@dataclass(frozen=True)
-class StoredStatement:
+class StoredStatement(Struct, frozen=True):
     """What a rule says: its id, the values, and the sentence in English."""
 
     rule: str
@@ -66,16 +66,14 @@ class StoredStatement:
     text: str
 
 
-@dataclass(frozen=True)
-class OfLab:
+class OfLab(Struct, frozen=True):
     """The kernels and CPUs of a study's guests."""
 
     kernels: tuple[str, ...] = ()
     cpus: Count = 0
 
 
-@dataclass(frozen=True)
-class StreamEnd:
+class StreamEnd(Struct, frozen=True):
     """How a stream ended."""
 
     kind: Literal["whole", "cut", "damaged"]
@@ -122,7 +120,7 @@ MODELS: dict[str, Any] = {
         required=("schema", "header", "end", "accounting", "problems"),
     ),
     "bins.json": stored(CellBins, schema=SCHEMA, required=("schema",)),
-    "checksums.json": make_dataclass(
+    "checksums.json": defstruct(
         "Checksums",
         [
             ("schema", SCHEMA),

@@ -18,10 +18,10 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
 BUDGET = "HOWLATE_BUDGET_MIN"
 OUTCOMES = "HOWLATE_OUTCOMES"
@@ -37,8 +37,7 @@ Costs = Mapping[str, tuple[float, float, str, str]]
 """Of each test: CPU seconds, seconds on the clock, the outcome, the reason of a skip (tests/spent.py)."""
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(Struct, frozen=True):
     """A part of the suite that has run."""
 
     name: str

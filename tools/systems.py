@@ -11,8 +11,9 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "install.md"
@@ -35,8 +36,7 @@ NOT_POSSIBLE = 3
 USAGE = 2
 
 
-@dataclass(frozen=True)
-class Tried:
+class Tried(Struct, frozen=True):
     """The two commands on a system: the lines of fresh.sh's record, and the outcomes of tools/suite.py."""
 
     values: Mapping[str, str]

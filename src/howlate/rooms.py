@@ -20,10 +20,12 @@ import sys
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 PACKAGE = "howlate"
 GROUP = "howlate.rooms"
@@ -35,8 +37,7 @@ class RoomWarning(UserWarning):
     """About an installed package that cannot be used."""
 
 
-@dataclass(frozen=True)
-class OutsideRoom:
+class OutsideRoom(Struct, frozen=True):
     """A package that adds to howlate, and the installed distribution that declares it."""
 
     package: str

@@ -1,12 +1,12 @@
 """Axes that somebody asks for: values stand where they belong, and what lies outside is counted and said."""
 
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from charts.packed import unpack
 from howlate.charts import Figure, Subject, all_charts

@@ -3,7 +3,6 @@ the count, each value lies in its bin and inside of the picture, and what is lef
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from charts.packed import unpack
 from howlate.charts import Figure, Panel, Subject, all_charts

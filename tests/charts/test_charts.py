@@ -1,13 +1,13 @@
 """Every chart: what it shows is what was measured, above all the largest value."""
 
 import re
-from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from charts.packed import unpack
 from howlate.charts import Figure, Subject, all_charts

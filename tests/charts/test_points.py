@@ -1,9 +1,9 @@
 """Charts of points: the interval over the repetitions, its largest value above all."""
 
-from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
+from msgspec.structs import replace
 
 from charts.packed import unpack
 from howlate.charts import Figure, Subject, all_charts

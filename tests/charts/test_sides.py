@@ -1,7 +1,6 @@
 """Charts over sides: who stands where, the largest in every picture, and words for those who cannot see it."""
 
 import re
-from dataclasses import replace
 from itertools import pairwise
 from xml.etree import ElementTree
 
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from charts.packed import unpack
 from howlate.charts import Figure, Subject, all_charts

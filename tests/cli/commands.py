@@ -3,15 +3,15 @@
 import io
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from made_study import study_text
 
 STUDY = study_text(activations=100, axes={"load": ["none", "cpu:50"]})
 
 
-@dataclass(frozen=True)
-class Said:
+class Said(Struct, frozen=True):
     code: int
     out: str
     err: str

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import asdict
 
 import howlate.lab.targets.lab as backend
 from cli.commands import Run
@@ -38,7 +39,7 @@ def opened(howlate: Run, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         archive: Archive | None = None,
         say: Callable[[str], None] = print,
     ) -> FakeLab:
-        seen.update(vars(options), names=names, archive=archive, say=say)
+        seen.update(asdict(options), names=names, archive=archive, say=say)
         return seen["lab"] or FakeLab(tuple(names.split(",")))
 
     monkeypatch.setattr(backend, "open_lab", open_lab)

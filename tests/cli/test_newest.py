@@ -1,10 +1,10 @@
 """RUN may be left out: it is the newest run below runs/, and one line says which."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from cli.commands import Run
 from howlate.cli._newest import _or_newest, newest_run, newest_two

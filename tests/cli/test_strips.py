@@ -1,9 +1,9 @@
 """The strips of a run that is being measured."""
 
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 from cli.commands import Terminal

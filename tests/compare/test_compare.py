@@ -3,11 +3,11 @@
 import io
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 from rich.console import Console
 
 from document.sheets import row, sheet, who

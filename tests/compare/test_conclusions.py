@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import asdict
 
 from howlate.compare.boundaries import BELOW, NEVER, UNCLEAR, boundary
 from howlate.compare.compare import IN_BLOCKS, NOT_INTERLEAVED, compare, to_json
@@ -221,11 +222,11 @@ def test_what_was_not_measured_alike_is_not_judged() -> None:
     rt = lab_run({"6.1-rt": PREEMPT_RT})
     short = lab_run({"6.1": STANDARD}, id="other")
     cells = [
-        type(c)(**{**vars(c), "parameters": {**c.parameters, "activations": "10"}})
+        type(c)(**{**asdict(c), "parameters": {**c.parameters, "activations": "10"}})
         for c in short.run.plan.cells
     ]
     plan = type(short.run.plan)(tuple(cells))
-    short = type(short)(type(short.run)(**{**vars(short.run), "plan": plan}), short.cells)
+    short = type(short)(type(short.run)(**{**asdict(short.run), "plan": plan}), short.cells)
     assert rules_of(stated(short, rt), "against") == [AS_SEEN.id]
     assert of_rule(stated(short, rt), AS_SEEN)[0]["why"] == NOT_ALIKE(settings=("activations",))
 

@@ -1,6 +1,6 @@
 """The question of the study `timers` is answered in words, by what was seen alone."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from howlate.compare.least_late import AT, TOO_FEW, WAY, least_late
 from howlate.document import html

@@ -7,10 +7,10 @@ import shutil
 import struct
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
 from howlate.model.capabilities import Capabilities
 from howlate.system.paths import ARCHITECTURES, ROOT
@@ -28,8 +28,7 @@ ELF = {"x86_64": (2, 62), "aarch64": (2, 183), "armv7": (1, 40), "riscv64": (2, 
 _INTERPRETER = 3
 
 
-@dataclass(frozen=True)
-class Foreign:
+class Foreign(Struct, frozen=True):
     """A probe for another machine."""
 
     arch: str

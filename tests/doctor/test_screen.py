@@ -2,11 +2,11 @@
 
 import json
 import re
-from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from howlate.doctor import Facts, examine
 from howlate.document.findings import briefly

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from browsing import NEEDS_BROWSER, drag, mouse, printed_pages, shown, size, started, ticks, tip, visit
 from howlate.document import html

@@ -1,12 +1,12 @@
 """What befell a cell: from the trailer and from cpus.parquet to the page."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from msgspec.structs import replace
 
 from howlate.document import html
 from howlate.model.disturbances import Disturbances, disturbances

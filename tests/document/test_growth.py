@@ -2,12 +2,12 @@
 
 import sys
 from collections import Counter
-from dataclasses import replace
 from itertools import pairwise
 from types import FrameType
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from howlate.document.html import render
 from howlate.model.loaded import RunContent

@@ -3,9 +3,9 @@
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from howlate.charts import Subject

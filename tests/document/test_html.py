@@ -1,11 +1,11 @@
 """The page: small, whole, well-formed, escaped, and true to the summaries."""
 
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from howlate.document import html
 from howlate.document.answer import NO_ANSWER, NO_VALUE, NOT_LOADED, answer

@@ -1,7 +1,8 @@
 """Loads that were not there, in a comparison: the share is a column, and nothing is said of a starved load."""
 
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from document.sheets import row, sheet, who
 from howlate.compare.compare import compare, to_json
@@ -20,7 +21,7 @@ def with_share(share: float, machine: Machine, run_id: str, **changes: object) -
     load = LoadSummary("cpu", 1.0, share, {}, "cpu:100", "CPU", 1.0, None, share, share)
 
     def altered(summary: CellSummary) -> CellSummary:
-        return replace(summary, loads=(load,), **changes)  # type: ignore[arg-type]
+        return replace(summary, loads=(load,), **changes)
 
     return _each(real_run(LOADED, machine, run_id), altered)
 

@@ -2,12 +2,12 @@
 that a browser's checker of accessibility finds."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import made_inventory
 from browsing import NEEDS_BROWSER, axe, printed_pages, size, started, visit, words

@@ -2,11 +2,11 @@
 
 import os
 import re
-from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from msgspec.structs import replace
 
 from howlate.charts import Figure
 from howlate.document import pictures

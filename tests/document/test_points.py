@@ -3,9 +3,9 @@
 import io
 import json
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from howlate.document import html

@@ -1,7 +1,8 @@
 """Without the right to a real-time policy, that is the first thing that is said, everywhere."""
 
 import json
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from howlate.doctor import examine
 from howlate.document import html

@@ -1,7 +1,6 @@
 """What the first screen says next to its figures: signs, hints, notes, and what it leaves out."""
 
 from collections import Counter
-from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import cast
@@ -9,6 +8,7 @@ from typing import cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 from howlate import rooms

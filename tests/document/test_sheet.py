@@ -2,9 +2,9 @@
 
 import io
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from howlate.document import tables

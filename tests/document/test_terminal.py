@@ -2,9 +2,9 @@
 
 import io
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from rich.cells import cell_len
 from rich.console import Console
 

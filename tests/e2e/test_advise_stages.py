@@ -7,10 +7,11 @@ import re
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
+from msgspec.structs import replace
 
 from e2e.commands import PROBE, howlate, start
 from e2e.settings import kill_with_probe, put_back, stopped_beside
@@ -65,8 +66,7 @@ def before() -> Iterator[str]:
         yield text
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(Struct, frozen=True):
     """The probe's stand-in, which starts the probe."""
 
     folder: Path

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import asdict
 
 from cli.commands import Run, is_a_sentence
 from store.runs import a_folder
@@ -20,7 +21,7 @@ def runs(howlate: Run) -> Path:
         folder = a_folder(Path("runs") / f"r{number}", {"none": stream([latency, 1])})
         run = folder.read_run()
         changed = {"id": f"r{number}", "started": f"2026-01-{number + 1:02}T00:00:00Z"}
-        folder.write_run(type(run)(**{**vars(run), **changed}))
+        folder.write_run(type(run)(**{**asdict(run), **changed}))
     return Path("runs")
 
 

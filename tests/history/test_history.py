@@ -1,11 +1,11 @@
 """Runs over time: what is one configuration, what changed since when, and how often the bound held."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from howlate.history.courses import Course, Series, facts_changed
 from howlate.history.document import to_json_value

@@ -6,9 +6,10 @@ import os
 import random
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 JSON_FILES = ("run.json", "summary.json", "bins.json", "cell.json")
 FINISHED = "finished.txt"
@@ -60,8 +61,7 @@ ODD_NAMES = (
 """Names in place of a member's."""
 
 
-@dataclass(frozen=True)
-class Altered:
+class Altered(Struct, frozen=True):
     """What was done to a run."""
 
     text: str

@@ -12,10 +12,11 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import IO
+
+from msgspec import Struct, field
 
 from hostile.alter import forge, spoil
 from hostile.judge import Outcome, judge_forged, judge_spoilt, sane
@@ -56,8 +57,7 @@ def words_of(command: str) -> list[str]:
     return line.split("|") if "|" in line else line.split()
 
 
-@dataclass
-class Report:
+class Report(Struct):
     """All calls so far."""
 
     calls: Counter[str] = field(default_factory=Counter)
@@ -165,8 +165,7 @@ def copied(pristine: Path, beside: Path) -> Iterator[Path]:
         shutil.rmtree(place)
 
 
-@dataclass
-class Harness:
+class Harness(Struct):
     """The runs that were made, what the commands say of them as they are, and what came of all calls so far."""
 
     made: Path

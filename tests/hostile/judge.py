@@ -6,9 +6,10 @@ import json
 import re
 import string
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+from msgspec import Struct
 
 from hostile.alter import Altered
 
@@ -29,8 +30,7 @@ _SHOWN = re.compile(r"\d|PASS|FAIL|INCONCLUSIVE")
 """What is a figure, or a verdict."""
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What a call left. `code` is below zero where a signal ended it."""
 
     code: int

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from hostile.alter import reseal
 from howlate import __version__

@@ -12,8 +12,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hostile.alter import reseal
 from hostile.harness import COMMANDS, words_of
@@ -68,8 +70,7 @@ def copy_cell(folder: RunFolder, name: str, to: str, load: str) -> None:
     reseal(place)
 
 
-@dataclass(frozen=True)
-class Ended:
+class Ended(Struct, frozen=True):
     code: int
     whole_s: float
     """The CPU time that it took."""

@@ -1,8 +1,9 @@
 """Every foreign format that the tests know, and their files: each module made_NAME.py here has its FORMATS."""
 
 import importlib
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from imports.made import FIXTURES, LATENCY, File, Format
 

@@ -7,7 +7,6 @@ as the tool prints them in its other unit, with nothing said that the tool does 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "imported"
 LATENCY = "latency_ns"
@@ -25,8 +25,7 @@ Ints = npt.NDArray[np.int64]
 Random = np.random.Generator
 
 
-@dataclass(frozen=True)
-class Truth:
+class Truth(Struct, frozen=True):
     """What is true of one column, in nanoseconds; None: the file does not let anybody know it."""
 
     count: int | None
@@ -39,8 +38,7 @@ class Truth:
     """By share what may be stated: the order statistic, or the edge of its bin; None alone: nothing."""
 
 
-@dataclass(frozen=True)
-class Made:
+class Made(Struct, frozen=True):
     """A file, and what is true of it."""
 
     format: str
@@ -60,8 +58,7 @@ class Made:
         return self.data.decode()
 
 
-@dataclass(frozen=True)
-class Samples:
+class Samples(Struct, frozen=True):
     """Of one thread and column: how often each value occurs, in the tool's unit."""
 
     values: Ints
@@ -192,8 +189,7 @@ def token_dropped(made: Made, chance: Random) -> bytes:
     return "\n".join(lines).encode()
 
 
-@dataclass(frozen=True)
-class File:
+class File(Struct, frozen=True):
     """A file as the tool wrote it, and the tool's own figures over all its threads, in microseconds."""
 
     name: str
@@ -216,8 +212,7 @@ class File:
 Maker = Callable[..., Made]
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(Struct, frozen=True):
     """What is known of the files of one format."""
 
     name: str

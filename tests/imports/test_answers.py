@@ -1,10 +1,11 @@
 """Each foreign format declares which of its columns answer "how late", and releases count once, not once a column."""
 
 import inspect
-from dataclasses import MISSING, fields
 from pathlib import Path
 
 import pytest
+from msgspec import NODEFAULT
+from msgspec.structs import fields
 
 from howlate.document.report_input import ReportInput
 from howlate.document.sheet import TERMINAL
@@ -29,7 +30,7 @@ WITHOUT_RELEASES = [format.name for format in FORMATS if not format.wakes]
 
 def test_a_format_cannot_forget_to_declare_them() -> None:
     (answers,) = [field for field in fields(Foreign) if field.name == "answers"]
-    assert answers.default is MISSING and answers.default_factory is MISSING
+    assert answers.default is NODEFAULT and answers.default_factory is NODEFAULT
     assert inspect.signature(Foreign).parameters["answers"].default is inspect.Parameter.empty
 
 

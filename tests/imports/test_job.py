@@ -4,11 +4,11 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Struct
 
 from fakes import command_of
 from howlate.errors import DamagedError, ExitCode, UsageError
@@ -87,8 +87,7 @@ def measured(one: Cell, t0_ns: int, head: Mapping[str, Any] | None = None, **cha
     )
 
 
-@dataclass
-class Job:
+class Job(Struct):
     """A folder that `--emit-job` wrote and that was measured."""
 
     path: Path

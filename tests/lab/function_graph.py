@@ -8,10 +8,10 @@ import re
 import struct
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from msgspec import Struct
 
 from howlate.replay.symbols import Symbols
 
@@ -25,8 +25,7 @@ UNKNOWN = ""
 """Whatever called the first function that the tracer sees: a program, or code that it must not see."""
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(Struct, frozen=True):
     """A call or a return."""
 
     pid: int
@@ -37,8 +36,7 @@ class Event:
     after_ns: int
 
 
-@dataclass(frozen=True)
-class Traced:
+class Traced(Struct, frozen=True):
     """From the timer's release to the end of the sleeping task's system call."""
 
     own_ns: Mapping[str, int]

@@ -3,7 +3,8 @@ the words of the one in those of the other, and the largest part by both."""
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from howlate.model.cause import Cause, ExplainedCase, Lateness, Why
 
@@ -41,8 +42,7 @@ INTERRUPTS, SCHEDULER = (Cause.TIMER_IRQ, Cause.IRQ, Cause.IPI), (Cause.SWITCH, 
 """Few events do not divide these: each may be called IRQ_END_OR_SWITCH."""
 
 
-@dataclass(frozen=True)
-class Compared:
+class Compared(Struct, frozen=True):
     """One sample by both."""
 
     release: int

@@ -12,10 +12,11 @@ import tarfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from howlate.system.paths import MACHINES
 
@@ -105,8 +106,7 @@ def ar(members: Files) -> bytes:
     return out
 
 
-@dataclass
-class Key:
+class Key(Struct):
     """A throwaway key, and the keyring that has it."""
 
     home: Path
@@ -150,8 +150,7 @@ def made_key(home: Path, at: str = "", valid: str = "never") -> Iterator[Key]:
         shutil.rmtree(home, ignore_errors=True)
 
 
-@dataclass
-class MadeArchive:
+class MadeArchive(Struct):
     """dists/ and pool/ below a folder; `publish` signs what was added."""
 
     folder: Path
@@ -226,8 +225,7 @@ class MadeArchive:
         (folder / "InRelease").write_bytes((key or self.key).sign(text))
 
 
-@dataclass
-class Served:
+class Served(Struct):
     """Where an archive is served, and what was asked for so far."""
 
     address: str

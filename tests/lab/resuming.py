@@ -13,9 +13,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from processes import children_of, environment, is_running, until
 
@@ -46,8 +47,7 @@ SEEDS = 2
 LIMIT_S = 1800.0
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(Struct, frozen=True):
     """A folder to work in, and the cache that its guests come from."""
 
     folder: Path
@@ -79,8 +79,7 @@ class Place:
         return time.monotonic() - began
 
 
-@dataclass(frozen=True)
-class Kill:
+class Kill(Struct, frozen=True):
     """When a run is to be killed: after so many whole cells, a share of a cell later."""
 
     cells: int

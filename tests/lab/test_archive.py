@@ -5,11 +5,11 @@ import lzma
 import shutil
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
 from howlate.errors import DamagedError, HowlateError, NotPossibleError, TargetError, UsageError
 from howlate.lab.archive import gone
@@ -79,8 +79,7 @@ def add_new_layout(archive: MadeArchive, suite: str, release: str, version: str,
     )
 
 
-@dataclass
-class Place:
+class Place(Struct):
     """The made archive, where it is served, and a way to open it."""
 
     made: MadeArchive

@@ -3,10 +3,10 @@
 import gzip
 import struct
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import force_setattr, replace
 
 from howlate.errors import REMEDIED, DamagedError, GuestError, TargetError
 from howlate.lab.archive.packages import Say, silent
@@ -144,7 +144,7 @@ def test_a_dovetail_kernel_that_hangs_is_told_of_its_clock_and_not_of_endless_lo
         on.run([("howlate-probe", "--version")], Limits(1.0))
     assert plain.value.remedy == f"{STUCK.remedy}; {WHAT_IT_NEEDS}"
     on.kernel.__dict__["config"] = {"CONFIG_DOVETAIL": "y"}
-    object.__setattr__(on.kernel, "config_path", tmp_path)
+    force_setattr(on.kernel, "config_path", tmp_path)
     with pytest.raises(GuestError) as caught:
         on.run([("howlate-probe", "--version")], Limits(1.0))
     assert caught.value.remedy == NO_TSC

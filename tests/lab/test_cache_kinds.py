@@ -9,12 +9,12 @@ import struct
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from msgspec import Struct, field
 
 from howlate.lab import build_module, build_root, replay
 from howlate.lab.archive.gone import FILE as GONE
@@ -78,8 +78,7 @@ class MadeKernels:
         return [("sid", "http://x", Path("keys.gpg"))]
 
 
-@dataclass
-class Uses:
+class Uses(Struct):
     """A cache that is used in all ways, by what each gives."""
 
     cache: Path
@@ -233,8 +232,7 @@ def entries(cache: Path) -> list[Path]:
     return [path for path in files if not path.name.endswith(".lock")]
 
 
-@dataclass
-class Made:
+class Made(Struct):
     """A cache that holds something of every kind, and what it gives."""
 
     uses: Uses

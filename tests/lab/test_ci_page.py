@@ -7,13 +7,13 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 import yaml  # type: ignore[import-untyped]
+from msgspec import Struct
 
 from howlate.system.paths import ROOT
 from lab.guests import RT, STANDARD, warm_cache
@@ -35,8 +35,7 @@ def file_of(name: str) -> str:
     return textwrap.dedent(block[1])
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(Struct, frozen=True):
     """Lines that one shell runs."""
 
     script: str
@@ -44,8 +43,7 @@ class Step:
     """Also after a step that failed."""
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(Struct, frozen=True):
     """A service's job, as far as a shell can run it."""
 
     variables: Mapping[str, str]

@@ -9,10 +9,10 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from howlate.lab.bench import Bench
 from howlate.lab.guests import guest, monitor, watch

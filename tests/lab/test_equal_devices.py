@@ -1,15 +1,17 @@
 """Which devices that interrupt a guest may have: those with which a cell is the same bytes whatever the host does
 (docs/lab/guests.md has the table). Each is used as a cell would use it."""
 
+import dataclasses
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.lab.archive.apt import AptArchive
 from howlate.lab.archive.packages import silent
@@ -32,8 +34,7 @@ EDU = "edu"
 UIO = (PROBE, "uio", "--source=edu", "--points=100", "--stream=stream", "--quiet")
 
 
-@dataclass(frozen=True)
-class Using:
+class Using(Struct, frozen=True):
     """A guest with a device, and the cell that uses it: the test `uio`, or one beside a load. With several CPUs the
     load is on the first, and the last is measured."""
 
@@ -62,7 +63,7 @@ def using(folder: Path, kernel: str, used: str, cpus: int, snapshots: Path | Non
     modules = modules_of_uio(kernel) if used == EDU else {}
     on = bench(folder, kernel, modules, fresh=True, snapshots=snapshots, machine=machine)
     devices = ("edu",) if used == EDU else on.devices_for([used])
-    return Using(replace(on, machine=replace(on.machine, devices=devices)), used)
+    return Using(replace(on, machine=dataclasses.replace(on.machine, devices=devices)), used)
 
 
 def ended(stream: bytes) -> dict[str, Any]:

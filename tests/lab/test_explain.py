@@ -2,7 +2,6 @@
 equal cells. BPF programs have test_explain_bpf.py."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from msgspec.structs import replace
 
 from howlate.lab.results import Results
 from howlate.store.stream import StreamReader

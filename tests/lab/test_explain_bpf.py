@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from msgspec import Struct
 
 from howlate.lab.bench import Bench
 from howlate.lab.replay import RecordedCell, replay
@@ -52,8 +52,7 @@ FILES = 60
 """So many open files suffice for all programs, and not for what attaches them as well."""
 
 
-@dataclass(frozen=True)
-class Stream:
+class Stream(Struct, frozen=True):
     columns: Mapping[str, npt.NDArray[Any]]
     """Of all tables, by "table.column"."""
     in_force: Mapping[str, Any]

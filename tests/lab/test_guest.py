@@ -1,15 +1,16 @@
 """Guests that go wrong, for real: each is told as what it is, and none is left behind."""
 
+import dataclasses
 import os
 import signal
 import subprocess
 import sys
 import threading
-from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from howlate.errors import NotPossibleError, TargetError
 from howlate.lab.bench import PROBE
@@ -131,7 +132,7 @@ def test_a_qemu_that_cannot_start_is_told_with_its_words(tmp_path: Path, booted:
     on = bench(tmp_path, snapshots=booted)
     broken = replace(on.machine.architecture, machine="no-such-machine")
     with pytest.raises(TargetError, match=r"exit code 1: .*machine type"):
-        replace(on, machine=replace(on.machine, architecture=broken)).run([cell(20)], LIMITS)
+        replace(on, machine=dataclasses.replace(on.machine, architecture=broken)).run([cell(20)], LIMITS)
 
 
 def test_an_interrupt_ends_every_guest(tmp_path: Path, booted: Path) -> None:

@@ -1,10 +1,10 @@
 """A guest's CPUs and speed as a property of its cells: labelled, stored, and never mixed with others."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from howlate.compare.compare import compare
 from howlate.errors import NotPossibleError, UsageError

@@ -1,13 +1,13 @@
 """A guest says which kernel it has (`uname -r`, the GNU build id), and the host compares it with the file that it
 booted."""
 
-import dataclasses
 import gzip
 import shutil
 import struct
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from howlate.errors import GuestError
 from howlate.lab.bench import Bench
@@ -58,9 +58,7 @@ def test_a_guest_of_another_kernel_is_booted_again_and_said(tmp_path: Path, boot
     assert first[RELEASE].decode().strip() == one.kernel.release
     assert {each for each in one._build_ids if each in first[NOTES]}
     said: list[str] = []
-    other = dataclasses.replace(
-        bench(tmp_path / "cache", RT, snapshots=tmp_path / "snapshots"), say=said.append
-    )
+    other = replace(bench(tmp_path / "cache", RT, snapshots=tmp_path / "snapshots"), say=said.append)
     taken, place = booted / one.key, tmp_path / "snapshots" / other.key
     place.mkdir(parents=True)
     shutil.copy(taken / "state", place / "state")
@@ -77,7 +75,7 @@ def test_a_file_that_is_another_kernel_is_refused(
 ) -> None:
     on = bench(tmp_path / "cache", RT, snapshots=booted_guests(), fresh=True)
     if change == "release":
-        on = dataclasses.replace(on, kernel=dataclasses.replace(on.kernel, release="6.1.0-99-rt-amd64"))
+        on = replace(on, kernel=replace(on.kernel, release="6.1.0-99-rt-amd64"))
     else:
         vars(on)["_build_ids"] = frozenset([ONE])
     forgotten = []

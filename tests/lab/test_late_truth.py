@@ -3,10 +3,10 @@ instruction by instruction."""
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from howlate.lab.replay import RecordedCell, replay
 from howlate.model.cause import ORDINARY, Cause, Why

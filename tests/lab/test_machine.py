@@ -1,7 +1,8 @@
-from dataclasses import replace
+import dataclasses
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from howlate.errors import NotPossibleError, UsageError
 from howlate.lab.devices import CARDS
@@ -84,7 +85,7 @@ def test_a_guest_boots_at_another_speed_than_it_measures_and_that_is_part_of_its
     assert [architecture.boot_shift for architecture in ARCHITECTURES.values()] == [3, 0]
     unpacked = replace(BOOT, kernel=Path("/a/vmlinux"))
     assert (BOOT.shift, unpacked.shift) == (0, 3)
-    otherwise = replace(MACHINE, architecture=replace(MACHINE.architecture, boot_shift=0))
+    otherwise = dataclasses.replace(MACHINE, architecture=replace(MACHINE.architecture, boot_shift=0))
     assert key_of(unpacked, "1", "2") != key_of(replace(unpacked, machine=otherwise), "1", "2")
 
 
@@ -95,7 +96,7 @@ def test_only_in_virtual_time_does_the_lab_know_the_clocks_rate() -> None:
 
 
 def test_a_device_that_a_cell_needs_is_there_and_part_of_the_key() -> None:
-    plain, with_edu = Machine.of("amd64"), replace(Machine.of("amd64"), devices=("edu",))
+    plain, with_edu = Machine.of("amd64"), dataclasses.replace(Machine.of("amd64"), devices=("edu",))
     assert "edu" not in plain.arguments(NAMED, "")
     arguments = with_edu.arguments(NAMED, "")
     assert arguments[arguments.index("edu") - 1] == "-device"
@@ -106,7 +107,7 @@ def test_a_device_that_a_cell_needs_is_there_and_part_of_the_key() -> None:
 def test_network_cards_come_as_pairs_each_on_a_hub_of_its_own() -> None:
     """With addresses by which the load knows them, and without a file of the host's. Hub 0 makes the turns of several
     CPUs."""
-    arguments = replace(Machine.of("amd64", cpus=2), devices=(*CARDS, "edu")).arguments(NAMED, "")
+    arguments = dataclasses.replace(Machine.of("amd64", cpus=2), devices=(*CARDS, "edu")).arguments(NAMED, "")
     ports = [word.rpartition("hubid=")[2] for word in arguments if word.startswith("hubport")]
     assert sorted(ports) == sorted(["0", *(str(hub) for hub in range(1, len(CARDS) + 1) for _ in range(2))])
     pairs = [[word for word in arguments if word.startswith(f"{name},")] for name in CARDS]

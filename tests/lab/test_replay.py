@@ -2,10 +2,10 @@
 to the last nanosecond."""
 
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from howlate.errors import NotPossibleError, TargetError
 from howlate.lab.bench import Bench, LineResult

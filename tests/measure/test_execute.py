@@ -3,11 +3,11 @@
 import fcntl
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from fakes import FakeTarget, study
 from heard import Heard

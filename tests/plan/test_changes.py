@@ -1,9 +1,9 @@
 """`--set` and `--scale`."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from fakes import capabilities, make_plan, study
 from howlate.errors import UsageError

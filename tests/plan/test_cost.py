@@ -1,11 +1,11 @@
 """What a cell is expected to cost, and the time left of a run: pure, in any units of time."""
 
 import math
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from howlate.measure.pace import KEPT_S, Pace
 from howlate.model.guest_cpus import GuestCpus

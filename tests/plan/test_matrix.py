@@ -3,13 +3,13 @@
 import itertools
 import random
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from fakes import LIST, capabilities, command_of, make_plan, study, timer
 from howlate.errors import UsageError

@@ -1,14 +1,13 @@
 """The periodic tasks whose activations are stepped through: each way to sleep and late policy of the probe, and
 cyclictest."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from probe.drive import probe_list, probe_path
 from probe.stepping import Steps, step
 
 
-@dataclass(frozen=True)
-class Budget:
+class Budget(Struct, frozen=True):
     """What an activation of one way to sleep may take."""
 
     calls: tuple[str, ...]
@@ -37,8 +36,7 @@ RATIO = 0.5
 """At most this share of cyclictest's instructions."""
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(Struct, frozen=True):
     """One way to sleep in one way of using it."""
 
     timer: str

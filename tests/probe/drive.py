@@ -10,12 +10,12 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from howlate.store.stream import Header, StreamReader, Totals
 from processes import completed
@@ -169,8 +169,7 @@ def wait_until_running(one: Running, *names: str) -> None:
     raise AssertionError(f"none of {names} was seen running")
 
 
-@dataclass(frozen=True)
-class Stream:
+class Stream(Struct, frozen=True):
     """A whole stream, read by the host's decoder."""
 
     header: Header

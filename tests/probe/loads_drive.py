@@ -7,9 +7,10 @@ import signal
 import struct
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from probe.drive import probe_path
 from processes import children_of, completed
@@ -18,8 +19,7 @@ ROOT = os.geteuid() == 0
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(Struct, frozen=True):
     time_ns: int
     cpu_ns: int
     units: int

@@ -18,9 +18,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+
+from msgspec import Struct
 
 PTRACE_PEEKTEXT, PTRACE_PEEKUSER, PTRACE_SINGLESTEP, PTRACE_DETACH = 1, 3, 9, 17
 PTRACE_SEIZE, PTRACE_INTERRUPT = 0x4206, 0x4207
@@ -49,8 +50,7 @@ libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_
 libc.ptrace.restype = ctypes.c_long
 
 
-@dataclass(frozen=True)
-class Activation:
+class Activation(Struct, frozen=True):
     """From the return of one sleep to the return of the next."""
 
     own: int
@@ -65,8 +65,7 @@ class Activation:
     """Page faults of the thread meanwhile, as the kernel counts them."""
 
 
-@dataclass(frozen=True)
-class Steps:
+class Steps(Struct, frozen=True, dict=True):
     """The activations that were stepped through."""
 
     activations: tuple[Activation, ...]

@@ -5,8 +5,9 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import cycle
+
+from msgspec import Struct
 
 from probe.drive import probe_list, probe_path
 from probe.loads_drive import of_session
@@ -19,8 +20,7 @@ ASKED = (signal.SIGTERM, signal.SIGINT)
 INCONCLUSIVE = 5
 
 
-@dataclass(frozen=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """How a probe ended that got a signal."""
 
     number: signal.Signals

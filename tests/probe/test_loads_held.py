@@ -11,11 +11,11 @@ import contextlib
 import os
 import signal
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Struct
 
 from probe.drive import probe_list
 from probe.loads_drive import Load, Report, running
@@ -59,8 +59,7 @@ def stolen_seconds() -> float:
     return sum(int(line[8]) for line in lines if line[0] in {f"cpu{cpu}" for cpu in CPUS}) / TICKS
 
 
-@dataclass(frozen=True)
-class Account:
+class Account(Struct, frozen=True):
     """A load at the moment of a report: what the kernel says of it shortly before and after."""
 
     report: Report
@@ -86,8 +85,7 @@ class Account:
         return self.most_s - self.least_s
 
 
-@dataclass(frozen=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """A load between two accounts; shares of all CPUs."""
 
     least: float

@@ -4,10 +4,10 @@ import contextlib
 import os
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
 from lacks import AS_ROOT, MACHINE, skip
 from probe.drive import probe_path
@@ -18,8 +18,7 @@ MIB = 1 << 20
 PLACES = (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max"))
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(Struct, frozen=True):
     """A control group with 96 MiB."""
 
     folder: Path

@@ -2,11 +2,11 @@
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import Struct
 
 from probe.drive import Running, Stream, probe_list, probe_path, read_stream, running, stall
 
@@ -31,8 +31,7 @@ def _with_windows() -> set[str]:
 CASES = [(timer, policy) for timer, policies in _timers().items() for policy in policies]
 
 
-@dataclass(frozen=True)
-class Stalled:
+class Stalled(Struct, frozen=True):
     stream: Stream
     stopped_ns: int
     continued_ns: int

@@ -2,9 +2,9 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from howlate.model.summary import CellSummary
 from howlate.prove import bisected, bisection

@@ -2,10 +2,10 @@
 
 import io
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise, takewhile
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from charts.packed import unpack

@@ -1,14 +1,15 @@
 """Proofs of made landscapes: the whole question is asked, and no guest is needed."""
 
+import dataclasses
 import json
 from concurrent.futures import Future
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from howlate.errors import UsageError
 from howlate.lab.cache import read_sealed, write_sealed
@@ -293,7 +294,7 @@ class TickingProber(MadeProber):
         from_ns = 0 if at_ns % 1_000_000 < 2_000 and at_ns < 2_900_000 else 1_000
         came = (Interruption("tick", from_ns, from_ns + 2_000, 2_000),)
         answer: Future[Probed] = Future()
-        answer.set_result(replace(probe, path=ReleasePath(0, probe.latency_ns, came, "work")))
+        answer.set_result(dataclasses.replace(probe, path=ReleasePath(0, probe.latency_ns, came, "work")))
         return answer
 
 

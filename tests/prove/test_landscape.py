@@ -1,11 +1,11 @@
 """Synthetic landscapes: stretches in which the CPU is kept, and a wake-up path of some noise."""
 
 import math
-from dataclasses import dataclass
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Struct
 
 from howlate.prove.landscape import (
     FINEST_NS,
@@ -19,8 +19,7 @@ from howlate.prove.landscape import (
 )
 
 
-@dataclass(frozen=True)
-class SawTooth:
+class SawTooth(Struct, frozen=True):
     """`kept`: (begin, length) of stretches in which nobody else gets the CPU."""
 
     kept: tuple[tuple[int, int], ...]

@@ -1,8 +1,7 @@
 """A bound to which a witness objects is not searched for; a missed deadline and late releases are."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from howlate.figures.strip import plain
 from howlate.prove.document import page, to_json_value

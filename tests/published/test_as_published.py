@@ -1,8 +1,7 @@
 """The studies' figures drawn of our samples: which cells are in them, and on which axes."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from charts.packed import unpack
 from howlate.charts import Figure

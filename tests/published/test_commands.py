@@ -2,10 +2,10 @@
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from msgspec import Struct
 
 from howlate import __main__ as entry
 from howlate.errors import ExitCode
@@ -14,8 +14,7 @@ from howlate.published.load import find_reference, references
 STUDIES = ["rts7751-2007", "sh7780-2008", "toshiba-2010", "toshiba-mem-2010", "tut-2017"]
 
 
-@dataclass(frozen=True)
-class Said:
+class Said(Struct, frozen=True):
     code: int
     out: str
     err: str

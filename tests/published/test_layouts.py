@@ -1,8 +1,9 @@
 """The documents' own tables with ours in them: rows and columns as printed, whole, as the references declare them."""
 
-from dataclasses import dataclass, replace
 from io import StringIO
 
+from msgspec import Struct
+from msgspec.structs import replace
 from rich.console import Console
 
 from howlate.compare.compare import Comparison, compare
@@ -47,8 +48,7 @@ def memory(seeds: int = 1, loads: tuple[str, ...] = LOADS) -> list[Sheet]:
     return layouts(of_study("toshiba-mem-2010", {"6.1[preempt=full]": points(10), "6.1-rt": points(1)}))
 
 
-@dataclass(frozen=True)
-class ShownLine:
+class ShownLine(Struct, frozen=True):
     """A row of a layout, without the empty parts of its label."""
 
     labels: tuple[str, ...]

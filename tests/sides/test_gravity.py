@@ -1,12 +1,12 @@
 """By how much a core's latencies are smaller is stated wherever they stand beside others."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from howlate.compare.compare import compare, to_json
 from howlate.compare.document import of_block

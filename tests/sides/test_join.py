@@ -1,10 +1,9 @@
 """Several runs as one set of cells: what matches, who is a side, and what is said of the rest."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from howlate.compare.equal import EQUAL, equal_sides
 from howlate.errors import UsageError

@@ -1,9 +1,9 @@
 """Rows of user space and of the kernel are told apart wherever they stand together."""
 
 import sys
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from howlate.compare.compare import compare
 from howlate.compare.document import of_block

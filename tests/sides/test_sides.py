@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from howlate.compare.compare import NOT_INTERLEAVED
 from howlate.model.summary import MISSES, ColumnSummary, DeadlineSummary

@@ -10,10 +10,10 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import closing, suppress
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from howlate.errors import ExitCode, HowlateError, NotPossibleError, TargetError, UsageError
 from howlate.system.paths import ROOT

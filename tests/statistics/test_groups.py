@@ -1,10 +1,9 @@
 """The spread over the repetitions of a point, literal."""
 
-from dataclasses import replace
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from howlate.model.bins import CellBins, TimeBlocks
 from howlate.model.others import Others

@@ -1,8 +1,7 @@
 """When a load counts as there, and what is said where it does not."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from howlate.statistics.load_reached import (
     BELOW_ALONE,

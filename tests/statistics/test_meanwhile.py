@@ -1,9 +1,9 @@
 """What happened to the machine while it was measured: the cell says so, and what it leaves certain is certain."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from howlate.statistics.valid import (
     CellRecord,

@@ -1,11 +1,11 @@
 """The intervals of quantiles: literal ranks, and how often they hold where samples are alike for a while."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from msgspec.structs import replace
 
 from howlate.model.bins import Histogram
 from howlate.model.summary import QuantileInterval

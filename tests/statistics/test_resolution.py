@@ -1,8 +1,7 @@
 """From which size on a time of a guest with several CPUs is the kernel's."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from howlate.document.cautions import of_rows
 from howlate.model.guest_cpus import GUEST, USUAL, GuestCpus

@@ -1,12 +1,12 @@
 """What is said of a row whose largest value, or all above its period, the start of a cell may have made."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from howlate.document.cautions import of_figures, of_rows
 from howlate.model.summary import CellSummary

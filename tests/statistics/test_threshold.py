@@ -2,8 +2,8 @@
 
 import io
 import json
-from dataclasses import replace
 
+from msgspec.structs import replace
 from rich.console import Console
 
 from howlate.document import html

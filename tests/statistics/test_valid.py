@@ -1,9 +1,9 @@
 """Validity: each check fails the cell by its own sentence, and warnings do not."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from howlate.statistics.valid import UNWATCHED, CellRecord, LoadRecord, ThreadAccount, failures, warnings
 from howlate.words.say import english

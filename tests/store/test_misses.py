@@ -1,10 +1,10 @@
 """Releases against deadlines, counted on the samples of a cell."""
 
 import io
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from howlate.model.summary import CellSummary, DeadlineSummary, OfCpu
 from howlate.statistics.deadline import Skipped, ThreadReleases, against

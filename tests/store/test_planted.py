@@ -4,12 +4,12 @@
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from msgspec.structs import replace
 
 from hostile.alter import reseal
 from howlate.errors import DamagedError, UsageError

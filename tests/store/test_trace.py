@@ -2,12 +2,12 @@
 
 import json
 from collections import defaultdict
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from howlate.errors import DamagedError, UsageError
 from howlate.model.guest_cpus import GuestCpus

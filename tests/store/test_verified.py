@@ -2,11 +2,11 @@
 
 import itertools
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from hostile.alter import reseal
 from howlate import __version__

@@ -3,12 +3,12 @@
 import contextlib
 import functools
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from _pytest.mark import ParameterSet
+from msgspec.structs import replace
 
 from fakes import FakeTarget
 from howlate.errors import ExitCode, NotPossibleError, TargetError, UsageError

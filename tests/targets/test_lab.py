@@ -3,11 +3,11 @@
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from fakes import FACTS, LIST, capabilities, make_plan, study
 from howlate.errors import NotPossibleError, StorageError, UsageError

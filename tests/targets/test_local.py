@@ -4,10 +4,10 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from fakes import capabilities, make_plan, study
 from howlate.errors import ExitCode, TargetError

@@ -5,13 +5,13 @@ import io
 import itertools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from howlate.cli._measure import exit_code_of
 from howlate.document.of_runs import show_json

@@ -1,10 +1,10 @@
 """The blocks that the horizon rests on: repetitions that differ, rounds far apart, boots, seeds."""
 
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from howlate.verdict.evidence import Evidence
 from howlate.verdict.ruling import Question, Ruling

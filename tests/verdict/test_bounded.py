@@ -2,10 +2,10 @@
 that is asked for, and every release was served."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from howlate.document.sheet import NOTHING
 from howlate.verdict.document import sheet

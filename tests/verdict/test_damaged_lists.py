@@ -1,11 +1,11 @@
 """Lists of a summary whose length has a meaning: another length is damage, any values are judged."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from howlate.document.report_input import ReportInput
 from howlate.document.sheet import TERMINAL

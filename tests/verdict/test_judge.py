@@ -2,13 +2,13 @@
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from howlate.model.bins import CellBins
 from howlate.model.knowledge import Knowledge
@@ -53,7 +53,7 @@ def cell_with(columns: dict[str, int], answers: tuple[str, ...] | None, **change
         made,
         columns={name: replace(base, max=value, min=1) for name, value in columns.items()},
         answers=answers,
-        **changes,  # type: ignore[arg-type]
+        **changes,
     )
 
 

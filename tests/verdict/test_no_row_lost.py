@@ -1,11 +1,11 @@
 """No row, repetition or CPU leaves a verdict without a word."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from howlate.model.summary import CellSummary, DeadlineSummary, OfCpu
 from howlate.statistics.valid import ACCOUNT, DROPPED

@@ -1,13 +1,13 @@
 """The rate of misses: clusters of them, bursts, events an hour, and several CPUs."""
 
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from howlate.model.summary import DeadlineSummary, OfCpu
 from howlate.model.tail import BLOCKS

@@ -1,9 +1,8 @@
 """What an open verdict says to do: what may decide it, in the unit that decides."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from howlate.verdict.evidence import Evidence
 from howlate.verdict.on_screen import waiting

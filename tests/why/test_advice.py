@@ -2,11 +2,11 @@
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.plan import Cell, Plan

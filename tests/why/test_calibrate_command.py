@@ -2,10 +2,10 @@
 for real in tests/lab/test_inject.py."""
 
 import io
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from cli.commands import Run, is_a_sentence

@@ -1,8 +1,7 @@
 """Which cause is named for which events, all of them recorded."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from howlate.model.cause import Cause, CausePart, Why
 from howlate.model.trace import NOTHING_KEPT, TracedTask

@@ -1,9 +1,8 @@
 """Which cause is named where no event tells when a timer was over, or when its interrupt began and ended: with few
 events, and of a timer's interrupt that has no event of its own (Hyper-V's)."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from howlate.model.cause import Cause, ExplainedCase, Why
 from howlate.why.causes import explain_cases

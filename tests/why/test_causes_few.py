@@ -1,8 +1,7 @@
 """Which cause is named with few events, the default: what comes in every wake-up is not recorded."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from howlate.model.cause import Cause, Why
 from howlate.model.trace import TracedTask

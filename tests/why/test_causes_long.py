@@ -1,8 +1,7 @@
 """Parts of a wake-up's ordinary way that take far longer than that are not called by its names."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from howlate.model.cause import Cause, Why
 from howlate.why.ambiguous import ENTRY_NS, EVENTLESS_NS, IDLE_NS, SWITCH_NS

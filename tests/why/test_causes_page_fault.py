@@ -1,8 +1,7 @@
 """For how long a page fault is the cause, and what it waits for."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from howlate.model.cause import Cause
 from howlate.why.machine_facts import MachineFacts

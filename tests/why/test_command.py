@@ -1,10 +1,10 @@
 """`howlate why`: what it prints, its JSON, its page, and what it refuses."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from cli.commands import Run, is_a_sentence
 from howlate.model.cause import Cause

@@ -1,9 +1,9 @@
 """Explained cells: which samples are explained, what is known of the machine, and what causes sum up to."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from howlate.document.of_runs import document
 from howlate.document.report_input import ReportInput
@@ -37,7 +37,7 @@ def traced(trace: CellTrace, facts: object = FACTS) -> RunContent:
     """A run with one traced cell, in whose time no SMI happened."""
     run = made_run(five_cells(200)[:1])
     cells = (replace(run.cells[0], trace=trace, trailer={**run.cells[0].trailer, **NO_SMI}),)
-    return replace(run, run=replace(run.run, facts=facts), cells=cells)  # type: ignore[arg-type]
+    return replace(run, run=replace(run.run, facts=facts), cells=cells)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
 """A timer's interrupt that was late has its way in as a part of it, as long as in the cell's quickest sample."""
 
-from dataclasses import replace
 from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from howlate.model.cause import Cause, CausePart, Why
 from howlate.why.causes import explain_cases

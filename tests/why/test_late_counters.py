@@ -1,6 +1,6 @@
 """What counters tell of cells without events: the second of the largest sample, and the interrupts of its CPU."""
 
-from dataclasses import replace
+from msgspec.structs import asdict, replace
 
 from howlate.document.document import Section
 from howlate.document.sheet import Sheet
@@ -64,7 +64,7 @@ def test_the_table_of_interrupts_stays_short_and_json_has_all() -> None:
     cell = a_cell(*many)
     assert len(sheets(cell)["late-interrupts"]) == MOST_KINDS
     (told,) = counters_json([cell])
-    assert told["second_s"] == 1 and len(told["counted"]) == 100 and told["counted"][7] == vars(many[7])
+    assert told["second_s"] == 1 and len(told["counted"]) == 100 and told["counted"][7] == asdict(many[7])
 
 
 def test_the_cpu_of_the_largest_sample_counts_where_several_measured() -> None:

@@ -1,8 +1,7 @@
 """The page of `howlate why`: as large as a page may be, whatever the run."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from howlate.document import html
 from howlate.document.document import Document

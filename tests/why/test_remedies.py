@@ -1,9 +1,9 @@
 """What is said to do about a cause fits the cause, and the machine."""
 
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from howlate.doctor import checks
 from howlate.model.cause import Cause, CausePart
@@ -148,7 +148,7 @@ def test_the_weightiest_cause_has_something_to_try() -> None:
         assert [each.share for each in said] == [1.0], cause
 
 
-IMPERATIVES = {"Boot", "Give", "Isolate", "Keep", "Let", "Lock", "Move", "Pin", "Raise", "Switch", "Use"}
+IMPERATIVES = {"boot", "give", "isolate", "keep", "let", "lock", "move", "pin", "raise", "switch", "use"}
 EVERY = {rule.id: rule for rule in (*REMEDIES.values(), IDLE_POLL, IRQ_LATE_ON_RT)}
 
 

@@ -1,9 +1,9 @@
 """What `howlate why RUN --try` flips: the knobs of the causes that were found, beside the worst cell."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from howlate.errors import HowlateError, NotPossibleError, UsageError
 from howlate.model.run import Run

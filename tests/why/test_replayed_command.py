@@ -1,5 +1,6 @@
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from cli.commands import Run
 from howlate.store.activation import Activation, Activations

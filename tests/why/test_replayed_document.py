@@ -1,7 +1,7 @@
 import re
-from dataclasses import replace
 from io import StringIO
 
+from msgspec.structs import replace
 from rich.console import Console
 
 from howlate.document.document import Document

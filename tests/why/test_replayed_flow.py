@@ -1,10 +1,10 @@
 """Which samples of a run are explained."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 
 from fakes import FakeLab, study
 from heard import Heard

@@ -3,11 +3,11 @@
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 import made_inventory
 from howlate.cli._measure import material_of

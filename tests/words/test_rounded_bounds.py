@@ -1,12 +1,12 @@
 """Bounds stay bounds when they are written: an upper one is rounded up, a lower one down."""
 
 import re
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from howlate.model.summary import DeadlineSummary
 from howlate.statistics.ladder import Ladder

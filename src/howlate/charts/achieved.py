@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.figures.data import pack
 from howlate.figures.figure import Chart, Figure, Key, Panel, Picture, Subject
@@ -57,8 +59,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | Text | None:
     )
 
 
-@dataclass(frozen=True)
-class ShareLine:
+class ShareLine(Struct, frozen=True):
     """A line of a panel: the share that CPUs were busy, that was stolen from them, or that a load got."""
 
     name: Text

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from howlate.cli._options import RunOptions, together
 from howlate.cli._times import WEEK_NS, limit_text, within_ns
@@ -44,8 +45,7 @@ cell_duration_option = click.option("--cell-duration", metavar="TIME", help="How
 deadline_option = click.option("--deadline", metavar="TIME", help="Judge this deadline, such as 200us.")
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(Struct, frozen=True):
     """What is measured, and for how long; None and () where the study decides."""
 
     period: str | None = None
@@ -62,7 +62,7 @@ class Job:
         """As values of `--set`. `changed`: those that were given; `long_ns`: how long --long measures."""
         from howlate.plan import apply_changes, parse_change
 
-        for name, value in vars(self).items():
+        for name, value in asdict(self).items():
             for text in value if isinstance(value, tuple) else (value,):
                 if text is not None and not text.strip():
                     option = f"--{'load' if name == 'loads' else name.replace('_', '-')}"

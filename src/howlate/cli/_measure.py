@@ -6,11 +6,11 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import click
+from msgspec.structs import replace
 
 from howlate.cli._interrupted import tell_interrupted
 from howlate.cli._options import RunOptions

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from howlate.words.language import called
 from howlate.words.printable import shell_line
@@ -21,8 +22,7 @@ PROGRAMS |= {"hist": "show --histogram", "histogram": "show --histogram", "hwlat
 CYCLICTEST, RTLA = "cyclictest's", "rtla's"
 
 
-@dataclass(frozen=True)
-class Word:
+class Word(Struct, frozen=True):
     """An option of another program."""
 
     program: str

@@ -5,24 +5,24 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import Struct
 
 from howlate.rooms import hooks
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def together(name: str, kind: type, options: Sequence[Decorator]) -> Decorator:
+def together(name: str, kind: type[Struct], options: Sequence[Decorator]) -> Decorator:
     """Add options whose parameters are the fields of `kind`, and pass their values to the command as `name`."""
 
     def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
         def called(**values: Any) -> Any:
-            own = {field.name: values.pop(field.name) for field in fields(kind) if field.name in values}
+            own = {name: values.pop(name) for name in kind.__struct_fields__ if name in values}
             return command(**values, **{name: kind(**own)})
 
         with_options: Callable[..., Any] = called
@@ -84,8 +84,7 @@ target_option = click.option(
 no_wait_option = click.option("--no-wait", is_flag=True, help="Do not wait until this machine is quiet.")
 
 
-@dataclass(frozen=True)
-class RunOptions:
+class RunOptions(Struct, frozen=True):
     """The options that `run` and `lab run` share: how to change a study, where to keep its run, what to show."""
 
     changes: tuple[str, ...] = ()

@@ -10,9 +10,10 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
+
+from msgspec.structs import replace
 
 from howlate.cli._say import SILENT_S, say
 from howlate.errors import REMEDIED, ExitCode, HowlateError

@@ -10,7 +10,8 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from howlate.system.outputs import draw, obeys_escapes
 from howlate.words.language import as_called
@@ -21,8 +22,7 @@ SILENT_S = 1.0
 """Seconds before the clock is shown, and between its updates."""
 
 
-@dataclass
-class _Step:
+class _Step(Struct):
     text: str
     since: float
     done: Callable[[], float] | None = None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from howlate.cli._times import limit_ns_of
 from howlate.document.first_screen.lines import COLUMNS, LEAST_COLUMNS, Line, typed
@@ -19,8 +20,7 @@ from howlate.targets import CpuProgress, Progress
 SGR = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
 
 
-@dataclass
-class LiveRow:
+class LiveRow(Struct):
     """One load, or one CPU, so far."""
 
     name: str
@@ -67,8 +67,7 @@ class LiveRow:
         self.running.update(dict(told.more))
 
 
-@dataclass
-class LiveStrips:
+class LiveStrips(Struct):
     """All rows; `by_cpu`: one for each CPU, else one for each point."""
 
     by_cpu: bool = False

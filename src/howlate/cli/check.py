@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import click
+from msgspec.structs import replace
 
 from howlate.cli._job import Job, job_options
 from howlate.cli._measure import RoundsOptions, measure, opened_target

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from howlate.cli._listed import ListedOption
 from howlate.cli._named import damaged_where, tell_cells_missing

@@ -13,11 +13,11 @@ import termios
 import threading
 import tty
 from collections.abc import Iterator
-from dataclasses import replace
 from types import FrameType
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from howlate.cli._job import LEAST_CELL_NS, Job, job_options
 from howlate.cli._measure import measure

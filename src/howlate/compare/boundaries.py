@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from howlate.compare.topics import Topic
 from howlate.model.units import period_ns_of
@@ -25,8 +26,7 @@ UNCLEAR = message(
 Begin = Literal["never", "always", "below", "unclear"]
 
 
-@dataclass(frozen=True)
-class Boundary:
+class Boundary(Struct, frozen=True):
     """Where overruns begin among the measured periods."""
 
     kind: Begin

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.errors import UsageError
 from howlate.model.columns import RESPONSE
@@ -46,8 +48,7 @@ IN_BLOCKS = message(
 )
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """Two sides at one point."""
 
     first: int
@@ -55,8 +56,7 @@ class Pair:
     decisions: tuple[Decision, ...]
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(Struct, frozen=True):
     """One table: a combination of all labels except the kernel, a column of the samples, a row for each side."""
 
     title: str
@@ -86,8 +86,7 @@ class Block:
         return next((row for row in self.rows if row.side == side), None)
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """The whole content of `compare`, before it is put into words. With a published document, one side is
     enough."""
 

@@ -3,8 +3,10 @@ direction they point. Pure functions; they claim only what sides.sides supports.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.compare.boundaries import boundaries
 from howlate.compare.compare import Block, Comparison
@@ -123,8 +125,7 @@ TYPICAL_LABELS = ("load", "timer")
 to sleep."""
 
 
-@dataclass(frozen=True)
-class TypicalTime:
+class TypicalTime(Struct, frozen=True):
     """The median over the repetitions, and its interval of 95 % where there is one."""
 
     ns: float

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from statistics import median
 from typing import Any
+
+from msgspec import Struct
 
 from howlate.compare.compare import Block, Comparison, Pair
 from howlate.compare.conclusions import conclusions
@@ -161,8 +162,7 @@ def _reading(found: Comparison) -> Caption:
 # --- The table of a block -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class SideLine:
+class SideLine(Struct, frozen=True):
     """A line of a table: a side's figures, or the smallest, median or largest of them over its repetitions."""
 
     side: str

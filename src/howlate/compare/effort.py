@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from howlate.model.summary import MISSES
 from howlate.sides.paired import Reals
@@ -41,8 +42,7 @@ SIMULATED = 2_000
 SEED = 20100601
 
 
-@dataclass(frozen=True)
-class Effort:
+class Effort(Struct, frozen=True):
     """The activations that show a rate of misses to be tolerable."""
 
     true_rate: float
@@ -110,8 +110,7 @@ def horizon_effort_s(horizon_s: float, confidence: float) -> float:
     return horizon_s * confidence / (1 - confidence)
 
 
-@dataclass(frozen=True)
-class Misses:
+class Misses(Struct, frozen=True):
     """What a repetition misses where nothing differs."""
 
     expected: float
@@ -119,8 +118,7 @@ class Misses:
     """How many come together."""
 
 
-@dataclass(frozen=True)
-class Power:
+class Power(Struct, frozen=True):
     """How often `compare` finds the ratio in one figure among others that do not differ, by the number of pairs."""
 
     pairs: int
@@ -200,7 +198,7 @@ def rate_json(
         "miss_rate": miss_rate,
         "theta": theta,
         "chance": CHANCE,
-        "by_misses": [{**vars(effort), "seconds": effort.activations * period_s} for effort in efforts],
+        "by_misses": [{**asdict(effort), "seconds": effort.activations * period_s} for effort in efforts],
         "until_decided": {"activations": decided, "seconds": decided * period_s},
     }
 

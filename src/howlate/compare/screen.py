@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from rich.cells import cell_len
 
 from howlate.compare.compare import NOT_INTERLEAVED, Block, Comparison, Pair
@@ -58,8 +58,7 @@ FIGURES = ("max", "0.999", MISSES, "0.5", "stddev")
 PUBLISHED = ("maximum", "mean", "minimum")
 
 
-@dataclass(frozen=True)
-class CompareRow:
+class CompareRow(Struct, frozen=True):
     """A figure of one place on two sides."""
 
     name: str

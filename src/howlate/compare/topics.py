@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from howlate.compare.compare import Block, Comparison
 from howlate.model.columns import LATENCY, RESPONSE
@@ -18,8 +19,7 @@ MOST_SAID = 6
 """Loads or pairs that one statement, or one list, tells apart."""
 
 
-@dataclass(frozen=True)
-class Topic:
+class Topic(Struct, frozen=True, dict=True):
     """The blocks of one column of one test."""
 
     blocks: tuple[Block, ...]

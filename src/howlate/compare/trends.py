@@ -4,7 +4,8 @@ load take."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from howlate.compare.compare import Block
 from howlate.compare.topics import Topic
@@ -36,8 +37,7 @@ FEWEST_NUMBERS = 5
 """With fewer even a perfect order is not a trend at the 5 % level."""
 
 
-@dataclass(frozen=True)
-class LoadSeries:
+class LoadSeries(Struct, frozen=True):
     """A figure against a load's number on one side."""
 
     load: str

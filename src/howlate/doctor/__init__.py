@@ -11,8 +11,9 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import cache
+
+from msgspec.structs import replace
 
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from howlate.charts.course import block_numbers, largest_of
 from howlate.model.bins import CellBins, Scatter, TimeBlocks

@@ -7,16 +7,16 @@ that of a comparison."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from howlate.charts import Figure
 from howlate.document.sheet import Sheet
 from howlate.words.say import Text, text_of, text_to_json
 
 
-@dataclass(frozen=True)
-class Texts:
+class Texts(Struct, frozen=True):
     """Sentences that belong together."""
 
     kind: str
@@ -39,8 +39,7 @@ class ChartItem(NamedTuple):
     caution: Text = ""
 
 
-@dataclass(frozen=True)
-class Folded:
+class Folded(Struct, frozen=True):
     """Items that the page shows on demand; a renderer that cannot fold shows them always."""
 
     title: str
@@ -51,8 +50,7 @@ class Folded:
 Item = Texts | Sheet | ChartItem | Folded
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(Struct, frozen=True):
     """One part of a document."""
 
     id: str
@@ -62,8 +60,7 @@ class Section:
     """"header", "causes", "part", "footer"; "" for an ordinary one."""
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(Struct, frozen=True):
     sections: tuple[Section, ...]
     title: str = ""
 

@@ -5,10 +5,11 @@ which enlarges a function."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from html import escape
 from types import MappingProxyType
 from zlib import crc32
+
+from msgspec import Struct, field
 
 from howlate.words.language import _
 from howlate.words.quantities import time_text
@@ -22,15 +23,13 @@ _HUES = (18, 52)
 """Of the colours, from the function's name."""
 
 
-@dataclass
-class _Node:
+class _Node(Struct):
     name: str
     ns: int = 0
     above: dict[str, _Node] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Box:
+class Box(Struct, frozen=True):
     """One function of the graph; place and width as shares of the whole."""
 
     name: str

@@ -11,9 +11,10 @@ import subprocess
 import tempfile
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from howlate.charts import Figure, Panel
 from howlate.document.document import ChartItem

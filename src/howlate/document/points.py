@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.charts import Subject
 from howlate.document.coarser import coarser
@@ -17,8 +19,7 @@ from howlate.statistics.labels import row_names
 from howlate.words.caption import Caption
 
 
-@dataclass(frozen=True)
-class Points:
+class Points(Struct, frozen=True):
     groups: tuple[Group, ...]
     names: tuple[str, ...]
     cells: Sequence[CellContent]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeVar
+
+from msgspec import Struct, field
 
 from howlate.document.document import ChartItem, Section
 from howlate.document.results import EVERYTHING, Fit, StudyPart, WithCases
@@ -69,8 +70,7 @@ def explained(content: RunContent) -> Mapping[str, WithCases]:
     return {name: cell for explain in hooks("explained") for name, cell in explain(content).items()}
 
 
-@dataclass(frozen=True)
-class ReportInput:
+class ReportInput(Struct, frozen=True, dict=True):
     """The inputs of a document of runs."""
 
     runs: Sequence[RunContent]
@@ -90,9 +90,10 @@ class ReportInput:
     """The folder of the run, as the user would type it in a command."""
     explained: Sequence[Mapping[str, WithCases]] | None = None
     """Of each run the cells whose late samples are explained, by their ids; None: to be found."""
-    _once: dict[Callable[[ReportInput], Any], Any] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+
+    @cached_property
+    def _once(self) -> dict[Callable[[ReportInput], Any], Any]:
+        return {}
 
     @cached_property
     def cells(self) -> list[CellContent]:

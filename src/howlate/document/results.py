@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.charts import Chart, Subject, all_charts
 from howlate.charts.histogram import CHART as HISTOGRAM
@@ -27,8 +29,7 @@ from howlate.words.say import text_of
 from howlate.words.statement import Statement
 
 
-@dataclass(frozen=True)
-class Fit:
+class Fit(Struct, frozen=True):
     """How much of a run fits on a page of limited size."""
 
     joined: int
@@ -61,8 +62,7 @@ def rulings_of(content: RunContent) -> Mapping[str, str]:
     return {row: ruling for judge in hooks("rulings") for row, ruling in judge(content).items()}
 
 
-@dataclass(frozen=True)
-class StudyPart:
+class StudyPart(Struct, frozen=True):
     """The cells of one part of the study, or all cells if it has no parts."""
 
     runs: Sequence[RunContent]
@@ -113,7 +113,7 @@ class StudyPart:
         kept = latest(self.cells, most)
         all_of = (self.cells, self.labels, self.names, self.cases)
         cells, labels, names, cases = ([held[i] for i in kept] for held in all_of)
-        return replace(self, cells=cells, labels=labels, names=names, cases=cases)  # type: ignore[arg-type]
+        return replace(self, cells=cells, labels=labels, names=names, cases=cases)
 
     def subjects(self, fit: Fit) -> Mapping[Shows, Sequence[Subject]]:
         if self.points is not None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import force_setattr, replace
 
 from howlate.document.units import Unit
 from howlate.model.summary import MISSES, DeadlineSummary
@@ -29,8 +31,7 @@ ESSENTIAL = (MISSES, "verdict", "load", "dropped")
 """What a reader must not miss of a row."""
 
 
-@dataclass(frozen=True)
-class SheetCell:
+class SheetCell(Struct, frozen=True):
     """One cell of a table: a text, and the exact value behind it."""
 
     text: str
@@ -45,8 +46,7 @@ class SheetCell:
     """A sentence about this cell alone."""
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(Struct, frozen=True):
     """One column with a cell for each row."""
 
     key: str
@@ -67,8 +67,7 @@ class Column:
         return self.key in ESSENTIAL or any(cell.strong or cell.state for cell in self.cells)
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Struct, frozen=True):
     """The properties of a whole row."""
 
     id: str = ""
@@ -85,8 +84,7 @@ class Row:
         return self.kind != "invalid"
 
 
-@dataclass(frozen=True)
-class Sheet:
+class Sheet(Struct, frozen=True):
     """One table."""
 
     key: str
@@ -109,7 +107,7 @@ class Sheet:
 
     def __post_init__(self) -> None:
         if self.columns and not self.rows:
-            object.__setattr__(self, "rows", tuple(Row() for _ in self.columns[0].cells))
+            force_setattr(self, "rows", tuple(Row() for _ in self.columns[0].cells))
 
     def records(self) -> list[dict[str, str]]:
         """For each row, its texts by the keys of their columns."""

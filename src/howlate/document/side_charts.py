@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.charts import Chart, Subject, all_charts
 from howlate.document.document import ChartItem
@@ -25,8 +27,7 @@ def side_subjects(contents: Sequence[RunContent], joined: Joined) -> list[Subjec
     return [spot.subject for spot in placed(contents, joined)]
 
 
-@dataclass(frozen=True)
-class Placed:
+class Placed(Struct, frozen=True):
     """A subject, and where it was measured."""
 
     place: MatrixPlace

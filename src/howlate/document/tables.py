@@ -4,7 +4,9 @@ repetitions."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from howlate.document.sheet import (
     NOTHING,
@@ -39,8 +41,7 @@ OF_EVERY_ROW = ("kernel", "guest", TIMER, MODE, "period", "policy", "cpu", "load
 """Labels without which no number is to be read."""
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(Struct, frozen=True):
     """The rows of the tables of a run."""
 
     summaries: Sequence[CellSummary]
@@ -69,7 +70,7 @@ class Rows:
         summaries, labels_, seconds = (
             [each[i] for i in kept] for each in (self.summaries, self.labels, self.seconds)
         )
-        return replace(self, summaries=summaries, labels=labels_, seconds=seconds)  # type: ignore[arg-type]
+        return replace(self, summaries=summaries, labels=labels_, seconds=seconds)
 
     def columns(self) -> list[str]:
         """The columns of the samples that have any values: response times are all zero where the task does no

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from statistics import median
+
+from msgspec import Struct
 
 from howlate.model.summary import ColumnSummary
 from howlate.words.quantities import NARROW_SPACE
 
 
-@dataclass(frozen=True)
-class Unit:
+class Unit(Struct, frozen=True):
     """A unit of time with the decimals that a table uses."""
 
     name: str

@@ -4,7 +4,8 @@ reported, and a bar too low to be visible is drawn as a mark at the foot."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from howlate.figures.figure import Note, Picture
 from howlate.figures.scale import Scale, tick_text
@@ -24,8 +25,7 @@ MARK = 4
 FEW = Caption("A bar too low to be seen is a mark at the foot.")
 
 
-@dataclass(frozen=True)
-class ClippedHistogram:
+class ClippedHistogram(Struct, frozen=True):
     """The part of a histogram that lies in a range. A given bin (at most 0.8 % wide) is never split: its
     middle decides."""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from howlate.figures.figure import Subject
 from howlate.figures.scale import Axes, Scale, with_range
@@ -19,8 +20,7 @@ ROUNDED = 1e-3
 """So far beyond the last block a sample of it may seem to lie."""
 
 
-@dataclass(frozen=True)
-class DrawnCase:
+class DrawnCase(Struct, frozen=True):
     """A sample that is drawn: it has a bar, and a point in the course of time if it lies on that axis."""
 
     explained: ExplainedCase

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from howlate.figures.figure import Note, Panel, Subject
 from howlate.figures.scale import time_tick

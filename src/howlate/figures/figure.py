@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct
 
 from howlate.figures.scale import OWN_AXES, Axes, Scale
 from howlate.model.bins import CellBins
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from howlate.model.cause import ExplainedCase
 
 
-@dataclass(frozen=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """One cell as a chart sees it: its name, its summary, its bins."""
 
     label: Text
@@ -43,8 +43,7 @@ once for the whole page, whether repeated or not: each point as one, `Subject.gr
 `kernel` is the side (sides/join.py)."""
 
 
-@dataclass(frozen=True)
-class Key:
+class Key(Struct, frozen=True):
     """One entry of a legend: the CSS classes of its sample, and its meaning."""
 
     classes: str
@@ -55,8 +54,7 @@ class Key:
     """The series of the panel that lights up under this entry; None: the entry belongs to all panels."""
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(Struct, frozen=True):
     """A direct label at a place of the plane, in shares from left and bottom; follows the zoom."""
 
     x: float
@@ -72,8 +70,7 @@ class Note:
     """What a link without a text is, for readers who cannot see it."""
 
 
-@dataclass(frozen=True)
-class Picture:
+class Picture(Struct, frozen=True):
     """The drawing of one panel: the plane (zoomed), and the frame around it (ticks, which zooming redraws)."""
 
     x: Scale
@@ -86,8 +83,7 @@ class Picture:
     notes: Sequence[Note] = ()
 
 
-@dataclass(frozen=True)
-class Panel:
+class Panel(Struct, frozen=True):
     """One plot: its heading, picture, height in pixels, and the exact numbers for hovering."""
 
     label: Text
@@ -102,8 +98,7 @@ class Panel:
     aside: Text = ""
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(Struct, frozen=True):
     """All panels of one chart, with what the reader needs to interpret them."""
 
     name: str
@@ -123,14 +118,13 @@ def columns_of(panels: int, most: int = 3) -> int:
     return min(panels, most) if panels > 1 else 0
 
 
-@dataclass(frozen=True)
-class Chart:
+class Chart(Struct, frozen=True):
     """A plug-in of this folder."""
 
     name: str
     place: int
     """Its position in the report: smaller first."""
-    draw: Callable[..., Figure | Text | None] = field(repr=False)
+    draw: Callable[..., Figure | Text | None]
     """A function of the subjects, and of the requested axes if the chart has some. None: nothing to draw. A
     text: nothing to draw, and the reason."""
     shows: Shows = "worst"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from howlate.figures.figure import Note, Picture
 from howlate.figures.scale import Scale
@@ -13,8 +14,7 @@ TOP = 10_000
 """The upper edge of a picture in its exact numbers; the lower edge is 0."""
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """The contribution of a line or a row to its panel."""
 
     marks: str

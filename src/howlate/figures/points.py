@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from howlate.figures.figure import Subject
 from howlate.statistics.groups import ColumnSpread
@@ -17,8 +18,7 @@ _KERNEL = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(Struct, frozen=True):
     """A point of the study with the spread over its repetitions."""
 
     name: Text
@@ -30,8 +30,7 @@ class Point:
     """The number of repetitions: "8", "7 of 8"."""
 
 
-@dataclass(frozen=True)
-class KernelVersion:
+class KernelVersion(Struct, frozen=True):
     """The content of a kernel's label."""
 
     series: str

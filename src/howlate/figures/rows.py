@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from howlate.figures.data import pack
 from howlate.figures.figure import Note
@@ -17,8 +18,7 @@ ROW = 46
 """The row's share of the picture's height, with the name at 12 and the dots at 32 from above."""
 
 
-@dataclass(frozen=True)
-class Dot:
+class Dot(Struct, frozen=True):
     """A value on a row."""
 
     name: Text
@@ -27,8 +27,7 @@ class Dot:
     classes: str
 
 
-@dataclass(frozen=True)
-class DotRow:
+class DotRow(Struct, frozen=True):
     """The row's name, its dots, and their line."""
 
     name: Text

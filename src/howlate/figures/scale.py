@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from howlate.words.quantities import NARROW_SPACE
 from howlate.words.say import Text
@@ -18,8 +19,7 @@ MOST_LINEAR_NS = 1000.0
 """So far from zero an axis with values below it is linear at most: a microsecond."""
 
 
-@dataclass(frozen=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """Maps values to a share (0..1) of an axis."""
 
     low: float
@@ -177,8 +177,7 @@ def value_at(place: float, knee: float) -> float:
     return knee * math.sinh(place * math.log(2))
 
 
-@dataclass(frozen=True)
-class AxisRange:
+class AxisRange(Struct, frozen=True):
     """A range that the user requests for an axis; None: as the chart finds it in the data."""
 
     low: float | None = None

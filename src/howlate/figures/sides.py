@@ -4,7 +4,8 @@ load's number."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from howlate.figures.data import pack
 from howlate.figures.figure import Key, Note, Panel, Subject
@@ -25,8 +26,7 @@ LINES = 8
 """More lines in one picture cannot be told apart."""
 
 
-@dataclass(frozen=True)
-class Spot:
+class Spot(Struct, frozen=True):
     """A point on one side."""
 
     side: str
@@ -82,8 +82,7 @@ def maxima(spot: Spot, column: str) -> Spread | None:
     )
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(Struct, frozen=True):
     """One line: its name, and (number, spread) in increasing numbers."""
 
     name: Text

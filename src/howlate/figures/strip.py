@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
+from msgspec import Struct
 from rich.cells import cell_len
 
 from howlate.figures.scale import Scale, knee_of, octaves, value_at
@@ -22,8 +22,7 @@ LETTERS = ".:-=+*#%@"
 LARGEST = "X"
 
 
-@dataclass(frozen=True)
-class StripAxis:
+class StripAxis(Struct, frozen=True, dict=True):
     """A logarithmic axis over a number of characters; nearly linear around zero where there are values below."""
 
     scale: Scale

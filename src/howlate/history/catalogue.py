@@ -12,10 +12,11 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from howlate.errors import HowlateError, StorageError, UsageError
 from howlate.history.known_runs import KnownCell, KnownRun
@@ -42,16 +43,14 @@ _FORM = f"2 howlate {__version__}"
 _DIGEST_BYTES = 16
 
 
-@dataclass(frozen=True)
-class LeftOut:
+class LeftOut(Struct, frozen=True):
     """A run, or one of its cells, that could not be read."""
 
     place: Path
     reason: Statement
 
 
-@dataclass(frozen=True)
-class Catalogue:
+class Catalogue(Struct, frozen=True):
     """All runs that could be read, the oldest first, and what was left out."""
 
     runs: tuple[KnownRun, ...]
@@ -72,8 +71,7 @@ class _RunIndex(msgspec.Struct, frozen=True):
     entries: dict[str, _IndexedRun]
 
 
-@dataclass(frozen=True)
-class _RunFiles:
+class _RunFiles(Struct, frozen=True):
     """A run's files as they stood before any of them was read."""
 
     stamp: bytes
@@ -81,8 +79,7 @@ class _RunFiles:
     newest_ns: int
 
 
-@dataclass
-class _RunsRead:
+class _RunsRead(Struct):
     """What was read so far."""
 
     runs: list[KnownRun] = field(default_factory=list)

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from statistics import NormalDist, median
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.history.known_runs import KnownRun
 from howlate.history.level_shifts import (
@@ -62,8 +63,7 @@ _MOST_INFLATED = 2.0
 _FIRST_FACTS = ("kernel.release", "kernel.version", "kernel.cmdline", "howlate", "probe")
 
 
-@dataclass(frozen=True)
-class PastRun:
+class PastRun(Struct, frozen=True):
     """What a series has of one run."""
 
     run: KnownRun
@@ -75,8 +75,7 @@ class PastRun:
     repetition does not state is not there."""
 
 
-@dataclass(frozen=True)
-class Series:
+class Series(Struct, frozen=True):
     """The runs of one configuration on one machine, the oldest first."""
 
     machine: str
@@ -91,8 +90,7 @@ class Series:
     """What tells it from the others."""
 
 
-@dataclass(frozen=True)
-class Size:
+class Size(Struct, frozen=True):
     """Of a change, with its interval of 95 %: the ratio of the levels; of values that are not all above zero their
     difference in ns."""
 
@@ -111,8 +109,7 @@ class Size:
         return {"ratio" if self.is_ratio else "difference_ns": self.value, "low": self.low, "high": self.high}
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(Struct, frozen=True):
     """From this run on a statistic has another level."""
 
     at: int
@@ -134,8 +131,7 @@ class Change:
         return self.after_ns > self.before_ns
 
 
-@dataclass(frozen=True)
-class FewBoots:
+class FewBoots(Struct, frozen=True):
     """Boots that are too few to tell a change from a reboot, and the reboot that divides the values best."""
 
     boots: int
@@ -147,8 +143,7 @@ class FewBoots:
     """Whether the levels differ by the margin or more."""
 
 
-@dataclass(frozen=True)
-class Course:
+class Course(Struct, frozen=True):
     """One statistic of a series, over the runs that state it."""
 
     series: Series
@@ -172,8 +167,7 @@ class Course:
         return self.has_trend and self.trend is not None and self.trend.tau > 0
 
 
-@dataclass(frozen=True)
-class RunValues:
+class RunValues(Struct, frozen=True):
     """One statistic of a series, over the runs that state it."""
 
     series: Series
@@ -185,8 +179,7 @@ class RunValues:
         return [past.figures[self.statistic] for past in self.runs]
 
 
-@dataclass(frozen=True)
-class JointSearch:
+class JointSearch(Struct, frozen=True):
     """All values that are stated by the same runs: these are searched together, so they share one level."""
 
     rows: tuple[RunValues, ...]

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
+from msgspec.structs import asdict
+
 from howlate.document import sheet as sheets
 from howlate.document.document import ChartItem, Document, Folded, Section, Texts, bar
 from howlate.document.sheet import Row, Sheet
@@ -219,7 +221,7 @@ def _run_json(past: PastRun) -> dict[str, Any]:
 
 
 def _course_json(course: Course) -> dict[str, Any]:
-    trend = None if course.trend is None else vars(course.trend)
+    trend = None if course.trend is None else asdict(course.trend)
     changes = [
         {
             "run": course.runs[change.at].run.id,

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from howlate.history.courses import MARGIN, Change, Course, PastRun, Series, searches, stating
 from howlate.history.known_runs import KnownCell, KnownRun
@@ -62,8 +64,7 @@ _OF_PARAMETERS = re.compile(r"-([0-9a-f]{10})-[0-9]+")
 """In a cell's id: the digest of its test and parameters."""
 
 
-@dataclass(frozen=True)
-class HitRate:
+class HitRate(Struct, frozen=True):
     """The bound on the horizon, applied to each run and checked on what followed."""
 
     applied: int = 0
@@ -75,8 +76,7 @@ class HitRate:
         return {"applied": self.applied, "held": self.hits, "nominal": self.nominal}
 
 
-@dataclass(frozen=True)
-class History:
+class History(Struct, frozen=True):
     """Everything that is said of some runs."""
 
     runs: tuple[KnownRun, ...]
@@ -88,7 +88,7 @@ class History:
     """Of the search that has least: LEVEL is shared by the number of series among those that are stated by the same
     runs."""
     margin: float = MARGIN
-    statements: tuple[tuple[Statement, ...], ...] = field(default=())
+    statements: tuple[tuple[Statement, ...], ...] = ()
     """What is said first; each is a sentence with those that belong to it."""
 
     @property
@@ -204,7 +204,7 @@ def _named(series: Sequence[Series]) -> tuple[Series, ...]:
         for each in series
     ]
     return tuple(
-        Series(**{**vars(each), "name": name}) for each, name in zip(series, row_names(told), strict=True)
+        Series(**{**asdict(each), "name": name}) for each, name in zip(series, row_names(told), strict=True)
     )
 
 

@@ -4,8 +4,9 @@ samples, bins and warnings. history/catalogue.py reads them, and may keep them i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from howlate.model.run import Run
 from howlate.model.summary import CellSummary, ColumnSummary
@@ -18,8 +19,7 @@ OF_THE_MOMENT = (
 kept: it tells which runs are of one."""
 
 
-@dataclass(frozen=True)
-class KnownColumn:
+class KnownColumn(Struct, frozen=True):
     """The statistics of one column of a cell's samples."""
 
     count: int | None
@@ -27,8 +27,7 @@ class KnownColumn:
     """By the names of statistics/statistics.py: "max", "0.999"."""
 
 
-@dataclass(frozen=True)
-class KnownCell:
+class KnownCell(Struct, frozen=True):
     """One whole cell."""
 
     id: str
@@ -72,8 +71,7 @@ class KnownCell:
         )
 
 
-@dataclass(frozen=True)
-class KnownRun:
+class KnownRun(Struct, frozen=True):
     """One run with its whole cells."""
 
     folder: str

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from howlate.statistics.special import student_quantile
 
@@ -55,8 +55,7 @@ _ERRORS, _OF_FEW = 2.0, 3.0
 """Standard errors that are added to its estimate, and what is added over the number of values."""
 
 
-@dataclass(frozen=True)
-class Shift:
+class Shift(Struct, frozen=True):
     """From one value on a series has another level."""
 
     series: int

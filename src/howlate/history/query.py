@@ -10,12 +10,13 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.errors import DamagedError, UsageError
 from howlate.history.catalogue import SAMPLES_ALTERED, LeftOut
@@ -93,8 +94,7 @@ SAMPLES_TABLE = "samples"
 _LABELS = ("kernel", "load", "period", "policy", "timer", "cpu")
 
 
-@dataclass(frozen=True)
-class SqlAnswer:
+class SqlAnswer(Struct, frozen=True):
     """What a query gave."""
 
     columns: tuple[str, ...]

@@ -6,10 +6,12 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from howlate.errors import REMEDIED, GuestError, NotPossibleError, TargetError
 from howlate.lab.archive.packages import Say, silent
@@ -77,13 +79,12 @@ def _is_whole(unpacked: Path) -> bool:
     return not plain.is_file() or stored == seal(unpacked.name, entry_hash(plain))
 
 
-@dataclass(frozen=True)
-class LineResult:
+class LineResult(Struct, frozen=True):
     status: str
     """An exit code, "signal N" or "not run"."""
     stdout: bytes
     stderr: bytes
-    files: Mapping[str, bytes] = field(repr=False)
+    files: Mapping[str, bytes]
 
     @property
     def code(self) -> int:
@@ -96,22 +97,21 @@ class LineResult:
             raise TargetError(problem.statement) from None
 
 
-@dataclass(frozen=True)
-class Bench:
+class Bench(Struct, frozen=True, dict=True):
     """A kernel with its boot parameters, and the guest that is made of it."""
 
     label: Label
     kernel: Kernel
     machine: Machine
-    probe: bytes = field(repr=False)
+    probe: bytes
     cache: Path
     snapshots: Snapshots
     results: Results
     stop: threading.Event
-    extra: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    extra: Mapping[str, bytes] = field(default_factory=dict)
     """Further files of the guest: modules that were built, a peer for tests. Their content is part of every key."""
     say: Say = silent
-    loads: Mapping[str, LoadKind] = field(default_factory=dict, repr=False)
+    loads: Mapping[str, LoadKind] = field(default_factory=dict)
     """By name, those whose modules the guest has."""
 
     def run(

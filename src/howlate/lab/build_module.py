@@ -10,8 +10,9 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from howlate.errors import NotPossibleError, TargetError, UsageError
 from howlate.lab.archive.manifest import unchanged, write_manifest
@@ -31,8 +32,7 @@ _PROGRAMS = ("scripts/basic/fixdep", "scripts/mod/modpost", "tools/objtool/objto
 AS_ROOT = "call as root with debootstrap installed"
 
 
-@dataclass(frozen=True)
-class _Way:
+class _Way(Struct, frozen=True):
     """Where and with which tools a module is built."""
 
     compiler: str

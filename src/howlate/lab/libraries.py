@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 import struct
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
 
 from howlate.errors import NotPossibleError, UsageError
 from howlate.lab.problems import UNUSABLE
@@ -27,8 +28,7 @@ _ROOT = b"root:x:0:0:root:/:/init\n"
 """Alchemy asks for the user's name when it starts."""
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(Struct, frozen=True):
     """What the head of an ELF program says."""
 
     arch: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from howlate.errors import NotPossibleError, TargetError
 from howlate.lab.archive.packages import Archive, Say
@@ -22,9 +23,8 @@ KMOD = SHARE / "kmod"
 """One file there is one module."""
 
 
-@dataclass(frozen=True)
-class GuestModules:
-    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+class GuestModules(Struct, frozen=True):
+    files: Mapping[str, bytes] = field(default_factory=dict)
     """The modules, by their names in the guest."""
     lines: tuple[tuple[str, ...], ...] = ()
     """The lines of a job that load them."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from itertools import product
 from statistics import median
 
 import numpy as np
+from msgspec import Struct
 
 from howlate.errors import NotPossibleError, TargetError, UnfitKernelError
 from howlate.lab.bench import PROBE, Bench, LineResult
@@ -64,8 +64,7 @@ _LIMITS = Limits(600.0)
 CLOCK_STEPS_NS = {AMD64: 1, "arm64": 16}
 
 
-@dataclass(frozen=True)
-class RecordedCell:
+class RecordedCell(Struct, frozen=True):
     id: str
     before: Sequence[Sequence[str]]
     """The lines of its job that prepare it."""
@@ -73,12 +72,11 @@ class RecordedCell:
     activations: Activations
 
 
-@dataclass(frozen=True)
-class ReplayedActivation:
+class ReplayedActivation(Struct, frozen=True):
     """An activation, and what was executed around it."""
 
     activation: Activation
-    execution: Execution = field(repr=False)
+    execution: Execution
     release_ns: int
     """By the machine's clock."""
     stamp: int
@@ -126,8 +124,7 @@ def replay(
     return replayed
 
 
-@dataclass(frozen=True)
-class _ClockReading:
+class _ClockReading(Struct, frozen=True):
     """An instruction that read the clock for a time stamp."""
 
     execution: Execution

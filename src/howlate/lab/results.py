@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+
+from msgspec import Struct
 
 from howlate.errors import DamagedError, StorageError
 from howlate.lab.archive.packages import Say, silent
@@ -18,8 +19,7 @@ FORMAT = 1
 """Incremented when the meaning of a guest's result changes."""
 
 
-@dataclass(frozen=True)
-class Results:
+class Results(Struct, frozen=True):
     """A folder of files, one for each job: a seal (lab/cache.py), a newline, a guest's result."""
 
     folder: Path

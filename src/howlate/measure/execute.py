@@ -8,10 +8,12 @@ import shutil
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.errors import (
     REMEDIED,
@@ -50,8 +52,7 @@ MEMORY_BYTES_MOST = 256 * 1024 * 1024
 disk."""
 
 
-@dataclass(frozen=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """Why a cell is not whole."""
 
     cell: Cell
@@ -92,8 +93,7 @@ class Failure:
         return cls(cell, exit_code, statement, str(error.get("console", "")))
 
 
-@dataclass(frozen=True)
-class Tally:
+class Tally(Struct, frozen=True):
     """The results of the cells in one call."""
 
     whole: int
@@ -215,8 +215,7 @@ def _one_by_one(
     return failures
 
 
-@dataclass(frozen=True)
-class _Begun:
+class _Begun(Struct, frozen=True):
     """A cell that is being measured: the folder for its files, and its stream for as long as that exists."""
 
     folder: RunFolder

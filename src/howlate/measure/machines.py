@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from howlate.errors import HowlateError, NotPossibleError
 from howlate.model.capabilities import Capabilities
@@ -26,8 +27,7 @@ NOT_CHECKED = "lab.parameters_not_checked"
 """The fact of a machine that has boot parameters of which its kernel says nothing, as words."""
 
 
-@dataclass(frozen=True)
-class KnownMachine:
+class KnownMachine(Struct, frozen=True):
     """The answer of a machine."""
 
     facts: dict[str, Any]

@@ -6,9 +6,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from howlate import doctor
 from howlate.errors import HowlateError, NotPossibleError, UsageError
@@ -72,8 +74,7 @@ TRACED = "break-trace"
 EXPLAIN = "explain"
 
 
-@dataclass(frozen=True)
-class RunRequest:
+class RunRequest(Struct, frozen=True):
     """The request of the command line."""
 
     study: Study
@@ -107,8 +108,7 @@ class RunRequest:
         return dict(text.split("=", 1) for text in self.changes)
 
 
-@dataclass(frozen=True)
-class PlannedRun:
+class PlannedRun(Struct, frozen=True):
     """A plan that was checked against its target, and the run to measure."""
 
     run: Run
@@ -199,8 +199,7 @@ def _in_force(asked: RunRequest, study: Study, can: Capabilities) -> tuple[InFor
     return replace(in_force, study=scaled), notes
 
 
-@dataclass(frozen=True)
-class _Drafted:
+class _Drafted(Struct, frozen=True):
     """A study's points with the target's answers, and the changes that these required."""
 
     study: Study

@@ -12,9 +12,10 @@ import math
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from howlate.errors import UsageError
 from howlate.words.statement import Statement, message
@@ -35,8 +36,7 @@ NAMED = 3
 NAMED_SHARE = 0.02
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(Struct, frozen=True):
     """Running totals at one instant, in seconds."""
 
     at_s: float
@@ -48,8 +48,7 @@ class Look:
     """CPU time by pid and name, without this process. Empty if not requested."""
 
 
-@dataclass(frozen=True)
-class Busy:
+class Busy(Struct, frozen=True):
     """CPU time of others between two observations, as shares of one CPU."""
 
     share: float

@@ -6,10 +6,12 @@ import contextlib
 import itertools
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.errors import ExitCode, HowlateError, UsageError
 from howlate.measure.continuation import boots, check_same
@@ -46,8 +48,7 @@ CELL_GONE = message(
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True)
-class Session:
+class Session(Struct, frozen=True):
     """A run folder, and the cells that are still to be measured into it."""
 
     folder: RunFolder

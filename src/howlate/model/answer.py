@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from howlate.errors import REMEDIED, ExitCode, HowlateError, NotPossibleError, TargetError, UsageError
 from howlate.model.decode import Table, parse_json
@@ -15,8 +17,7 @@ Command = tuple[str, ...]
 """A command line of the probe: a test's name and its options."""
 
 
-@dataclass(frozen=True)
-class FewActions:
+class FewActions(Struct, frozen=True):
     """A load that does too little within a cell for the cell to count as loaded."""
 
     load: str
@@ -29,8 +30,7 @@ class FewActions:
     """The assumed time of one, if neither the load nor its target fixes the rate."""
 
 
-@dataclass(frozen=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """An activation or data point in virtual time."""
 
     waits_ns: float
@@ -41,8 +41,7 @@ class Turn:
     """The cell's duration, which may end it before its rows do; 0 if there is none."""
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """The answer to one command line."""
 
     options: Mapping[str, Value] = field(default_factory=dict)

@@ -8,10 +8,9 @@ draws. `CellBins.from_json(value)` and `to_json()` are exact inverses.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from msgspec import to_builtins
+from msgspec import Struct, to_builtins
 
 from howlate.model.counted import NO_COUNTERS, Counters
 from howlate.model.decode import decoded, is_rising, known_schema, same_length
@@ -22,8 +21,7 @@ _GRID_MOST = 100_000
 """More columns or rows than any picture has."""
 
 
-@dataclass(frozen=True)
-class Histogram:
+class Histogram(Struct, frozen=True):
     """Log-linear bins (7 mantissa bits: within 0.8 %), lowest first, without empty bins. Nothing is lost:
     counts sum to n."""
 
@@ -47,8 +45,7 @@ def coarse_edges(place: int) -> tuple[int, int]:
     return low << octave, (low + 16) << octave
 
 
-@dataclass(frozen=True)
-class TimeBlocks:
+class TimeBlocks(Struct, frozen=True):
     """Latency against time: one block for each pixel column, so that no picture hides the worst value.
 
     Blocks without a sample (a stall, a spinning task's gap) are left out: `start_s` is the start of each
@@ -75,8 +72,7 @@ NO_BLOCKS = TimeBlocks((), 0.0, (), (), (), ())
 """For samples without time stamps, and for further columns in runs of an older howlate."""
 
 
-@dataclass(frozen=True)
-class Tail:
+class Tail(Struct, frozen=True):
     """The empirical tail: the share of samples greater than latency_ns, at distinct values (thinned if there
     are many samples, but never the last hundred)."""
 
@@ -87,8 +83,7 @@ class Tail:
         same_length(self.latency_ns, self.share_beyond)
 
 
-@dataclass(frozen=True)
-class LoadCourse:
+class LoadCourse(Struct, frozen=True):
     """One line in the picture of the load, once a second: the busy share of a CPU, its steal, or a load's
     achieved share."""
 
@@ -100,8 +95,7 @@ class LoadCourse:
         same_length(self.time_s, self.share)
 
 
-@dataclass(frozen=True)
-class Grid:
+class Grid(Struct, frozen=True):
     """The positions of rows and columns."""
 
     per_column: Count
@@ -114,8 +108,7 @@ class Grid:
     high_ns: Int64
 
 
-@dataclass(frozen=True)
-class Scatter(Grid):
+class Scatter(Grid, frozen=True):
     """Values against their index, counted on a grid, so that a million points take as little space as a
     thousand.
 
@@ -167,8 +160,7 @@ class Scatter(Grid):
             raise ValueError("a value is outside of low to high")
 
 
-@dataclass(frozen=True)
-class ColumnBins:
+class ColumnBins(Struct, frozen=True):
     """The pictures of a further column of the samples."""
 
     column: str
@@ -177,8 +169,7 @@ class ColumnBins:
     blocks: TimeBlocks = NO_BLOCKS
 
 
-@dataclass(frozen=True)
-class CellBins:
+class CellBins(Struct, frozen=True):
     """All pictures of one cell: all pictures of its first column, some of the others (`others`)."""
 
     column: str  # "latency_ns"

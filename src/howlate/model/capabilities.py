@@ -4,16 +4,16 @@ Python."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from howlate.errors import TargetError
 from howlate.model.decode import decoded
 from howlate.model.mode import KERNEL_MODE, USER
 
 
-@dataclass(frozen=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """An option of a test or load."""
 
     name: str = ""
@@ -28,8 +28,7 @@ class Parameter:
     not scale."""
 
 
-@dataclass(frozen=True)
-class Need:
+class Need(Struct, frozen=True):
     """Something besides the probe that a test or a load can use: always, or if one of its options has this
     value."""
 
@@ -40,15 +39,13 @@ class Need:
     """Parameters of a module, separated by spaces."""
 
 
-@dataclass(frozen=True)
-class StoredColumn:
+class StoredColumn(Struct, frozen=True):
     """A column of the samples that a test stores."""
 
     name: str
 
 
-@dataclass(frozen=True)
-class TestKind:
+class TestKind(Struct, frozen=True):
     """A latency test."""
 
     name: str
@@ -71,8 +68,7 @@ class TestKind:
         return {p.name: p.default for p in self.params if p.scales}
 
 
-@dataclass(frozen=True)
-class TimerKind:
+class TimerKind(Struct, frozen=True):
     """A way to sleep until a release."""
 
     name: str
@@ -90,8 +86,7 @@ class TimerKind:
         return "" if not self.core else KERNEL_MODE if self.in_kernel else USER
 
 
-@dataclass(frozen=True)
-class LoadKind:
+class LoadKind(Struct, frozen=True):
     """A load; `target` is the word after the colon."""
 
     name: str
@@ -114,8 +109,7 @@ class LoadKind:
         return _used(self.params, needs, spec_options(spec))
 
 
-@dataclass(frozen=True)
-class KnobKind:
+class KnobKind(Struct, frozen=True):
     """One setting of the machine."""
 
     name: str
@@ -125,8 +119,7 @@ class KnobKind:
     reason: str = ""
 
 
-@dataclass(frozen=True)
-class Capabilities:
+class Capabilities(Struct, frozen=True):
     """Everything that the probe there can do."""
 
     probe: str

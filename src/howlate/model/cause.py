@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from howlate.model.trace import TraceCase, TracedTask
@@ -93,8 +94,7 @@ OF_USERS = "(?!kworker|migration/|watchdog/|irq/|ktimers|ksoftirqd|rcu)"
 """A pattern of tasks that do not belong to the kernel."""
 
 
-@dataclass(frozen=True)
-class CausePart:
+class CausePart(Struct, frozen=True):
     """A part of one cause, between the release and the time stamp."""
 
     cause: Cause
@@ -126,33 +126,31 @@ class CausePart:
         return self.cause, self.name or (self.task.name if self.task is not None else "")
 
 
-@dataclass(frozen=True)
-class Function:
+class Function(Struct, frozen=True):
     """What a function executed in a replayed latency."""
 
     name: str
     self_ns: int
     inclusive_ns: int
-    stack: tuple[str, ...] = field(repr=False, default=())
+    stack: tuple[str, ...] = ()
     """The chain of calls in which most of its own instructions were executed."""
     place: str = ""
     """The line of source at which most of them were; "" without debug information."""
 
 
-@dataclass(frozen=True)
-class Lateness:
+class Lateness(Struct, frozen=True):
     """One latency, explained by a replay."""
 
     latency_ns: int
     parts: tuple[CausePart, ...]
-    stacks: tuple[tuple[tuple[str, ...], int], ...] = field(repr=False)
+    stacks: tuple[tuple[tuple[str, ...], int], ...]
     """Each chain of calls, outermost first, with the ns of its last function's own instructions; in the order
     of their first instruction."""
-    spans: tuple[tuple[int, int, tuple[str, ...]], ...] = field(repr=False)
+    spans: tuple[tuple[int, int, tuple[str, ...]], ...]
     """From and to, in ns since the release, and the chain of calls then."""
     instructions: int
     halted_ns: int
-    places: Mapping[str, str] = field(default_factory=dict, repr=False)
+    places: Mapping[str, str] = field(default_factory=dict)
     """Lines of source by function."""
 
     @property
@@ -178,8 +176,7 @@ class Lateness:
         )
 
 
-@dataclass(frozen=True)
-class ExplainedCase:
+class ExplainedCase(Struct, frozen=True):
     """One sample, and where its time went."""
 
     case: TraceCase

@@ -3,7 +3,7 @@ switches, faults, slowing by heat. That something happened, and how often; not w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from howlate.model.ranges import Int64, Real
 
@@ -19,8 +19,7 @@ VOLUNTARY, INVOLUNTARY = "voluntary_switches", "involuntary_switches"
 OF_THREADS = frozenset({MINOR_FAULTS, MAJOR_FAULTS, VOLUNTARY, INVOLUNTARY})
 
 
-@dataclass(frozen=True)
-class Counted:
+class Counted(Struct, frozen=True):
     """One counter. Its figures are None where it was not read."""
 
     kind: str
@@ -41,8 +40,7 @@ class Counted:
     """In the second in which the largest sample ended."""
 
 
-@dataclass(frozen=True)
-class Counters:
+class Counters(Struct, frozen=True):
     """What was counted in a cell."""
 
     second_s: Real | None = None

@@ -7,9 +7,10 @@ import operator
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+
+from msgspec import Struct, to_builtins
 
 from howlate.errors import REMEDIED, DamagedError, HowlateError, UsageError
 from howlate.system.opening import NotRegularError, TooLargeError, read_bytes
@@ -100,8 +101,7 @@ def kind_of(value: object) -> str:
     return "nothing" if value is None else type(value).__name__
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(Struct, frozen=True):
     """A table (TOML) or object (JSON) at a known place of a known file."""
 
     values: Mapping[str, Any]
@@ -323,3 +323,9 @@ def is_rising(column: Sequence[int]) -> bool:
 def same_length(*columns: Sized) -> None:
     if len({len(column) for column in columns}) > 1:
         raise ValueError("the lists are not equally long")
+
+
+def plain(model: Struct) -> dict[str, Any]:
+    """The members of a model by name, down to dicts, tuples, texts and numbers; numpy's numbers as Python's."""
+    value: dict[str, Any] = to_builtins(model, enc_hook=lambda number: number.item())
+    return value

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from howlate.model.counted import INTERRUPT
 
 
-@dataclass(frozen=True)
-class Disturbances:
+class Disturbances(Struct, frozen=True):
     """Counts over all measuring threads of a cell; None where nothing says it."""
 
     minor_faults: int | None

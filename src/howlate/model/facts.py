@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct, field
 
 from howlate.errors import DamagedError
 from howlate.model.kernel_config import unpack_config
@@ -15,8 +16,7 @@ from howlate.model.kernel_config import unpack_config
 CONFIG, PACKED_CONFIG = "kernel.config", "kernel.config_gz"
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """Captured facts. The getters return None for a missing value or one of another kind than requested: a
     check then says "unknown", so that one odd file does not affect the other checks."""
 

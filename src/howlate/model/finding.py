@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final, Literal
+
+from msgspec import Struct
 
 from howlate.errors import DamagedError
 from howlate.words import say
@@ -16,8 +17,7 @@ LEVELS: Final[tuple[Level, ...]] = ("late", "note", "unknown", "ok")
 """Most important first: makes the machine late; worth knowing; could not be found out; in order."""
 
 
-@dataclass(frozen=True)
-class Aim:
+class Aim(Struct, frozen=True):
     """What must be on time: the measuring CPUs, the policy and the priority."""
 
     cpus: tuple[int, ...] = ()
@@ -28,8 +28,7 @@ class Aim:
     """If no CPUs are named: all that the caller may use."""
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One check's answer: what it found, why it matters for lateness, how to change it ("" = nothing to do)."""
 
     check: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from howlate.model.turns import Turns, turns_of
 from howlate.model.units import format_duration, parse_duration_ns
@@ -22,8 +23,7 @@ _UNEQUAL = 0.05
 """From which difference on, as a share of their mean, the CPUs' speeds are not called one speed."""
 
 
-@dataclass(frozen=True)
-class GuestCpus:
+class GuestCpus(Struct, frozen=True):
     """What is the same for all cells of a guest. `str()` of it is the label, and `parse` reads that back."""
 
     cpus: int = 1

@@ -3,14 +3,15 @@ another tool does not, and what it cannot know limits what may be claimed (docs/
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import Any
 
+from msgspec import Struct
+
+from howlate.model.decode import plain
 from howlate.model.ranges import Count, Int64
 
 
-@dataclass(frozen=True)
-class Knowledge:
+class Knowledge(Struct, frozen=True):
     """A cell's samples as far as they are known: the defaults are those of a cell that howlate measured."""
 
     time_order: bool = True
@@ -34,7 +35,7 @@ class Knowledge:
         return self == EVERYTHING
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return plain(self)
 
 
 EVERYTHING = Knowledge()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
 
 from howlate.model.bins import CellBins
 from howlate.model.facts import parse_cpus
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from howlate.model.trace import CellTrace
 
 
-@dataclass(frozen=True)
-class MeasuredKernel:
+class MeasuredKernel(Struct, frozen=True):
     """One kernel as it was measured."""
 
     label: str
@@ -30,8 +30,7 @@ class MeasuredKernel:
     """Whether `config` is the whole configuration."""
 
 
-@dataclass(frozen=True)
-class CellContent:
+class CellContent(Struct, frozen=True):
     """One whole cell."""
 
     summary: CellSummary
@@ -42,7 +41,7 @@ class CellContent:
     """The stream's trailer; empty if the probe did not end by itself."""
     frequency_khz: tuple[int, int] | None = None
     """The smallest and the largest frequency seen on the measuring CPUs; None if unknown."""
-    trace: CellTrace | None = field(default=None, repr=False)
+    trace: CellTrace | None = None
     """What the kernel recorded around its worst samples; None if it was measured without that."""
 
     @property
@@ -74,8 +73,7 @@ class CellContent:
         return float(self.summary.outcomes[WATCHED]) / 1e9 / cpus
 
 
-@dataclass(frozen=True)
-class RunContent:
+class RunContent(Struct, frozen=True):
     """One run: the request, the target, and the measurements."""
 
     run: Run

@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from howlate.model.decode import Table, decoded
+from msgspec import Struct
+from msgspec.structs import replace
+
+from howlate.model.decode import Table, decoded, plain
 from howlate.model.ranges import Int64
 from howlate.words.printable import printable
 
 
-@dataclass(frozen=True)
-class OtherTask:
+class OtherTask(Struct, frozen=True):
     """One of the largest."""
 
     name: str = ""
@@ -27,8 +28,7 @@ class OtherTask:
     """The time is that of children of this task that ended meanwhile."""
 
 
-@dataclass(frozen=True)
-class Others:
+class Others(Struct, frozen=True):
     """CPU time of others, in a window from before the loads began until after they had ended."""
 
     window_ns: Int64 = 0
@@ -50,7 +50,7 @@ class Others:
         return not self.alone and not self.expected
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return plain(self)
 
 
 def others_in(table: Table) -> Others | None:

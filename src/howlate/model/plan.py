@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from howlate.errors import DamagedError, HowlateError
-from howlate.model.decode import decoded
+from howlate.model.decode import decoded, plain
 from howlate.model.ranges import Count, Real
 from howlate.model.study import Value
 from howlate.words.printable import printable
 
 
-@dataclass(frozen=True)
-class Length:
+class Length(Struct, frozen=True):
     """How long a cell takes by the clock of the machine that measures it, without the work around it, and how
     much it writes."""
 
@@ -41,8 +42,7 @@ class Length:
         return self.clock_s + self.alone_most_s
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """One point of the matrix, once."""
 
     id: str
@@ -72,7 +72,7 @@ class Cell:
 
     def to_json(self) -> dict[str, Any]:
         starvation = {} if self.starvation_expected else {"starvation_expected"}
-        return {name: value for name, value in asdict(self).items() if name not in starvation}
+        return {name: value for name, value in plain(self).items() if name not in starvation}
 
 
 def point_of(cell_id: str, repetition: Count) -> str:
@@ -80,8 +80,7 @@ def point_of(cell_id: str, repetition: Count) -> str:
     return cell_id.removesuffix(f"-{repetition}")
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """All cells, in order."""
 
     cells: tuple[Cell, ...]
@@ -96,7 +95,7 @@ class Plan:
         return tuple(cell.id for cell in self.cells if not cell.impossible and cell.id not in there)
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return plain(self)
 
     @classmethod
     def from_json(cls, value: dict[str, Any], file: str, error: type[HowlateError] = DamagedError) -> Plan:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+
+from msgspec import Struct, field
 
 from howlate.errors import DamagedError
 from howlate.model.decode import UNKNOWN_SCHEMA, Table, json_text, parse_json, warnings_of
@@ -43,8 +44,7 @@ def _of_older(text: str) -> Statement:
     return WITHOUT_RIGHT(policy=words[1], reason=words[2]) if words else Statement.verbatim(text)
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(Struct, frozen=True):
     """What is known of a run before its first cell is measured; written again when `howlate run` continues."""
 
     id: str

@@ -4,12 +4,13 @@ printed them. The header of an imported cell's cell.json holds them, under `stat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any
 
+from msgspec import Struct
+
 from howlate.errors import DamagedError
-from howlate.model.decode import Table, decoded
+from howlate.model.decode import Table, decoded, plain
 
 STATED = "stated"
 """The member of the stream's header."""
@@ -17,8 +18,7 @@ MEANS = "means"
 """Of the trailer: the mean of each thread's samples in a file whose tool states none."""
 
 
-@dataclass(frozen=True)
-class Stated:
+class Stated(Struct, frozen=True):
     """A tool's figures of one column of one measuring thread. None where the tool does not state the figure."""
 
     column: str
@@ -48,7 +48,7 @@ class Stated:
         return None if text is None else float(Decimal(text) * self.unit_ns)
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return plain(self)
 
 
 def stated_in(header: Mapping[str, Any], file: str, member: str = STATED) -> tuple[Stated, ...]:

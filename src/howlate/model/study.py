@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from howlate.errors import HowlateError, UsageError
 from howlate.model.decode import UNKNOWN_SCHEMA, Table, kind_of, parse_toml, read_text, twice
@@ -32,8 +34,7 @@ Value = str | bool | tuple[str, ...]
 """A parameter's value as on the command line: text, a flag, or several values of a repeated option."""
 
 
-@dataclass(frozen=True)
-class Order:
+class Order(Struct, frozen=True):
     """The order in which the cells are measured."""
 
     kind: str = "blocked"
@@ -41,8 +42,7 @@ class Order:
     repetitions: int = 1
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(Struct, frozen=True):
     """One matrix of a study that has several: a test with its settings and axes."""
 
     id: str
@@ -59,8 +59,7 @@ class Part:
         return {"id": self.id, "title": self.title, **own, **_matrix_json(self)}
 
 
-@dataclass(frozen=True)
-class Study:
+class Study(Struct, frozen=True):
     """The content of a study file."""
 
     id: str

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from howlate.errors import DamagedError
 from howlate.model.columns import LATENCY, RESPONSE
-from howlate.model.decode import Table, decoded, known_schema, warnings_of
+from howlate.model.decode import Table, decoded, known_schema, plain, warnings_of
 from howlate.model.knowledge import EVERYTHING, Knowledge
 from howlate.model.others import Others
 from howlate.model.plan import point_of
@@ -34,8 +36,7 @@ WATCHED = "watched_ns"
 """The outcome of a test that watches for events: how long it watched."""
 
 
-@dataclass(frozen=True)
-class Accounting:
+class Accounting(Struct, frozen=True):
     """Every release is accounted for: releases = recorded + overruns + dropped."""
 
     releases: Count
@@ -48,8 +49,7 @@ class Accounting:
     late_policy: str
 
 
-@dataclass(frozen=True)
-class LargestAlone:
+class LargestAlone(Struct, frozen=True):
     """For a column whose largest sample alone makes its maximum and its deviation (statistics/single_sample.py)."""
 
     index: Count = 0
@@ -60,8 +60,7 @@ class LargestAlone:
     """The deviation without it."""
 
 
-@dataclass(frozen=True)
-class QuantileInterval:
+class QuantileInterval(Struct, frozen=True):
     """Between these two samples, to the width of a bin, a quantile lies with 95 %."""
 
     low: Int64
@@ -70,8 +69,7 @@ class QuantileInterval:
     """How many independent samples tell as much as those of the cell."""
 
 
-@dataclass(frozen=True)
-class ColumnSummary:
+class ColumnSummary(Struct, frozen=True):
     """Statistics of one column, without warm-up. `None` if the samples do not allow the figure."""
 
     count: Count | None
@@ -102,14 +100,14 @@ class ColumnSummary:
         cls, count: int | None, figures: Mapping[str, Any], quantiles: Sequence[str], **known: Any
     ) -> ColumnSummary:
         """From all statistics by name; those in `quantiles` are shares."""
-        named = {name: figures[name] for name in figures if name in cls.__dataclass_fields__}
+        named = {name: figures[name] for name in figures if name in cls.__struct_fields__}
         rest = {name: figures[name] for name in figures if name not in named and name not in quantiles}
         shares = {name: figures[name] for name in quantiles}
         return cls(count, quantiles=shares, statistics=rest, **named, **known)
 
     def figure(self, name: str) -> int | float | None:
         """A statistic by its name; None if it is not stated, or if an older howlate did not know it."""
-        if name in self.__dataclass_fields__:
+        if name in self.__struct_fields__:
             return getattr(self, name)  # type: ignore[no-any-return]
         return self.quantiles[name] if name in self.quantiles else self.statistics.get(name)
 
@@ -122,11 +120,10 @@ class ColumnSummary:
         absent = {
             name for name in ("alone", "max_by_cpu", "statistics", "intervals") if not getattr(self, name)
         }
-        return {name: value for name, value in asdict(self).items() if name not in absent}
+        return {name: value for name, value in plain(self).items() if name not in absent}
 
 
-@dataclass(frozen=True)
-class LoadSummary:
+class LoadSummary(Struct, frozen=True):
     """A load's target and what it achieved; shares are of the CPUs given to it."""
 
     name: str
@@ -158,8 +155,7 @@ class LoadSummary:
         )
 
 
-@dataclass(frozen=True)
-class OfCpu:
+class OfCpu(Struct, frozen=True):
     """The releases of one measuring CPU against a deadline."""
 
     releases: Count = 0
@@ -180,12 +176,11 @@ class OfCpu:
         return self.late + self.unserved
 
     def to_json(self) -> dict[str, Any]:
-        known = _known(asdict(self) | {"by_stretch": list(self.by_stretch)})
+        known = _known(plain(self) | {"by_stretch": list(self.by_stretch)})
         return {name: value for name, value in known.items() if name != "by_stretch" or value}
 
 
-@dataclass(frozen=True)
-class DeadlineSummary:
+class DeadlineSummary(Struct, frozen=True):
     """The releases outside warm-up against a stated deadline (docs/statistics.md, "Deadline misses")."""
 
     deadline_ns: Count = 0
@@ -229,12 +224,11 @@ class DeadlineSummary:
     def to_json(self) -> dict[str, Any]:
         absent = {name for name in ("skipped", "at_least", "by_cpu", "by_stretch") if not getattr(self, name)}
         by_cpu = {cpu: count.to_json() for cpu, count in self.by_cpu.items()}
-        known = _known(asdict(self) | {"by_cpu": by_cpu, "by_stretch": list(self.by_stretch)})
+        known = _known(plain(self) | {"by_cpu": by_cpu, "by_stretch": list(self.by_stretch)})
         return {**{n: v for n, v in known.items() if n not in absent}, "misses": self.misses}
 
 
-@dataclass(frozen=True)
-class JudgedColumn:
+class JudgedColumn(Struct, frozen=True):
     """What a verdict needs of one column in addition to its statistics."""
 
     deadline: DeadlineSummary | None = None
@@ -252,8 +246,7 @@ class JudgedColumn:
         }
 
 
-@dataclass(frozen=True)
-class CellSummary:
+class CellSummary(Struct, frozen=True):
     """One cell, as stored in summary.json and in show --json."""
 
     id: str
@@ -369,15 +362,15 @@ class CellSummary:
     def to_json(self) -> dict[str, Any]:
         """The entry of `show --json`."""
         apart = ("columns", "warnings", "others", "starved", "known", "answers", "deadline", "tail", "ladder")
-        plain = asdict(replace(self, columns={}, warnings=()))
+        whole = plain(replace(self, columns={}, warnings=()))
         return {
             **{
                 name: value
-                for name, value in plain.items()
+                for name, value in whole.items()
                 if name not in (*apart, "by_column", "failed_checks")
             },
             "columns": {name: column.to_json() for name, column in self.columns.items()},
-            "loads": list(plain["loads"]),
+            "loads": list(whole["loads"]),
             "warnings": [english(warning) for warning in self.warnings],
             "statements": [to_json(warning) for warning in self.warnings],
             **JudgedColumn(self.deadline, self.tail, self.ladder).to_json(),

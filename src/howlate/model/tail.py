@@ -4,17 +4,18 @@ again. All that is decided from them is decided later (statistics/diagnose.py)."
 from __future__ import annotations
 
 from collections.abc import Sized
-from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from msgspec import Struct, field
+
+from howlate.model.decode import plain
 from howlate.model.ranges import Count, CpuKey, Int64, Share
 
 BLOCKS = 50
 """Intervals of equal time into which a cell is divided."""
 
 
-@dataclass(frozen=True)
-class TailSummary:
+class TailSummary(Struct, frozen=True):
     """The largest samples of a column, in the order in which they came."""
 
     threshold_ns: Int64
@@ -36,7 +37,7 @@ class TailSummary:
             raise ValueError(f"there are more than {BLOCKS} maxima")
 
     def to_json(self) -> dict[str, Any]:
-        known = {name: value for name, value in asdict(self).items() if value or name != "theta_by_cpu"}
+        known = {name: value for name, value in plain(self).items() if value or name != "theta_by_cpu"}
         return {**known, "clusters": list(self.clusters), "block_max_ns": list(self.block_max_ns)}
 
 

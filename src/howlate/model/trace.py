@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 OVERWRITTEN, LOSSY, NOTHING_KEPT = 1, 2, 4
 """Bits of a case's state: its beginning was overwritten; the kernel lost events in it; all its events are gone."""
@@ -32,8 +33,7 @@ def is_real_time(prio: int) -> bool:
     return prio < RT_PRIOS
 
 
-@dataclass(frozen=True, slots=True)
-class TraceEvent:
+class TraceEvent(Struct, frozen=True):
     """One event. What `a` to `d` are depends on the kind."""
 
     time_ns: int
@@ -50,8 +50,7 @@ class TraceEvent:
     d: int = 0
 
 
-@dataclass(frozen=True)
-class TraceCase:
+class TraceCase(Struct, frozen=True):
     """One sample whose events were kept."""
 
     thread: int
@@ -69,8 +68,7 @@ class TraceCase:
         return self.release_ns + self.latency_ns
 
 
-@dataclass(frozen=True)
-class TracedTask:
+class TracedTask(Struct, frozen=True):
     """A task as the kernel's events have it."""
 
     pid: int
@@ -79,8 +77,7 @@ class TracedTask:
     """The kernel's: -1 deadline, 0 to 99 real time (99 is the least), from 100 on fair."""
 
 
-@dataclass(frozen=True)
-class TraceNames:
+class TraceNames(Struct, frozen=True):
     """What the numbers of events stand for."""
 
     tasks: Mapping[int, str] = field(default_factory=dict)
@@ -105,15 +102,14 @@ class TraceNames:
         return SOFTIRQS[vector] if 0 <= vector < len(SOFTIRQS) else f"softirq {vector}"
 
 
-@dataclass(frozen=True)
-class CellTrace:
+class CellTrace(Struct, frozen=True, dict=True):
     """Everything that was recorded of one cell."""
 
     cases: tuple[TraceCase, ...]
-    events: tuple[TraceEvent, ...] = field(repr=False)
+    events: tuple[TraceEvent, ...]
     """Of all CPUs, in the order of time."""
     threads: Mapping[int, TracedTask]
-    names: TraceNames = field(default_factory=TraceNames, repr=False)
+    names: TraceNames = field(default_factory=TraceNames)
     recorded: tuple[str, ...] = ()
     detail: str = ""
     """"few": without idle states and the timers' own interrupts; "all"; "" if nobody knows."""

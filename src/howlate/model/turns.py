@@ -15,8 +15,9 @@ third, which never starts. With three and four they depend on the length of the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 _STRETCHES = 60
 """The order in which the CPUs come recurs after one or two of them."""
@@ -25,8 +26,7 @@ _SHORTEST = 0.75
 _NS_PER_US = 1000
 
 
-@dataclass(frozen=True)
-class Turns:
+class Turns(Struct, frozen=True):
     """What a guest's CPUs take turns by."""
 
     counted: int

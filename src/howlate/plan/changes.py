@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
 from fractions import Fraction
+
+from msgspec.structs import replace
 
 from howlate.errors import UsageError
 from howlate.model.capabilities import Capabilities

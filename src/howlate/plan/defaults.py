@@ -4,7 +4,9 @@ probe."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.errors import UsageError
 from howlate.model.answer import Answer, Command
@@ -32,8 +34,7 @@ TARGET = "target"
 SET_BY_FILE = message("plan.set-by-file", "{file} sets {names:all}.")
 
 
-@dataclass(frozen=True)
-class InForce:
+class InForce(Struct, frozen=True):
     """A study with the settings below it."""
 
     study: Study

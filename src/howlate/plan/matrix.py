@@ -8,8 +8,10 @@ import itertools
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.errors import HowlateError, NotPossibleError, UsageError
 from howlate.model.answer import Answer, Command
@@ -38,8 +40,7 @@ MOST_CELLS = 10_000
 LABELLED = ("load", "period", "policy", "timer", "cpu")
 
 
-@dataclass(frozen=True)
-class Machines:
+class Machines(Struct, frozen=True):
     """The capabilities of a target's machines, by label; the plan has the axis `kernel` over them."""
 
     can: Mapping[str, Capabilities]
@@ -52,8 +53,7 @@ class Machines:
     """The largest stream that a machine can return for a cell; 0: no limit."""
 
 
-@dataclass(frozen=True)
-class MatrixPoint:
+class MatrixPoint(Struct, frozen=True):
     """A point of the matrix, before the probe has interpreted its options."""
 
     study: Study
@@ -73,8 +73,7 @@ class MatrixPoint:
         return spell(self.values.get(KERNEL, ""))
 
 
-@dataclass(frozen=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """A study's points, before the probe has been asked about them."""
 
     study: Study
@@ -87,8 +86,7 @@ class Draft:
         return list(dict.fromkeys(point.command for point in self.points))
 
 
-@dataclass(frozen=True)
-class Planned:
+class Planned(Struct, frozen=True):
     """A plan, and the warnings to print before anything is measured."""
 
     plan: Plan

@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from howlate.errors import UsageError
 from howlate.model.decode import Table, parse_toml, read_text
@@ -30,16 +31,14 @@ PROGRAM = "howlate's settings.toml"
 """The name of the program's own file, wherever it is installed."""
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """A value and the file that contains it."""
 
     value: Value
     place: str
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """The settings that were read. The names of tests, parameters and loads are checked when the probe's list
     is known (plan/defaults.py)."""
 

@@ -4,10 +4,11 @@ Pure."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from typing import Any
+
+from msgspec import Struct
 
 from howlate.model.summary import CellSummary
 from howlate.prove.bisection import MARGIN, SEEDS, Bisection, Step, StepSide, side_of
@@ -49,8 +50,7 @@ SIDES = {
 SEEDS_CAPTION, WINDOWS_CAPTION = Caption(N_("seeds")), Caption(N_("searched windows"))
 
 
-@dataclass(frozen=True)
-class StepAnswer:
+class StepAnswer(Struct, frozen=True):
     side: StepSide
     largest_ns: tuple[int, ...] = ()
     """Of each seed, or of each window that was searched, over all loads."""
@@ -58,8 +58,7 @@ class StepAnswer:
     """Why it was skipped, where it is not for its figures."""
 
 
-@dataclass(frozen=True)
-class StepRequest:
+class StepRequest(Struct, frozen=True):
     again: bool = False
     """Once more and elsewhere: with other seeds, or in other windows."""
     margin: float = MARGIN
@@ -85,8 +84,7 @@ class BisectionEnd(Enum):
     ENDS = "ends"
 
 
-@dataclass(frozen=True)
-class Bisected:
+class Bisected(Struct, frozen=True):
     steps: tuple[Step, ...]
     limit_ns: int
     answers: dict[int, StepAnswer]

@@ -7,8 +7,9 @@ is good or bad only if all its seeds are on one side of the limit, and not near 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from enum import Enum
+
+from msgspec import Struct, field
 
 SEEDS = 8
 """Phases of the load in which a step is measured."""
@@ -16,8 +17,7 @@ MARGIN = 0.1
 """A figure nearer to the limit than this share of it decides nothing."""
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(Struct, frozen=True):
     """One kernel."""
 
     name: str
@@ -45,8 +45,7 @@ def side_of(largest_ns: Sequence[int], limit_ns: int) -> StepSide:
     return StepSide.BAD if min(largest_ns) > limit_ns * (1 + MARGIN) else StepSide.SKIP
 
 
-@dataclass
-class Bisection:
+class Bisection(Struct):
     """A list of `count` steps, of which the first should be good and the last bad."""
 
     count: int

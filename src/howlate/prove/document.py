@@ -4,8 +4,9 @@ and on the page its picture."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from howlate.document import sheet as sheets
 from howlate.document.document import ChartItem, Document, Section, Texts, bar
@@ -97,8 +98,7 @@ def page(proofs: Sequence[Proof], others: Others = ()) -> str:
     return html_page(shown, [drawn.get(section.id, "") for section in shown.sections], "flame")
 
 
-@dataclass(frozen=True)
-class _Shown:
+class _Shown(Struct, frozen=True):
     """A release with its place on the page."""
 
     key: str

@@ -6,7 +6,8 @@ import random
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from howlate.errors import UsageError
 from howlate.lab.bench import Bench

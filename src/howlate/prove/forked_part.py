@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from contextlib import ExitStack
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from howlate.errors import TargetError
 from howlate.lab.bench import Bench
@@ -118,7 +120,7 @@ class ForkedPart:
         """The same, with what it and its holder executed."""
         logged = self._logged(at_ns)
         path = release_path(logged.execution, logged.release_ns, logged.words.latency_ns, logged.stamp)
-        return replace(_checked(logged.words, at_ns), path=path)
+        return dataclasses.replace(_checked(logged.words, at_ns), path=path)
 
     def why(self, probe: Probed) -> Lateness:
         """Where the time of a release went; it is as late as before."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from howlate.lab.archive.packages import Say, silent
 from howlate.lab.cache import read_sealed_json, say_changed, storing, write_sealed_json
@@ -16,8 +17,7 @@ witness: what it said before is not taken for what it says now. A latency is the
 AGAIN = "its releases are asked again"
 
 
-@dataclass
-class KeptProbes:
+class KeptProbes(Struct):
     """The probes of one fork, in a file by the fork's key. A search that is asked again, or for more, costs only what
     is new."""
 

@@ -13,12 +13,15 @@ Shubert 1972). The last instant of the window is probed first.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from howlate.replay.release_path import ReleasePath
@@ -40,7 +43,7 @@ class Probed:
 
     at_ns: int
     latency_ns: int
-    path: ReleasePath | None = field(default=None, compare=False, repr=False)
+    path: ReleasePath | None = dataclasses.field(default=None, compare=False, repr=False)
     """What was executed in between, if it was logged."""
 
     @property
@@ -49,8 +52,7 @@ class Probed:
         return self.at_ns + self.latency_ns
 
 
-@dataclass(frozen=True)
-class ReleaseWindow:
+class ReleaseWindow(Struct, frozen=True):
     """The instants from `first_ns` to `end_ns - 1`."""
 
     first_ns: int
@@ -70,8 +72,7 @@ class ReleaseWindow:
         return tuple(ReleaseWindow(*pair) for pair in pairwise(edges))
 
 
-@dataclass(frozen=True)
-class Unprobed:
+class Unprobed(Struct, frozen=True):
     """Instants that were not probed, from `first_ns` to `end_ns - 1`, and what none of them exceeds."""
 
     first_ns: int
@@ -154,8 +155,7 @@ def excess_ns(probes: Iterable[Probed]) -> int:
     return int(largest)
 
 
-@dataclass(frozen=True)
-class Goal:
+class Goal(Struct, frozen=True):
     """When a search is over: the bound is within a share of the worst case, or within a time and eps of it, or a
     deadline is decided."""
 
@@ -173,8 +173,7 @@ class Goal:
         return max(math.floor(found_ns * (1 + self.within)), found_ns + 2 * eps_ns)
 
 
-@dataclass
-class Search:
+class Search(Struct):
     """Where to probe next. Probes may be answered in any order."""
 
     window: ReleaseWindow

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
+from msgspec import Struct
 
 from howlate.errors import TargetError
 from howlate.lab.bench import Bench
@@ -23,12 +22,11 @@ _NEAR_NS = 2_000
 _EVER = 1 << 62
 
 
-@dataclass(frozen=True)
-class LoggedRelease:
+class LoggedRelease(Struct, frozen=True):
     """What was executed; `release_ns` by the machine's clock, `stamp` the instruction that read the time stamp."""
 
     words: SingleWords
-    execution: Execution = field(repr=False)
+    execution: Execution
     release_ns: int
     stamp: int
     off_ns: int

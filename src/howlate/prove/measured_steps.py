@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.errors import GuestError, UnfitKernelError
 from howlate.lab.archive.packages import AbsentError
@@ -31,8 +33,7 @@ CHECKS = 8
 """Check instants of a window."""
 
 
-@dataclass(frozen=True)
-class MeasuredSteps:
+class MeasuredSteps(Struct, frozen=True):
     request: RunRequest
     limit_ns: int
     window_ns: int

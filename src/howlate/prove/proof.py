@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from howlate.model.cause import Lateness
 from howlate.prove.landscape import Goal, Probed, ReleaseWindow, Search, divided, wait_together
@@ -96,8 +98,7 @@ def objections_of(witnesses: Iterable[Witness], parameters: Sequence[str]) -> li
     return [*said.values()]
 
 
-@dataclass(frozen=True)
-class Landscape:
+class Landscape(Struct, frozen=True):
     """Whose landscape it is. `first_ns`: the window's origin after the cell's start."""
 
     kernel: str
@@ -107,8 +108,7 @@ class Landscape:
     """The kernel's."""
 
 
-@dataclass(frozen=True)
-class Proof:
+class Proof(Struct, frozen=True):
     """A searched landscape, with its worst case."""
 
     of: Landscape
@@ -290,7 +290,7 @@ class Proof:
             "sampled_premises": list(map(english, SAMPLED)),
             "premises_accepted_by": ACCEPTS if self.accepted else None,
             "eps_ns": self.eps_ns,
-            "eps_parts_ns": vars(self.eps_parts),
+            "eps_parts_ns": asdict(self.eps_parts),
             "logged": self.logged,
             "excess_ns": self.excess_ns,
             "ticks_met": self.ticks_met,

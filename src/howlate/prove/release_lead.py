@@ -12,15 +12,15 @@ for t < t2, both waiting at t2. Each of them is bounded by the largest that the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from howlate.prove.landscape import Probed, unlike, wait_together
 from howlate.replay.release_path import ReleasePath
 
 
-@dataclass(frozen=True)
-class Eps:
+class Eps(Struct, frozen=True):
     """The parts, in ns."""
 
     own_ns: int = 0

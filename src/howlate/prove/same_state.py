@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.errors import TargetError
 from howlate.lab.guests.fork import STOPPED_ELSEWHERE, STOPS_WITHIN_NS, Fork
@@ -57,8 +58,7 @@ MOST_WORDS = {DifferenceKind.INSTANT: 39, DifferenceKind.FLAGS: 2}
 accepted. The flags are those of one system call, so there are no more of them."""
 
 
-@dataclass(frozen=True)
-class StateDifference:
+class StateDifference(Struct, frozen=True):
     """A word of 64 bits of the memory, or a field of a device, that two machines do not share."""
 
     place: str

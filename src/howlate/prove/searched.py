@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.errors import UsageError
 from howlate.lab.problems import no_kernels
@@ -27,8 +29,7 @@ Showing = Callable[[str], AbstractContextManager[tuple[Report, Report]]]
 """Shows how far the search of a landscape is, by its name: before and during it."""
 
 
-@dataclass(frozen=True)
-class LandscapesRequest:
+class LandscapesRequest(Struct, frozen=True):
     """Whose landscapes are searched: each kernel's under each load."""
 
     kernels: str
@@ -50,8 +51,7 @@ def requested_landscapes(
     return LandscapesRequest(kernels, tuple(dict.fromkeys(loads)) or ("none",))
 
 
-@dataclass(frozen=True)
-class ProofRequest:
+class ProofRequest(Struct, frozen=True):
     """The question, the same for all landscapes."""
 
     goal: Goal

@@ -8,8 +8,9 @@ import os
 import re
 import subprocess
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from howlate.errors import TargetError, UsageError
 from howlate.lab.archive.packages import Archive, PackageVersion

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct
 
 from howlate.model.cause import Lateness
 from howlate.prove.landscape import Probed, wait_together
 from howlate.prove.proof import Proof
 
 
-@dataclass(frozen=True)
-class LateRelease:
+class LateRelease(Struct, frozen=True):
     """A probe, and where its time went."""
 
     probe: Probed
-    why: Lateness = field(repr=False)
+    why: Lateness
 
 
 def latest_of(proof: Proof, most: int) -> list[Probed]:

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.charts import Figure, Panel
 from howlate.charts.histogram import binned_on, panel_on
@@ -34,8 +36,7 @@ from howlate.words.say import Text
 HEIGHT = 150
 
 
-@dataclass(frozen=True)
-class ShownRow:
+class ShownRow(Struct, frozen=True):
     """A row of a published figure, and our cells that correspond to it."""
 
     row: PublishedRow

@@ -4,10 +4,12 @@ reference's rows, and finds slips between two prints of one table. Pure."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from howlate.model.units import parse_duration_ns
 from howlate.published.reference import (
@@ -54,8 +56,7 @@ FIGURES = {
 }
 
 
-@dataclass(frozen=True)
-class ContradictoryFigure:
+class ContradictoryFigure(Struct, frozen=True):
     study: str
     table: str
     place: str
@@ -66,11 +67,10 @@ class ContradictoryFigure:
     """A sentence with the numbers."""
 
     def to_json(self) -> dict[str, Any]:
-        return dict(vars(self))
+        return asdict(self)
 
 
-@dataclass(frozen=True)
-class Audit:
+class Audit(Struct, frozen=True):
     """The checks of a study's figures and their findings."""
 
     study: str

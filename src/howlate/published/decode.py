@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal
+
+from msgspec.structs import replace
 
 from howlate.errors import REMEDIED, HowlateError
 from howlate.model.decode import MISSING_KEY, Table, kind_of, unknown

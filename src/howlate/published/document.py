@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from howlate.published.counterparts import printed_lines
 from howlate.published.reference import Reference
 from howlate.sides.printed_figures import PrintedLine
 
 
-@dataclass(frozen=True)
-class StudyDocument:
+class StudyDocument(Struct, frozen=True):
     """A reference, with the figures that it prints for our cells."""
 
     reference: Reference

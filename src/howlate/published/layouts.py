@@ -4,8 +4,9 @@ printed. documents/*.toml declares which tables are shown in this way, and which
 
 from __future__ import annotations
 
-from dataclasses import replace
 from statistics import median
+
+from msgspec.structs import replace
 
 from howlate.compare.compare import Comparison
 from howlate.document.sheet import Row, Sheet, labels, texts

@@ -5,9 +5,10 @@ correspond to one of our cells."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
+
+from msgspec import Struct, field
 
 from howlate.model.preemption import MODELS
 from howlate.model.units import parse_duration_ns
@@ -27,8 +28,7 @@ ROW_COLUMN = "{column}"
 """In a column's field: stands for the row's own `column`."""
 
 
-@dataclass(frozen=True)
-class PublishedFigure:
+class PublishedFigure(Struct, frozen=True):
     mark: str
     """text: it stands apart in the text, or the document's words decide; arithmetic: a rule split digits that
     ran together; ambiguous: several readings remain."""
@@ -62,8 +62,7 @@ class PublishedFigure:
         return {**members, **({"note": self.note} if self.note else {})}
 
 
-@dataclass(frozen=True)
-class PublishedColumn:
+class PublishedColumn(Struct, frozen=True):
     name: str
     heading: str
     """The original's word."""
@@ -78,8 +77,7 @@ class PublishedColumn:
         return self.field.replace(ROW_COLUMN, row.column)
 
 
-@dataclass(frozen=True)
-class PublishedRow:
+class PublishedRow(Struct, frozen=True):
     label: str
     match: Mapping[str, tuple[str, ...]]
     values: Mapping[str, PublishedFigure]
@@ -103,8 +101,7 @@ class PublishedRow:
         return not self.why
 
 
-@dataclass(frozen=True)
-class Differs:
+class Differs(Struct, frozen=True):
     """Where a second print of a table differs from the first."""
 
     row: str
@@ -112,8 +109,7 @@ class Differs:
     printed: str
 
 
-@dataclass(frozen=True)
-class Reprint:
+class Reprint(Struct, frozen=True):
     """The same table, printed again."""
 
     place: str
@@ -123,8 +119,7 @@ class Reprint:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class PublishedAxis:
+class PublishedAxis(Struct, frozen=True):
     """An axis of a figure, as far as the text describes it."""
 
     name: str
@@ -137,8 +132,7 @@ class PublishedAxis:
     """The labels of the rows to which it applies; all rows if it names none."""
 
 
-@dataclass(frozen=True)
-class PublishedTable:
+class PublishedTable(Struct, frozen=True):
     """A table, figure, listing or passage with figures."""
 
     id: str
@@ -205,8 +199,7 @@ class PublishedTable:
         )
 
 
-@dataclass(frozen=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """A document's figures."""
 
     study: str
@@ -215,7 +208,7 @@ class Reference:
     language: str
     tables: tuple[PublishedTable, ...]
     machine: str = ""
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
     schema: int = 1
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Settings that apply to all of it, by our options; each table has them too."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from howlate.published.reference import (
     MARKS,
@@ -27,8 +29,7 @@ Texts = tuple[str, list[str]]
 """Heading, and a text for each row."""
 
 
-@dataclass(frozen=True)
-class ShownTable:
+class ShownTable(Struct, frozen=True):
     """The displayed content, in order."""
 
     title: str
@@ -168,8 +169,8 @@ def _table_json(table: PublishedTable) -> dict[str, Any]:
         "note": table.note,
         "where": {name: list(values) for name, values in table.where.items()},
         "rows_by": table.rows_by,
-        "axes": [vars(axis) for axis in table.axes],
-        "columns": [vars(column) for column in table.columns],
+        "axes": [asdict(axis) for axis in table.axes],
+        "columns": [asdict(column) for column in table.columns],
         "rows": [
             {
                 "label": row.label,
@@ -184,7 +185,7 @@ def _table_json(table: PublishedTable) -> dict[str, Any]:
                 "place": again.place,
                 "rows": list(again.rows),
                 "note": again.note,
-                "differs": [vars(one) for one in again.differs],
+                "differs": [asdict(one) for one in again.differs],
             }
             for again in table.reprints
         ],

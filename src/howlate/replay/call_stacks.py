@@ -7,9 +7,9 @@ they are below all that was executed there before.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct, field
 
 from howlate.replay.execution import EXCEPTION, INTERRUPT, Execution
 from howlate.replay.instructions import InstructionKind
@@ -40,8 +40,7 @@ class Call:
         return tuple(call.name for call in self.chain())[::-1]
 
 
-@dataclass
-class _Frame:
+class _Frame(Struct):
     call: Call
     back: int | None
     """Where it returns to; None if that is not known."""
@@ -49,8 +48,7 @@ class _Frame:
     """How the CPU entered; "" for a call."""
 
 
-@dataclass(eq=False)
-class Task:
+class Task(Struct, eq=False):
     number: int
     """In the order of their appearance."""
     frames: list[_Frame] = field(default_factory=list)
@@ -113,8 +111,7 @@ class Task:
         self.uncover(name)
 
 
-@dataclass(frozen=True)
-class Segment:
+class Segment(Struct, frozen=True):
     """Instructions of one call, without those of the functions that it calls."""
 
     first: int

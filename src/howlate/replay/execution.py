@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from howlate.errors import DamagedError
 from howlate.replay.instructions import AMD64, InstructionKind, kind_of
@@ -39,11 +39,10 @@ _VECTORS_BYTES, _VECTOR_BYTES = 0x800, 0x80
 _STUBS = "irq_entries_start", "spurious_entries_start", "idt_entries"
 
 
-@dataclass(frozen=True)
-class Execution:
+class Execution(Struct, frozen=True, dict=True):
     arch: str
-    log: ExecutionLog = field(repr=False)
-    symbols: Symbols = field(repr=False)
+    log: ExecutionLog
+    symbols: Symbols
     step_ns: int = 1
     """How long an instruction takes."""
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 import bisect
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from howlate.errors import DamagedError
 from howlate.model.cause import Cause, CausePart, Lateness, Why
@@ -31,8 +31,7 @@ def lateness_of(execution: Execution, release_ns: int, latency_ns: int, stamp: i
     return _Explained(execution, release_ns, latency_ns, stamp).lateness()
 
 
-@dataclass(frozen=True)
-class Slice:
+class Slice(Struct, frozen=True):
     """A part of the time in which one function was executed, and nothing that counts changed."""
 
     cause: Cause

@@ -4,26 +4,24 @@ noted with them (probe/emulator/trace.cpp)."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 Addresses = npt.NDArray[np.uint64]
 Integers = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class LoggedSpan:
+class LoggedSpan(Struct, frozen=True):
     """In virtual time, in ns of the machine's clock."""
 
     from_ns: int
     to_ns: int
 
 
-@dataclass(frozen=True)
-class LogPlan:
+class LogPlan(Struct, frozen=True):
     stretches: tuple[LoggedSpan, ...]
     """In order, apart from each other."""
     anchor_ns: int = 1_000
@@ -65,8 +63,7 @@ class Anchor(NamedTuple):
     log and not counted yet; one that ends in an exception counts once, and is in the log twice."""
 
 
-@dataclass(frozen=True)
-class Switch:
+class Switch(Struct, frozen=True):
     at: int
     """The number of instructions before it."""
     previous: int
@@ -74,13 +71,12 @@ class Switch:
     """The two tasks, by the addresses of their descriptions in the kernel."""
 
 
-@dataclass(frozen=True)
-class ExecutionLog:
-    addresses: Addresses = field(repr=False)
-    code: Mapping[int, bytes] = field(repr=False)
+class ExecutionLog(Struct, frozen=True):
+    addresses: Addresses
+    code: Mapping[int, bytes]
     """The bytes of each instruction, by address."""
-    anchors: Sequence[Anchor] = field(repr=False)
-    flags: Sequence[tuple[int, bool]] = field(repr=False)
+    anchors: Sequence[Anchor]
+    flags: Sequence[tuple[int, bool]]
     """Before which instruction the CPU's state was read, and whether it took interrupts."""
     switches: Sequence[Switch] = ()
     counts: Sequence[tuple[int, int]] = ()

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from howlate.model.facts import Facts
 from howlate.model.preemption import kernel_version
@@ -82,8 +84,7 @@ def in_force(parameters: Sequence[str], arch: str, not_checked: Collection[str] 
     )
 
 
-@dataclass(frozen=True)
-class Throttling:
+class Throttling(Struct, frozen=True):
     """What the kernel does where real-time tasks leave the others no CPU time, as the guest's facts say it."""
 
     load: str
@@ -119,8 +120,7 @@ class Throttling:
             yield REAL_TIME(load=self.load or "any", used_ns=used_ns, limit=self.limit)
 
 
-@dataclass(frozen=True)
-class RealTimeThread:
+class RealTimeThread(Struct, frozen=True):
     """A thread that is served before all ordinary ones."""
 
     pid: int
@@ -143,8 +143,7 @@ class RealTimeThread:
         return f"{'RR' if self.policy == _RR else 'FIFO'} {self.priority}"
 
 
-@dataclass(frozen=True)
-class GuestMoment:
+class GuestMoment(Struct, frozen=True):
     """What the guest says of itself after its measuring task has got the CPU."""
 
     at_ns: int
@@ -156,8 +155,7 @@ class GuestMoment:
     before the fork."""
 
 
-@dataclass(frozen=True)
-class Witness:
+class Witness(Struct, frozen=True):
     """The stretch from a fork to the latest release of its window, which holds all that is before any release."""
 
     idle_ns: int | None
@@ -210,8 +208,7 @@ def _slices(earlier: RealTimeThread | None, later: RealTimeThread | None) -> int
     return later.slices - earlier.slices
 
 
-@dataclass(frozen=True)
-class ComparedPair:
+class ComparedPair(Struct, frozen=True):
     """Two guests of one fork that waited for different releases, stopped at one instant before both, and compared
     word by word. Instants in ns since the window's origin."""
 
@@ -242,12 +239,12 @@ def of_order(excess_ns: int) -> Iterator[Statement]:
 
 def witness_to_json(witness: Witness) -> dict[str, Any]:
     """For `--json`."""
-    above = [{**vars(thread), "ran": ran} for thread, ran in zip(witness.above, witness.ran, strict=True)]
+    above = [{**asdict(thread), "ran": ran} for thread, ran in zip(witness.above, witness.ran, strict=True)]
     return {
         "idle_ns": witness.idle_ns,
         "of_ns": witness.of_ns,
         "above": above,
         "real_time_ns": witness.real_time_ns,
-        "throttling": vars(witness.throttling) if witness.throttling else None,
+        "throttling": asdict(witness.throttling) if witness.throttling else None,
         "ahead_ns": witness.ahead_ns,
     }

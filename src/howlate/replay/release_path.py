@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+
+from msgspec import Struct
 
 from howlate.model.cause import Cause
 from howlate.replay.call_stacks import Call
@@ -33,8 +34,7 @@ _THUNK = "__x86_"
 _AFTER = (Cause.SWITCH, Cause.RETURN)
 
 
-@dataclass(frozen=True)
-class Interruption:
+class Interruption(Struct, frozen=True):
     """An interrupt, an expired timer, a softirq or another task between a release and its time stamp."""
 
     name: str
@@ -45,8 +45,7 @@ class Interruption:
     """Its own part of that time."""
 
 
-@dataclass(frozen=True)
-class ReleasePath:
+class ReleasePath(Struct, frozen=True):
     """Where the time of one release went; the three add up to the latency."""
 
     held_ns: int

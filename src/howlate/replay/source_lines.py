@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from howlate.model.cause import Lateness
 from howlate.replay.execution import Execution

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 USER_TOP = 1 << 63
 """Addresses below are a program's."""
@@ -25,15 +25,14 @@ _SYMBOL = struct.Struct("<IBBHQQ")
 _SYMBOL_TABLE, _FUNCTION = 2, 2
 
 
-@dataclass(frozen=True)
-class Symbols:
+class Symbols(Struct, frozen=True, dict=True):
     """Functions in the order of their addresses."""
 
-    starts: npt.NDArray[np.uint64] = field(repr=False)
-    names: tuple[str, ...] = field(repr=False)
+    starts: npt.NDArray[np.uint64]
+    names: tuple[str, ...]
     program_end: int = 0
     """Above this, and below the kernel, is what the kernel has put there for programs."""
-    data: dict[str, int] = field(default_factory=dict, repr=False)
+    data: dict[str, int] = field(default_factory=dict)
     """The kernel's other symbols."""
 
     @classmethod

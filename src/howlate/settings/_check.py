@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from functools import partial
 from types import ModuleType
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from howlate.errors import HowlateError
 from howlate.model.cause import Cause
@@ -35,8 +37,7 @@ CONTAINER_OPTIONS = "--cap-add SYS_NICE --cap-add IPC_LOCK --ulimit rtprio=99 --
 """They give a container the rights of the measuring task."""
 
 
-@dataclass(frozen=True)
-class Judgement:
+class Judgement(Struct, frozen=True):
     """What a check's function returns."""
 
     level: Level
@@ -49,8 +50,7 @@ class Judgement:
     """The knob, with its value, that the remedy begins with; None: the first of the check; "": none."""
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(Struct, frozen=True):
     """One file of the folder."""
 
     name: str

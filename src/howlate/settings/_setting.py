@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from types import ModuleType
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from howlate.model.cause import Cause
 from howlate.model.facts import Facts, format_cpus
@@ -19,8 +21,7 @@ Candidates = Callable[[Facts, Aim], "tuple[str, ...] | Statement"]
 InForce = Callable[[Facts, Aim], "str | None"]
 
 
-@dataclass(frozen=True)
-class MachineSetting:
+class MachineSetting(Struct, frozen=True):
     """A setting of a machine. The probe's knob of the same name reads and writes it (probe/src/knobs)."""
 
     tries: Candidates

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from howlate.model.kernel_config import parse_config
 from howlate.model.loaded import MeasuredKernel
@@ -82,8 +83,7 @@ MATTERS = [
 ]
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """One option that is not the same in all kernels."""
 
     option: str

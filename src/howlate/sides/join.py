@@ -6,9 +6,12 @@ reported in a sentence (join_warnings.py).
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.errors import UsageError
 from howlate.model.guest_cpus import GUEST, USUAL
@@ -30,8 +33,7 @@ OF_THE_HOST = ("json", "progress", "quiet", "stream", "end-with-parent", "parent
 Labelling = tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True)
-class _Point:
+class _Point(Struct, frozen=True):
     run: int
     machine: str
     kernel: str
@@ -204,6 +206,7 @@ def _named(
         values = [key[0] for key in order]
         alone = len({side.name for side in sides}) == 1
         sides = [
-            replace(s, name=v if alone else f"{v}, {s.name}") for s, v in zip(sides, values, strict=True)
+            dataclasses.replace(s, name=v if alone else f"{v}, {s.name}")
+            for s, v in zip(sides, values, strict=True)
         ]
     return told_apart(as_called(sides, contents), contents)

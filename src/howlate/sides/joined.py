@@ -8,8 +8,9 @@ was measured: a machine under one kernel.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from howlate.model.mode import MODE
 from howlate.model.run import Run
@@ -24,8 +25,7 @@ OF_THE_SEED = ("first", "seed")
 """Parameters that distinguish repetitions in virtual time."""
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(Struct, frozen=True):
     """A place's repetitions on one side."""
 
     group: Group
@@ -49,8 +49,7 @@ class Member:
         return self.group.load_shares
 
 
-@dataclass(frozen=True)
-class MatrixPlace:
+class MatrixPlace(Struct, frozen=True):
     """A point of the matrix without its kernel, and the sides that measured it."""
 
     test: str
@@ -59,8 +58,7 @@ class MatrixPlace:
     """By the position of the side."""
 
 
-@dataclass(frozen=True)
-class Joined:
+class Joined(Struct, frozen=True, dict=True):
     """All cells of all runs."""
 
     runs: tuple[Run, ...]

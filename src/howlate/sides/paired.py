@@ -9,10 +9,10 @@ tests on samples find a difference always (docs/statistics.md).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 from numpy.typing import ArrayLike
 
 Reals = npt.NDArray[np.float64]
@@ -22,8 +22,7 @@ NO_STEPS: Steps = (0.0, 0.0)
 pairs, or of each."""
 
 
-@dataclass(frozen=True)
-class RatioInterval:
+class RatioInterval(Struct, frozen=True):
     """first / second, with an interval that covers the true ratio with probability `confidence`."""
 
     ratio: float

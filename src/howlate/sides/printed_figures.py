@@ -4,15 +4,15 @@ their content, and answers `find_document` (howlate/rooms.py)."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from howlate.errors import UsageError
 from howlate.rooms import hooks
 
 
-@dataclass(frozen=True)
-class PrintedFigure:
+class PrintedFigure(Struct, frozen=True):
     """One figure of a document."""
 
     value: float
@@ -31,8 +31,7 @@ class PrintedFigure:
     """A sign if the document itself says "about"."""
 
 
-@dataclass(frozen=True)
-class PrintedLine:
+class PrintedLine(Struct, frozen=True):
     """A row of a document, placed in one of our tables, for one column of the samples."""
 
     label: str

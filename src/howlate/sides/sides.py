@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import ArrayLike
 
 from howlate.model.summary import MISSES, CellSummary, ColumnSummary, DeadlineSummary
@@ -87,8 +88,7 @@ NOTHING = ColumnSummary(0)
 """For a cell that measures nothing itself."""
 
 
-@dataclass(frozen=True)
-class Once:
+class Once(Struct, frozen=True):
     """One repetition's figures of one column."""
 
     column: ColumnSummary
@@ -165,8 +165,7 @@ class Once:
         return 0.0 if name.startswith(RUN) else float(self.resolution_ns - 1)
 
 
-@dataclass(frozen=True)
-class SideRow:
+class SideRow(Struct, frozen=True):
     """One side at one point: its valid repetitions."""
 
     side: int
@@ -212,8 +211,7 @@ class SideRow:
         return tuple(f"{RUN}{name}" for name in names if name.endswith(f".{RUN_TIME}"))
 
 
-@dataclass(frozen=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """The decision about one figure of two sides."""
 
     figure: str

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
+from msgspec.structs import replace
 
 LEVEL = 0.05
 FEWEST = 6
@@ -21,8 +22,7 @@ _BATCH = 1 << 18
 Reals = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Division:
+class Division(Struct, frozen=True):
     """A place between two segments."""
 
     at: int
@@ -80,8 +80,7 @@ def _repartitioned(series: Reals, found: list[Division]) -> list[Division]:
     return divisions
 
 
-@dataclass(frozen=True)
-class _Segment:
+class _Segment(Struct, frozen=True):
     """Consecutive values: their midranks less the mean, and their best division."""
 
     ranks: Reals

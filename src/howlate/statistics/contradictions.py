@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+from msgspec import Struct
 
-@dataclass(frozen=True)
-class PrintedNumber:
+
+class PrintedNumber(Struct, frozen=True):
     """A number as it is printed, and one unit of its last digit."""
 
     value: Fraction
@@ -38,8 +38,7 @@ class PrintedNumber:
         return self.value + self.unit
 
 
-@dataclass(frozen=True)
-class Summary:
+class Summary(Struct, frozen=True):
     """A row of a table, all times in one unit; None if it does not say."""
 
     n: int | None = None
@@ -56,8 +55,7 @@ class Summary:
     failures: int | None = None
 
 
-@dataclass(frozen=True)
-class Contradiction:
+class Contradiction(Struct, frozen=True):
     """A contradiction: the rule that found it, and the numbers in its formula."""
 
     rule: str
@@ -171,8 +169,7 @@ def counts(row: Summary) -> Contradiction | None:
     return None
 
 
-@dataclass(frozen=True)
-class ConsistencyRule:
+class ConsistencyRule(Struct, frozen=True):
     """A rule by its name, and the figures that a row must have for it: one of these sets."""
 
     rule: Check

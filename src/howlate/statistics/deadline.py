@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.model.summary import CellSummary, DeadlineSummary, OfCpu
 from howlate.statistics.tail import Clusters
@@ -16,8 +17,7 @@ LAST_STEP_NS = 100 * 10**9
 """The ladder's first deadline, and the limit of its deadlines."""
 
 
-@dataclass(frozen=True)
-class ThreadReleases:
+class ThreadReleases(Struct, frozen=True):
     """The releases of one measuring thread, outside warm-up."""
 
     thread: int
@@ -26,8 +26,7 @@ class ThreadReleases:
     overruns: int
 
 
-@dataclass(frozen=True)
-class Skipped:
+class Skipped(Struct, frozen=True):
     """The releases of a thread that passed before the activation that skipped them began."""
 
     releases: int = 0

@@ -6,11 +6,11 @@ sources: docs/statistics.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 BEYOND = 10
 """A quantile is given only where at least this many samples lie beyond it."""
@@ -18,8 +18,7 @@ BEYOND = 10
 Int64s = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class ValueCounts:
+class ValueCounts(Struct, frozen=True):
     """How often each distinct value occurs: values strictly increasing, counts positive."""
 
     values: Int64s

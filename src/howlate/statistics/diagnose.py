@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from howlate.statistics.describe import Int64s
 from howlate.statistics.special import chi2_sf
@@ -55,8 +55,7 @@ def declustered(positions: npt.ArrayLike, theta: float, longest: float = math.in
     return np.concatenate((at[:1], at[1:][(apart & (gaps > 1)) | (gaps > longest)]))
 
 
-@dataclass(frozen=True)
-class Dispersion:
+class Dispersion(Struct, frozen=True):
     """The dispersion of counts that would be Poisson's if events came by themselves."""
 
     index: float
@@ -141,8 +140,7 @@ def same_distribution(groups: Sequence[npt.ArrayLike]) -> float | None:
     return chi2_sf(h, len(values) - 1)
 
 
-@dataclass(frozen=True)
-class Trend:
+class Trend(Struct, frozen=True):
     """Kendall's rank correlation of a series with its order."""
 
     tau: float

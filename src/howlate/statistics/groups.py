@@ -4,9 +4,11 @@ seeds. No single repetition is a kernel's value."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from howlate.model.run import Run
 from howlate.model.summary import CellSummary, ColumnSummary, DeadlineSummary
@@ -34,8 +36,7 @@ def key_of(point: str, labels: Mapping[str, str]) -> RowKey:
     return (point, *sorted((name, text) for name, text in labels.items() if name not in told))
 
 
-@dataclass(frozen=True)
-class Interval:
+class Interval(Struct, frozen=True):
     """The median of the repetitions' quantiles, and between which values it lies."""
 
     median: float
@@ -43,11 +44,10 @@ class Interval:
     high: float
 
     def to_json(self) -> dict[str, float]:
-        return dict(vars(self))
+        return asdict(self)
 
 
-@dataclass(frozen=True)
-class ColumnSpread:
+class ColumnSpread(Struct, frozen=True):
     """One column of the samples over a point's valid repetitions."""
 
     maxima: Spread
@@ -59,8 +59,7 @@ class ColumnSpread:
     """By share, of those with an interval of 95 %: of six repetitions or more."""
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(Struct, frozen=True):
     """A point and its whole repetitions."""
 
     point: str

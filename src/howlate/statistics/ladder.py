@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from howlate.model.columns import LATENCY
 from howlate.model.loaded import RunContent
@@ -25,8 +26,7 @@ LATER_ALONE = message("ladder.later-alone", "Later than {steps:items}.")
 LONGER = message("ladder.longer", "Watched {of:list}; gaps longer than {steps:items}.")
 
 
-@dataclass(frozen=True)
-class Ladder:
+class Ladder(Struct, frozen=True):
     """The ladder of one row."""
 
     row: str

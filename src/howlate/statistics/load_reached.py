@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from howlate.words.quantities import bytes_text, percent, rate_text
 from howlate.words.statement import Statement, message
@@ -28,8 +29,7 @@ NOTHING_DONE = message(
 )
 
 
-@dataclass(frozen=True)
-class LoadGoal:
+class LoadGoal(Struct, frozen=True):
     """One load's goal, and what it achieved while the cell was measured."""
 
     unit: str

@@ -10,11 +10,11 @@ the Anderson-Darling test with both parameters estimated.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from howlate.statistics.special import chi2_quantile
 
@@ -26,8 +26,7 @@ SIMULATED = 1_000
 SEED = 20010101
 
 
-@dataclass(frozen=True)
-class Pareto:
+class Pareto(Struct, frozen=True):
     """A fitted tail."""
 
     shape: float

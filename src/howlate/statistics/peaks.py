@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from howlate.statistics.describe import Int64s
 
@@ -10,8 +10,7 @@ MOST_PEAKS = 4_000
 """Samples in the largest tail that is looked at."""
 
 
-@dataclass(frozen=True)
-class Peaks:
+class Peaks(Struct, frozen=True):
     """The largest samples of a row, in the order in which they came."""
 
     values_ns: Int64s

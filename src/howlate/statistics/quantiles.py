@@ -5,9 +5,9 @@ the formulas."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from howlate.model.bins import CellBins, Histogram, Scatter
 from howlate.model.summary import CellSummary, ColumnSummary, QuantileInterval

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
 
+from msgspec import Struct
+from msgspec.structs import asdict
 
-@dataclass(frozen=True)
-class Spread:
+
+class Spread(Struct, frozen=True):
     """One figure over the repetitions. The median of an even number is the mean of the middle two."""
 
     smallest: float
@@ -16,7 +17,7 @@ class Spread:
     largest: float
 
     def to_json(self) -> dict[str, float]:
-        return dict(vars(self))
+        return asdict(self)
 
 
 def spread_of(values: Sequence[float]) -> Spread | None:

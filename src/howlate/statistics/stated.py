@@ -8,8 +8,10 @@ tool's own or absent.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.model.bins import CellBins, Histogram, Tail
 from howlate.model.stated import Stated
@@ -19,8 +21,7 @@ from howlate.statistics.statistics import QUANTILES, describe
 from howlate.statistics.summary_contradictions import column_contradiction
 
 
-@dataclass(frozen=True)
-class Outside:
+class Outside(Struct, frozen=True):
     """Samples that a histogram left out: how many, from where on, and the largest if the tool states it."""
 
     samples: int

@@ -6,8 +6,9 @@ their sources."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from howlate.model.summary import ColumnSummary, LargestAlone
 from howlate.statistics.describe import ValueCounts, exceedances, mean, quantile, stddev
@@ -17,8 +18,7 @@ from howlate.words.language import N_
 Formula = Callable[[ValueCounts], "int | float | None"]
 
 
-@dataclass(frozen=True)
-class Statistic:
+class Statistic(Struct, frozen=True):
     """One statistic of a column, in nanoseconds. None if the samples do not allow it."""
 
     name: str

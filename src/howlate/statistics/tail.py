@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from howlate.model.bins import TimeBlocks
 from howlate.model.tail import BLOCKS, TailSummary
@@ -45,8 +45,7 @@ def threshold(counts: ValueCounts) -> int | None:
     return value if exceedances(counts, value) >= FEWEST_FOR_THETA else None
 
 
-@dataclass(frozen=True)
-class Clusters:
+class Clusters(Struct, frozen=True):
     """Clusters of misses: late answers with the releases that they swallowed."""
 
     starts: Int64s

@@ -6,7 +6,8 @@ Pure: from what the probe wrote of the cell. A failed check makes the cell inval
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from howlate.model.knowledge import EVERYTHING, Knowledge
 from howlate.model.stated import Stated
@@ -175,8 +176,7 @@ def misses_hold(cell: CellSummary) -> bool:
     return bool(checks) and checks <= MISSES_HOLD
 
 
-@dataclass(frozen=True)
-class ThreadAccount:
+class ThreadAccount(Struct, frozen=True):
     """The account of one measuring thread."""
 
     number: int
@@ -201,8 +201,7 @@ class ThreadAccount:
         return THREAD_ON_CPU(cpu=self.cpu) if self.cpu >= 0 else THREAD(number=self.number)
 
 
-@dataclass(frozen=True)
-class ClockChanges:
+class ClockChanges(Struct, frozen=True):
     """What happened to the machine's clocks while it was measured, as the probe tells it; else 0."""
 
     suspended_ns: int = 0
@@ -210,8 +209,7 @@ class ClockChanges:
     slewed_ppm: int = 0
 
 
-@dataclass(frozen=True)
-class LoadRecord:
+class LoadRecord(Struct, frozen=True):
     """The account of one load."""
 
     name: str
@@ -234,8 +232,7 @@ class LoadRecord:
         return 0.0 if target is None or achieved is None else achieved - target
 
 
-@dataclass(frozen=True)
-class CellRecord:
+class CellRecord(Struct, frozen=True):
     """Everything of one cell that decides whether it is valid."""
 
     samples: int

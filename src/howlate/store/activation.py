@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct
 
 
-@dataclass(frozen=True)
-class Activation:
+class Activation(Struct, frozen=True):
     """One activation."""
 
     thread: int
@@ -18,13 +17,12 @@ class Activation:
     warm_up: bool = False
 
 
-@dataclass(frozen=True)
-class Activations:
+class Activations(Struct, frozen=True):
     """All activations of a cell."""
 
     t0_ns: int
     """The first release, by the machine's CLOCK_MONOTONIC."""
-    each: tuple[Activation, ...] = field(repr=False)
+    each: tuple[Activation, ...]
 
     def worst(self, count: int) -> list[Activation]:
         """Those with the largest latencies, without the warm-up."""

@@ -8,10 +8,10 @@ releases are exactly the overruns and drops, and no row is later than the thread
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from howlate.model.columns import FLAGS, INDICES, LATENCY, RELEASE, WARM_UP
 from howlate.store.stream import Batch, StreamTable, Totals, is_int
@@ -24,8 +24,7 @@ PLACE_CHANGED = "place_changed"
 """Whether the CPUs that a thread may use changed while it measured; absent from an older probe's account."""
 
 
-@dataclass
-class TableAudit:
+class TableAudit(Struct):
     """Takes a table's batches in order; then call `account()` and `problems()`."""
 
     table: StreamTable

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.errors import DamagedError
 from howlate.model.columns import RELEASE
@@ -32,8 +34,7 @@ PAGE_FAULTS = "page-faults"
 """The delays that are page faults of the measuring thread itself."""
 
 
-@dataclass(frozen=True)
-class CellFile:
+class CellFile(Struct, frozen=True):
     """cell.json of one cell's folder."""
 
     table: Table

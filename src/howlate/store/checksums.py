@@ -13,9 +13,10 @@ import hashlib
 import io
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from msgspec import Struct
 
 from howlate.errors import DamagedError
 from howlate.model.decode import Table
@@ -28,8 +29,7 @@ END_BYTES = 64 * 1024
 _DIGEST_BYTES = 32
 
 
-@dataclass(frozen=True)
-class Checksum:
+class Checksum(Struct, frozen=True):
     """One file as it was."""
 
     size: int

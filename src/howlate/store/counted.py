@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
+from msgspec import Struct
 
 from howlate.model.counted import OF_THREADS, SMI, Counted, Counters
 from howlate.statistics.describe import Int64s
@@ -83,8 +83,7 @@ def _smis(database: duckdb.DuckDBPyConnection, path: Path, max_ns: int | None) -
         yield Counted(SMI, "", "", int(cpu), -1, figures.total, figures.usual, figures.most, figures.at_max)
 
 
-@dataclass(frozen=True)
-class _Figures:
+class _Figures(Struct, frozen=True):
     total: int
     usual: float | None
     most: int | None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from howlate.errors import UsageError
 from howlate.model.decode import UNREADABLE
@@ -38,8 +39,7 @@ _ARCHIVES = (
 """The positions and bytes that identify an archive or a compressed file."""
 
 
-@dataclass(frozen=True)
-class Streams:
+class Streams(Struct, frozen=True):
     """The streams of a folder."""
 
     files: tuple[Path, ...]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import BinaryIO
 
 import google_crc32c
+from msgspec import Struct
 
 from howlate.words.say import english
 from howlate.words.statement import Statement, message
@@ -35,8 +35,7 @@ class EndKind(Enum):
     """A frame is invalid; what follows it is not read."""
 
 
-@dataclass(frozen=True)
-class End:
+class End(Struct, frozen=True):
     """Where and why the reading ended: `at` is the offset behind the last whole frame."""
 
     kind: EndKind
@@ -48,8 +47,7 @@ class End:
         return english(self.statement)
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """One frame with a correct checksum; `at` is its own offset."""
 
     kind: int

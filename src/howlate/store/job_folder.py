@@ -12,9 +12,10 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from howlate.errors import DamagedError, UsageError
 from howlate.model.decode import parse_json, read_text
@@ -40,8 +41,7 @@ _MOST_BYTES = 16 << 20
 """Output of a line beyond this size is not read."""
 
 
-@dataclass(frozen=True)
-class StoredLine:
+class StoredLine(Struct, frozen=True):
     """What a line of a job left."""
 
     status: str
@@ -53,8 +53,7 @@ class StoredLine:
     """A symbolic link in its folder, which may lead out of the folder: such a line is rejected."""
 
 
-@dataclass(frozen=True)
-class JobFolder:
+class JobFolder(Struct, frozen=True):
     """A folder of that kind."""
 
     path: Path

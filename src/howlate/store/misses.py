@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import duckdb
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.model.columns import FLAGS, RELEASE
 from howlate.model.decode import Table
@@ -21,8 +22,7 @@ FEWER_CPUS = 1 << 16
 """A machine has fewer."""
 
 
-@dataclass(frozen=True)
-class Answers:
+class Answers(Struct, frozen=True):
     """One judged column of a cell's samples."""
 
     database: duckdb.DuckDBPyConnection

@@ -4,27 +4,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from howlate.model.ranges import Count, Int64, Real
 
 
-@dataclass(frozen=True)
-class _ThreadInForce:
+class _ThreadInForce(Struct, frozen=True):
     cpu: Int64 | None = None
     policy: str | None = None
     timer_slack_ns: Int64 | None = None
 
 
-@dataclass(frozen=True)
-class _InForce:
+class _InForce(Struct, frozen=True):
     threads: tuple[_ThreadInForce, ...] | None = None
     knobs: tuple[dict[str, Any], ...] | None = None
 
 
-@dataclass(frozen=True)
-class _Header:
+class _Header(Struct, frozen=True):
     test: str | None = None
     boot_id: str | None = None
     t0_ns: Int64 | None = None
@@ -33,22 +31,19 @@ class _Header:
     tables: tuple[dict[str, Any], ...] | None = None
 
 
-@dataclass(frozen=True)
-class _Account:
+class _Account(Struct, frozen=True):
     table: Int64 | None = None
     latency_ns_max: Int64 | None = None
 
 
-@dataclass(frozen=True)
-class _Trailer:
+class _Trailer(Struct, frozen=True):
     duration_ns: Real | None = None
     steal_ns: Count | None = None
     accounting: tuple[_Account, ...] | None = None
     frequency_khz: tuple[dict[str, Any], ...] | None = None
 
 
-@dataclass(frozen=True)
-class RecordTypes:
+class RecordTypes(Struct, frozen=True):
     """cell.json as far as its members are used; decoded only to refuse what is not of these types."""
 
     header: _Header | None = None

@@ -10,10 +10,12 @@ import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import force_setattr, replace
 
 from howlate.errors import DamagedError, UsageError
 from howlate.model.decode import NO_FILE, Table, decoded, parse_json, read_text
@@ -107,8 +109,7 @@ def file_name(label: str) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", label.lower()).strip("-.") or "kernel"
 
 
-@dataclass(frozen=True)
-class RunFolder:
+class RunFolder(Struct, frozen=True, dict=True):
     """One run's folder. All paths of its files come from here."""
 
     path: Path
@@ -116,7 +117,7 @@ class RunFolder:
     def __post_init__(self) -> None:
         check_text(self.path)
         if is_in_run(self.path / RUN):  # by its name: links up to here were named by the user
-            object.__setattr__(self, "path", Path(os.path.realpath(self.path)))
+            force_setattr(self, "path", Path(os.path.realpath(self.path)))
 
     @classmethod
     def create(cls, path: Path, run: Run) -> RunFolder:
@@ -356,8 +357,7 @@ class RunFolder:
         return value
 
 
-@dataclass(frozen=True)
-class CellFiles:
+class CellFiles(Struct, frozen=True):
     """The files of a whole cell, compared with their checksums as they are read."""
 
     folder: Path

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from howlate.model.columns import FLAGS, INDICES, RELEASE, SAMPLES, TIMES, WARM_UP, measured
 
@@ -12,8 +13,7 @@ BIGINT = "::BIGINT"
 _TYPE = {sql: kind for kind, sql in SQL_TYPE.items()}
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """The columns by their purpose; None if there is none of that kind."""
 
     columns: tuple[str, ...]

@@ -10,13 +10,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from howlate.errors import REMEDIED, DamagedError
 from howlate.model.decode import IN_FILE, UNREADABLE, Table, json_value, twice
@@ -50,8 +50,7 @@ _INT64 = range(-(2**63), 2**63)
 _MEASURE_AGAIN = "measure this cell again: nothing of it can be read"
 
 
-@dataclass(frozen=True)
-class StreamColumn:
+class StreamColumn(Struct, frozen=True):
     """One column of a table; its name carries its unit."""
 
     name: str
@@ -60,8 +59,7 @@ class StreamColumn:
     help: str = ""
 
 
-@dataclass(frozen=True)
-class StreamTable:
+class StreamTable(Struct, frozen=True):
     """One table of the stream: `samples` of one measuring thread, `cpus`, `loads`."""
 
     id: int
@@ -77,8 +75,7 @@ class StreamTable:
         return sum(TYPES[column.type].itemsize for column in self.columns)
 
 
-@dataclass(frozen=True)
-class Header:
+class Header(Struct, frozen=True):
     """The stream's first frame."""
 
     raw: Mapping[str, Any]
@@ -92,8 +89,7 @@ class Header:
         return next((table for table in self.tables if table.id == table_id), None)
 
 
-@dataclass(frozen=True)
-class Totals:
+class Totals(Struct, frozen=True):
     """The account of one table up to and including a batch's last row."""
 
     rows_total: int
@@ -102,8 +98,7 @@ class Totals:
     dropped: int
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(Struct, frozen=True):
     """Rows of one table, as one read-only array for each column."""
 
     table: StreamTable

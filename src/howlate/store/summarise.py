@@ -7,11 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import duckdb
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from howlate.errors import DamagedError
 from howlate.model.bins import NO_BLOCKS, CellBins, ColumnBins, Scatter, TimeBlocks
@@ -233,8 +234,7 @@ def _samples(folder: Path, *, fresh: bool = False) -> Iterator[_Samples]:
         yield replace(samples, shape=replace(shape, flagged=flagged))
 
 
-@dataclass(frozen=True)
-class _Samples:
+class _Samples(Struct, frozen=True):
     """The queries. `counted` excludes warm-up."""
 
     folder: Path

@@ -8,8 +8,9 @@ import selectors
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import IO
+
+from msgspec import Struct
 
 from howlate.errors import TargetError
 from howlate.store.frames import crc32c
@@ -51,8 +52,7 @@ def too_much(host: str, most: int, what: str) -> EndlessError:
     return EndlessError(NOT_THE_PROBE(host=host, reason=f"more than {most} bytes of {what}"))
 
 
-@dataclass
-class Got:
+class Got(Struct):
     """The part of a file that has arrived, and the expected whole."""
 
     file: IO[bytes]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from howlate.model.guest_cpus import MOST_MIPS
 
 
-@dataclass(frozen=True)
-class LabOptions:
+class LabOptions(Struct, frozen=True):
     """How the lab's guests are made and run."""
 
     own: tuple[Path, ...] = ()

@@ -9,7 +9,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from howlate.errors import HowlateError, NotPossibleError, UsageError
 from howlate.system.interrupts import interrupts_held
@@ -55,8 +56,7 @@ class LinkError(NotPossibleError):
         self.lost = lost
 
 
-@dataclass(frozen=True)
-class Address:
+class Address(Struct, frozen=True):
     """`user@host:port` as the user wrote it; what is left out is up to ssh's own settings."""
 
     destination: str
@@ -87,8 +87,7 @@ class Address:
         return Address(f"{user}{at}{host}", int(port[1:]) if port else 0)
 
 
-@dataclass(frozen=True)
-class Done:
+class Done(Struct, frozen=True):
     """What a command on the machine gave."""
 
     code: int

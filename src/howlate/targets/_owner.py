@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import re
 import socket
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._@-]")
 
 
-@dataclass(frozen=True)
-class Owner:
+class Owner(Struct, frozen=True):
     """Which howlate a session belongs to; on the machine that it runs on one can tell whether it still lives."""
 
     who: str

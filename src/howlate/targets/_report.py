@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from howlate.model.decode import json_value
 from howlate.targets._owner import Owner
@@ -21,16 +21,14 @@ def session_of(line: str) -> tuple[str, Owner | None] | None:
     return None
 
 
-@dataclass(frozen=True)
-class JobLine:
+class JobLine(Struct, frozen=True):
     """A line of the job that ended."""
 
     status: str = ""
     stderr: str = ""
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(Struct, frozen=True):
     """What became of a job (`work_report` in probe/src/job/session_folder.cpp)."""
 
     lines: tuple[JobLine, ...]

@@ -6,9 +6,10 @@ import contextlib
 import json
 import signal
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from howlate.errors import ExitCode, TargetError
 from howlate.model.answer import Answer, Command
@@ -17,8 +18,7 @@ from howlate.model.plan import Cell
 from howlate.model.run import REAL
 
 
-@dataclass(frozen=True)
-class CpuProgress:
+class CpuProgress(Struct, frozen=True):
     """How far the measuring thread of one CPU is."""
 
     cpu: int
@@ -28,8 +28,7 @@ class CpuProgress:
     """How many latencies came since the line before, by their bins (model/bins.py, `coarse_edges`)."""
 
 
-@dataclass(frozen=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """How far a cell is."""
 
     activations: int
@@ -46,8 +45,7 @@ class Enough(Exception):  # noqa: N818
     """Raised by `on_progress`: the cell shall end now, with what was measured until then."""
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """How the measurement of a cell ended. Both a finished cell and one that exceeded its threshold leave a
     whole stream."""
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
+
+from msgspec import Struct
 
 from howlate.errors import TargetError
 from howlate.targets._link import LINK, LinkError, is_lost
@@ -118,8 +119,7 @@ class Tries:
         return TargetError(LOST(problem=LINK(host=self._link.host, reason=reason, hint=hint)))
 
 
-@dataclass
-class _Spell:
+class _Spell(Struct):
     """A series of breaks."""
 
     tries: int = 0

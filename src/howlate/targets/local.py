@@ -11,9 +11,10 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
+
+from msgspec.structs import replace
 
 from howlate.errors import REMEDIED, HowlateError, TargetError, UsageError
 from howlate.model.answer import Answer, Command, answers_of

@@ -10,10 +10,11 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import Any
+
+from msgspec import Struct
 
 from howlate.errors import ExitCode, NotPossibleError, TargetError
 from howlate.model.answer import Answer, Command, answers_of
@@ -433,8 +434,7 @@ class SshTarget(OneMachine):
         raise TargetError(DAMAGED(what=f"the cell's data from {self._link.host}"))
 
 
-@dataclass
-class _Running:
+class _Running(Struct):
     """A cell that was started there."""
 
     folder: str

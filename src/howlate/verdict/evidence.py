@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from howlate.model.columns import LATENCY
 from howlate.model.guest_cpus import GUEST, GuestCpus
@@ -32,8 +34,7 @@ UNCOUNTED = message(
 )
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """One row against one deadline."""
 
     deadline: DeadlineSummary

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from howlate.statistics.describe import Int64s
 from howlate.statistics.diagnose import declustered, extremal_index, kendall_trend
@@ -110,8 +110,7 @@ STATED = message(
 REFUSED = message("extrapolation.refused", "Extrapolation: refused, for {reasons:items}.")
 
 
-@dataclass(frozen=True)
-class Extrapolation:
+class Extrapolation(Struct, frozen=True):
     """What the model says, or why it is refused."""
 
     refused: tuple[Statement, ...] = ()
@@ -125,8 +124,7 @@ class Extrapolation:
     shape: float = 0.0
 
 
-@dataclass(frozen=True)
-class _Tail:
+class _Tail(Struct, frozen=True):
     """The peaks above one threshold, with their fit."""
 
     threshold_ns: int

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.model.loaded import RunContent
 from howlate.model.plan import Cell
@@ -41,8 +43,7 @@ NOT_ALL = message(
 )
 
 
-@dataclass(frozen=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """One row: the cells of a point, and the verdict on them."""
 
     point: str

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.errors import UsageError
 from howlate.measure.execute import Tally
@@ -28,8 +30,7 @@ Execute = Callable[[PlannedRun, Session], Tally]
 Messages = Callable[[Statement], None]
 
 
-@dataclass(frozen=True)
-class MeasuredRounds:
+class MeasuredRounds(Struct, frozen=True):
     """Rounds, each over all points."""
 
     sets: ClassVar = ROUNDS
@@ -45,8 +46,7 @@ class MeasuredRounds:
         return replace(asked, changes=changes, options=(*asked.options, *self.options))
 
 
-@dataclass(frozen=True)
-class Until(MeasuredRounds):
+class Until(MeasuredRounds, frozen=True):
     """What is to be decided, and in which time."""
 
     question: Question
@@ -112,8 +112,7 @@ class Until(MeasuredRounds):
         return replace(session, run=shorter), tally
 
 
-@dataclass(frozen=True)
-class Apart(MeasuredRounds):
+class Apart(MeasuredRounds, frozen=True):
     """A number of rounds over all points, at a fixed distance in time."""
 
     number: int

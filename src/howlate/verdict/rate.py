@@ -4,8 +4,10 @@ with their reasons."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.model.summary import DeadlineSummary, OfCpu
 from howlate.statistics.bounds import (
@@ -54,8 +56,7 @@ LONGEST = 1e6
 """No time is named that is more times as long as what was measured."""
 
 
-@dataclass(frozen=True)
-class Trials:
+class Trials(Struct, frozen=True):
     """The releases that a rate is of: those of one CPU, since a task that misses on its own CPU is not helped by the
     others."""
 

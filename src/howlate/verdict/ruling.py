@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from howlate.verdict.evidence import Evidence
 from howlate.verdict.extrapolate import Extrapolation
@@ -19,8 +20,7 @@ class Ruling(StrEnum):
     INCONCLUSIVE = "INCONCLUSIVE"
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(Struct, frozen=True):
     """What a verdict is about."""
 
     deadline_ns: int
@@ -40,8 +40,7 @@ class Question:
         return bool(self.horizon_s) or not self.miss_rate
 
 
-@dataclass(frozen=True)
-class PartVerdict:
+class PartVerdict(Struct, frozen=True):
     """The answer to one of the two questions."""
 
     outcome: Ruling | None
@@ -52,8 +51,7 @@ class PartVerdict:
     """How much longer to measure, if it goes on as before; None where no time would help, or none is needed."""
 
 
-@dataclass(frozen=True)
-class RateVerdict(PartVerdict):
+class RateVerdict(PartVerdict, frozen=True):
     """The answer on the rate of misses."""
 
     upper: float | None = None
@@ -73,8 +71,7 @@ class RateVerdict(PartVerdict):
     """The upper bound of how many come an hour; None where it is not stated."""
 
 
-@dataclass(frozen=True)
-class StretchVerdict(PartVerdict):
+class StretchVerdict(PartVerdict, frozen=True):
     """The answer on the horizon."""
 
     horizon_s: float = 0.0
@@ -88,8 +85,7 @@ class StretchVerdict(PartVerdict):
     """Why the largest value bounds nothing, where the deadline is so far above that it is judged all the same."""
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """The verdict on one row."""
 
     outcome: Ruling

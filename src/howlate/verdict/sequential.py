@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 CUT_OFF = 0.01
 """This part of a round's misses lies beyond its cap, at the rate that is to be rejected."""
@@ -34,8 +34,7 @@ STEP = 1.1
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Rounds:
+class Rounds(Struct, frozen=True):
     """The rounds of one CPU, in the order in which they were measured."""
 
     releases: tuple[int, ...]

@@ -4,7 +4,8 @@ apart: the rate of misses, and the horizon. Pure; docs/verdict.md has the rules 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from howlate.model.summary import DeadlineSummary
 from howlate.statistics.diagnose import confidence_ahead

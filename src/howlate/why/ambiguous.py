@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.model.cause import Cause, CausePart, Why
 from howlate.model.trace import TracedTask, is_real_time
@@ -39,8 +41,7 @@ class Ambiguity(StrEnum):
     the CPU."""
 
 
-@dataclass(frozen=True)
-class AmbiguousPart:
+class AmbiguousPart(Struct, frozen=True):
     """A part whose cause may still be in doubt."""
 
     part: CausePart

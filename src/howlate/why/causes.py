@@ -8,7 +8,8 @@ altogether (ambiguous.py), and how long a timer's interrupt is on its way at lea
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from howlate.model.cause import Cause, CausePart, ExplainedCase, Why
 from howlate.model.trace import NOTHING_KEPT, CellTrace, TraceCase
@@ -28,8 +29,7 @@ def explain_cases(trace: CellTrace, facts: MachineFacts) -> tuple[ExplainedCase,
     return tuple(each.explained(way_ns, trace.event_cost_ns) for each in divided)
 
 
-@dataclass(frozen=True)
-class _Divided:
+class _Divided(Struct, frozen=True):
     """One case, before it is held against the others of its cell. Its events are let go."""
 
     case: TraceCase

@@ -4,8 +4,10 @@ and timers that were being handled and the task that ran or was interrupted. Pur
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from howlate.model.trace import UNKNOWN_PRIO, TracedTask, TraceEvent, TraceNames
 from howlate.why.nmis import is_in_nmi
@@ -33,8 +35,7 @@ class FrameKind(StrEnum):
     SOFTIRQ = "softirq"
 
 
-@dataclass(frozen=True, slots=True)
-class HandlerFrame:
+class HandlerFrame(Struct, frozen=True):
     """One of them, while it is being handled."""
 
     kind: FrameKind
@@ -50,8 +51,7 @@ class HandlerFrame:
         return self.kind in (FrameKind.IRQ, FrameKind.IPI)
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """What a CPU did between two of its events."""
 
     from_ns: int
@@ -72,8 +72,7 @@ class Span:
     flags: int
 
 
-@dataclass
-class _State:
+class _State(Struct):
     """Of one CPU, while its events are read."""
 
     frames: list[HandlerFrame]

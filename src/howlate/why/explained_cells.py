@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.model.cause import ORDINARY, Cause, CausePart, ExplainedCase, Lateness
 from howlate.model.disturbances import disturbances
@@ -33,14 +35,13 @@ LONG_IDLE_NS = 10_000
 """Above this leaving idle is worth a remedy, as the doctor has it of idle states."""
 
 
-@dataclass(frozen=True)
-class ExplainedCell:
+class ExplainedCell(Struct, frozen=True):
     """A cell and its explained samples, the worst first."""
 
     id: str
     name: str
-    labels: Mapping[str, str] = field(repr=False)
-    cases: tuple[ExplainedCase, ...] = field(repr=False)
+    labels: Mapping[str, str]
+    cases: tuple[ExplainedCase, ...]
     samples: int
     absent: tuple[str, ...] = ()
     """Events that this kernel does not have."""
@@ -77,8 +78,7 @@ class ExplainedCell:
         return self.own_cost_ns > max(self.own_most_ns, OWN_SHARE * (self.median_ns - self.own_cost_ns))
 
 
-@dataclass(frozen=True)
-class CellCase:
+class CellCase(Struct, frozen=True):
     cell: ExplainedCell
     case: ExplainedCase
 
@@ -88,8 +88,7 @@ class CellCase:
         return self.case.replayed
 
 
-@dataclass(frozen=True)
-class CasePlace:
+class CasePlace(Struct, frozen=True):
     cell: str
     name: str
     """The cell's: unlike ids, names tell the cells of joined runs apart."""
@@ -99,8 +98,7 @@ class CasePlace:
     """Among the cell's samples, the worst first."""
 
 
-@dataclass(frozen=True)
-class CauseSum:
+class CauseSum(Struct, frozen=True):
     """One cause over several cases."""
 
     cause: Cause

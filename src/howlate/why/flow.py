@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.errors import UsageError
 from howlate.model.decode import unknown
@@ -13,8 +15,7 @@ from howlate.model.loaded import RunContent
 from howlate.why.explained_cells import ExplainedCell, explained_cells
 
 
-@dataclass(frozen=True)
-class ExplainedRun:
+class ExplainedRun(Struct, frozen=True):
     """A run whose late samples are to be explained."""
 
     content: RunContent

@@ -4,8 +4,9 @@ were off. Pure."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import takewhile
+
+from msgspec.structs import replace
 
 from howlate.model.cause import Cause, CausePart, Why
 

@@ -6,11 +6,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
+
+from msgspec.structs import asdict, replace
 
 from howlate.document.disturbances import sheet as disturbances_sheet
 from howlate.document.document import Item, Section, texts
+from howlate.document.first_screen.again import again
 from howlate.document.first_screen.on_screen import Reasons
 from howlate.document.report_input import ReportInput
 from howlate.document.sheet import Row, Sheet, labels, numbers, times
@@ -35,7 +37,6 @@ from howlate.model.in_force import measuring_cpus
 from howlate.model.loaded import CellContent
 from howlate.model.run import BY_HAND, NOT_EXPLAINED
 from howlate.statistics.labels import row_names
-from howlate.why.again import again
 from howlate.why.late_parts import UNIT
 from howlate.words.caption import Caption
 from howlate.words.language import N_, _, called
@@ -297,10 +298,10 @@ def _cell_json(cell: CellContent, counted: Disturbances) -> dict[str, Any]:
         "busy_share": _share(cell, "busy"),
         "steal_share": _share(cell, "steal"),
         "others_share": _others_share(cell),
-        **vars(counted),
+        **asdict(counted),
         "second_s": counters.second_s,
         "each_second": list(counters.each_second),
-        "counted": [vars(each) for each in counters.counted],
+        "counted": [asdict(each) for each in counters.counted],
     }
 
 

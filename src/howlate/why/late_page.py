@@ -4,7 +4,9 @@ one, and of those that were played again a flame graph."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.charts import Figure, Subject
 from howlate.charts.course import CHART as COURSE
@@ -67,8 +69,7 @@ def page(content: RunContent, cells: Sequence[ExplainedCell], shown: Document, f
     return fitted(list(fits(len(traced), of_cases)), lambda fit: html_page(made.document(fit)))
 
 
-@dataclass(frozen=True)
-class _LatePage:
+class _LatePage(Struct, frozen=True):
     content: RunContent
     explained: dict[str, ExplainedCell]
     traced: Sequence[CellContent]

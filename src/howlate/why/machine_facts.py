@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 
-@dataclass(frozen=True)
-class MachineFacts:
+class MachineFacts(Struct, frozen=True):
     """What is known of the machine besides the events."""
 
     is_virtual_time: bool = False

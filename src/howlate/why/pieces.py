@@ -4,8 +4,9 @@ cause, or with what that depends on (ambiguous.py). Pure."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise
+
+from msgspec.structs import replace
 
 from howlate.model.cause import Cause, CausePart, Why
 from howlate.model.trace import IDLE_PID, UNKNOWN_PRIO, TracedTask, is_real_time

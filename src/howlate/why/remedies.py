@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from howlate.doctor import checks_of, knobs_of
 from howlate.model.cause import Cause, CausePart
@@ -16,8 +17,7 @@ PREEMPTIBLE = ("full", "rt")
 """Models that are what NOT_PREEMPTIBLE says to boot."""
 
 
-@dataclass(frozen=True)
-class Remedy:
+class Remedy(Struct, frozen=True):
     """What to do about one cause."""
 
     text: Message

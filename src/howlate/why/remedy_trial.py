@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from howlate.errors import DamagedError, NotPossibleError, UsageError
 from howlate.lab.targets.lab import open_lab
@@ -30,8 +31,7 @@ EXPLAINED = "explain"
 """The beginning of the options that record causes, which a trial does not need."""
 
 
-@dataclass(frozen=True)
-class RemedyTrial:
+class RemedyTrial(Struct, frozen=True):
     request: AdviceRequest
     cell: Cell
     causes: Mapping[Cause, tuple[str, ...]]

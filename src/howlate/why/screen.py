@@ -4,8 +4,8 @@ what to try, and what to know first (docs/first-screen.md)."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from rich.cells import cell_len
 
 from howlate.document.document_terminal import sheet_lines
@@ -50,8 +50,7 @@ FROM_COLUMNS = 60
 """From this width on the parts say when they began."""
 
 
-@dataclass(frozen=True)
-class WhyScreen:
+class WhyScreen(Struct, frozen=True):
     """What is shown, and which commands show more."""
 
     content: RunContent

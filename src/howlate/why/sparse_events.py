@@ -5,8 +5,9 @@ timer's interrupt, with all those of some hypervisors (Hyper-V). Pure."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import islice
+
+from msgspec.structs import replace
 
 from howlate.model.trace import TraceEvent
 from howlate.why.cpu_spans import HARDIRQ_FLAG

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.model.trace import TraceEvent
 
@@ -24,8 +26,7 @@ _ERROR_BITS, _WRITE_TO_ABSENT = 0x03, 0x02
 """Of x86's error code: the page was there; it was a write. The kernel clears the page of a write to an absent one."""
 
 
-@dataclass(frozen=True, slots=True)
-class PageFault:
+class PageFault(Struct, frozen=True):
     at_ns: int
     until_ns: int
     """When it is over at the latest."""
@@ -39,8 +40,7 @@ class OwnState(StrEnum):
     RUNNING = "running"
 
 
-@dataclass(frozen=True)
-class OwnStretch:
+class OwnStretch(Struct, frozen=True):
     """A time in which its state was one."""
 
     state: OwnState
@@ -60,7 +60,7 @@ class OwnStretch:
     """Of ASLEEP: it followed a page fault of the task closely."""
     is_migrated: bool = False
     """Of RUNNABLE: the task was moved to this CPU."""
-    faults: tuple[PageFault, ...] = field(default=())
+    faults: tuple[PageFault, ...] = ()
     """Of RUNNING: the task's page faults."""
 
 

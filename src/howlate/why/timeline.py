@@ -5,15 +5,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.model.cause import Cause, CausePart, Why
 
 MOST_LINES = 12
 
 
-@dataclass(frozen=True)
-class TimelineLine:
+class TimelineLine(Struct, frozen=True):
     """One part, or several of one cause."""
 
     part: CausePart
@@ -33,12 +34,11 @@ def timeline(parts: Sequence[CausePart]) -> tuple[TimelineLine, ...]:
     return tuple(sorted(lines, key=lambda line: line.part.from_ns))
 
 
-@dataclass
-class _Group:
+class _Group(Struct):
     """Parts of one cause, and what came between them."""
 
     cause: Cause
-    parts: dict[Cause, list[CausePart]] = field(repr=False)
+    parts: dict[Cause, list[CausePart]]
     ns: int
     """The time of all."""
 

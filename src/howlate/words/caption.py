@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
+
 
 @dataclass(frozen=True, init=False)
 class Caption:
@@ -29,16 +31,14 @@ class Caption:
         return hash((self.template, frozenset(self.values)))
 
 
-@dataclass(frozen=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """Several texts in one line, without the empty ones."""
 
     texts: tuple[Any, ...]
     separator: str = ", "
 
 
-@dataclass(frozen=True)
-class Capitalised:
+class Capitalised(Struct, frozen=True):
     """A text whose first letter becomes a capital, as a heading has it."""
 
     text: Any

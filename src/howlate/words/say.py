@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, Union
+
+from msgspec.structs import replace
 
 from howlate.words import language
 from howlate.words.caption import Capitalised, Caption, Listed

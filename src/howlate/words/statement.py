@@ -11,10 +11,11 @@ from __future__ import annotations
 import string
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePath
 from typing import Any
+
+from msgspec import Struct, field
 
 from howlate.words.caption import Capitalised, Caption, Listed
 from howlate.words.printable import printable
@@ -29,8 +30,7 @@ VERBATIM = ""
 """The id of a text that comes from elsewhere: the probe, another program, an older howlate."""
 
 
-@dataclass(frozen=True)
-class Message:
+class Message(Struct, frozen=True, dict=True):
     """A sentence with fields: `{name}`, or `{name:quantity}` for a number with its unit
     (words/quantities.py)."""
 
@@ -97,8 +97,7 @@ def message(message_id: str, text: str, many: str = "", *, by: str = "", remedy:
     return MESSAGES[message_id]
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(Struct, frozen=True):
     """A message's id, and the values for its template."""
 
     rule: str

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import click
+from msgspec import Struct
 
 from howlate.cli._options import together
 from howlate.cli._screen import print_json, terminal
@@ -16,8 +16,7 @@ from howlate.words.language import called
 from howlate.words.quantities import NARROW_SPACE, grouped, level_text, percent, seconds_text
 
 
-@dataclass(frozen=True)
-class _Compared:
+class _Compared(Struct, frozen=True):
     """What a comparison is to find, and in runs of which length."""
 
     ratio: float | None

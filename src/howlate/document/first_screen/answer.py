@@ -4,7 +4,9 @@ late, and how far the numbers can be trusted (docs/first-screen.md)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.document.first_screen import notes
 from howlate.document.first_screen.on_screen import Reasons, Ruled, ScreenAdvice, ScreenNote
@@ -27,8 +29,7 @@ HALF = 2
 """What another kernel must divide the largest value by to be worth a line."""
 
 
-@dataclass(frozen=True)
-class ScreenAnswer:
+class ScreenAnswer(Struct, frozen=True):
     """The answer of all runs of a material."""
 
     rows: ScreenRows

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from howlate.words.say import Text
 
 
-@dataclass(frozen=True)
-class ScreenNote:
+class ScreenNote(Struct, frozen=True):
     """What must be known before a number is used."""
 
     rank: int
@@ -23,8 +23,7 @@ class ScreenNote:
     """More of the kind, which the report's notes do not have."""
 
 
-@dataclass(frozen=True)
-class Ruled:
+class Ruled(Struct, frozen=True):
     """The verdict on a run."""
 
     outcome: str
@@ -36,8 +35,7 @@ class Ruled:
     notes: tuple[ScreenNote, ...] = ()
 
 
-@dataclass(frozen=True)
-class ScreenReason:
+class ScreenReason(Struct, frozen=True):
     """One kind of cause of late samples."""
 
     name: Text
@@ -63,8 +61,7 @@ class ScreenReason:
         return folder and f"howlate why --all {folder} {self.cell} --worst {self.rank}"
 
 
-@dataclass(frozen=True)
-class ScreenAdvice:
+class ScreenAdvice(Struct, frozen=True):
     """One thing to try."""
 
     text: str
@@ -74,8 +71,7 @@ class ScreenAdvice:
     """What it bought, where that was measured."""
 
 
-@dataclass(frozen=True)
-class Reasons:
+class Reasons(Struct, frozen=True):
     """Why samples were late."""
 
     samples: int

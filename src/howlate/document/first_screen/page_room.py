@@ -4,8 +4,9 @@ than four printed pages. The rest is folded, never left out."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from math import ceil
+
+from msgspec.structs import replace
 
 from howlate.charts import Figure
 from howlate.document.document import ChartItem, Document, Folded, Item, Section, Texts

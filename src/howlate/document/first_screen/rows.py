@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import accumulate
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.document.results import rulings_of
 from howlate.model.bins import Histogram
@@ -22,8 +24,7 @@ INVALID = "!"
 """Before a row that is not valid, behind the letter of its outcome."""
 
 
-@dataclass(frozen=True)
-class ScreenRow:
+class ScreenRow(Struct, frozen=True):
     """One point with its repetitions."""
 
     name: str
@@ -109,8 +110,7 @@ def _max(cell: CellSummary) -> int | None:
     return None if column is None else column.max
 
 
-@dataclass(frozen=True)
-class ScreenRows:
+class ScreenRows(Struct, frozen=True):
     """All of them, the worst first, and what `later` counts."""
 
     rows: tuple[ScreenRow, ...]

@@ -6,7 +6,8 @@ Lines are values: texts with their styles. Nothing here prints, and nothing here
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from howlate.document.first_screen import notes as screen_notes
 from howlate.document.first_screen.answer import ScreenAnswer
@@ -43,8 +44,7 @@ YOURS = "TIME"
 """In the place of a deadline that only the reader knows."""
 
 
-@dataclass(frozen=True)
-class Parts:
+class Parts(Struct, frozen=True):
     """The screen before it is fitted into its lines."""
 
     head: list[Line]

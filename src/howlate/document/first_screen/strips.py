@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
+from msgspec import Struct
 from rich.cells import cell_len, set_cell_size
 
 from howlate.document.first_screen.lines import FAINT, Line, cut, middle, right
@@ -70,8 +70,7 @@ def later_text(row: StripRow) -> str:
     return text_of(Caption("{count} skipped", count=count)) if row.is_skipped else count
 
 
-@dataclass(frozen=True)
-class DrawnRows:
+class DrawnRows(Struct, frozen=True, dict=True):
     """The rows as lines: letter, name, strip, max, how many later."""
 
     width: int

@@ -4,8 +4,8 @@ blocks."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from rich.cells import cell_len, set_cell_size
 
 from howlate.document.first_screen.lines import FAINT, Line, cut, middle, right
@@ -19,8 +19,7 @@ LETTERS = {"F": "bold red", "P": "bold green", "?": "bold yellow", "!": "bold ye
 MEANINGS = {"F": "FAIL", "P": "PASS", "?": "INCONCLUSIVE", "!": N_("invalid")}
 
 
-@dataclass(frozen=True)
-class ScreenColumn:
+class ScreenColumn(Struct, frozen=True):
     heading: str
     texts: Sequence[str]
     rank: int = 0
@@ -60,8 +59,7 @@ def legend_lines(letters: Sequence[str], signs: Mapping[str, str], width: int) -
     return [((f"  {cut(line, width - 2)}", FAINT),) for line in lines if line]
 
 
-@dataclass(frozen=True)
-class ScreenTable:
+class ScreenTable(Struct, frozen=True):
     """Rows have names, and before them letters such as F and P, if any."""
 
     heading: str

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from howlate.cli._options import brief_option, output_option, together
 from howlate.cli._screen import print_json, print_lines
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from howlate.history.history import History
 
 
-@dataclass(frozen=True)
-class _AsShown:
+class _AsShown(Struct, frozen=True):
     """How it is shown."""
 
     brief: bool

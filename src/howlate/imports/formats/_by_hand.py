@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate import doctor
 from howlate.errors import REMEDIED, DamagedError, UsageError
@@ -64,8 +66,7 @@ BRIEF = {
 """A stream's facts -> those of `howlate-probe facts --json`."""
 
 
-@dataclass(frozen=True)
-class Recorded:
+class Recorded(Struct, frozen=True):
     """A stream, read through once."""
 
     path: Path

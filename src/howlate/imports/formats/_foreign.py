@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 from howlate.model.columns import SAMPLES, TIMES
 from howlate.model.knowledge import EVERYTHING, Knowledge
@@ -24,8 +24,7 @@ UNSTATED = "not stated"
 """The stop reason of a file without one."""
 
 
-@dataclass(frozen=True)
-class ForeignSeries:
+class ForeignSeries(Struct, frozen=True):
     """A column of one measuring thread: its histogram, and what the tool states of it."""
 
     stated: Stated
@@ -35,8 +34,7 @@ class ForeignSeries:
     """Where the tool's figures stand in the file."""
 
 
-@dataclass(frozen=True)
-class Raw:
+class Raw(Struct, frozen=True):
     """Samples one by one, read anew each time."""
 
     tables: Sequence[StreamTable]
@@ -47,8 +45,7 @@ class Raw:
     """By the number of the table."""
 
 
-@dataclass(frozen=True)
-class Foreign:
+class Foreign(Struct, frozen=True):
     """One measurement of another tool."""
 
     path: Path

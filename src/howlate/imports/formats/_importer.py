@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
+
+from msgspec import Struct
 
 from howlate.errors import UsageError
 from howlate.measure.execute import Failure
@@ -20,8 +21,7 @@ NO_MAP: Mapping[str, str] = MappingProxyType({})
 """Where `--map` says nothing."""
 
 
-@dataclass(frozen=True)
-class Imported:
+class Imported(Struct, frozen=True):
     """What a foreign file says, in howlate's own form."""
 
     text: str
@@ -30,15 +30,14 @@ class Imported:
     """Sentences: what could not be carried over, and how to use the rest."""
 
 
-@dataclass(frozen=True)
-class Importer:
+class Importer(Struct, frozen=True):
     """A foreign format that becomes settings."""
 
     name: str
     summary: str
-    knows: Callable[[str], bool] = field(repr=False)
+    knows: Callable[[str], bool]
     """Whether a text is of this format, by its content."""
-    convert: Callable[[str, str], Imported] = field(repr=False)
+    convert: Callable[[str, str], Imported]
     """Text and file name; UsageError names the file and the place of what is wrong."""
 
     def recognises(self, path: Path) -> bool:
@@ -52,8 +51,7 @@ class Importer:
 _LOOKED_AT = 1 << 20
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(Struct, frozen=True):
     """What was measured elsewhere, as a run that still needs its statistics."""
 
     run: Run
@@ -79,14 +77,13 @@ class ReadRun(Protocol):
         DamagedError names the file that cannot be read."""
 
 
-@dataclass(frozen=True)
-class RunImporter:
+class RunImporter(Struct, frozen=True):
     """A format that becomes a run."""
 
     name: str
     summary: str
-    recognises: Callable[[Path], bool] = field(repr=False)
-    read: ReadRun = field(repr=False)
+    recognises: Callable[[Path], bool]
+    read: ReadRun
     maps: Sequence[str] = ()
     """The names that `--map` has for it, for help."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from howlate.errors import DamagedError, ExitCode
 from howlate.model.plan import Cell
@@ -26,8 +27,7 @@ _ENDED_EARLY = (ExitCode.INCONCLUSIVE, -signal.SIGTERM)
 """How a probe ends that is stopped before it has measured anything: in order, or before it takes signals."""
 
 
-@dataclass(frozen=True)
-class Read:
+class Read(Struct, frozen=True):
     """A stream, read through once."""
 
     path: Path
@@ -53,8 +53,7 @@ def read_stream(path: Path) -> Read | None:
         return None
 
 
-@dataclass
-class JobResults:
+class JobResults(Struct):
     """Fills up line by line, the oldest results first."""
 
     defaults: Mapping[str, Mapping[str, str]]

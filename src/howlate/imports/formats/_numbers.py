@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from howlate.errors import UsageError
 from howlate.imports.formats._text import Line, cut
@@ -18,8 +18,7 @@ from howlate.model.decode import UNREADABLE
 PIECE = 1 << 20
 
 
-@dataclass(frozen=True)
-class NumberRows:
+class NumberRows(Struct, frozen=True):
     """How the lines look: `line` matches one with its end, and has as many numbers as there are `columns`."""
 
     line: str

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.imports.formats._checks import checked
 from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known
@@ -19,8 +21,7 @@ FIRST_ALONE = (
 )
 
 
-@dataclass(frozen=True)
-class Core:
+class Core(Struct, frozen=True):
     """What oslat prints of one core."""
 
     cpu: int

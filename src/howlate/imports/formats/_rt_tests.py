@@ -7,9 +7,10 @@ import re
 import shlex
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
+
+from msgspec import Struct, field
 
 from howlate.imports.formats._text import at_place, head, typed
 from howlate.model.units import format_duration
@@ -58,8 +59,7 @@ DISTANCE_US = 500
 ThreadOf = TypeVar("ThreadOf")
 
 
-@dataclass(frozen=True)
-class SysInfo:
+class SysInfo(Struct, frozen=True):
     """`sysinfo` of the JSON."""
 
     release: str = ""
@@ -74,8 +74,7 @@ class SysInfo:
         }
 
 
-@dataclass(frozen=True)
-class RtTestsFile:
+class RtTestsFile(Struct, frozen=True):
     """The members that every program writes around its own."""
 
     file_version: int

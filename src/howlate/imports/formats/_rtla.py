@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from math import gcd
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from howlate.imports.formats._checks import checked
 from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known
@@ -24,8 +25,7 @@ MOST_WIDTH = 1_000_000
 _MISSED = re.compile(r"[0-9] (?:missed|lost) event", re.IGNORECASE)
 
 
-@dataclass
-class RtlaTable:
+class RtlaTable(Struct):
     """What the file holds, as it is read."""
 
     unit_ns: int = 1000
@@ -44,8 +44,7 @@ class RtlaTable:
     """The figures of all CPUs together, and what rtla says after them, follow."""
 
 
-@dataclass
-class Tables:
+class Tables(Struct):
     """Of tables that a tool prints one after the other, until it ends, the rows of the last."""
 
     rows: list[Any] = field(default_factory=list)

@@ -6,11 +6,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from howlate.errors import DamagedError, UsageError
 from howlate.model.decode import UNREADABLE, decoded, json_value
@@ -38,8 +39,7 @@ _FLOAT = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{0,40})?(?:[eE][+-]?[0-9]{1,3})?")
 Decoded = TypeVar("Decoded")
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(Struct, frozen=True):
     """A line of a file, without its end."""
 
     path: Path

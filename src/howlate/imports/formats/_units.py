@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from howlate.imports.formats._foreign import ForeignSeries
 from howlate.imports.formats._importer import not_imported
@@ -20,8 +21,7 @@ FAR_ABOVE = 100
 US, NS = UNITS["us"], UNITS["ns"]
 
 
-@dataclass(frozen=True)
-class UnitEvidence:
+class UnitEvidence(Struct, frozen=True):
     """What a file tells of its unit."""
 
     stated: int | None = None

@@ -13,11 +13,11 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from math import gcd
 from pathlib import Path
 
 import numpy as np
+from msgspec import Struct, field
 
 from howlate.imports.formats._foreign import Foreign, Raw, Rows
 from howlate.imports.formats._importer import not_imported
@@ -38,8 +38,7 @@ PIECE = 50_000
 MOST_THREADS = 8192
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(Struct, frozen=True):
     """Where in a row what stands."""
 
     delimiter: str
@@ -53,8 +52,7 @@ class Columns:
     count: int | None = None
 
 
-@dataclass
-class _Seen:
+class _Seen(Struct):
     """What the first reading finds."""
 
     threads: dict[tuple[int, int], int] = field(default_factory=dict)

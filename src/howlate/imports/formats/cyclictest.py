@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from howlate.imports.formats._checks import checked
 from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known
@@ -27,8 +28,7 @@ _THREAD = re.compile(r"# Thread ([0-9]{1,6}):")
 MOST_THREADS = 8192
 
 
-@dataclass
-class _Histogram:
+class _Histogram(Struct):
     """What the file holds, as it is read."""
 
     unit_ns: int = 1

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from howlate.imports.formats._checks import checked
 from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known
@@ -26,8 +27,7 @@ from howlate.model.columns import LATENCY
 from howlate.model.stated import Stated
 
 
-@dataclass(frozen=True)
-class CyclictestThread:
+class CyclictestThread(Struct, frozen=True):
     """An entry of `thread`."""
 
     cycles: int
@@ -38,8 +38,7 @@ class CyclictestThread:
     histogram: dict[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class CyclictestFile(RtTestsFile):
+class CyclictestFile(RtTestsFile, frozen=True):
     """The whole file."""
 
     resolution_in_ns: int | None = None
@@ -77,8 +76,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     )
 
 
-@dataclass(frozen=True)
-class JsonSource:
+class JsonSource(Struct, frozen=True):
     """The file, and the command line that it names."""
 
     path: Path

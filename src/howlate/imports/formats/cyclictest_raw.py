@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from msgspec import Struct, field
 
 from howlate.errors import DamagedError
 from howlate.imports.formats._foreign import Foreign, Raw, Rows
@@ -33,8 +33,7 @@ MOST_THREADS = 8192
 _COLUMNS = (StreamColumn("index", "i64"), StreamColumn(LATENCY, "i64"))
 
 
-@dataclass(frozen=True)
-class _LinesBefore:
+class _LinesBefore(Struct, frozen=True):
     """What stands before the first sample."""
 
     lines: int
@@ -43,8 +42,7 @@ class _LinesBefore:
     command: str
 
 
-@dataclass
-class _CyclesSeen:
+class _CyclesSeen(Struct):
     """What the first reading finds, in the file's unit."""
 
     last: dict[int, int] = field(default_factory=dict)

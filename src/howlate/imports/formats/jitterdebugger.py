@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from howlate.imports.formats._checks import checked
 from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known
@@ -28,15 +29,13 @@ from howlate.model.columns import LATENCY
 from howlate.model.stated import Stated
 
 
-@dataclass(frozen=True)
-class JitterdebuggerSystem(SysInfo):
+class JitterdebuggerSystem(SysInfo, frozen=True):
     """`sysinfo`, of version 3 of the format on."""
 
     resolution_in_ns: int = 1000
 
 
-@dataclass(frozen=True)
-class JitterdebuggerCpu:
+class JitterdebuggerCpu(Struct, frozen=True):
     """An entry of `cpu`."""
 
     histogram: dict[str, int]
@@ -46,8 +45,7 @@ class JitterdebuggerCpu:
     avg: float
 
 
-@dataclass(frozen=True)
-class JitterdebuggerFile:
+class JitterdebuggerFile(Struct, frozen=True):
     """The whole file."""
 
     cpu: dict[str, dict[str, Any]]

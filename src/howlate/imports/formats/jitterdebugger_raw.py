@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 from howlate.errors import DamagedError, UsageError
 from howlate.imports.formats._foreign import Foreign, Raw, Rows
@@ -68,8 +68,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     )
 
 
-@dataclass
-class _SamplesSeen:
+class _SamplesSeen(Struct):
     """What the first reading finds."""
 
     counts: dict[int, int] = field(default_factory=dict)

@@ -4,9 +4,10 @@ made there."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from howlate import doctor
 from howlate.errors import REMEDIED, ExitCode

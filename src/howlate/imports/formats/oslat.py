@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from howlate.imports.formats._foreign import Foreign
 from howlate.imports.formats._imports import importer
@@ -22,8 +23,7 @@ _FREQUENCY = ("Counter Freq:", "CPU Freq:")
 OVERFLOWS = "(including overflows)"
 
 
-@dataclass
-class _Printed:
+class _Printed(Struct):
     """What the file holds, as it is read."""
 
     labels: list[int] = field(default_factory=list)

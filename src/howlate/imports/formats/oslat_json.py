@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from howlate.imports.formats._foreign import Foreign
 from howlate.imports.formats._imports import importer
@@ -25,8 +26,7 @@ BUCKETS, WIDTH_NS = 32, 1000
 """oslat's own, unless its command line says otherwise."""
 
 
-@dataclass(frozen=True)
-class OslatThread:
+class OslatThread(Struct, frozen=True):
     """An entry of `thread`."""
 
     cpu: int

@@ -4,8 +4,9 @@ file does not say."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from howlate.imports.formats._foreign import Foreign
 from howlate.imports.formats._imports import importer

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from howlate.imports.formats._checks import checked
 from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known
@@ -70,8 +72,7 @@ Row = tuple[Line, int, int, Mapping[str, str]]
 """Where it stands, the CPU, its periods, its figures."""
 
 
-@dataclass
-class _OsnoiseTop:
+class _OsnoiseTop(Struct):
     """What the file holds, as it is read."""
 
     tables: Tables = field(default_factory=Tables)

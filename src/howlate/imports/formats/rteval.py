@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
+
+from msgspec import Struct, field
 
 from howlate.errors import UsageError
 from howlate.imports.formats._checks import checked
@@ -32,8 +33,7 @@ _FIGURES = {
 }
 
 
-@dataclass
-class _Core:
+class _Core(Struct):
     """A core as it is read."""
 
     cpu: int
@@ -42,8 +42,7 @@ class _Core:
     bins: dict[int, int] = field(default_factory=dict)
 
 
-@dataclass
-class _Reader:
+class _Reader(Struct):
     """What the parser calls; it keeps the cores."""
 
     path: Path

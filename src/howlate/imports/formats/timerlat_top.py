@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from howlate.imports.formats._checks import checked
 from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known
@@ -28,8 +29,7 @@ def recognises(path: Path) -> bool:
     return "IRQ Timer Latency (" in log_head(path)
 
 
-@dataclass
-class _TimerlatTop:
+class _TimerlatTop(Struct):
     """What the file holds, as it is read."""
 
     tables: Tables = field(default_factory=Tables)

@@ -14,9 +14,10 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from howlate.errors import HowlateError, NotPossibleError, TargetError
 from howlate.lab.archive.download import NOT_FETCHED
@@ -54,8 +55,7 @@ RELEASES = (*CODENAMES, "oldoldstable", "oldstable", "stable", "testing", "unsta
 """The names by which sources call them."""
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Struct, frozen=True):
     """One suite at one address."""
 
     address: str

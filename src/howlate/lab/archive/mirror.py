@@ -12,10 +12,11 @@ import tempfile
 import time
 import urllib.parse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from pathlib import Path
+
+from msgspec import Struct
 
 from howlate.errors import DamagedError, TargetError, UsageError
 from howlate.lab.archive.apt import default_keyring
@@ -205,8 +206,7 @@ class MirrorArchive:
         return download(addresses[-1], file, most)
 
 
-@dataclass(frozen=True)
-class SeenDates:
+class SeenDates(Struct, frozen=True):
     """The dates of the newest Releases that were seen, in a file: by place and keyring."""
 
     file: Path
@@ -227,8 +227,7 @@ class SeenDates:
         return newest
 
 
-@dataclass(frozen=True)
-class _Hash:
+class _Hash(Struct, frozen=True):
     """A file as InRelease describes it."""
 
     sha256: str

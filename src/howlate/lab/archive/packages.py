@@ -10,10 +10,12 @@ import io
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from functools import total_ordering
 from pathlib import Path
 from typing import IO, Protocol
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from howlate.errors import DamagedError, TargetError
 from howlate.lab.cache import living, locked, read_sealed_json, say_changed, storing, write_sealed_json
@@ -55,8 +57,7 @@ def silent(text: str) -> None:
     """For callers that want no messages."""
 
 
-@dataclass(frozen=True)
-class Package:
+class Package(Struct, frozen=True):
     """One package of one suite, as the signed lists describe it."""
 
     name: str
@@ -246,8 +247,7 @@ def wanted_architectures() -> tuple[str, ...]:
 
 
 @total_ordering
-@dataclass(frozen=True, eq=False)
-class PackageVersion:
+class PackageVersion(Struct, frozen=True, eq=False):
     """A package's version, in Debian's order (deb-version(7)): digits by value, letters before signs, `~` first."""
 
     text: str

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from msgspec import Struct
 
 from howlate.lab.cache import storing
 from howlate.lab.guests.machine import escaped
@@ -24,8 +24,7 @@ _INTERRUPT_FLAG, _INTERRUPT_MASK = 1 << 9, 1 << 7
 """In RFLAGS: interrupts are taken; in PSTATE: they are not."""
 
 
-@dataclass(frozen=True)
-class LogFiles:
+class LogFiles(Struct, frozen=True):
     """The plugin's files in a guest's folder."""
 
     folder: Path

@@ -14,8 +14,9 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from howlate.errors import ExitCode, TargetError, UnfitKernelError, UsageError
 from howlate.lab.cache import storing
@@ -48,8 +49,7 @@ _SAVE_S = _LOAD_S = 300.0
 _STATE, _IMAGE = "fork", "image"
 
 
-@dataclass(frozen=True)
-class Fork:
+class Fork(Struct, frozen=True):
     """A guest that stands before its one release."""
 
     boot: Boot

@@ -13,8 +13,9 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from howlate.errors import REMEDIED, DamagedError, GuestError, TargetError
 from howlate.lab.cache import storing
@@ -64,8 +65,7 @@ is stuck."""
 _WITH_PARENT = '[ "$PPID" = "$0" ] && exec "$@"'
 
 
-@dataclass(frozen=True)
-class Boot:
+class Boot(Struct, frozen=True):
     machine: Machine
     kernel: Path
     initramfs: Path

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from howlate.errors import NotPossibleError, TargetError, UsageError
 from howlate.lab.devices import device_arguments
@@ -41,8 +44,7 @@ def is_turn(turn_ns: int) -> bool:
     return turn_ns % 1000 == 0 and 1000 <= turn_ns <= _MOST_TURN_NS
 
 
-@dataclass(frozen=True)
-class Architecture:
+class Architecture(Struct, frozen=True):
     """What differs between the architectures."""
 
     name: str
@@ -95,8 +97,7 @@ ARCHITECTURES = {
 }
 
 
-@dataclass(frozen=True)
-class Places:
+class Places(Struct, frozen=True):
     """The host's files of a guest. Their paths are not an input: `NAMED` stands for them in keys."""
 
     kernel: str
@@ -119,7 +120,7 @@ class Machine:
     """Millions of instructions in a second of virtual time."""
     turn_ns: int = 0
     """The longest turn of one of several CPUs, in virtual time."""
-    fetched: Path | None = field(default=None, compare=False)
+    fetched: Path | None = dataclasses.field(default=None, compare=False)
     """Where a QEMU is unpacked that is not the installed one (lab/guests/emulator.py)."""
 
     def __post_init__(self) -> None:

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct
 
 from howlate.errors import DamagedError
 from howlate.lab.problems import saved_unreadable
@@ -21,13 +22,12 @@ PAGE_BYTES = 4096
 _HEAD_BYTES = 5
 
 
-@dataclass(frozen=True)
-class MachineState:
+class MachineState(Struct, frozen=True):
     """`pages`: by block of memory and address in it, those that are not all zeros; `fields`: "device/field", or
     "device/field[3]", with its bytes."""
 
-    pages: dict[tuple[str, int], bytes] = field(repr=False)
-    fields: dict[str, bytes] = field(repr=False)
+    pages: dict[tuple[str, int], bytes]
+    fields: dict[str, bytes]
 
     @classmethod
     def of(cls, saved: bytes) -> MachineState:

@@ -12,11 +12,11 @@ Numbers are of 64 bits, little-endian; times but the clock are CLOCK_MONOTONIC i
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
 import google_crc32c
+from msgspec import Struct
 
 from howlate.errors import TargetError
 from howlate.lab.guests.window import bad_result
@@ -40,8 +40,7 @@ class SingleState(IntEnum):
     HAS_LATENCY = 2
 
 
-@dataclass(frozen=True)
-class SingleWords:
+class SingleWords(Struct, frozen=True):
     state: int
     clock_ns: int
     planned_ns: int

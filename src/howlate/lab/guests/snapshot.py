@@ -16,12 +16,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from statistics import median
 from typing import Any, BinaryIO
+
+from msgspec import Struct
 
 from howlate.errors import HowlateError, TargetError
 from howlate.lab.archive.packages import Say, silent
@@ -93,8 +94,7 @@ def key_of(boot: Boot, kernel_sha256: str, initramfs_sha256: str) -> str:
     return sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
 
 
-@dataclass(frozen=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """A saved guest; its file is open, so that it stays whatever becomes of its name."""
 
     boot: Boot

@@ -14,8 +14,10 @@ import os
 import time
 from collections.abc import Callable, Hashable
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 ASLEEP = "it sleeps without a timer"
 
@@ -31,8 +33,7 @@ _LOOK_S = 0.5
 _STILL_SHARE = 0.01
 
 
-@dataclass(frozen=True)
-class Used:
+class Used(Struct, frozen=True):
     """What a process has used, and whether it would use more if it could."""
 
     cpu_s: float
@@ -57,8 +58,7 @@ def _times(stat: str) -> tuple[str, int]:
     return words[0], int(words[11]) + int(words[12])
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What a guest may use without a result before it counts as stuck."""
 
     cpu_s: float = float("inf")
@@ -85,8 +85,7 @@ class Limits:
         return min(self.cpu_s / 2, ASKED_S + ASKED_SHARE * self.cpu_s)
 
 
-@dataclass(frozen=True)
-class Standstill:
+class Standstill(Struct, frozen=True):
     """No result has come for so long."""
 
     cpu_s: float

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import os
 import struct
-from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
 import google_crc32c
+from msgspec import Struct
 
 from howlate.errors import DamagedError, UsageError
 from howlate.lab.problems import UNUSABLE
@@ -48,8 +48,7 @@ class State(IntEnum):
     """The guest waits for a job."""
 
 
-@dataclass(frozen=True)
-class GuestAnswer:
+class GuestAnswer(Struct, frozen=True):
     state: State
     data: bytes = b""
 

@@ -7,9 +7,11 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.errors import DamagedError, HowlateError, NotPossibleError, UnfitKernelError, UsageError
 from howlate.lab.archive.deb import (
@@ -51,8 +53,7 @@ _WHOLE = 1 << 20
 """In bytes; a smaller package is an empty one that only names others."""
 
 
-@dataclass(frozen=True)
-class AvailableKernel:
+class AvailableKernel(Struct, frozen=True):
     """A kernel that the archive has, with all of its packages."""
 
     label: Label

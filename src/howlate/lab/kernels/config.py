@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from howlate.errors import UnfitKernelError
 from howlate.lab.kernels.label import Label
@@ -12,8 +12,7 @@ from howlate.model.kernel_config import Config
 LEAVE_OUT = "leave out the parameter"
 
 
-@dataclass(frozen=True)
-class Modes:
+class Modes(Struct, frozen=True):
     """The preemption modes of a kernel: the built-in one, and those that `preempt=` selects."""
 
     built: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 import platform
 import re
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from howlate.errors import NotPossibleError
 from howlate.lab.archive.deb import unpack
@@ -28,8 +29,7 @@ TRIPLETS = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
 """The compilers' names of the architectures."""
 
 
-@dataclass(frozen=True)
-class Headers:
+class Headers(Struct, frozen=True):
     """An unpacked tree: `usr/src/linux-headers-*` and `usr/lib/linux-kbuild-*` below `root`."""
 
     root: Path

@@ -8,8 +8,10 @@ import lzma
 import re
 import struct
 import zlib
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.errors import DamagedError, HowlateError, UsageError
 from howlate.lab.archive.deb import DAMAGED_PACKAGE, MOST_FILE, TooMuchError, decompressed
@@ -26,8 +28,7 @@ _TOLD_CLOCK = b"tsc_early_khz\0"
 """The parameter that tells a kernel (5.8 and newer) the rate of its clock."""
 
 
-@dataclass(frozen=True)
-class Image:
+class Image(Struct, frozen=True):
     """A kernel's file, decoded."""
 
     arch: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
+
+from msgspec import Struct
 
 _FOLDER, _PROGRAM, _DEVICE = 0o040755, 0o100755, 0o020600
 _CONSOLE = (5, 1)
@@ -12,8 +13,7 @@ INIT = "init"
 MODULES = "lib/modules"
 
 
-@dataclass(frozen=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     name: str
     mode: int
     data: bytes = b""

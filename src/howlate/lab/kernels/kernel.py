@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.errors import DamagedError
 from howlate.lab.cache import entry_hash, read_entry
@@ -24,8 +26,7 @@ VMLINUX = "vmlinux"
 """An unpacked kernel, for amd64."""
 
 
-@dataclass(frozen=True)
-class Kernel:
+class Kernel(Struct, frozen=True, dict=True):
     """A kernel that can be booted, and what is known about it."""
 
     label: Label
@@ -41,7 +42,7 @@ class Kernel:
     package: str = ""
     version: str = ""
     suite: str = ""
-    packages: tuple[dict[str, str], ...] = field(default=(), repr=False)
+    packages: tuple[dict[str, str], ...] = ()
     """Name, version, architecture, sha256 and address of all packages from which it was unpacked."""
     tree: Path | None = None
     """Of a kernel of the user's own: the build tree in which its file stands."""

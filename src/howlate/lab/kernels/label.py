@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.errors import UsageError
 from howlate.lab.problems import UNUSABLE
@@ -24,8 +26,7 @@ _LABEL = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Label:
+class Label(Struct, frozen=True):
     """One kernel with its boot parameters. `str()` of it is its shortest spelling, and `parse` reads that back."""
 
     series: str

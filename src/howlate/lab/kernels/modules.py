@@ -6,9 +6,10 @@ from __future__ import annotations
 import io
 import struct
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
+
+from msgspec import Struct
 
 from howlate.errors import DamagedError, UnfitKernelError
 from howlate.lab.archive.deb import DAMAGED_PACKAGE, MOST_FILE, TooMuchError, decompressed
@@ -21,8 +22,7 @@ MOST_MODULES = 1 << 30
 """Bytes of all modules that one call unpacks; a guest loads a few."""
 
 
-@dataclass(frozen=True)
-class Modules:
+class Modules(Struct, frozen=True):
     files: Mapping[str, tuple[str, ...]]
     """Name -> the names it depends on; its file is `<name>.ko`."""
     builtin: frozenset[str] = frozenset()

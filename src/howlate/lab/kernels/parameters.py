@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from howlate.errors import UsageError
 from howlate.lab.cache import read_entry
@@ -37,13 +38,12 @@ IMPLIED_BY_RT: Mapping[str, str] = {"threadirqs": "with PREEMPT_RT every interru
 _SPELT = re.compile(rb"(?<=\0)([A-Za-z][A-Za-z0-9_.-]{1,39})=(?=\0)")
 
 
-@dataclass(frozen=True)
-class ImageNames:
+class ImageNames(Struct, frozen=True):
     """Names that a kernel's image contains."""
 
     parameters: frozenset[str]
     """Names that are spelt with "=" there, as parameters with a value are."""
-    image: bytes = field(repr=False)
+    image: bytes
 
     @classmethod
     def of(cls, image: bytes) -> ImageNames:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from howlate.errors import (
     ExitCode,
@@ -397,7 +399,9 @@ def _devices(bench: Bench, test: TestKind | None, cell: Cell) -> tuple[str, ...]
 def _with_devices(bench: Bench, devices: tuple[str, ...]) -> Bench:
     if not devices:
         return bench
-    return replace(bench, machine=replace(bench.machine, devices=(*bench.machine.devices, *devices)))
+    return replace(
+        bench, machine=dataclasses.replace(bench.machine, devices=(*bench.machine.devices, *devices))
+    )
 
 
 def guests_at_once(cores: int, available: int | None) -> int:

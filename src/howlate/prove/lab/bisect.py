@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from howlate.cli._complete import studies as complete_studies
 from howlate.cli._options import out_option, together
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from howlate.prove.bisection import Step
 
 
-@dataclass(frozen=True)
-class BisectOptions:
+class BisectOptions(Struct, frozen=True):
     good: str
     bad: str
     revisions: Path | None

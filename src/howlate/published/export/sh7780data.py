@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+
+from msgspec import Struct, field
 
 from howlate.errors import UsageError
 from howlate.model.study import numbered
@@ -34,8 +35,7 @@ HEADS = {
 }
 
 
-@dataclass
-class Lines:
+class Lines(Struct):
     values: dict[float, tuple[list[float], list[float]]] = field(default_factory=dict)
     """By argument, the values of the repetitions in both columns."""
     not_loaded: set[float] = field(default_factory=set)

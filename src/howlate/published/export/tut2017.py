@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from howlate.model.study import Value
 from howlate.model.summary import CellSummary, ColumnSummary
@@ -70,8 +71,7 @@ def _title(summary: CellSummary) -> str:
 Shape = tuple[Mapping[str, str], float, Callable[[CellSummary], list[str]] | None]
 
 
-@dataclass(frozen=True)
-class DetectorSettings:
+class DetectorSettings(Struct, frozen=True):
     """How long and how often a detector was to watch, how long it took, and how many switches make a data
     point."""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import configparser
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from howlate.errors import UsageError
 from howlate.imports.formats._importer import Imported, Importer
@@ -23,8 +24,7 @@ def _policy(priority: int) -> str:
     return f"fifo:{priority}"
 
 
-@dataclass(frozen=True)
-class Option:
+class Option(Struct, frozen=True):
     """A key of the listing: the corresponding parameter of howlate's test, and the unit of its number."""
 
     parameter: str

@@ -3,10 +3,9 @@ time."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from howlate.model.bins import Tail, TimeBlocks
 from howlate.statistics.describe import Int64s, ValueCounts
@@ -25,8 +24,7 @@ def block_width_ns(span_ns: int) -> int:
     return max(1, -(-span_ns // BLOCKS))
 
 
-@dataclass(frozen=True)
-class BlockBins:
+class BlockBins(Struct, frozen=True):
     """Counts by block and bin, sorted by block, then by value: the groups that a query gives."""
 
     block: Int64s

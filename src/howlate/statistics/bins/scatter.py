@@ -8,10 +8,10 @@ out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from howlate.model.bins import Grid, Scatter
 from howlate.statistics.describe import Int64s, ValueCounts, at_rank
@@ -57,8 +57,7 @@ def grid(counts: ValueCounts, indices: int) -> Grid | None:
     return Grid(per_column, -(-indices // per_column), rows, linear, low, knee, high)
 
 
-@dataclass(frozen=True)
-class Filled:
+class Filled(Struct, frozen=True):
     """Counts by column and row of a grid with their extremes, sorted: the groups that a query returns."""
 
     column: Int64s
@@ -76,7 +75,7 @@ def scatter(where: Grid, filled: Filled) -> Scatter:
         else np.array([], int)
     )
     return Scatter(
-        **vars(where),
+        **asdict(where),
         cells=_ints(filled.column * where.rows + filled.row),
         counts=_ints(filled.counts),
         at=_ints(filled.column[first]),

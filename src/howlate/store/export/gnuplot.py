@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
+from msgspec import Struct
 
 from howlate.errors import UsageError
 from howlate.model.columns import column_title
@@ -41,8 +41,7 @@ HIGH, WIDE = 260, 1000
 """Pixels of a panel."""
 
 
-@dataclass(frozen=True)
-class DataBlock:
+class DataBlock(Struct, frozen=True):
     """What gnuplot calls an index of the data: a cell's thread."""
 
     cell: str
@@ -59,8 +58,7 @@ class DataBlock:
     """What is wrong with its cell, to be put behind its name."""
 
 
-@dataclass(frozen=True)
-class DataSeries:
+class DataSeries(Struct, frozen=True):
     """A block in a panel."""
 
     index: int
@@ -69,8 +67,7 @@ class DataSeries:
     """What tells it from the others of the panel; "" of one alone."""
 
 
-@dataclass(frozen=True)
-class Plot:
+class Plot(Struct, frozen=True):
     """One plot of a picture."""
 
     title: str

@@ -5,7 +5,8 @@ everything but the maximum, and the spread over the repetitions (the pointer tel
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from howlate.figures.data import pack
 from howlate.figures.figure import Chart, Figure, Key, Note, Panel, Subject
@@ -34,8 +35,7 @@ MEANINGS = {
 }
 
 
-@dataclass(frozen=True)
-class MatrixCell:
+class MatrixCell(Struct, frozen=True):
     """A place of the matrix that was measured."""
 
     maxima: Spread
@@ -47,8 +47,7 @@ Entry = tuple[str, Text, MatrixCell]
 """Side, point, and what was measured there."""
 
 
-@dataclass(frozen=True)
-class MatrixRow:
+class MatrixRow(Struct, frozen=True):
     """The place of row `row` of `of`: its name above, its values below."""
 
     row: int

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from howlate.cli._options import together
 from howlate.cli._times import duration_ns, limit_ns_of
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from howlate.verdict.measured_rounds import Apart, Until
 
 
-@dataclass(frozen=True)
-class UntilOptions:
+class UntilOptions(Struct, frozen=True):
     """What decides when a measurement ends."""
 
     until_decided: bool = False

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from howlate.cli._measure import print_brief
 from howlate.cli._newest import run_argument
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
     from howlate.verdict.ruling import Question
 
 
-@dataclass(frozen=True)
-class _Outputs:
+class _Outputs(Struct, frozen=True):
     """The files that the verdict is written to as well."""
 
     junit: Path | None
@@ -49,8 +49,7 @@ _outputs = together(
 )
 
 
-@dataclass(frozen=True)
-class _Asked:
+class _Asked(Struct, frozen=True):
     """What the verdict is about."""
 
     deadline: str | None
@@ -62,8 +61,8 @@ class _Asked:
     @property
     def again(self) -> str:
         """The command that prints all, but for the run."""
-        usual = vars(_Asked(None, 0.0, None, 1.0, 0.95))
-        given = {name: value for name, value in vars(self).items() if value != usual[name]}
+        usual = asdict(_Asked(None, 0.0, None, 1.0, 0.95))
+        given = {name: value for name, value in asdict(self).items() if value != usual[name]}
         options = [
             word for name, value in given.items() for word in (f"--{name.replace('_', '-')}", str(value))
         ]

@@ -9,9 +9,10 @@ called a difference (docs/advise.md, docs/statistics.md).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
+
+from msgspec import Struct
 
 from howlate.errors import ExitCode
 from howlate.model.loaded import RunContent
@@ -83,8 +84,7 @@ STANDINGS = {
 }
 
 
-@dataclass(frozen=True)
-class Trial:
+class Trial(Struct, frozen=True):
     """A knob, or several together, under one load, against the start."""
 
     load: str
@@ -98,8 +98,7 @@ class Trial:
         return {"load": self.load, "figures": [decision.to_json() for decision in self.decisions]}
 
 
-@dataclass(frozen=True)
-class KnobAdvice:
+class KnobAdvice(Struct, frozen=True):
     """What is shown of a knob, or of several together."""
 
     flips: tuple[Flip, ...]
@@ -147,16 +146,14 @@ class KnobAdvice:
         }
 
 
-@dataclass(frozen=True)
-class AtStart:
+class AtStart(Struct, frozen=True):
     """The machine as it is, under one load: each figure over the turns."""
 
     load: str
     figures: Mapping[str, Spread]
 
 
-@dataclass(frozen=True)
-class Advice:
+class Advice(Struct, frozen=True):
     """The whole result, the knobs ranked by what they buy."""
 
     figures: tuple[str, ...]
@@ -267,8 +264,7 @@ def _not_yet(content: RunContent, cells: Sequence[Cell]) -> int:
     return sum(not cell.impossible and cell.id not in whole | ended for cell in cells)
 
 
-@dataclass(frozen=True)
-class _Measured:
+class _Measured(Struct, frozen=True):
     """The valid cells of a run by part and load, each by its repetition."""
 
     once: Mapping[tuple[str, str], Mapping[int, Once]]

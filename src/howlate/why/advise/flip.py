@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from howlate.model.run import Run
 from howlate.model.study import Value
@@ -23,8 +24,7 @@ def is_advice(run: Run) -> bool:
     return run.study.id == ADVISE and any(part.id == START for part in run.study.parts)
 
 
-@dataclass(frozen=True)
-class Flip:
+class Flip(Struct, frozen=True):
     """A knob and the value to try."""
 
     knob: str

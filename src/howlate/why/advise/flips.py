@@ -8,7 +8,8 @@ decides, not the rule.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from howlate.errors import UsageError
 from howlate.model.capabilities import Capabilities, KnobKind
@@ -25,8 +26,7 @@ ONLY_NAMED = message("flip.only-named", "{reason}; to try it, name it: --knobs {
 IN_FORCE = message("flip.in-force", "{value} is in force already")
 
 
-@dataclass(frozen=True)
-class NotTried:
+class NotTried(Struct, frozen=True):
     """A knob without a flip, and why."""
 
     knob: str
@@ -37,8 +37,7 @@ class NotTried:
         return NOT_TRIED(knob=self.knob, reason=self.reason)
 
 
-@dataclass(frozen=True)
-class Flips:
+class Flips(Struct, frozen=True):
     tried: tuple[Flip, ...]
     not_tried: tuple[NotTried, ...]
 
@@ -102,8 +101,7 @@ def _value(kind: KnobKind, given: str, facts: Facts, aim: Aim) -> tuple[str, Sta
     return (free[0], None) if free else ("", IN_FORCE(value=values[0]))
 
 
-@dataclass(frozen=True)
-class Measuring:
+class Measuring(Struct, frozen=True):
     """How a machine is measured, with each flip and without: the same test, settings and loads."""
 
     test: str

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.errors import ExitCode, NotPossibleError, UsageError
 from howlate.measure.execute import Tally
@@ -39,8 +41,7 @@ Measure = Callable[[PlannedRun, Session], Tally]
 """Measures the cells of a session, and tells the user how far it is."""
 
 
-@dataclass(frozen=True)
-class AdviceRequest:
+class AdviceRequest(Struct, frozen=True):
     measuring: Measuring
     knobs: str = ""
     """The user's choice of knobs, as `--knobs` spells it; "" for every one."""
@@ -66,8 +67,7 @@ class AdviceRequest:
             )
 
 
-@dataclass(frozen=True)
-class Advised:
+class Advised(Struct, frozen=True):
     """A run of the study, and what it shows."""
 
     session: Session
@@ -85,8 +85,7 @@ class Advised:
         return ExitCode.DONE if stated else ExitCode.INCONCLUSIVE
 
 
-@dataclass(frozen=True)
-class FirstStage:
+class FirstStage(Struct, frozen=True):
     """The plan of the flips, checked against the target."""
 
     request: AdviceRequest

@@ -7,10 +7,12 @@ import bisect
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import zip_longest
 from types import MappingProxyType
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.model.cause import ORDINARY, Cause, ExplainedCase
 from howlate.model.trace import NOTHING_KEPT
@@ -71,8 +73,7 @@ HOLDS_LIMIT = 0.01
 delay every delay held the task, of the two that PREEMPT_RT preempts not one of 1,521 (docs/calibrate.md)."""
 
 
-@dataclass(frozen=True)
-class Undisturbed:
+class Undisturbed(Struct, frozen=True):
     """What the same samples look like without a delay."""
 
     samples: int
@@ -111,8 +112,7 @@ class Undisturbed:
         )
 
 
-@dataclass(frozen=True)
-class KindResult:
+class KindResult(Struct, frozen=True):
     """What became of the delays of one kind on one kernel."""
 
     kernel: str
@@ -140,12 +140,12 @@ class KindResult:
     undecided: int = 0
     """Of the found ones, those with a cause that events do not tell from the right one."""
     wrong: tuple[tuple[Cause, int], ...] = ()
-    errors_ns: tuple[int, ...] = field(default=(), repr=False)
+    errors_ns: tuple[int, ...] = ()
     """By how much the found parts differ from the delays, of those with the right or an undecided cause that were
     going on at the release. (What carries a delay that begins later was woken in the same window, which does not
     belong to the delay.)"""
     size_limit_ns: int = SIZE_LIMIT_NS
-    uncertainties_ns: tuple[int, ...] = field(default=(), repr=False)
+    uncertainties_ns: tuple[int, ...] = ()
     """Of the same delays as `errors_ns`: by how much the delay's own end may be wrong."""
     uncertainty_limit_ns: int = UNCERTAINTY_LIMIT_NS
     """A delay whose end is known worse is not measurable."""
@@ -265,8 +265,7 @@ class _Outcome(StrEnum):
     WRONG = "wrong"
 
 
-@dataclass(frozen=True)
-class _Judgement:
+class _Judgement(Struct, frozen=True):
     outcome: _Outcome
     cause: Cause | None = None
     """That was named."""
@@ -325,8 +324,7 @@ def judged(
     )
 
 
-@dataclass(frozen=True)
-class _Known:
+class _Known(Struct, frozen=True):
     """What is known of a kind of delay: the causes that name it, and how well its ends have to be known."""
 
     right: frozenset[Cause]
@@ -417,8 +415,7 @@ def _compared(known: _Known, case: ExplainedCase | None, window: Window, delay: 
     return _Judgement(outcome, cause, error_ns, delay.uncertainty_ns)
 
 
-@dataclass(frozen=True)
-class _Stretch:
+class _Stretch(Struct, frozen=True):
     """A part with the cost of recording that was taken out of it, which follows it."""
 
     cause: Cause

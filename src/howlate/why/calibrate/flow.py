@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from howlate.errors import ExitCode, NotPossibleError, UsageError
 from howlate.measure.execute import Failure, Tally
@@ -27,8 +28,7 @@ OF_A_CPU = "20us"
 ON_A_MACHINE = "100us"
 
 
-@dataclass(frozen=True)
-class CalibrationRequest:
+class CalibrationRequest(Struct, frozen=True):
     kinds: tuple[str, ...] = ()
     """Empty: all of them."""
     count: int = 1000
@@ -67,15 +67,13 @@ def check_possible(prepared: PlannedRun) -> None:
         )
 
 
-@dataclass(frozen=True)
-class KernelCalibration:
+class KernelCalibration(Struct, frozen=True):
     kernel: str
     calm: Undisturbed
     results: tuple[KindResult, ...]
 
 
-@dataclass(frozen=True)
-class Calibration:
+class Calibration(Struct, frozen=True):
     path: Path
     kernels: tuple[KernelCalibration, ...]
     impossible: tuple[Failure, ...]

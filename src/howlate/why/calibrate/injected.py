@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class MadeDelay:
+class MadeDelay(Struct, frozen=True):
     """One delay, by the clock at both ends. Times are since the first release."""
 
     begin_ns: int
@@ -20,8 +19,7 @@ class MadeDelay:
     """By how much the end may lie before or after `end_ns`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """One sample: from its release to its time stamp the task could be delayed."""
 
     thread: int
@@ -39,13 +37,12 @@ class Window:
         return min(delay.end_ns, self.stamp_ns) - max(delay.begin_ns, self.release_ns)
 
 
-@dataclass(frozen=True)
-class InjectedCell:
+class InjectedCell(Struct, frozen=True):
     """A cell's samples, and the delays that were made meanwhile."""
 
     id: str
     kernel: str
     kind: str
     """The kind of the delays; "" if there were none."""
-    windows: tuple[Window, ...] = field(repr=False)
-    delays: tuple[MadeDelay, ...] = field(default=(), repr=False)
+    windows: tuple[Window, ...]
+    delays: tuple[MadeDelay, ...] = ()

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from howlate.figures.cases import DrawnCase, drawn_cases, time_axis
 from howlate.figures.data import pack
@@ -26,8 +27,7 @@ COLOURS = 8
 REST = "rest"
 
 
-@dataclass(frozen=True)
-class _Slice:
+class _Slice(Struct, frozen=True):
     """What is drawn of a bar in one colour, in units of the picture."""
 
     cause: Cause

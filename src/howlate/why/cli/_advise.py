@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.cli._interrupted import same_command, shown_by, tell_interrupted
 from howlate.cli._measure import failure_lines, naming_what_is_kept, show_plan, when_quiet
@@ -34,8 +35,7 @@ FEWEST_PAIRS, MOST_PAIRS = 6, 1000
 """Fewer pairs have no interval of 95 %."""
 
 
-@dataclass(frozen=True)
-class AdviseOptions:
+class AdviseOptions(Struct, frozen=True):
     """How knobs are tried and told."""
 
     knobs: str = ""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from howlate.cli._options import OutputPath, together
 from howlate.cli._say import say
@@ -37,8 +37,7 @@ EVENTS, REPLAY = "events", "replay"
 STACKS, SPEEDSCOPE = "--stacks", "--speedscope"
 
 
-@dataclass(frozen=True)
-class ReplayOptions:
+class ReplayOptions(Struct, frozen=True):
     """Where the causes are from, and what replays alone have."""
 
     source: str
@@ -119,8 +118,7 @@ def must_be_replayed(replay: ReplayOptions, built: BuiltOptions, archive: Archiv
         raise UsageError(NOT_WITH(option=" or ".join(given), other="a run that is not replayed"))
 
 
-@dataclass(frozen=True)
-class ReplayedSamples:
+class ReplayedSamples(Struct, frozen=True):
     """The samples that were played again; two side by side where that was asked."""
 
     cells: Sequence[ExplainedCell]

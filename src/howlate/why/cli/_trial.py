@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from howlate.cli._options import out_option, together
 from howlate.cli._say import say
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 PAIRS = 12
 
 
-@dataclass(frozen=True)
-class TrialOptions:
+class TrialOptions(Struct, frozen=True):
     """Whether and how remedies are tried."""
 
     is_requested: bool = False

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from howlate.cli._named import damaged_where, tell_missing
 from howlate.cli._newest import run_argument
@@ -39,8 +39,7 @@ if TYPE_CHECKING:
 MOST_WORST, DEFAULT_WORST = 100_000, 3
 
 
-@dataclass(frozen=True)
-class WhyAmount:
+class WhyAmount(Struct, frozen=True):
     """How much is shown."""
 
     worst: int | None = None

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import click
+from msgspec.structs import asdict
 
 from howlate.why.cli._replay import REPLAY
 from howlate.why.cli._trial import TrialOptions
 from howlate.why.cli.why import command as why
 
-_LEFT_OUT = {"source": REPLAY, **{field.name: field.default for field in fields(TrialOptions)}}
+_LEFT_OUT = {"source": REPLAY, **asdict(TrialOptions())}
 
 
 def _replayed(**values: Any) -> int:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.errors import DamagedError, NotPossibleError, UsageError
 from howlate.lab.cache import living, passing
@@ -30,8 +32,7 @@ RELEASES = "cyclic"
 """The test whose samples are latencies of releases."""
 
 
-@dataclass(frozen=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """A cell of a run, and its activations that are to be explained."""
 
     cell: Cell

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from howlate.model.cause import Cause, Function, Lateness
 from howlate.why.explained_cells import CellCase
 
 
-@dataclass(frozen=True)
-class Both:
+class Both(Struct, frozen=True):
     """A time in the one and in the other."""
 
     one_ns: int
@@ -21,8 +20,7 @@ class Both:
         return self.one_ns - self.other_ns
 
 
-@dataclass(frozen=True)
-class FunctionPair:
+class FunctionPair(Struct, frozen=True):
     """What a function executed in both."""
 
     name: str
@@ -30,8 +28,7 @@ class FunctionPair:
     inclusive: Both
 
 
-@dataclass(frozen=True)
-class LatenessPair:
+class LatenessPair(Struct, frozen=True):
     """A sample, and another that it is compared with."""
 
     one: CellCase

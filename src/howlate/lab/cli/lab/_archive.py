@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from howlate.cli._options import together
 from howlate.cli._say import say
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from howlate.lab.archive.packages import Archive
 
 
-@dataclass(frozen=True)
-class ArchiveOptions:
+class ArchiveOptions(Struct, frozen=True):
     """Where the kernels come from."""
 
     mirrors: tuple[str, ...]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from msgspec import Struct
 
 from howlate.cli._options import together
 
@@ -27,8 +27,7 @@ modules_option = click.option(
 )
 
 
-@dataclass(frozen=True)
-class BuiltOptions:
+class BuiltOptions(Struct, frozen=True):
     """What the user built: kernels as `PATH` or `NAME=PATH`, each also with `[parameters]`; folders of modules."""
 
     own: tuple[Path, ...]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from howlate.cli._complete import studies as complete_studies
 from howlate.cli._job import Job, guest_job_options
