@@ -24,6 +24,7 @@ from howlate.document.sheet import NOTHING, Sheet
 from howlate.model.loaded import RunContent
 from howlate.model.summary import DeadlineSummary
 from howlate.rooms import hooks
+from howlate.statistics.labels import in_sentence
 from howlate.store.loaded import load_run
 from howlate.words.language import english, speak
 from howlate.words.quantities import percent, seconds_text, time_text
@@ -271,7 +272,7 @@ def test_brief_is_of_the_first_row_of_the_screen(kind: str) -> None:
     first = found[0]
     assert f" max={(first.max_ns or 0) / 1000:.1f}us " in brief_of(material)
     if first.name and not first.outcome:
-        assert f"({first.name}"[:30] in texts(screen(material))[0]
+        assert f"({in_sentence(first.name)}"[:30] in texts(screen(material))[0]
 
 
 def bounded(content: RunContent, misses: int | None = None) -> RunContent:

@@ -203,14 +203,14 @@ def test_the_page_folds_no_sentence_that_a_chip_has_in_its_heading() -> None:
         if isinstance(item, Texts)
         for text in item.texts
     ]
-    assert any("virtual time: instructions" in chip.title for chip in chips)
-    assert not any("virtual time: instructions" in text for text in more)
+    assert any("virtual time: its us" in chip.title for chip in chips)
+    assert not any("virtual time: its us" in text for text in more)
 
 
 @pytest.mark.parametrize("width", [80, 60, 40])
 def test_the_caution_about_virtual_time_stands_there_once_and_whole(width: int) -> None:
     shown = " ".join(" ".join(texts(screen(made("lab"), width))).split())
-    assert shown.count(say_english(VIRTUAL_TIME())) == shown.count("virtual time: instructions") == 1
+    assert shown.count(say_english(VIRTUAL_TIME())) == shown.count("virtual time: its us") == 1
 
 
 @pytest.mark.parametrize("width", [80, 60, 40])

@@ -62,6 +62,11 @@ def row_names(labels: Sequence[Mapping[str, str]]) -> list[str]:
     return numbered([" · ".join(cell[axis] for axis in axes if cell.get(axis)) or "cell" for cell in labels])
 
 
+def in_sentence(name: str) -> str:
+    """A row's name among other words, where "none" would not be read as a load."""
+    return "load none" if name == "none" else name
+
+
 def numbered(names: Sequence[str]) -> list[str]:
     """The names; equal ones with a number each."""
     times = Counter(names)

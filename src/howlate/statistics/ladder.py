@@ -14,7 +14,7 @@ from howlate.model.loaded import RunContent
 from howlate.model.summary import DeadlineSummary
 from howlate.statistics.deadline import together
 from howlate.statistics.groups import Group, groups_of
-from howlate.statistics.labels import row_names
+from howlate.statistics.labels import in_sentence, row_names
 from howlate.statistics.phrases import column_heading
 from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import given_text, odds, seconds_text
@@ -41,7 +41,7 @@ class Ladder(Struct, frozen=True):
     def statement(self) -> Statement:
         steps = tuple(self._step(step) for step in self._told())
         column = () if self.column == LATENCY else (column_heading(self.column),)
-        where = tuple(filter(None, (self.row, *column)))
+        where = tuple(filter(None, (in_sentence(self.row), *column)))
         of = tuple(filter(None, (seconds_text(self.seconds, " ") if self.seconds > 0 else "", *where)))
         if self.gaps:
             return LONGER(of=of, steps=steps)
@@ -67,7 +67,7 @@ class Ladder(Struct, frozen=True):
 
     def _how_often(self, step: DeadlineSummary) -> Text:
         if not step.misses:
-            return Caption("not known") if step.at_least else Caption("none")
+            return Caption("not known") if step.at_least else Caption("never")
         misses = count_text(step.misses)
         if not self.gaps and not step.late and not step.at_least:
             return Caption("{count} skipped", count=misses)

@@ -126,8 +126,8 @@ UNCOUNTED = message(
 )
 BEYOND = message(
     "cell.beyond",
-    "{count:count} sample lay beyond the histogram, which ends at {from_ns:time}: its value is not known.",
-    "{count:count} samples lay beyond the histogram, which ends at {from_ns:time}: their values are not known.",
+    "{count:count} sample of {from_ns:time} or more lies beyond the histogram: its value is not known.",
+    "{count:count} samples of {from_ns:time} or more lie beyond the histogram: not every value is known.",
     by="count",
 )
 AT_LEAST = message(

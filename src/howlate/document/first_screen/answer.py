@@ -17,6 +17,7 @@ from howlate.figures.words import things_of
 from howlate.model.study import KERNEL
 from howlate.rooms import hooks
 from howlate.statistics.deadline import together
+from howlate.statistics.labels import in_sentence
 from howlate.statistics.ladder import ladder_of
 from howlate.statistics.threshold import of_the_ended
 from howlate.words.caption import Caption, Listed
@@ -114,7 +115,7 @@ def _largest(rows: Sequence[ScreenRow]) -> str:
     """The largest value, with its row if there are several."""
     worst = rows[0]
     largest = NOTHING if worst.max_ns is None else time_text(worst.max_ns, space=" ")
-    about = [worst.name] if len(rows) > 1 else []
+    about = [in_sentence(worst.name)] if len(rows) > 1 else []
     invalid = [] if worst.group.counted else [_("invalid")]
     where = ", ".join([*about, *invalid])
     return " ".join((_("max"), largest)) + (f" ({where})" if where else "")
@@ -128,7 +129,7 @@ def _measured(rows: Sequence[ScreenRow]) -> Text:
     skipped = sum(row.group.overruns for row in rows if row.group.overruns)
     facts = (
         f"{count_text(measured)} {text_of(things_of(rows[0].column, measured))}",
-        Caption("{count} skipped as late", count=count_text(skipped)) if skipped else "",
+        Caption("{count} more skipped while late", count=count_text(skipped)) if skipped else "",
         seconds_text(seconds, space=" ") if seconds and len(rows) > 1 else "",
         Caption("{count} rows", count=len(rows)) if len(rows) > 1 else "",
     )

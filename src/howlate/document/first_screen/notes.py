@@ -91,7 +91,7 @@ def _notes(material: ReportInput, rows: Sequence[ScreenRow]) -> Iterator[ScreenN
         yield ScreenNote(
             LENGTH,
             Caption(
-                "{time} per row may miss events rarer than one in {every}",
+                "{time} a row: what comes less than once in {every} may go unseen",
                 time=seconds_text(shortest, space=" "),
                 every=seconds_text(shortest / RULE_OF_THREE, " ", math.floor),
             ),

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct, field
 
 from howlate.document.first_screen import notes as screen_notes
+from howlate.document.first_screen.again import again
 from howlate.document.first_screen.answer import ScreenAnswer
 from howlate.document.first_screen.lines import (
     COLUMNS,
@@ -109,7 +110,7 @@ def screen(
         page=[((page, COPIED),)] if page else [],
         last=list(last_lines(material, _more(material, answer.notes), "show --all", width)),
         legend=drawn.legend(),
-        hint=[] if answer.outcome else list(verdict_hint(material.runs, material.folder, width)),
+        hint=list(next_lines(material, answer, width)),
         has_causes=answer.why is not None and bool(answer.why.reasons),
     )
     return typed(parts.fitted(width), letters=letters)
@@ -148,6 +149,16 @@ def last_lines(material: ReportInput, words: str, command: str, width: int) -> I
         yield ((cut(told, width), FAINT),)
     if material.folder:
         yield from copied(words, f"{called()} {command} {material.folder}", width)
+
+
+def next_lines(material: ReportInput, answer: ScreenAnswer, width: int) -> Iterator[Line]:
+    """The command after this one: the verdict, or, where it failed and something is to be tried, the measurement
+    again."""
+    has_advice = answer.why is not None and bool(answer.why.advice)
+    if not answer.outcome:
+        yield from verdict_hint(material.runs, material.folder, width)
+    elif answer.outcome == "FAIL" and has_advice and (command := again(material)):
+        yield from copied(_("measure again"), command, width)
 
 
 def verdict_hint(runs: Sequence[RunContent], folder: str, width: int) -> Iterator[Line]:
