@@ -96,7 +96,7 @@ def test_the_line_for_programs_is_of_the_first_row_where_none_is_valid(howlate: 
     a_folder(place, cells)
     *lines, line = howlate("verdict", place, "--deadline", deadline).out.splitlines()
     assert line.startswith("INCONCLUSIVE max=90.0us ")
-    rows = [row for row in lines if row.startswith("? ")]
+    rows = [row for row in lines if row.startswith("?! ")]
     assert [re.findall(r"[\d.]+ us", row)[0] for row in rows] == ["90.0 us", "70.0 us", "50.0 us"]
     assert howlate("verdict", place, "--deadline", deadline, "--brief").out == f"{line}\n"
 
