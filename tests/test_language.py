@@ -378,7 +378,7 @@ def test_a_page_is_written_in_the_readers_language(name: str) -> None:
     _must_be_translated(made_run(five_cells(2000)), name)
 
 
-@pytest.mark.parametrize(("name", "note"), [("de", "irtuelle Zeit: Ihre"), ("ja", "仮想時間: マイクロ秒")])
+@pytest.mark.parametrize(("name", "note"), [("de", "irtuelle Zeit: Befehle"), ("ja", "仮想時間: 実機")])
 def test_a_page_says_in_the_readers_language_what_virtual_time_is(name: str, note: str) -> None:
     page = _must_be_translated(virtual_run(made_points()), name)
     assert note in page and english(VIRTUAL_TIME())[1:] not in page

@@ -109,7 +109,7 @@ OPTIONS: dict[str, Sequence[OptionCall]] = {
         ),
         ("run mine.toml --dry-run --cell-duration 1s", (0,)),
     ),
-    "settings": (("settings cyclic --json", (0,)), ("settings --defaults --all", (0,))),
+    "settings": (("settings cyclic --json", (0,)), ("settings --defaults", (0,)), ("settings --all", (0,))),
     "show": (
         ("show r --cells --histogram", (0,)),
         ("show r --verify", (0,)),

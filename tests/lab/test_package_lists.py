@@ -41,6 +41,7 @@ def test_versions_are_in_dpkgs_order() -> None:
     for one, other in itertools.combinations([*ORDERED, *real], 2):
         less = subprocess.run(["dpkg", "--compare-versions", one, "lt", other], check=False).returncode == 0
         assert (PackageVersion(one) < PackageVersion(other)) == less, (one, other)
+        assert (PackageVersion(one) >= PackageVersion(other)) != less, (one, other)
 
 
 VERSIONS = st.from_regex(r"[0-9][0-9a-b.+~]{0,6}(-[0-9a-b.+~]{1,4})?", fullmatch=True)

@@ -326,6 +326,8 @@ def same_length(*columns: Sized) -> None:
 
 
 def plain(model: Struct) -> dict[str, Any]:
-    """The members of a model by name, down to dicts, tuples, texts and numbers; numpy's numbers as Python's."""
-    value: dict[str, Any] = to_builtins(model, enc_hook=lambda number: number.item())
+    """The members of a model by name, down to dicts, tuples, texts and numbers, all of Python's own types."""
+    value: dict[str, Any] = to_builtins(
+        model, enc_hook=lambda of: str(of) if isinstance(of, str) else of.item()
+    )
     return value

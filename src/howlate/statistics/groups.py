@@ -20,7 +20,7 @@ from howlate.words.statement import Statement, message
 
 VIRTUAL_TIME = message(
     "run.virtual-time",
-    "virtual time: its us count instructions; not your hardware: no caches, no real devices",
+    "virtual time: instructions, not microseconds of your hardware; no caches, no real devices",
 )
 """Shown wherever a number of virtual time appears."""
 IN_FORCE = ("cpu", "policy")

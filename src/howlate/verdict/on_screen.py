@@ -73,7 +73,7 @@ def promised(verdicts: Sequence[Verdict]) -> list[Text]:
         needed_s = HOUR_S * asked.confidence / (1 - asked.confidence)
         found.append(
             Caption(
-                "for the next hour it takes {time} a row; planned by: howlate plan --horizon 1h",
+                "a bound for the next hour needs {time} a row: howlate plan --horizon 1h",
                 time=_time(needed_s, math.ceil),
             )
         )

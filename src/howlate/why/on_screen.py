@@ -24,7 +24,7 @@ from howlate.why.late_cases import cost_of_recording, no_cases_statement
 from howlate.why.late_counters import without_cases
 from howlate.why.remedies import Remedy, findings_for, of_sum, remedies_of
 from howlate.words.caption import Caption
-from howlate.words.language import _, as_called
+from howlate.words.language import SOURCE, _, as_called, spoken
 from howlate.words.quantities import percent
 from howlate.words.say import say, text_of
 
@@ -119,7 +119,7 @@ def advised(remedy: Remedy, findings: Sequence[Finding], task: str = "") -> str:
     if remedy.text is REMEDIES[Cause.UNKNOWN]:  # what to record saves no time
         return ""
     said = briefly(re.split(r"\. |。", say(remedy.text()).rstrip(".。"))[-1])
-    return said[:1].lower() + said[1:]  # as the doctor's
+    return said[:1].lower() + said[1:] if spoken() == SOURCE else said  # as the doctor's
 
 
 def is_ours(task: str) -> bool:

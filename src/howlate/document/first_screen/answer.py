@@ -80,18 +80,23 @@ class ScreenAnswer(Struct, frozen=True):
 
 
 def calmest_kernel(rows: Sequence[ScreenRow]) -> ScreenAdvice | None:
-    """Of kernels under the same loads the one whose largest is the least, where that is half or less of another's."""
+    """Of kernels under the same loads the one whose largest is the least, where that is half or less of another's and
+    every release was answered: a largest value is of answered ones alone."""
     kernels: dict[str, dict[tuple[str, ...], int]] = {}
+    unserved: set[str] = set()
     for row in rows:
         if not row.is_counted or row.max_ns is None:
             return None
         point = tuple(sorted(f"{name}={value}" for name, value in row.labels.items() if name != KERNEL))
-        kernels.setdefault(row.labels.get(KERNEL, ""), {})[point] = row.max_ns
+        kernel = row.labels.get(KERNEL, "")
+        points = kernels.setdefault(kernel, {})
+        points[point] = max(row.max_ns, points.get(point, 0))
+        unserved |= {kernel} if row.group.overruns or row.outcome == FAIL else set()
     if len(kernels) < 2 or len({frozenset(points) for points in kernels.values()}) > 1:
         return None
     largest = {kernel: max(points.values()) for kernel, points in kernels.items()}
     calmest = min(largest, key=lambda kernel: largest[kernel])
-    if HALF * largest[calmest] > max(largest.values()):
+    if calmest in unserved or HALF * largest[calmest] > max(largest.values()):
         return None
     buys = Caption("max {time} here", time=time_text(largest[calmest], space=" "))
     return ScreenAdvice(_("the kernel {kernel}").format(kernel=calmest), 0.0, buys)
@@ -129,7 +134,7 @@ def _measured(rows: Sequence[ScreenRow]) -> Text:
     skipped = sum(row.group.overruns for row in rows if row.group.overruns)
     facts = (
         f"{count_text(measured)} {text_of(things_of(rows[0].column, measured))}",
-        Caption("{count} more skipped while late", count=count_text(skipped)) if skipped else "",
+        Caption("{count} more skipped", count=count_text(skipped)) if skipped else "",
         seconds_text(seconds, space=" ") if seconds and len(rows) > 1 else "",
         Caption("{count} rows", count=len(rows)) if len(rows) > 1 else "",
     )

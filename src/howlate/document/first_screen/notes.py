@@ -91,7 +91,7 @@ def _notes(material: ReportInput, rows: Sequence[ScreenRow]) -> Iterator[ScreenN
         yield ScreenNote(
             LENGTH,
             Caption(
-                "{time} a row: what comes less than once in {every} may go unseen",
+                "{time} per row may miss what comes less often than once in {every}",
                 time=seconds_text(shortest, space=" "),
                 every=seconds_text(shortest / RULE_OF_THREE, " ", math.floor),
             ),
@@ -186,11 +186,11 @@ def _of_others(rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
         if cell.others is not None
         for task in cell.others.tasks
     ]
-    most = f"{max(tasks)[1]} {percent(max(tasks)[0])}" if tasks else ""
-    told = Caption("others ran meanwhile: {task}", task=most)
+    most = f": {max(tasks)[1]} {percent(max(tasks)[0])}" if tasks else ""
+    told = Caption("others ran meanwhile{task}", task=most)
     if len(disturbed) < len(rows):
         told = Caption(
-            "others ran during {count} of {rows} rows: {task}",
+            "others ran during {count} of {rows} rows{task}",
             count=len(disturbed),
             rows=len(rows),
             task=most,

@@ -10,6 +10,7 @@ import io
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import total_ordering
 from pathlib import Path
 from typing import IO, Protocol
@@ -246,8 +247,9 @@ def wanted_architectures() -> tuple[str, ...]:
     return tuple(MACHINES.values())
 
 
-@total_ordering
-class PackageVersion(Struct, frozen=True, eq=False):
+@total_ordering  # which finds the comparisons of a Struct already there
+@dataclass(frozen=True, eq=False)
+class PackageVersion:
     """A package's version, in Debian's order (deb-version(7)): digits by value, letters before signs, `~` first."""
 
     text: str
