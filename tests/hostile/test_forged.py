@@ -6,7 +6,7 @@ import pytest
 
 from hostile.test_hostile import hostile
 
-SOME = ["texts of 2 GB", "row groups that are listed often"]
+SOME = ["texts of 2 GB", "row groups that are listed often", "release: one highest", "latency_ns: struct"]
 EACH = [
     pytest.param([word for kind in SOME for word in ("--kind", kind)], id="some"),
     pytest.param([], id="all", marks=pytest.mark.sweep),
