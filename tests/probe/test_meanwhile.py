@@ -1,6 +1,7 @@
 """A measuring thread that loses its CPU says so in its account."""
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from howlate.store.stream import StreamReader
 from lacks import MACHINE, skip
 from probe.drive import probe_path
+from processes import until
 
 pytestmark = pytest.mark.beside
 
@@ -48,7 +50,7 @@ def test_a_thread_that_lost_its_cpu_says_so(
         probe_path(),
         *words,
         "--duration",
-        "2s",
+        "10min",
         "--policy",
         "other",
         "--cpus",
@@ -57,13 +59,13 @@ def test_a_thread_that_lost_its_cpu_says_so(
     with subprocess.Popen(
         [*command, "--stream", stream, "--quiet"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as running:
+        # The header is written when each measuring thread is past its first reading.
+        assert until(lambda: stream.exists() and stream.stat().st_size > 0)
         if moved:
-            while running.poll() is None and (not stream.exists() or not threads_on(running.pid, here)):
-                pass
-            size = stream.stat().st_size
-            while running.poll() is None and stream.stat().st_size == size:
-                pass  # a batch was written, so the measuring thread is past its first reading
-            for thread in threads_on(running.pid, here):
+            threads = threads_on(running.pid, here)
+            assert threads
+            for thread in threads:
                 os.sched_setaffinity(thread, {elsewhere})
+        running.send_signal(signal.SIGINT)
         running.communicate()
     assert account_of(stream) == [moved]

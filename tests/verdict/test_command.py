@@ -205,7 +205,7 @@ def test_without_a_deadline_nothing_is_judged_and_what_was_seen_is_said(howlate:
     done = howlate("verdict", run)
     said = " ".join(done.err.split())
     assert done.code == 2 and is_a_sentence(done.err)
-    assert "10 \u00b5s: 1 in " in said and "100 \u00b5s: none" in said
+    assert "10 \u00b5s: 1 in " in said and "100 \u00b5s: never" in said
     shown = howlate("show", run, "--json")
     value = json.loads(shown.out)
     assert "verdicts" not in value
