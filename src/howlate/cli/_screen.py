@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from howlate.model.decode import json_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,8 +35,8 @@ def print_items(items: Iterable[Item]) -> None:
     document_terminal.print_items(terminal(), items)
 
 
-def print_json(value: object) -> None:
-    click.echo(json.dumps(value, indent=1, ensure_ascii=False))
+def print_json(value: Mapping[str, Any]) -> None:
+    click.echo(json_text(value), nl=False)
 
 
 def print_lines(lines_of: Callable[[int, bool], Sequence[Line]]) -> None:

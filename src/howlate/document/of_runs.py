@@ -5,7 +5,6 @@ PARTS is that order, for the page and the terminal alike, and says who shows wha
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -21,6 +20,7 @@ from howlate.document.report_input import (
 from howlate.document.results import on_demand
 from howlate.document.sheet import PAGE, TERMINAL
 from howlate.figures.figure import Figure
+from howlate.model.decode import json_text
 from howlate.model.run import policy_without_right
 from howlate.model.summary import SCHEMA
 from howlate.rooms import hooks
@@ -214,4 +214,4 @@ def show_json(material: ReportInput, **more: Any) -> str:
         **more,
         "document": shown,
     }
-    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+    return json_text(value)

@@ -302,11 +302,12 @@ def hit_rate(series: Series, confidence: float = 0.0) -> HitRate:
     runs = stating(series, "max")
     stated, held = [], 0
     for place in range(1, len(runs)):
+        seen = 0
         for first in range(place - 1, -1, -1):
-            past = runs[first:place]
-            reached = confidence_ahead(sum(each.count for each in past), runs[place].count)
+            seen += runs[first].count
+            reached = confidence_ahead(seen, runs[place].count)
             if reached >= confidence:
                 stated.append(reached)
-                held += runs[place].figures["max"] <= max(each.figures["max"] for each in past)
+                held += runs[place].figures["max"] <= max(each.figures["max"] for each in runs[first:place])
                 break
     return HitRate(len(stated), held, sum(stated) / len(stated) if stated else None)

@@ -27,7 +27,7 @@ def opened_folder(folder: Path) -> Iterator[int]:
     opened = [os.open(root, _FOLDER)]
     try:
         for name in names:
-            root /= name
+            root = f"{root}/{name}"
             opened.append(_without_link(root, name, _FOLDER, opened[-1]))
         yield opened[-1]
     finally:
@@ -84,7 +84,7 @@ def read_bytes(
     return content
 
 
-def _without_link(path: Path, name: str, flags: int, folder: int) -> int:
+def _without_link(path: str | Path, name: str, flags: int, folder: int) -> int:
     try:
         return os.open(name, flags | os.O_NOFOLLOW, dir_fd=folder)
     except OSError as error:
@@ -104,9 +104,11 @@ def is_in_run(path: Path) -> bool:
     return bool(_in_run(path.parent)[1])
 
 
-def _in_run(folder: Path) -> tuple[Path, tuple[str, ...]]:
+def _in_run(folder: Path) -> tuple[str, tuple[str, ...]]:
     """The run that a folder belongs to, by the names that a run's folders have, and the names from there on."""
-    for depth, above in enumerate((folder, *folder.parents)[: max(FOLDERS.values()) + 1]):
-        if depth <= FOLDERS.get(above.name, -1):
-            return above.parent, folder.relative_to(above.parent).parts
-    return folder, ()
+    parts = folder.parts
+    for depth, name in enumerate(parts[: -max(FOLDERS.values()) - 2 : -1]):
+        if depth <= FOLDERS.get(name, -1):
+            at = len(parts) - 1 - depth
+            return str(Path(*parts[:at])), parts[at:]
+    return str(folder), ()
