@@ -3,10 +3,12 @@
 import io
 import json
 
+import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
 from howlate.compare.compare import compare
+from howlate.compare.screen import screen
 from howlate.document import html
 from howlate.model.loaded import RunContent
 from howlate.model.others import Others, OtherTask
@@ -75,9 +77,20 @@ def test_compare_says_which_side_was_not_alone() -> None:
     assert "load none" in told[0]
 
 
-def test_compare_names_no_rows_where_every_row_of_a_side_was_not_alone() -> None:
+@pytest.mark.parametrize("sides", [1, 2])
+def test_compare_names_each_side_and_no_rows_where_every_row_was_not_alone(sides: int) -> None:
     cells = [(replace(summary, others=OTHERS), bins) for summary, bins in five_cells(1_000)]
-    everywhere = made_run(cells, "20261121T114000-check")
-    told = compare([made_run(five_cells(1_000)), everywhere]).joined.warnings
-    assert NEVER_ALONE(side="20261121T114000-check") in told
-    assert NOT_ALONE.id not in {warning.rule for warning in told}
+    runs = [made_run(five_cells(1_000)), *(made_run(cells, f"2026112{n}T114000-check") for n in (1, 2))]
+    found = compare(runs[sides - 1 :][:2])
+    told = NEVER_ALONE(sides=tuple(f"2026112{n}T114000-check" for n in (1, 2))[:sides])
+    assert told in found.joined.warnings
+    assert NOT_ALONE.id not in {warning.rule for warning in found.joined.warnings}
+
+
+def test_the_screen_drops_no_side_of_a_warning() -> None:
+    runs = [disturbed(), disturbed(run_id="20261121T114000-check")]
+    lines = " ".join(text for line in screen(compare(runs), [], "a b", every=True) for text, _ in line)
+    told = [warning for warning in compare(runs).joined.warnings if warning.rule == NOT_ALONE.id]
+    assert len(told) == 2 and all(
+        english(warning).split("(")[0] in " ".join(lines.split()) for warning in told
+    )

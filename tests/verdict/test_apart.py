@@ -38,6 +38,15 @@ def test_twenty_rounds_bound_the_next(howlate: Run, waited: list[float]) -> None
     assert (row["stretch"]["blocks"], row["stretch"]["confidence"]) == ("runs", 20 / 21)
 
 
+@pytest.mark.parametrize(("every", "least_s"), [("5min", 19 * 300), ("1ms", 0)])
+def test_the_plan_counts_the_time_between_rounds(howlate: Run, every: str, least_s: float) -> None:
+    Path("mine.toml").write_text(STUDY)
+    words = ("--rounds", "20", "--every", every, "--dry-run", "--json")
+    value = json.loads(howlate("run", "mine.toml", *words).out)
+    measured_s = sum(cell["expected_s"] for cell in value["cells"])
+    assert value["left_s"] == pytest.approx(least_s + measured_s / 20 if least_s else measured_s)
+
+
 def test_it_goes_on_where_it_ended(howlate: Run, waited: list[float]) -> None:
     """With the same folder: nothing is measured again, and further rounds follow."""
     few = ("--rounds", "2", "--every", "5min", "--no-wait", "--out", "r")

@@ -53,6 +53,9 @@ class RunRounds(Protocol):
     def rounds(self, asked: RunRequest, prepared: PlannedRun, whole: int) -> RunRequest:
         """The request with as many rounds as it may take."""
 
+    def planned(self, prepared: PlannedRun) -> PlannedRun:
+        """Its plan, with the time between rounds."""
+
     def execute(
         self,
         prepared: PlannedRun,
@@ -105,7 +108,7 @@ def measure(
                 click.echo(english(why))
                 return ExitCode.INCONCLUSIVE
             asked = until.rounds(asked, prepared, whole)
-            prepared = prepare(asked, target)
+            prepared = until.planned(prepare(asked, target))
         if options.dry_run:
             show_plan(prepared, as_json=options.as_json)
             return ExitCode.DONE

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from howlate.cli._job import LEAST_CELL_NS, Job, job_options
 from howlate.cli._measure import measure
-from howlate.cli._options import RunOptions, no_wait_option, run_options
+from howlate.cli._options import RunOptions, run_options
 from howlate.cli._progress import ProgressLine
 from howlate.cli._times import WEEK_NS, limit_text, within_ns
 from howlate.model.plan import Cell
@@ -147,14 +147,15 @@ def _ending(line: TopLine) -> Iterator[None]:
 @click.option(
     "--threshold", metavar="TIME", help="End at the first latency above it, and say why that sample was late."
 )
-@no_wait_option
+@click.option("--no-wait", is_flag=True, hidden=True, expose_value=False)  # for one version: it never waits
 @run_options
-def command(job: Job, *, threshold: str | None, no_wait: bool, options: RunOptions) -> int:
+def command(job: Job, *, threshold: str | None, options: RunOptions) -> int:
     """How late is this Linux now? Show a strip for each CPU while it is measured, and why samples were late; q or
     Ctrl-C ends it and keeps the run.
 
     All CPUs are measured without a load, for an hour at most, unless the options say otherwise. Round after round is
-    kept, of ten seconds each or a 360th of --duration; after each the causes come in."""
+    kept, of ten seconds each or a 360th of --duration; after each the causes come in. It never waits for a quiet
+    machine."""
     total_ns = within_ns("--duration", job.duration or USUAL, 10**9, WEEK_NS)
     round_ns = min(total_ns, max(ROUND_NS, total_ns // MOST_ROUNDS))
     if job.cell_duration is not None:
@@ -176,4 +177,4 @@ def command(job: Job, *, threshold: str | None, no_wait: bool, options: RunOptio
     asked = replace(asked, without_rights=not own_policy, explain=True)
     line = TopLine()
     with _ending(line):
-        return measure(asked, open_target("local"), options, wait=not no_wait, ends_early=True, line=line)
+        return measure(asked, open_target("local"), options, wait=False, ends_early=True, line=line)

@@ -306,18 +306,21 @@ def _not_valid(joined: Joined) -> Iterator[str]:
 
 
 def _notes(found: Comparison) -> Iterator[Text]:
-    """The first warning of each kind."""
+    """The first warning of each kind and side, then the others."""
     if caution := every_caution(found):
         yield caution
     if rows := tuple(_not_valid(found.joined)):
         yield Caption("not valid on a side: {rows}", rows=Listed(rows))
     kinds: dict[tuple[str, str], Statement] = {}
+    others = []
     for warning in (*found.joined.warnings, *doubtful(found)):
         what = warning.values.get("what", warning.values.get("name"))
         kind = what.template if isinstance(what, Caption) and warning.rule != MACHINES.id else ""
-        if not (warning.rule == SETTING.id and what == found.joined.by):
-            kinds.setdefault((warning.rule, kind), warning)
-    yield from kinds.values()
+        if warning.rule == SETTING.id and what == found.joined.by:
+            continue
+        if kinds.setdefault((warning.rule, kind or warning.values.get("side", "")), warning) is not warning:
+            others.append(warning)
+    yield from (*kinds.values(), *others)
     if found.differences:
         options = tuple(each.option for each in found.differences)
         yield Listed((OPTIONS(count=len(options)), Listed(options)), ": ")

@@ -7,14 +7,14 @@ from howlate.words.statement import Statement, message
 
 GONE = message(
     "missing.gone",
-    "The cell {cells:all} was measured, and is gone.",
-    "The cells {cells:all} were measured, and are gone.",
+    "The cell {cells:list} was measured, and is gone.",
+    "The cells {cells:list} were measured, and are gone.",
     by="count",
 )
 UNMEASURED = message(
     "missing.unmeasured",
-    "The cell {cells:all} of the plan was not measured.",
-    "The cells {cells:all} of the plan were not measured.",
+    "The cell {cells:list} of the plan was not measured.",
+    "The cells {cells:list} of the plan were not measured.",
     by="count",
 )
 

@@ -144,8 +144,8 @@ def _table(courses: Sequence[Course], width: int, *, letters: bool) -> ScreenTab
             [_spark(course.values, room, LETTERS if letters else BLOCKS) for course in courses],
             words=True,
         ),
-        ScreenColumn(_("old"), [_time(before) for before, _now in levels], 5),
-        ScreenColumn(_("new"), [_time(now) for _before, now in levels], 4),
+        ScreenColumn(_("old median"), [_time(before) for before, _now in levels], 5),
+        ScreenColumn(_("median"), [_time(now) for _before, now in levels], 4),
         ScreenColumn(_("ratio"), [_ratio(course) for course in courses], 3, words=True),
         ScreenColumn(_("since"), [_date(course) for course in courses], 2, words=True),
         ScreenColumn(

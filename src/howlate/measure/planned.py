@@ -18,8 +18,13 @@ def costs_of(prepared: PlannedRun) -> dict[str, float]:
 
 
 def left_s(prepared: PlannedRun) -> float:
-    """How long all of them take."""
-    return makespan(costs_of(prepared).values(), prepared.target.parallel)
+    """How long all of them take, with the time between rounds."""
+    costs, rounds = costs_of(prepared), dict[int, list[float]]()
+    for cell in prepared.run.plan.cells:
+        if cell.id in costs:
+            rounds.setdefault(cell.repetition if prepared.every_s else 0, []).append(costs[cell.id])
+    *before, last = [makespan(each, prepared.target.parallel) for each in rounds.values()] or [0.0]
+    return sum(max(each, prepared.every_s) for each in before) + last
 
 
 def parts_json(prepared: PlannedRun) -> list[dict[str, Any]]:

@@ -120,6 +120,8 @@ class PlannedRun(Struct, frozen=True):
     """The text of each machine's kernel configuration, if it is available."""
     notes: tuple[str, ...] = ()
     """The probe's warnings before anything is measured, each sentence once."""
+    every_s: float = 0.0
+    """From the begin of a round to that of the next, at least."""
 
 
 def settings_in_force() -> Settings:

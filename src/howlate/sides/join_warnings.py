@@ -47,7 +47,7 @@ NOT_ALONE = message(
     "{side} was not alone ({places:items}): other tasks used its CPUs while it was measured, and a difference may "
     "be their doing",
 )
-NEVER_ALONE = message("join.never-alone", "other tasks ran during {side} and may have caused a difference")
+NEVER_ALONE = message("join.never-alone", "other tasks ran during {sides} and may have caused a difference")
 MACHINES = message(
     "join.machine",
     "these are different machines, {what}: {values:items}; what differs between them is not the kernel's alone",
@@ -181,11 +181,19 @@ def _not_alone(joined: Joined) -> list[Statement]:
         for side, member in place.members.items():
             if not member.group.alone:
                 places_by_side.setdefault(side, []).append(described(place, names))
-    return [
-        NEVER_ALONE(side=joined.sides[side].name)
-        if 1 < len(places) == sum(side in place.members for place in joined.places)
-        else NOT_ALONE(side=joined.sides[side].name, places=tuple(places))
+    everywhere = [
+        side
         for side, places in places_by_side.items()
+        if 1 < len(places) == sum(side in place.members for place in joined.places)
+    ]
+    never = NEVER_ALONE(sides=tuple(joined.sides[side].name for side in everywhere))
+    return [
+        *([never] if everywhere else []),
+        *(
+            NOT_ALONE(side=joined.sides[side].name, places=tuple(places))
+            for side, places in places_by_side.items()
+            if side not in everywhere
+        ),
     ]
 
 

@@ -40,6 +40,10 @@ class MeasuredRounds(Struct, frozen=True):
     def whole(self, out: Path | None) -> int:
         return whole_rounds(out)
 
+    def planned(self, prepared: PlannedRun) -> PlannedRun:
+        """With the time between rounds."""
+        return prepared
+
     def _more(self, asked: RunRequest, rounds: int) -> RunRequest:
         kind, repetitions = ROUNDS
         changes = (*asked.changes, f"{kind}=interleaved", f"{repetitions}={rounds}")
@@ -117,6 +121,9 @@ class Apart(MeasuredRounds, frozen=True):
 
     number: int
     every_s: float
+
+    def planned(self, prepared: PlannedRun) -> PlannedRun:
+        return replace(prepared, every_s=self.every_s)
 
     def out_of_reach(self, prepared: PlannedRun, _: int = 0) -> None:
         """There is always time. UsageError says what is wrong."""
