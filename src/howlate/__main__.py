@@ -93,7 +93,6 @@ def _main(argv: list[str] | None) -> int:
 
 
 def _while_interrupted(problem: BaseException) -> bool:
-    """Whether it came while an interrupt was dealt with."""
     before = problem.__context__
     return before is not None and (isinstance(before, KeyboardInterrupt) or _while_interrupted(before))
 

@@ -198,7 +198,6 @@ def _share_at(line: ShareLine, time_s: float) -> float:
 
 
 def _targets(subject: Subject) -> Iterator[Text]:
-    """The target of each load, and what it achieved."""
     for load in subject.summary.loads:
         if load.achieved_cpu is None:
             continue

@@ -105,7 +105,6 @@ def _block_width(blocks: TimeBlocks) -> Caption:
 
 
 def _explained(subject: Subject, x: Scale, y: Scale, place: int) -> Iterator[Note]:
-    """A mark at each explained sample, which leads to its bar."""
     for drawn in drawn_cases(place, subject, x):
         if drawn.at is not None:
             up = min(1.0, max(0.0, y.at(drawn.explained.case.latency_ns)))

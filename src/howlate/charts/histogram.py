@@ -241,7 +241,6 @@ def _equal(histogram: Histogram, bits: int, knee: float) -> dict[str, object]:
 
 
 def bars_picture(histogram: Histogram, x: Scale, y: Scale, largest: int, height: int) -> Picture:
-    """The bars, with a mark and a label at the largest value."""
     return Picture(
         x=x,
         y_ticks=[(y.at(v), count_tick(v)) for v in log_ticks(y.low, y.high, 3)],

@@ -201,7 +201,6 @@ def cells_on(scatter: Scatter, y: Scale, rows: int) -> tuple[dict[tuple[int, int
 
 
 def _row_ends(scatter: Scatter, row: int) -> tuple[float, float]:
-    """The smallest and the largest value of a row of the grid."""
     if row < scatter.linear:
         step = (scatter.knee_ns - scatter.low_ns + 1) / scatter.linear
         return scatter.low_ns + row * step, scatter.low_ns + (row + 1) * step
@@ -306,7 +305,6 @@ def ticks(scatter: Scatter) -> list[tuple[float, str]]:
 
 
 def _counts(scatter: Scatter) -> list[int]:
-    """How many values each column of the grid holds."""
     found = dict.fromkeys(scatter.at, 0)
     for cell, count in zip(scatter.cells, scatter.counts, strict=True):
         found[cell // scatter.rows] += count

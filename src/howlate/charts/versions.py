@@ -96,14 +96,12 @@ def _panel(title: Text, rows: Sequence[Row], x: Scale, y: Scale) -> Panel:
 
 
 def _place(version: KernelVersion, x: Scale) -> float:
-    """The place among the series, with standard and RT adjacent."""
     return x.names.index(version.series) + 0.5 + (ASIDE if version.rt else -ASIDE)
 
 
 def _piece(
     name: Text, marker: str, classes: str, placed: Sequence[tuple[float, Point]], x: Scale, y: Scale
 ) -> Piece:
-    """The kernels of one kind: a line, and a marker for each."""
     marks, notes = [], []
     for place, point in placed:
         maxima = point.spread.maxima

@@ -35,5 +35,4 @@ def same_command(session: Session) -> str:
 
 
 def shown_by(session: Session) -> str:
-    """The command that shows what was measured until then."""
     return f"`{called()} show {shell_path(session.folder.path)}`"

@@ -321,7 +321,6 @@ def print_screen(material: ReportInput, page: str = "", *, brief: bool = False) 
 
 
 def print_brief(material: ReportInput, *, asked: bool = False) -> None:
-    """The last line for programs."""
     from howlate.document.first_screen.brief import brief_of
 
     if asked or not sys.stdout.isatty():
@@ -329,7 +328,6 @@ def print_brief(material: ReportInput, *, asked: bool = False) -> None:
 
 
 def print_runs(material: ReportInput) -> None:
-    """For the terminal."""
     from howlate.document.of_runs import document
 
     print_document(document(material))
@@ -365,7 +363,6 @@ def alike(failures: Iterable[Failure]) -> list[list[Failure]]:
 
 
 def show_plan(prepared: PlannedRun, *, as_json: bool) -> None:
-    """`--dry-run`."""
     if as_json:
         from howlate.measure.planned import plan_json
 

@@ -90,7 +90,6 @@ def damaged_where(code: ExitCode, only: Message | None = None) -> Iterator[None]
 
 
 def read_named(runs: Iterable[tuple[str, Path]], *, bins: bool = True) -> list[RunContent]:
-    """The contents of the runs, under the names that the user gave."""
     from howlate.store.loaded import load_run
 
     with say.living("reading the runs"):

@@ -40,7 +40,6 @@ CPU_HEADING = f"{'CPU':>5}  {'activations':>15}  {'largest seen':>12}"
 
 
 def latency(ns: int) -> str:
-    """A latency for a line of progress."""
     return f"{ns / 1000:.1f} us" if ns < 10_000_000 else f"{ns / 1e6:.1f} ms"
 
 
@@ -100,7 +99,6 @@ class WaitingLine:
             self._stream.flush()
 
     def close(self) -> None:
-        """Remove the live line."""
         if self._live and self._said:
             with contextlib.suppress(OSError):
                 draw(self._stream, "\r\x1b[K")
@@ -218,7 +216,6 @@ class ProgressLine:
         self.write_line(described(failure, self._axes))
 
     def close(self) -> None:
-        """Remove the live line."""
         if self._ends is not None:
             self._ends.set()
             self._ends = None
@@ -246,7 +243,6 @@ class ProgressLine:
         self._below = len(rows)
 
     def _back(self) -> str:
-        """To the beginning of the live line."""
         return f"\r\x1b[{self._below}A" if self._below else "\r"
 
     def _cleared(self) -> str:

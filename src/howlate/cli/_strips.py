@@ -123,7 +123,6 @@ class LiveStrips(Struct):
 
 
 def coloured(lines: Sequence[Line]) -> list[str]:
-    """For a terminal."""
     plain = "NO_COLOR" in os.environ
     return [
         "".join(text if plain or not style else _styled(text, style) for text, style in line)

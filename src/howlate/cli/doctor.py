@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 def _alone(given: list[str]) -> None:
-    """Refuse options that would be ignored."""
     if "--restore" in given and len(given) > 1:
         raise UsageError(NOT_WITH(option=next(o for o in given if o != "--restore"), other="--restore"))
     if {"--run", "--target"} <= set(given):

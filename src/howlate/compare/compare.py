@@ -76,7 +76,6 @@ class Block(Struct, frozen=True):
         return tuple(dict.fromkeys(name for row in self.rows for name in row.runs))
 
     def gravities(self, sides: Sequence[str]) -> dict[int, list[str]]:
-        """The names of the sides by their gravity."""
         names: dict[int, list[str]] = {}
         for row in self.rows:
             names.setdefault(row.gravity_ns, []).append(sides[row.side])

@@ -165,7 +165,6 @@ def typical(topic: Topic) -> list[Statement]:
 
 
 def _each(times: dict[Statement | None, TypicalTime]) -> Statement | tuple[Statement, ...]:
-    """The time of each place; of many places the smallest and the largest time."""
     if len(times) <= MOST_SAID:
         return tuple(phrases.time_at(time.ns, where, time.interval) for where, time in times.items())
     low, high = min(times, key=lambda k: times[k].ns), max(times, key=lambda k: times[k].ns)
@@ -173,7 +172,6 @@ def _each(times: dict[Statement | None, TypicalTime]) -> Statement | tuple[State
 
 
 def largest_of(topic: Topic, side: int) -> tuple[Block, SideRow] | None:
-    """The block and row with the side's maximum."""
     rows = [(block, row) for block, row in topic.rows(side) if row.spread("maximum")]
     return max(rows, key=lambda pair: _largest(pair[1]), default=None)
 

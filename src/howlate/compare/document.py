@@ -330,7 +330,6 @@ def _has(name: str, block: Block) -> bool:
 
 
 def _load(block: Block) -> tuple[str, ...]:
-    """The column of the loads' share, if any row has one."""
     known = any(
         row.not_loaded or any(once.load_share is not None for once in row.once.values()) for row in block.rows
     )
@@ -394,7 +393,6 @@ def layouts(found: Comparison) -> list[Sheet]:
 
 
 def layouts_json(found: Comparison) -> list[dict[str, Any]]:
-    """`layouts` of `compare --json`."""
     return [_layout_json(sheet) for sheet in layouts(found)]
 
 

@@ -204,7 +204,6 @@ def rate_json(
 
 
 def horizon_json(horizon_s: float, confidence: float) -> dict[str, Any]:
-    """How long to measure for a bound on that horizon."""
     return {"horizon_s": horizon_s, "seconds": horizon_effort_s(horizon_s, confidence)}
 
 

@@ -58,5 +58,4 @@ PARTS = (DocumentPart(90, side_by_side, (PAGE,)), DocumentPart(160, printed, (TE
 
 
 def _comparison(material: ReportInput) -> Comparison:
-    """The comparison of this room (`comparison` in hooks.py)."""
     return cast("Comparison", material.comparison)

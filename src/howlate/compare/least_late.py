@@ -58,7 +58,6 @@ def _place(labels: dict[str, str], groups: Sequence[Group], vary: Sequence[str])
 
 
 def _medians(groups: Sequence[Group]) -> Ranked:
-    """The medians of the ways that state one, smallest first."""
     spreads = [(group.spread(LATENCY), group) for group in groups]
     return sorted(
         (s.medians, g.labels.get(AXIS, "")) for s, g in spreads if s is not None and s.medians is not None
@@ -66,7 +65,6 @@ def _medians(groups: Sequence[Group]) -> Ranked:
 
 
 def _maxima(groups: Sequence[Group]) -> Ranked:
-    """The median of the repetitions' maxima."""
     spreads = [(group.spread(LATENCY), group) for group in groups]
     return sorted((s.maxima.median, g.labels.get(AXIS, "")) for s, g in spreads if s is not None)
 

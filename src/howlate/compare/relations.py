@@ -87,7 +87,6 @@ NOT_COMPARED = message(
 
 
 def relations(topic: Topic) -> list[Statement]:
-    """Statements about each pair of sides and each figure."""
     pairs = dict.fromkeys((p.first, p.second) for block in topic.blocks for p in block.pairs)
     related = [_relation(topic, first, second) for first, second in pairs]
     stated = [statement for of_pair, _ in related for statement in of_pair]
@@ -105,7 +104,6 @@ def relations(topic: Topic) -> list[Statement]:
 
 
 def judgements_at(topic: Topic, first: int, second: int, figure: str) -> list[tuple[Block, Decision]]:
-    """The decisions about a figure of two sides, at each point."""
     return [
         (block, decision)
         for block in topic.blocks
@@ -168,7 +166,6 @@ def _told(
 
 
 def _reason(topic: Topic, here: Judgements, tested: int) -> Statement | tuple[Statement, ...]:
-    """The reasons where these points are not stated; else their ratios if no others were tested, else their names."""
     if whys := [decision.why for _, decision in here if decision.direction == "unstated" and decision.why]:
         return tuple(dict.fromkeys(whys))
     return _ratios(here) if len(here) == tested else places_of(topic, here)

@@ -209,7 +209,6 @@ def _are_long(sides: Sequence[str]) -> bool:
 
 
 def _letter(side: int) -> str:
-    """A letter in place of a name that is too long for a column."""
     return chr(ord("A") + side - 1) if side <= 26 else str(side)
 
 
@@ -298,7 +297,6 @@ def _names(blocks: Sequence[Block]) -> list[str]:
 
 
 def _not_valid(joined: Joined) -> Iterator[str]:
-    """The rows that a side has no valid cell of."""
     names = labels_that_vary(joined.places)
     for place in joined.matched:
         if any(not member.group.counted and not member.group.starved for member in place.members.values()):

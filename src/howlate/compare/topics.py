@@ -76,7 +76,6 @@ class Topic(Struct, frozen=True, dict=True):
 
 
 def _is_published(comparison: Comparison) -> bool:
-    """Whether all runs are of studies that name a published one."""
     return bool(comparison.documents) and all(run.study.reference for run in comparison.joined.runs)
 
 

@@ -42,7 +42,6 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
 
 
 def _by_flag(facts: Facts, key: str, otherwise: Judgement) -> Judgement:
-    """The core admits the caller if this is true."""
     flag = facts.flag(key)
     return unknown(facts, key) if flag is None else ok("yes") if flag else otherwise
 

@@ -45,7 +45,6 @@ def _is_answer(cells: Sequence[CellSummary]) -> bool:
 
 
 def _column(group: Group) -> str:
-    """The column that a verdict would be about."""
     cells = [cell for cell in group.counted or group.cells if cell.columns]
     worst = max(cells, key=lambda cell: _max(cell) or 0, default=None)
     return LATENCY if worst is None else worst.latest
@@ -83,6 +82,5 @@ def _why_none(cells: Sequence[CellContent]) -> Caption:
 
 
 def _max(cell: CellSummary) -> int | None:
-    """The maximum of the column that a verdict would be about."""
     column = cell.columns.get(cell.latest)
     return None if column is None else column.max

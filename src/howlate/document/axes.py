@@ -71,7 +71,6 @@ def _axis(name: str, wanted: str) -> AxisRange:
 
 
 def _range(name: str, word: str) -> tuple[float | None, float | None]:
-    """The ends; None for one that is left to the chart."""
     first, _, last = word.partition(":")
     return tuple(_value(name, AXES[name], end) if end else None for end in (first, last))  # type: ignore[return-value]
 

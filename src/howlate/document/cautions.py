@@ -100,7 +100,6 @@ def _by_reason(cells: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]]]:
 
 
 def _reason(error: Mapping[str, Any]) -> str:
-    """Why a cell could not be measured, with its remedy, as error.json has both."""
     message, remedy = str(error.get("message") or "it failed"), str(error.get("remedy", ""))
     return f"{message.rstrip('.')}. {sentence_case(remedy)}." if remedy else message
 

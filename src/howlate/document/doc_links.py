@@ -131,12 +131,10 @@ OF_ROWS = "report.of-"
 
 
 def of_column(sheet: Sheet, column: Column) -> str:
-    """The page for a column's figures."""
     return COLUMNS.get(column.key) or of_sheet(sheet)
 
 
 def of_sheet(sheet: Sheet) -> str:
-    """The page for a sheet's kind."""
     return SHEETS.get(sheet.kind) or SHEETS[sheet.kind.partition(" ")[0]]
 
 

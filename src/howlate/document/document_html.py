@@ -123,7 +123,6 @@ def sheet_html(sheet: Sheet) -> str:
 
 
 def _list(sheet: Sheet) -> str:
-    """Names with a text each, below a heading."""
     source = source_link(doc_links.of_sheet(sheet))
     head = f"<h3>{escaped(sheet.title)}{source}</h3>" if sheet.title else ""
     rows = [
@@ -156,7 +155,6 @@ def _findings(sheet: Sheet) -> str:
 
 
 def _shares(sheet: Sheet) -> str:
-    """One bar, and a line for each of its parts."""
     bar = lines = ""
     shares = next(column.cells for column in sheet.columns if column.key == "share")
     for row, share, words in zip(sheet.rows, shares, sheet.records(), strict=True):
@@ -202,7 +200,6 @@ def _table(sheet: Sheet) -> str:
 
 
 def _head(sheet: Sheet, column: Column) -> str:
-    """The heading leads to its explanation in the documentation."""
     css = "" if column.label or column.words else f' class="n{" first" if column.apart else ""}"'
     link = source_link(doc_links.of_column(sheet, column), column.heading) if column.heading else ""
     return f'<th scope="col"{css}>{link}</th>'

@@ -125,7 +125,6 @@ def _print_findings(console: Console, sheet: Sheet) -> None:
 
 
 def _print_histogram(console: Console, sheet: Sheet) -> None:
-    """Counts with bars, and how to read them."""
     edges, *counts = sheet.columns
     console.print()
     print_bold(console, sheet.title)
@@ -150,7 +149,6 @@ SHEETS: Mapping[str, Callable[[Console, Sheet], None]] = {
 
 
 def _shown(text: SayText) -> str:
-    """A text without control characters."""
     return without_controls(text_of(text))
 
 
@@ -191,7 +189,6 @@ def _print_conclusion(console: Console, text: str) -> None:
 
 
 def _print_verdict(console: Console, item: Texts) -> None:
-    """The sentence for a report, then what belongs to it."""
     for i, text in enumerate(item.texts):
         if i:
             print_wrapped(console, _shown(text), "  ")

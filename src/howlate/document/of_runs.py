@@ -40,7 +40,6 @@ LEADING = 3
 
 
 def document(material: ReportInput) -> Document:
-    """Everything that the page, or the terminal, shows of these runs."""
     rooms: list[DocumentPart] = [part for parts in hooks("parts") for part in parts()]
     parts = sorted((*PARTS, *rooms), key=lambda part: part.place)
     sections = [section for part in parts if material.style in part.styles for section in part.make(material)]

@@ -126,7 +126,6 @@ class ReportInput(Struct, frozen=True, dict=True):
 
     @cached_property
     def whole(self) -> StudyPart:
-        """All cells, as one part."""
         return self._part("", range(len(self.cells)))
 
     @cached_property

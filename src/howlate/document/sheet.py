@@ -114,7 +114,6 @@ class Sheet(Struct, frozen=True):
         return [{column.key: column.cells[i].text for column in self.columns} for i in range(len(self.rows))]
 
     def first(self, most: int) -> Sheet:
-        """The first rows, at most this many."""
         columns = tuple(replace(column, cells=column.cells[:most]) for column in self.columns)
         return replace(self, columns=columns, rows=self.rows[:most])
 

@@ -142,7 +142,6 @@ def print_bars(console: Console, edges: Column, counts: Sequence[tuple[str, list
 
 
 def _bar(count: int, top: int, longest: int) -> str:
-    """One sign for 1, all for the largest count."""
     if not count:
         return ""
     share = math.log(count) / math.log(top) if top > 1 else 1.0

@@ -245,7 +245,6 @@ def _counted(
 
 
 def _cpus(cpus: Sequence[str | None]) -> list[Column]:
-    """The CPU of each maximum, if several CPUs measured."""
     if not any(cpus):
         return []
     return [texts("max_cpu", _("on CPU"), [cpu or NOTHING for cpu in cpus])]
@@ -378,7 +377,6 @@ def _title_of_points(groups: Sequence[Group], name: str, unit: Unit, *, virtual:
 
 
 def _what(name: str, labels_: Sequence[Mapping[str, str]]) -> Text:
-    """The measured quantity, with the policy in force."""
     policy = policy_in_force(labels_)
     title = title_of_column(name)
     return Caption("{what} under {policy}", what=title, policy=policy) if policy else title
@@ -398,7 +396,6 @@ def _span(low: str, high: str) -> Text:
 
 
 def _measured(seconds: Sequence[float | None]) -> list[Column]:
-    """A column of the measured times, if they differ."""
     written = [NOTHING if s is None else seconds_text(s) for s in seconds]
     return [texts("seconds", _("measured"), written)] if len(set(written)) > 1 else []
 

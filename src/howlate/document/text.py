@@ -86,7 +86,6 @@ def folded(label: str, width: int) -> list[str]:
 
 
 def _indent(width: int) -> str:
-    """None where it would take most of the width."""
     return "  " if width >= 6 else ""
 
 

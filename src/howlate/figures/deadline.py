@@ -22,7 +22,6 @@ def deadlines(subjects: Sequence[Subject]) -> list[int]:
 
 
 def _deadline_of(subject: Subject) -> int | None:
-    """None if there is none, or it is not held against the drawn column."""
     stated = subject.summary.deadline
     drawn = subject.bins.column if subject.bins is not None else LATENCY
     return stated.deadline_ns or None if stated is not None and drawn in subject.summary.judged else None

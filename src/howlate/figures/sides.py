@@ -50,7 +50,6 @@ def measured(spots: Sequence[Spot]) -> list[Spot]:
 
 
 def sides_of(spots: Sequence[Spot]) -> list[str]:
-    """The sides, in the order in which they come."""
     return list(dict.fromkeys(spot.side for spot in spots))
 
 

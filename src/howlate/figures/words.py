@@ -64,5 +64,4 @@ def around_zero(x: Scale) -> Text:
 
 
 def are_wake_ups(subjects: Sequence[Subject]) -> bool:
-    """Whether the drawn quantity is the latency of a wake-up."""
     return column_of(subjects) in (LATENCY, RESPONSE)

@@ -271,7 +271,6 @@ def few_boots_of(row: RunValues, scaled: Reals, needed: int, margin: float) -> F
 
 
 def stating(series: Series, statistic: str) -> list[PastRun]:
-    """The runs that state it."""
     return [past for past in series.runs if statistic in past.figures]
 
 

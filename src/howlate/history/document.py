@@ -77,7 +77,6 @@ def _sections(history: History, title: str) -> Iterator[Section]:
 
 
 def _courses(history: History, courses: Sequence[Course], more: str = "") -> Sheet:
-    """A row for each statistic of each configuration."""
     unit = _unit([value for course in courses for value in course.values])
     named = _("median of the runs"), _("smallest"), _("largest"), _("newest")
     figures = [[median(c.values), min(c.values), max(c.values), c.values[-1]] for c in courses]
@@ -111,7 +110,6 @@ def _level_note(history: History) -> tuple[str, ...]:
 
 
 def _bound(history: History) -> Sheet:
-    """How often the bound held, and how often it should."""
     series = [each for each in history.series if len(each.runs) > 1]
     rates = [(hit_rate(each), hit_rate(each, CONFIDENCE)) for each in series]
     one, many = [pair[0] for pair in rates], [pair[1] for pair in rates]
@@ -145,7 +143,6 @@ def _nominal_text(rate: HitRate) -> str:
 
 
 def _newest(history: History) -> Sheet:
-    """The newest runs with the first statistic of each configuration."""
     runs = history.runs[-MOST_RUNS:][::-1]
     first = {course.series.name: course for course in reversed(history.courses)}
     latest = sorted(first, key=lambda name: -first[name].values[-1])[:MOST_COLUMNS]
@@ -171,13 +168,11 @@ def _newest(history: History) -> Sheet:
 
 
 def _kernels(machines: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The kernels, each once."""
     releases = (facts.get("kernel.release") for facts in machines.values())
     return list(dict.fromkeys(str(release) for release in releases if release))
 
 
 def _unit(values: Sequence[float]) -> Unit:
-    """ns below a microsecond, else us."""
     return Unit("ns", 1, 0) if not values or max(values) < 1000 else Unit("us", 1000, 1)
 
 

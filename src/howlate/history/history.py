@@ -281,7 +281,6 @@ def place_statement(course: Course, change: Change) -> Statement:
 
 
 def trend_statement(course: Course) -> Statement:
-    """The trend of one that has a trend."""
     trend = course.trend
     assert trend is not None
     changed = Caption("rises") if trend.tau > 0 else Caption("falls")

@@ -168,7 +168,6 @@ def _beyond(scores: Reals, newest: int) -> npt.NDArray[np.bool_]:
 
 
 def _told(scores: Reals, newest: int, limit: float) -> list[int]:
-    """The shifts that are larger, and clear also where neighbours are alike."""
     larger = scores[:, -newest:].mean(axis=1) > scores.mean(axis=1)
     rows = np.flatnonzero(_beyond(scores, newest) & larger)
     return [int(row) for row in rows if _is_clear(scores[row], newest, limit / len(scores))]

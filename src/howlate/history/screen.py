@@ -87,7 +87,6 @@ def verdict_of(course: Course) -> str:
 
 
 def _rank(course: Course) -> tuple[int, float]:
-    """What is worse first, and of that the largest change."""
     verdict = verdict_of(course)
     size = course.changes[-1].size if course.changes else None
     moved = 0.0 if size is None else abs(math.log(size.value)) if size.is_ratio else math.inf
@@ -95,7 +94,6 @@ def _rank(course: Course) -> tuple[int, float]:
 
 
 def _head(history: History, courses: Sequence[Course], width: int) -> Iterator[Line]:
-    """The largest change for the worse, or the newest; else that there is none."""
     verdict, word, said, *more = headline(history, courses)
     yield from under(word, [said], width, 3, style=STYLES.get(verdict, ""))
     for text in more:
@@ -161,7 +159,6 @@ def _table(courses: Sequence[Course], width: int, *, letters: bool) -> ScreenTab
 
 
 def _levels(course: Course) -> tuple[float | None, float]:
-    """The level before the newest change and after it; without one the median of all."""
     if not course.changes:
         return None, median(course.values)
     return course.changes[-1].before_ns, course.changes[-1].after_ns

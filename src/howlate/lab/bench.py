@@ -170,7 +170,6 @@ class Bench(Struct, frozen=True, dict=True):
         return list(devices)
 
     def devices_for(self, loads: Sequence[str]) -> tuple[str, ...]:
-        """The devices of a guest that these loads use."""
         kinds = ((self.loads[spec_name(spec)], spec) for spec in loads if spec_name(spec) in self.loads)
         return tuple(dict.fromkeys(n.name for load, spec in kinds for n in load.used(load.devices, spec)))
 
@@ -258,7 +257,6 @@ class Bench(Struct, frozen=True, dict=True):
             raise GuestError(REMEDIED(problem=other, remedy=remedy))
 
     def _other(self, files: Mapping[str, bytes]) -> Statement | None:
-        """What the guest said of its kernel that is not this one."""
         return other_kernel(files, str(self.label), self.kernel.release, self._build_ids)
 
     def _is_named(self, files: Mapping[str, bytes]) -> bool:
@@ -307,7 +305,6 @@ class Bench(Struct, frozen=True, dict=True):
 
     @cached_property
     def _stops_at(self) -> int:
-        """Where the guest's program is about to stop the machine."""
         return Symbols.of("", self.probe).address(LAST_LOOK)
 
     def direct(self, lines: Sequence[Sequence[str]], instant_ns: int, limits: Limits) -> SingleWords:

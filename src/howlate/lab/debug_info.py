@@ -61,7 +61,6 @@ class DebugInfo:
         return self._dwarf.get_aranges()
 
     def _unit_of(self, address: int) -> int | None:
-        """Where the debug information of the file begins that this code was compiled from."""
         unit: int | None = self._ranges.cu_offset_at_addr(address) if self._ranges is not None else None
         return unit
 

@@ -24,7 +24,6 @@ def guest_failed(reason: str) -> Statement:
 
 
 def saved_unreadable(reason: str) -> Statement:
-    """The error about a guest's state that QEMU saved."""
     return UNUSABLE(what="a guest's saved state", reason=reason, hint="use QEMU 7.2 or newer")
 
 
@@ -36,5 +35,4 @@ def no_kernels() -> UsageError:
 
 
 def not_installed(program: str, package: str) -> NotPossibleError:
-    """The error about a program that this machine lacks."""
     return NotPossibleError(NOT_INSTALLED(program=program, package=package))

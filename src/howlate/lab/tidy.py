@@ -113,5 +113,4 @@ def _size(path: Path) -> int:
 
 
 def _size_of_tree(path: Path) -> int:
-    """The size of a file, or of a folder with its content."""
     return _size(path) + sum(_size(below) for below in path.rglob("*") if not below.is_symlink())

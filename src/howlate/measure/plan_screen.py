@@ -94,7 +94,6 @@ def _rows(prepared: PlannedRun, costs: dict[str, float], width: int) -> list[Lin
 
 
 def _each(costs: Sequence[float]) -> str:
-    """What a cell takes."""
     return "in the cache" if not any(costs) else clock(max(costs))
 
 

@@ -195,7 +195,6 @@ def _on_target(asked: RunRequest, target: Target, seeds: int, can: Capabilities)
 
 
 def _in_force(asked: RunRequest, study: Study, can: Capabilities) -> tuple[InForce, tuple[Statement, ...]]:
-    """The study with the lower-ranking settings and its scale, and the notes about them."""
     in_force = with_settings(study, asked.settings, can, asked.changed)
     scaled, notes = _scale(in_force.study, asked.scale, can, tuple(asked.changed))
     return replace(in_force, study=scaled), notes
@@ -253,7 +252,6 @@ class _Drafted(Struct, frozen=True):
         return replace(self, unexplained=(NOT_EXPLAINED(reason=why.statement),))
 
     def _with(self, name: str, value: Value, target: Target, can: Capabilities) -> _Drafted:
-        """The study with another setting, and the target's answers to it."""
         other = replace(self.study, settings={**self.study.settings, name: value})
         draft = draft_plan(other, can, self.most_cells, self.draft.machines)
         answers = dict(zip(draft.commands, target.answer(draft.commands), strict=True))
@@ -273,7 +271,6 @@ def _labels(target: Target, facts: Mapping[str, Any]) -> dict[str, str]:
 def _findings(
     known: Mapping[str, KnownMachine], machines: Machines | None, aim: Aim, *, here: bool
 ) -> Sequence[Finding]:
-    """The doctor's findings about the machine, or about each of several."""
     facts = {label: Facts.from_json(machine.facts) for label, machine in known.items() if machine.facts}
     if machines is not None:
         return doctor.examine_guests(facts, aim)
@@ -361,7 +358,6 @@ def _dropped(asked: RunRequest, seeds: int) -> tuple[Statement, ...]:
 
 
 def _stream_places(plan: Plan) -> str:
-    """Where the raw streams are stored while the cells are measured."""
     places = {stream_place(cell.length.stream_bytes) for cell in plan.cells}
     return " and ".join(sorted(places, reverse=True))
 

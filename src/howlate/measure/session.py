@@ -229,7 +229,6 @@ def newest_unfinished(study_id: str, runs: Path = RUNS) -> Path:
 
 
 def _gone(folder: RunFolder, cell_id: str) -> Statement:
-    """The sentence about a cell that was whole and is missing."""
     path = folder.cell_path(cell_id)
     if path.is_dir():
         return CELL_GONE(file=path / SUMMARY, remedy=measure_again(path))

@@ -110,7 +110,6 @@ class Table(Struct, frozen=True):
     error: type[HowlateError] = UsageError
 
     def fail(self, problem: Statement | str, /, *, remedy: str = "", **values: Any) -> HowlateError:
-        """The error to raise about this table."""
         stated = statement_of(problem, remedy=remedy, **values)
         where = f"{self.file}, {self.place}" if self.place else self.file
         return self.error(IN_FILE(file=where, problem=stated))

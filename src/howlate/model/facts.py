@@ -64,24 +64,20 @@ class Facts(Struct, frozen=True):
         return value.strip() if isinstance(value, str) else None
 
     def integer(self, key: str) -> int | None:
-        """A whole number."""
         value = self.values.get(key)
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
     def flag(self, key: str) -> bool | None:
-        """True or false."""
         value = self.values.get(key)
         return value if isinstance(value, bool) else None
 
     def table(self, key: str) -> tuple[Mapping[str, Any], ...] | None:
-        """A list of objects."""
         value = self.values.get(key)
         if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
             return None
         return tuple(value)
 
     def mapping(self, key: str) -> Mapping[str, Any] | None:
-        """An object."""
         value = self.values.get(key)
         return value if isinstance(value, dict) else None
 

@@ -39,7 +39,6 @@ class GuestCpus(Struct, frozen=True):
 
     @property
     def cpu_mips(self) -> tuple[int, ...]:
-        """The speed of each CPU."""
         if self._turns is None:
             return (self.mean_mips,) * self.cpus
         return tuple(round(self.mips * share) for share in self._turns.shares)

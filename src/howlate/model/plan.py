@@ -104,5 +104,4 @@ class Plan(Struct, frozen=True):
 
 
 def _printable(cell: Cell) -> Cell:
-    """The cell with labels of one line each."""
     return replace(cell, labels={printable(name): printable(label) for name, label in cell.labels.items()})

@@ -65,7 +65,6 @@ def unread_core(facts: Facts) -> str:
 
 
 def _in_kernel(facts: Facts) -> list[str]:
-    """The cores whose own files are there, running or not."""
     return [core for core, fact in CORES.items() if facts.text(fact) is not None]
 
 

@@ -445,6 +445,5 @@ _REPEATED = re.compile(r".+-[0-9a-f]{10}-(?P<number>[0-9]+)")
 
 
 def _repetition_of(cell_id: str) -> int:
-    """The repetition of a cell by an older howlate: the number at the end of its id."""
     repeated = _REPEATED.fullmatch(cell_id)
     return int(repeated["number"]) if repeated else 1

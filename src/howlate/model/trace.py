@@ -144,7 +144,6 @@ class CellTrace(Struct, frozen=True, dict=True):
         return [event.time_ns for event in self.events]
 
     def of(self, case: TraceCase) -> tuple[TraceEvent, ...]:
-        """The events of a case."""
         return self.between(case.from_ns, case.to_ns)
 
     def between(self, from_ns: int, to_ns: int) -> tuple[TraceEvent, ...]:

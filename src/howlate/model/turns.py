@@ -57,7 +57,6 @@ def turns_of(cpus: int, turn_ns: int, shift: int) -> Turns:
 
 
 def _shares(cpus: int, counted: int, instructions: int) -> tuple[float, ...]:
-    """The shares of the first `cpus` of the CPUs that QEMU counts, by the instructions between two timers."""
     executed = [0] * cpus
     for cpu, took in _stretches(cpus, counted, instructions):
         executed[cpu] += took

@@ -203,7 +203,6 @@ def is_length_set(study: Study, counts: Iterable[str], changed: Collection[str])
 
 
 def _named(study: Study, names: Iterable[str]) -> set[str]:
-    """The names under which `--set` may change these parameters of the part."""
     return {spelling for name in names for spelling in (name, f"{study.part}.{name}")}
 
 

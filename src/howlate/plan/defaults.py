@@ -107,7 +107,6 @@ def probe_settings(can: Capabilities) -> Settings:
 
 
 def _defaults(parameters: Mapping[str, Parameter]) -> dict[str, Setting]:
-    """The defaults of the parameters that have one."""
     return {
         name: Setting(
             parameter.default in ("true", "on") if parameter.type == "flag" else parameter.default, PROBE

@@ -144,7 +144,6 @@ def _refuse(draft: Draft, answers: Mapping[Command, Answer]) -> None:
 
 
 def _with_kernels(piece: Study) -> Study:
-    """A part of a study with the kernels as its first axis."""
     if KERNEL in piece.axes:
         return piece
     return replace(piece, axes={KERNEL: piece.kernels, **piece.axes})
@@ -190,7 +189,6 @@ def _points(study: Study, can: Mapping[str, Capabilities]) -> list[MatrixPoint]:
 
 
 def _options(study: Study, values: Mapping[str, Value], can: Capabilities) -> dict[str, Value]:
-    """The options that a point passes to the probe."""
     options = {name: value for name, value in {**study.settings, **values}.items() if name != KERNEL}
     if "load" in options:
         try:

@@ -14,7 +14,6 @@ UNIT = Unit("us", 1_000, 1)
 
 
 def document(found: Bisected) -> Document:
-    """For the terminal."""
     sentence = Texts("said", (found.sentence(),))
     return Document((Section("bisected", (sheet(found), sentence)),))
 

@@ -110,7 +110,6 @@ def _inside(proof: Proof) -> Iterator[tuple[ReleaseWindow, list[Probed]]]:
 
 
 def _holders(proof: Proof) -> list[str]:
-    """For each probe the function that kept the CPU for longest."""
     return [probe.path.holder if probe.path else "" for _, inside in _inside(proof) for probe in inside]
 
 

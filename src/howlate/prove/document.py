@@ -59,7 +59,6 @@ Others = Sequence[Sequence[LateRelease]]
 
 
 def document(proofs: Sequence[Proof], others: Others = ()) -> Document:
-    """What is shown on the page."""
     title = _("How late can a single release be?")
     latest = max(proofs, key=lambda proof: proof.latest.latency_ns)
     sentences = Texts("said", tuple(claim_of(proof) for proof in proofs if proof is not latest))
@@ -127,7 +126,6 @@ def _name(proof: Proof) -> str:
 
 
 def _why(each: _Shown) -> Section:
-    """Where the time of a release went."""
     at_ns = each.proof.of.first_ns + each.probe.at_ns
     replayed = Texts("paragraph", ((REPLAYED(at_ns=at_ns, latency_ns=each.probe.latency_ns),),))
     sheets_of = (

@@ -99,7 +99,6 @@ class Prober:
         return [replace(part.witness(), throttling=self.throttling) for part in self.parts]
 
     def pairs(self) -> list[ComparedPair]:
-        """One of each part."""
         return [part.pair() for part in self.parts]
 
     def multiples_ns(self, draws: random.Random) -> list[list[int]]:
@@ -133,7 +132,6 @@ class Prober:
         return max(part.kept.eps_ns for part in self.parts)
 
     def keep_eps(self, eps_ns: int) -> None:
-        """Keep that of a search."""
         for part in self.parts:
             if part.kept.eps_ns < eps_ns:
                 part.kept.eps_ns = eps_ns
@@ -144,7 +142,6 @@ class Prober:
         return self._part(probe.at_ns).why(probe)
 
     def note(self, probe: Probed) -> None:
-        """Keep an answer."""
         if not self._part(probe.at_ns).note(probe):
             return
         self.made += 1
@@ -215,7 +212,6 @@ def _unsearched(of: Landscape, search: Search, witnesses: Sequence[Witness]) -> 
 def _checked(
     of: Landscape, search: Search, checks: int, prober: Prober, witnesses: Sequence[Witness]
 ) -> Proof:
-    """The proof of a search that is over."""
     drawn = drawn_checks(of, prober.window, checks)
     checked = prober.all(drawn, logged=False) if not search.refuted else []
     for probe in checked:

@@ -165,7 +165,6 @@ class ForkedPart:
         return self.kept.shifts_ns[place_ns]
 
     def symbols(self) -> Symbols:
-        """The guest's functions."""
         if self._symbols is None:
             self._symbols = symbols_of(self._bench, self._lines[:-1])
         return self._symbols

@@ -215,15 +215,12 @@ class Search(Struct):
             self.beside[probe.at_ns] = probe
 
     def assume(self, eps_ns: int) -> None:
-        """A larger eps."""
         self.eps_ns = max(self.eps_ns, eps_ns)
 
     def parts(self) -> Iterator[tuple[ReleaseWindow, Sequence[Probed]]]:
-        """Each part of the window with its probes."""
         return divided(self.tiles or (self.window,), self.probes)
 
     def stretches(self) -> list[Unprobed]:
-        """Of all parts, in order."""
         return [
             stretch
             for tile, probes in self.parts()
@@ -231,7 +228,6 @@ class Search(Struct):
         ]
 
     def _is_unlike(self, one: Probed, later: Probed) -> bool:
-        """As `unlike`, computed once."""
         pair = one.at_ns, later.at_ns
         if pair not in self._unlike:
             self._unlike[pair] = unlike(one, later)

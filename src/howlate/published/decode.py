@@ -271,7 +271,6 @@ def _one_of(read: Table, name: str, known: tuple[str, ...], what: str) -> str:
 
 
 def _known(read: Table, name: str, known: Collection[str], what: str) -> None:
-    """Refuse an unknown name, with the nearest known one."""
     if name not in known:
         raise read.fail(unknown(what, name, known))
 

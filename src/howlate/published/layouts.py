@@ -110,6 +110,5 @@ def _printed(row: PublishedRow, column: PublishedColumn) -> str:
 
 
 def _heading(column: PublishedColumn) -> str:
-    """The document's word if it is in Latin letters; otherwise the quantity's name."""
     name = column.heading if column.heading.isascii() else column.name.replace("_", " ")
     return f"{name} ({column.unit})" if column.unit else name

@@ -68,7 +68,6 @@ def shown(table: PublishedTable) -> ShownTable:
 
 
 def _heading(column: PublishedColumn) -> str:
-    """The original's word, our name if it differs, and the unit."""
     ours = "" if column.heading.casefold() == column.name.casefold() else f"\n{column.name}"
     return f"{column.heading}{ours.replace('_', ' ')}{f' ({column.unit})' if column.unit else ''}"
 
@@ -80,7 +79,6 @@ def _text(figure: PublishedFigure | None) -> str:
 
 
 def _notes(table: PublishedTable) -> list[str]:
-    """The notes about it, in whole sentences."""
     notes = [f"Not in the document's text: {_small(table.lost)}"] if table.lost else []
     notes += [f"Axis {_axis(axis)}." for axis in table.axes]
     if table.rows and not any(row.values for row in table.rows):

@@ -189,7 +189,6 @@ class Execution(Struct, frozen=True, dict=True):
 
     @cached_property
     def _turns(self) -> list[int]:
-        """Where the CPU entered the kernel or left it."""
         return sorted({*self.entered, *np.nonzero(self.kinds == InstructionKind.LEAVE)[0].tolist()})
 
     @property

@@ -238,7 +238,6 @@ def of_order(excess_ns: int) -> Iterator[Statement]:
 
 
 def witness_to_json(witness: Witness) -> dict[str, Any]:
-    """For `--json`."""
     above = [{**asdict(thread), "ran": ran} for thread, ran in zip(witness.above, witness.ran, strict=True)]
     return {
         "idle_ns": witness.idle_ns,

@@ -108,7 +108,6 @@ def _own_wake_up(pieces: Sequence[Slice]) -> range:
 
 
 def _wakes(call: Call) -> bool:
-    """Whether a timer wakes a task."""
     return any(each.name == _WAKES for each in call.chain())
 
 

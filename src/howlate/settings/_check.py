@@ -223,11 +223,9 @@ def row_cpus(row: Mapping[str, Any], *names: str) -> frozenset[int]:
 
 
 def number(row: Mapping[str, Any], name: str) -> int | None:
-    """A whole number of a table's row."""
     value = row.get(name)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def real_time(aim: Aim) -> bool:
-    """Does the measuring task run under a real-time policy?"""
     return aim.policy in ("fifo", "rr", "deadline")

@@ -21,7 +21,6 @@ HOLD = ("cpu_dma_latency=0",)
 
 
 def _awake(facts: Facts, _aim: Aim) -> str:
-    """ "0" if no idle state with a way out longer than that is left."""
     states = facts.table(IDLE_STATES) or ()
     return "0" if states and all(s.get("disabled") or not s.get("latency_us") for s in states) else ""
 

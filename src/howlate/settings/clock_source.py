@@ -36,7 +36,6 @@ _GUEST = ("kvm-clock", "hyperv_clocksource_tsc_page", "xen", "hyperv_clocksource
 
 
 def _counters(facts: Facts, _aim: Aim) -> tuple[str, ...] | Statement:
-    """The processor's own counter, if it is among the clock sources."""
     available = (facts.text(AVAILABLE) or "").split()
     return tuple(name for name in ("tsc", "arch_sys_counter") if name in available) or statement_of(
         "no counter of the processor among the clock sources"

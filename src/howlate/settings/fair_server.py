@@ -34,7 +34,6 @@ IN_LAB = ""
 
 
 def _no_server(facts: Facts, _aim: Aim) -> str:
-    """ "off" if no CPU keeps time for ordinary tasks."""
     rows = facts.table(FACT) or ()
     return "off" if rows and all(row.get("runtime_ns") == 0 for row in rows) else ""
 

@@ -32,7 +32,6 @@ HOLD = ("governor=performance",)
 
 
 def _of_all(facts: Facts, _aim: Aim) -> str:
-    """The governor, if all CPUs have the same."""
     governors = {row.get("governor") for row in facts.table(FACT) or ()}
     return str(governors.pop()) if len(governors) == 1 else ""
 

@@ -37,7 +37,6 @@ def _cpus_of(mask: str) -> frozenset[int] | None:
 
 
 def _kept_away(facts: Facts, aim: Aim) -> str:
-    """ "away" if the mask holds no measuring CPU."""
     cpus = _cpus_of(facts.text(FACT) or "")
     return "" if cpus is None or cpus & measuring_cpus(facts, aim) else "away"
 

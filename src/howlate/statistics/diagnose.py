@@ -177,7 +177,6 @@ def kendall_trend(series: npt.ArrayLike, at: npt.ArrayLike | None = None) -> Tre
 
 
 def _signs(values: npt.NDArray[Any], i: int) -> npt.NDArray[np.float64]:
-    """The signs of the differences of all later values to this one."""
     differences: npt.NDArray[np.float64] = np.subtract(values[i + 1 :], values[i], dtype=np.float64)
     signs: npt.NDArray[np.float64] = np.sign(differences)
     return signs

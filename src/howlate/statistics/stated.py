@@ -154,7 +154,6 @@ def _count(counts: ValueCounts, stated: Sequence[Stated]) -> int | None:
 
 
 def _exact(counts: ValueCounts, stated: Sequence[Stated]) -> bool:
-    """Whether the histogram has every sample, at its value."""
     return counts.n > 0 and not _beyond(stated) and not any(entry.width_ns for entry in stated)
 
 
@@ -177,7 +176,6 @@ def _exceeded(counts: ValueCounts, stated: Sequence[Stated], period_ns: int | No
 
 
 def _extreme(name: str, stated: Sequence[Stated], fallback: int | None) -> int | None:
-    """The smallest minimum or the largest maximum, where every thread states its own."""
     found = [value for entry in stated if (value := entry.ns(name)) is not None]
     if not found or len(found) < len(stated):
         return fallback
@@ -200,7 +198,6 @@ def _mean(stated: Sequence[Stated]) -> float | None:
 
 
 def _alone(name: str, stated: Sequence[Stated]) -> float | None:
-    """A figure that several threads' own do not make."""
     return stated[0].ns(name) if len(stated) == 1 else None
 
 
@@ -216,7 +213,6 @@ def _max_by_cpu(stated: Sequence[Stated]) -> dict[str, int]:
 
 
 def _within(column: ColumnSummary, value: int | None) -> int | None:
-    """A quantile that is the edge of its bin, moved to the extremes that the tool states."""
     if value is None:
         return None
     low = value if column.min is None else max(value, column.min)

@@ -27,7 +27,6 @@ def contradiction(summary: CellSummary) -> str:
 
 
 def column_contradiction(column: ColumnSummary) -> str:
-    """The contradictions of one column."""
     if column.count is not None and column.count < 0:
         return f"count {column.count} is below zero"
     exceeded = column.period_exceeded

@@ -279,7 +279,6 @@ class CellRecord(Struct, frozen=True):
 
 
 def _missing_loads(cell: CellRecord) -> list[Statement]:
-    """Why loads were not there."""
     return [missing for load in cell.loads if (missing := load.missing) is not None]
 
 
@@ -381,7 +380,6 @@ def _apart(means: Sequence[float], unit_ns: int) -> bool:
 
 
 def _ends(means: Sequence[tuple[str, float]]) -> Sequence[tuple[str, float]]:
-    """The means by size; of more than eight the first and last four."""
     ordered = sorted(means, key=lambda each: each[1])
     return ordered if len(ordered) <= 8 else [*ordered[:4], *ordered[-4:]]
 
@@ -399,7 +397,6 @@ def _limits(known: Knowledge) -> list[Statement]:
 
 
 def _of_load(load: LoadRecord) -> list[Statement]:
-    """A load that was there and missed its target, and its own warnings."""
     told = []
     if load.missing is None and abs(load.off_target) > LOAD_POINTS:
         told.append(OFF_TARGET(load=load.name, achieved=load.achieved_cpu, target=load.target_cpu))

@@ -260,7 +260,6 @@ def _warnings(table: Table) -> tuple[Statement, ...]:
 
 
 def _id_of(text: str) -> str:
-    """The id of a text that came from an older probe without one."""
     return NOT_LOADED.id if text.startswith("not loaded: ") else VERBATIM
 
 

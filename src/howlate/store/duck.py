@@ -156,7 +156,6 @@ def numbers(database: duckdb.DuckDBPyConnection, path: Path, query: str) -> dict
 
 
 def not_a_number(path: Path, column: str) -> DamagedError:
-    """The error about a column of such a table."""
     return unreadable(path, f'its column "{printable(column)}" is not a whole number in every row')
 
 

@@ -60,7 +60,6 @@ def load_run(
 
 
 def _unrepeated(run: Run) -> set[str]:
-    """The planned cells that are the only one of their point."""
     counts = Counter(cell.point for cell in run.plan.cells)
     return {cell.id for cell in run.plan.cells if counts[cell.point] == 1}
 

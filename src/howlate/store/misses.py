@@ -101,7 +101,6 @@ class Answers(Struct, frozen=True):
         return len(set(numbers)) < len(numbers) and not self.cell.stated() and "cpu" in self.shape.columns
 
     def _number(self, entry: Table) -> int:
-        """The same of a thread's account."""
         thread = entry.integer("thread", 0)
         return thread * FEWER_CPUS + entry.integer("cpu") if self._share_numbers else thread
 

@@ -105,7 +105,6 @@ def spare(out: Path, option: str) -> None:
 
 
 def file_name(label: str) -> str:
-    """A kernel's label as a file name."""
     return re.sub(r"[^a-z0-9.]+", "-", label.lower()).strip("-.") or "kernel"
 
 
@@ -365,7 +364,6 @@ class CellFiles(Struct, frozen=True):
     """checksums.json; empty if an older howlate finished the cell."""
 
     def _read(self, name: str) -> Table:
-        """A JSON file as it was when the cell was finished."""
         with remedied(measure_again(self.folder)):
             text = read_text(self.folder / name, DamagedError)
             self._must_be_unchanged(name, text)
@@ -444,7 +442,6 @@ def write_summary(folder: Path, summary: CellSummary) -> None:
 
 
 def _check_record(value: Mapping[str, Any], file: Path) -> None:
-    """DamagedError where a member of cell.json is not of its type."""
     from howlate.store.recorded import RecordTypes
 
     decoded(RecordTypes, value, str(file))

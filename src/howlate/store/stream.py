@@ -85,7 +85,6 @@ class Header(Struct, frozen=True):
     tables: tuple[StreamTable, ...]
 
     def table(self, table_id: int) -> StreamTable | None:
-        """The table of that number, or None."""
         return next((table for table in self.tables if table.id == table_id), None)
 
 

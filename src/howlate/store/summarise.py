@@ -203,7 +203,6 @@ def make_bins(folder: Path) -> CellBins:
 
 
 def _main(cell: CellFile, counts: Mapping[str, ValueCounts]) -> str:
-    """The column that the charts are about: the first that answers how late; else the first."""
     return next((name for name in cell.answers() or () if name in counts), next(iter(counts)))
 
 
@@ -317,7 +316,6 @@ class _Samples(Struct, frozen=True):
         )
 
     def against(self, cell: CellFile, column: str, counts: ValueCounts, deadline_ns: int) -> DeadlineSummary:
-        """The releases against a deadline, with the clusters of their misses."""
         (counted,) = self._answers(cell, column, counts).against(deadline_ns)
         return self._clustered(cell, column, counts, counted)
 

@@ -100,7 +100,6 @@ def _is_link(name: str, folder: int) -> bool:
 
 
 def is_in_run(path: Path) -> bool:
-    """Whether a file is in one of the folders that a run has."""
     return bool(_in_run(path.parent)[1])
 
 

@@ -224,7 +224,6 @@ class LocalTarget(OneMachine):
         return killed
 
     def _wait(self, probe: subprocess.Popen[bytes]) -> int:
-        """Wait for a probe that has closed its output and so is about to end."""
         try:
             return probe.wait(self._stop_s)
         except subprocess.TimeoutExpired:

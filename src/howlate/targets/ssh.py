@@ -164,7 +164,6 @@ class SshTarget(OneMachine):
         return TargetError(NOT_THE_PROBE(host=self._link.host, reason=what))
 
     def _output_of(self, words: str, given: bytes | None = None) -> bytes:
-        """What a command of the probe prints there that answers at once."""
         done = self._verb(words, self._session(), given)
         if _is_over(done):
             self._folder = ""
@@ -373,7 +372,6 @@ class SshTarget(OneMachine):
         raise self._link.broke()
 
     def _report_of(self, answer: bytes) -> Report:
-        """What became of the cell."""
         report = decoded(
             Report, self._decoded(answer, "session follow"), "what became of the cell", TargetError
         )

@@ -67,7 +67,6 @@ def beside(verdicts: Sequence[Verdict], content: RunContent | None) -> tuple[Sta
 
 
 def _left_out(content: RunContent) -> tuple[Statement, ...]:
-    """The tests of the run that no row is about."""
     judged = {cell.test for cell in content.summaries if cell.judged}
     others = sorted({cell.test for cell in content.summaries} - judged)
     return (UNJUDGED(tests=others),) if others else ()
@@ -134,7 +133,6 @@ def each(rows: Sequence[Sequence[Verdict]]) -> Iterator[Item]:
 
 
 def _shared(told: Sequence[Sequence[Statement]]) -> tuple[Statement, ...]:
-    """Statements that are made on each of several rows."""
     if len(told) < 2:
         return ()
     return tuple(line for line in told[0] if all(line in lines for lines in told))
@@ -190,7 +188,6 @@ def _rulings(verdicts: Sequence[Verdict]) -> Column:
 
 
 def _rates(verdicts: Sequence[Verdict], *, exact: bool) -> Column:
-    """Which share misses; where none may, how many groups of late releases come an hour at most."""
     if exact or verdicts[0].question.miss_rate:
         heading = _("share") if exact else _("share at most")
         return numbers("rate", heading, [v.rate.upper for v in verdicts], share_text)
@@ -198,7 +195,6 @@ def _rates(verdicts: Sequence[Verdict], *, exact: bool) -> Column:
 
 
 def _horizons(verdicts: Sequence[Verdict]) -> Column:
-    """For how long the largest value is a bound."""
     bounded = [verdict.bounded_s for verdict in verdicts]
     shown = [NOTHING if seconds is None else seconds_text(seconds, rounds=math.floor) for seconds in bounded]
     return texts("horizon", _("bound for"), shown)

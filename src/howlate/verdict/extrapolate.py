@@ -342,7 +342,6 @@ def _unstable(tails: Sequence[_Tail]) -> list[Statement]:
 
 
 def _of_levels(levels: Sequence[float], upper_ns: float, largest_ns: int) -> list[Statement]:
-    """The reasons that the answers give."""
     low_ns, high_ns = min(levels), max(levels)
     refused = []
     if high_ns > APART * low_ns:
@@ -353,7 +352,6 @@ def _of_levels(levels: Sequence[float], upper_ns: float, largest_ns: int) -> lis
 
 
 def _of_order(whole: _Tail, peaks: Peaks) -> list[Statement]:
-    """The reasons that the order of the peaks gives."""
     neighbours = kendall_trend(whole.maxima_ns[1:], whole.maxima_ns[:-1])
     refused = []
     if neighbours is not None and neighbours.p < LEVEL:

@@ -195,7 +195,6 @@ def _unlike(group: Group) -> tuple[Statement, ...]:
 
 
 def _planned(cells: Sequence[Cell]) -> dict[str, int]:
-    """How many repetitions each point has that can be measured."""
     planned: dict[str, int] = {}
     for cell in cells:
         planned[cell.point] = planned.get(cell.point, 0) + (not cell.impossible)

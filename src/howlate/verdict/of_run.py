@@ -131,7 +131,6 @@ def on_deadline(run: Path, content: RunContent, deadline_ns: int) -> RunContent:
 
 
 def _counted(summary: CellSummary, views: dict[str, CellSummary]) -> CellSummary:
-    """The cell, of which each judged column has been counted."""
     latest = views.get(summary.latest) or next(iter(views.values()))
     each = {name: JudgedColumn(view.deadline, view.tail, view.ladder) for name, view in views.items()}
     return replace(summary, deadline=latest.deadline, by_column=each if len(each) > 1 else {})

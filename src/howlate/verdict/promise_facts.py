@@ -120,7 +120,6 @@ def _of_cpu(evidence: Evidence, cpu: str) -> Statement:
 
 
 def _largest(evidence: Evidence) -> Statement:
-    """The largest value, and in which time, where that is known."""
     largest = (TIME if evidence.known.exact_max else AT_LEAST)(time_ns=evidence.max_ns)
     if evidence.seconds <= 0:
         return FACT_MAX_ALONE(max=largest)

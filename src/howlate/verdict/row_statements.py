@@ -71,7 +71,6 @@ def remaining(verdict: Verdict) -> list[Statement]:
 
 
 def _needed(verdict: Verdict, needed_s: float) -> Statement:
-    """In time, or in what the horizon rests on."""
     if verdict.stretch.blocks == "time" or verdict.stretch.needed_s is None:
         return NEEDED(seconds=needed_s)
     evidence = verdict.evidence

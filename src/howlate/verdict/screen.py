@@ -71,7 +71,6 @@ def _table(shown: Sequence[tuple[ScreenRow, Verdict]]) -> ScreenTable:
 
 
 def _rates(verdicts: Sequence[Verdict]) -> ScreenColumn:
-    """Which share misses; where none may, how many groups of late releases come an hour at most."""
     if verdicts[0].evidence.virtual or verdicts[0].question.miss_rate:
         shares = [v.rate.upper for v in verdicts]
         named = _("share") if verdicts[0].evidence.virtual else _("share at most")
@@ -83,6 +82,5 @@ def _rates(verdicts: Sequence[Verdict]) -> ScreenColumn:
 
 
 def _bound(verdict: Verdict) -> str:
-    """For how long the largest value is a bound."""
     seconds = verdict.bounded_s
     return NOTHING if seconds is None else seconds_text(seconds, " ", math.floor)

@@ -106,7 +106,6 @@ def _blocks_of(evidence: Evidence, asked: Question) -> str:
 
 
 def _ahead(evidence: Evidence, asked: Question) -> int:
-    """How many repetitions the horizon fills, at least one."""
     if asked.horizon_s is None or evidence.seconds <= 0:
         return 1
     return max(1, math.ceil(asked.horizon_s * evidence.repetitions / evidence.seconds - 1e-9))

@@ -118,7 +118,6 @@ class CaseEvents:
         return ""
 
     def _back_from(self, number: int) -> Iterator[TraceEvent]:
-        """An event and those of its CPU before it, the last one first; nothing before the first one."""
         for place in range(number, -1, -1):
             if self.events[place].cpu == self.events[number].cpu:
                 yield self.events[place]

@@ -257,5 +257,4 @@ def _prios(numbered: Sequence[tuple[int, TraceEvent]]) -> dict[tuple[int, int], 
 
 
 def is_timer(frame: HandlerFrame) -> bool:
-    """Whether it is a timer's interrupt, by its name."""
     return frame.kind is FrameKind.IRQ and (frame.name in _TIMER_VECTORS or "timer" in frame.name.lower())

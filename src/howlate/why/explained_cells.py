@@ -194,13 +194,11 @@ def _captured(content: RunContent, cell: CellContent) -> Mapping[str, Any] | Non
 
 
 def _facts_of(content: RunContent, cell: CellContent) -> Facts:
-    """Those of the machine that measured a cell; empty if they were not captured."""
     captured = _captured(content, cell)
     return Facts.from_json(dict(captured)) if captured is not None else Facts({}, {})
 
 
 def _may_clear_huge(facts: Facts, knobs: Sequence[str]) -> bool:
-    """Whether transparent huge pages are on, on x86, by whose fault codes they are known."""
     return (
         thp.is_on(facts, knobs)
         and re.fullmatch(r"x86_64|i\d86", facts.text("kernel.machine") or "") is not None

@@ -72,5 +72,4 @@ def doubts(
 
 
 def _own(cell: WithCases) -> ExplainedCell:
-    """The explained samples of this room (`explained` in hooks.py)."""
     return cast("ExplainedCell", cell)

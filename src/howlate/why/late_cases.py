@@ -88,7 +88,6 @@ def no_cases_statement(cell: ExplainedCell) -> Statement:
 
 
 def causes_sheet(sums: Sequence[CauseSum]) -> Sheet:
-    """The causes with the most time."""
     shown, whole_ns = sums[:MOST_CAUSES], sum(each.total_ns for each in sums)
     places = [each.worst_in for each in shown]
     where = [say(WORST_IN(cell=each.name, release=each.release, thread=each.thread)) for each in places]
@@ -133,7 +132,6 @@ def events_lost(cells: Sequence[ExplainedCell]) -> Iterator[Statement]:
 
 
 def _notes(cells: Sequence[ExplainedCell], sums: Sequence[CauseSum]) -> list[Text]:
-    """What the table does not show."""
     rest = sums[MOST_CAUSES:]
     more = [MORE(count=len(rest), ns=sum(each.total_ns for each in rest))] if rest else []
     return [*more, *cost_of_recording(cells), *events_lost(cells)]

@@ -121,7 +121,6 @@ def share_column(shares: Sequence[float]) -> Column:
 
 
 def largest_first(parts: Sequence[CausePart]) -> list[TimelineLine]:
-    """In few lines."""
     lines = timeline(parts)
     largest = sorted(lines, key=lambda line: -line.part.ns)[:LARGEST]
     return [*largest, *(line for line in lines if line not in largest)]

@@ -36,6 +36,5 @@ def nmis_of(
 
 
 def nmi_ns(nmis: Sequence[tuple[int, int, str]], part: CausePart) -> int:
-    """How much of a part NMIs took."""
     to_ns = part.from_ns + part.ns
     return sum(max(0, min(until, to_ns) - max(since, part.from_ns)) for since, until, _name in nmis)

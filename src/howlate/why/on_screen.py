@@ -80,7 +80,6 @@ def kinds(
 
 
 def _kind(each: CauseSum, whole_ns: int, findings: Sequence[Finding]) -> ScreenReason:
-    """With what to do about it."""
     remedy = of_sum(each)
     here = findings_for(remedy, findings) if remedy is not None else []
     commands = COMMAND.findall(here[0].change) if here else []

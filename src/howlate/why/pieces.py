@@ -193,7 +193,6 @@ class _Pieces:
 
 
 def _called(events: CaseEvents, part: CausePart) -> CausePart:
-    """A part with what the timer interrupted, if that is known."""
     if not events.interrupted:
         return part
     return replace(part, function=events.interrupted[0], callers=events.interrupted[1:])

@@ -173,7 +173,6 @@ def _of_counters(shown: WhyScreen, rows: int, width: int) -> list[list[Line]]:
 
 
 def _of_pair(shown: WhyScreen, rows: int, width: int) -> list[list[Line]]:
-    """Two samples side by side."""
     assert shown.pair is not None
     return [
         [line for text in pair_said(shown.pair) for line in under("", [text], width, 2)],

@@ -160,5 +160,4 @@ class _Completion:
             self._opened = None
 
     def _add(self, timer: TraceEvent, kind: str, at_ns: int) -> None:
-        """The begin or end of the interrupt of a timer."""
         self._done.append((at_ns, self._place, replace(timer, kind=kind, time_ns=at_ns, a=0, b=0, c=0)))

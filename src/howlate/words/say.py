@@ -187,7 +187,6 @@ class _Filler(string.Formatter):
 
 
 def _caption_text(caption: Caption | Listed | Capitalised, templates: Templates) -> str:
-    """A caption inside a statement, in the statement's language."""
     return text_of(caption) if templates is not _source else english_text(caption)
 
 

@@ -165,7 +165,6 @@ def _in_width(line: str, width: int) -> str:
 
 
 def _lines(value: dict[str, Any], deadline: str, horizon: str, width: int) -> list[str]:
-    """For people."""
     from howlate.verdict.ruling import CONFIDENCE
 
     level = level_text(value["confidence"])

@@ -112,12 +112,10 @@ def outcome_of(material: ReportInput) -> str:
 
 
 def _ruled(material: ReportInput) -> Ruled | None:
-    """None where no deadline was stated, or nobody judges it."""
     return next((told for room in hooks("ruled") if (told := room(material))), None)
 
 
 def _largest(rows: Sequence[ScreenRow]) -> str:
-    """The largest value, with its row if there are several."""
     worst = rows[0]
     largest = NOTHING if worst.max_ns is None else time_text(worst.max_ns, space=" ")
     about = [in_sentence(worst.name)] if len(rows) > 1 else []
@@ -127,7 +125,6 @@ def _largest(rows: Sequence[ScreenRow]) -> str:
 
 
 def _measured(rows: Sequence[ScreenRow]) -> Text:
-    """How much was measured, and in how many rows."""
     seconds = sum(row.seconds for row in rows)
     counts = [cell.columns[cell.latest].count for row in rows for cell in row.cells if cell.columns]
     measured = sum(count for count in counts if count is not None)

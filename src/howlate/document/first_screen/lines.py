@@ -135,14 +135,12 @@ def copied(words: str, what: str, width: int) -> Iterator[Line]:
 
 
 def causes_title(samples: int) -> str:
-    """The heading of their causes."""
     if samples == 1:
         return text_of(Caption("Why it was late (share of its time)"))
     return text_of(Caption("Why late (the {count} worst, share of their time)", count=samples))
 
 
 def _where(reasons: Sequence[ScreenReason], width: int) -> int:
-    """The width of the rows' names."""
     return min(max((cell_len(reason.row) for reason in reasons), default=0), width // 4)
 
 
@@ -167,7 +165,6 @@ def reason_lines(reasons: Sequence[ScreenReason], width: int) -> Iterator[Line]:
 
 
 def advice_lines(advice: Sequence[ScreenAdvice], width: int) -> Iterator[Line]:
-    """What to try, and what it could buy."""
     word = _("Try")
     for number, each in enumerate(advice, 1):
         buys = text_of(each.buys or Caption("saves up to {share}", share=percent(each.share)))

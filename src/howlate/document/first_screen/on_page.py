@@ -36,7 +36,6 @@ CAUSES = 3
 
 
 def head(material: ReportInput) -> Iterator[Section]:
-    """The bar, and the rest of the first screen."""
     answer = material.once(ScreenAnswer.of)
     first: Text
     openings: list[Text] = [text for opening in hooks("opening") for text in opening(material)]

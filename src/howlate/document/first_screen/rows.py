@@ -51,7 +51,6 @@ class ScreenRow(Struct, frozen=True):
 
     @property
     def _worst(self) -> CellSummary:
-        """The repetition with the largest value."""
         return max(self.cells, key=lambda cell: _max(cell) or 0)
 
     @property
@@ -77,7 +76,6 @@ class ScreenRow(Struct, frozen=True):
 
     @property
     def counts(self) -> DeadlineSummary | None:
-        """Its releases against the deadline."""
         return together([cell.deadline for cell in self.cells if cell.deadline is not None])
 
     @property

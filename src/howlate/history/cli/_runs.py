@@ -54,6 +54,5 @@ def code_of(catalogue: Catalogue, left_out: Sequence[LeftOut] = ()) -> ExitCode:
 
 
 def name_left_out(left_out: Sequence[LeftOut]) -> None:
-    """Names them on standard error."""
     for each in left_out:
         click.echo(f"! {printable(str(each.place))} is left out: {english(each.reason)}", err=True)

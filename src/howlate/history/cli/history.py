@@ -138,7 +138,6 @@ def _statistic(name: str) -> str:
 
 
 def _print(made: History, shown: _AsShown, *, judges: bool) -> None:
-    """On one screen; for programs in one line."""
     from howlate.history.screen import brief_of, screen
 
     if not shown.brief:

@@ -79,14 +79,12 @@ def find_importer(
 
 
 def _has_no_job(path: Path) -> UsageError:
-    """A folder with run.json and without cells.job."""
     if JobFolder.is_planned(path):
         return not_imported(path, "cells.job is missing", "copy the whole folder from the machine again")
     return not_imported(path, "it is a run", f"show it with `howlate show {shlex.quote(str(path))}`")
 
 
 def _refuse(path: Path) -> NoReturn:
-    """The error about a path of no known format."""
     if is_archive(path):
         raise not_imported(
             path, "it is compressed", "unpack it with the times of its files (tar -xf, unzip, unzstd)"

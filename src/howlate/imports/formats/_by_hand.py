@@ -175,7 +175,6 @@ def labels_are_free(given: Mapping[str, str], parameters: Iterable[str]) -> None
 
 
 def bad_label(name: str, hint: str) -> UsageError:
-    """The error about a label."""
     return UsageError('"{name}" cannot be a label here', remedy="{hint}", name=name, hint=hint)
 
 
@@ -231,7 +230,6 @@ def _part(test: str, streams: Sequence[Recorded]) -> Part:
 
 
 def _text(name: str, stream: Recorded) -> str:
-    """A parameter for people, as in a plan's labels."""
     return spell(stream.parameters.get(name, () if name == "load" else False))
 
 

@@ -37,7 +37,6 @@ def _printed(stated: Stated, name: str) -> PrintedNumber | None:
 
 
 def _stated(stated: Stated) -> Iterable[str]:
-    """The rules of printed summaries."""
     row = Summary(
         n=stated.count,
         min=_printed(stated, "min"),

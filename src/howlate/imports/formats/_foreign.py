@@ -111,7 +111,6 @@ class ForeignRecording:
             yield number, {series.stated.column: values, SAMPLES: counts}
 
     def _stands_for(self, number: int, columns: Rows) -> int:
-        """The samples of these rows, those outside of the histogram included."""
         if SAMPLES not in columns:
             return len(next(iter(columns.values())))
         outside = self._foreign.series[number].stated.beyond if self._foreign.series else 0
@@ -130,14 +129,12 @@ class ForeignRecording:
             self._sums[number, name] = (total, count)
 
     def _note_times(self, columns: Rows) -> None:
-        """The first and the last instant of all samples, where the file has them."""
         times = columns.get(TIMES[1])
         if times is not None and len(times):
             first, last = self._times or (times[0], times[0])
             self._times = (int(min(first, times.min())), int(max(last, times.max())))
 
     def _duration_ns(self) -> int:
-        """As the file states it; else from the first sample to the last. 0 where neither is known."""
         first, last = self._times or (0, 0)
         return round(self._foreign.seconds * 1e9) or last - first
 

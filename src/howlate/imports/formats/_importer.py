@@ -89,7 +89,6 @@ class RunImporter(Struct, frozen=True):
 
 
 def not_imported(path: Path, reason: object, remedy: str) -> UsageError:
-    """The error about a path that cannot be imported."""
     return UsageError(
         "{path} cannot be imported: {reason}", remedy="{hint}", path=path, reason=reason, hint=remedy
     )

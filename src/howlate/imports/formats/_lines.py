@@ -117,12 +117,10 @@ class JobResults(Struct):
             self._whole.add(cell)
 
     def remedy(self, cell: str) -> str:
-        """What is to be done about a cell that failed."""
         outcome = self.failed.get(cell)
         return AGAIN if outcome is not None and outcome is self.refused.get(cell) else ""
 
     def notes(self) -> tuple[str, ...]:
-        """Sentences about streams that were left out although their cells are there."""
         left_out = (outcome for cell, outcome in self.refused.items() if cell in self.streams)
         return tuple(f"{outcome.message}; the cell is from other results" for outcome in left_out)
 

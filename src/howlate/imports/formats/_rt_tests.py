@@ -105,7 +105,6 @@ def ended_with(file: RtTestsFile, path: Path) -> tuple[str, ...]:
 
 
 def is_json_of(path: Path, program: str) -> bool:
-    """Whether a file is the JSON of this program of rt-tests."""
     text = head(path)
     return '"file_version"' in text and bool(re.search(rf'"cmdline:?": "[^"]*\b{program}\b', text))
 

@@ -49,7 +49,6 @@ class Line(Struct, frozen=True):
     """False where the file ends inside of it."""
 
     def wrong(self, problem: str) -> DamagedError:
-        """The error about this line."""
         return bad_file(self.path, f"line {self.number}", problem)
 
     def second(self) -> DamagedError:
@@ -63,7 +62,6 @@ class Line(Struct, frozen=True):
         return int(text)
 
     def signed(self, text: str, what: str = "a number") -> int:
-        """A whole number."""
         if not _WHOLE.fullmatch(text):
             raise self.wrong(f'"{text[:40]}" is not {what}')
         return int(text)
@@ -252,7 +250,6 @@ def mapped(mapping: Mapping[str, str], path: Path, known: Sequence[str]) -> Mapp
 
 
 def bad_map(name: str, value: str, problem: str, hint: str) -> UsageError:
-    """The error about `--map name=value`."""
     return UsageError(BAD_MAP(name=name, value=value, problem=problem, hint=hint))
 
 

@@ -130,7 +130,6 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
 
 
 def _answers(measured: Iterable[str]) -> tuple[str, ...]:
-    """What is named a latency; else whatever was named as measured."""
     names = tuple(measured)
     return tuple(name for name in names if name in (LATENCY, RESPONSE)) or names
 

@@ -73,7 +73,6 @@ def _unit(mapping: Mapping[str, str], path: Path, bins: Sequence[Mapping[int, in
 
 
 def _row(bins: list[dict[int, int]], line: Line, text: str, before: int | None) -> int:
-    """The row's value."""
     if not _ROW.fullmatch(text):
         raise line.wrong(f'"{text[:60]}" is not a row of a histogram')
     first, *counts = _SEPARATORS.split(text)

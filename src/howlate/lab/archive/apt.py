@@ -340,7 +340,6 @@ def _quoted(uri: str) -> str:
 
 
 def _reason(output: str) -> str:
-    """The first error of apt, without its mark."""
     for line in output.splitlines():
         if line.startswith(("E: ", "W: ")):
             return re.sub(r"\s*\[IP: [^\]]*\]", "", line[3:]).strip()

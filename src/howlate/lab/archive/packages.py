@@ -84,7 +84,6 @@ class AbsentError(TargetError):
 
 
 def bad_list(whence: object, reason: str) -> Statement:
-    """The error about a list of packages."""
     return UNUSABLE(what=whence, reason=reason, hint="call again with --refresh, or use another mirror")
 
 

@@ -230,7 +230,6 @@ class Guest:
             raise StuckError(REMEDIED(problem=trouble, remedy=""))
 
     def _problem_of(self, standstill: Standstill) -> str:
-        """What the guest does in which no result comes."""
         machine = self._boot.machine
         rate = standstill.rate * machine.mips / MOST_MIPS
         return standstill.problem(what_it_does(rate, self._looks(), machine.cpus))
@@ -297,7 +296,6 @@ class Guest:
             ) from None
 
     def stuck(self, what: str, problem: StuckError) -> GuestError:
-        """The failure of a guest that stopped making progress."""
         return self.failure(STUCK(what=what, reason=problem.statement))
 
     def _end(self) -> None:

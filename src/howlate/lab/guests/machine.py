@@ -212,7 +212,6 @@ class Machine:
 
     @property
     def _taken(self) -> Turns:
-        """The turns of several CPUs."""
         return turns_of(self.cpus, self.turn_ns, SHIFTS[self.mips])
 
     def _time(self, boot_shift: int | None) -> list[str]:
@@ -267,7 +266,6 @@ def data_of(share: Path) -> tuple[str, ...]:
 
 
 def version_of(emulator: Path) -> str:
-    """What QEMU says of itself, in a line."""
     return output_of([str(emulator)], "--version").splitlines()[0]
 
 

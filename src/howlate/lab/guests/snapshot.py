@@ -178,7 +178,6 @@ class Snapshots:
         return is_whole
 
     def holds(self, key: str) -> bool:
-        """Whether the guest is booted already."""
         return (self._folder / key).is_dir()
 
     def forget(self, key: str, saved: Snapshot) -> None:
@@ -376,7 +375,6 @@ def begin_anew(data: mmap.mmap, clock_ns: int) -> None:
 
 
 def _only(data: mmap.mmap, mark: bytes) -> int:
-    """Where the only one of a mark ends."""
     at = data.find(mark)
     if at < 0 or data.find(mark, at + 1) >= 0:
         raise TargetError(saved_unreadable("it has no clock"))

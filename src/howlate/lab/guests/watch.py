@@ -128,7 +128,6 @@ class Watch:
         self.cpu_s = 0.0
 
     def read(self) -> Used:
-        """What the process has used until now."""
         used = self._read()
         self.cpu_s = max(self.cpu_s, used.cpu_s)
         return used
@@ -152,7 +151,6 @@ class Watch:
         return None
 
     def _has_results(self) -> bool:
-        """Whether results have come since the last look."""
         seen = self._results()
         if seen == self._seen:
             return False

@@ -130,5 +130,4 @@ def padded(length: int) -> int:
 
 
 def bad_result(reason: str) -> DamagedError:
-    """The error about a guest's result."""
     return DamagedError("a guest's result is damaged: {reason}", reason=reason)

@@ -319,7 +319,6 @@ def _recorded_package(kernel: Kernel, row: Mapping[str, str]) -> Package:
 
 
 def _answered(kernel: Kernel) -> set[str]:
-    """Modules for which it is known whether the kernel has them."""
     known = kernel.modules
     return {*known.files, *known.builtin, *known.absent}
 
@@ -363,7 +362,6 @@ class _Contents:
         return spool.read(size)
 
     def one(self, pattern: str) -> str | None:
-        """The only name that matches."""
         return next((name for name in self.files if re.fullmatch(pattern, name)), None)
 
 

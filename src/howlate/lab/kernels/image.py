@@ -82,7 +82,6 @@ def pvh_kernel(data: bytes) -> bytes | None:
 
 
 def _payload(data: bytes) -> bytes | None:
-    """The compressed payload of a bzImage."""
     start, end = _payload_place(data)
     return _unpacked(data[start:end])
 

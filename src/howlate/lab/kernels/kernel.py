@@ -107,7 +107,6 @@ class Kernel(Struct, frozen=True, dict=True):
 
     @property
     def _number(self) -> str:
-        """Its major.minor."""
         known = self.release if self.label.own else self.label.series
         parts = known.split(".")
         return ".".join(parts[:2]) if len(parts) >= 2 and all(p.isdigit() for p in parts[:2]) else "0.0"

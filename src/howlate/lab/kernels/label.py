@@ -188,5 +188,4 @@ def _hint(text: str) -> str:
 
 
 def bad_label(text: str, hint: object) -> UsageError:
-    """The error about the name of a kernel."""
     return UsageError(UNUSABLE(what=f'"{text}"', reason="it is not the name of a kernel", hint=hint))

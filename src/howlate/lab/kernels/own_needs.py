@@ -89,7 +89,6 @@ def remedy_of_hang(kernel: Kernel, command_line: str) -> str:
 
 
 def _cpus_at_start(label: Label) -> int:
-    """With how many CPUs the kernel starts: with one, unless its last `maxcpus=` says more."""
     numbers = [word.removeprefix("maxcpus=") for word in label.parameters if word.startswith("maxcpus=")]
     return max(1, int(numbers[-1])) if numbers and numbers[-1].isdecimal() else 1
 

@@ -360,7 +360,6 @@ class LabTarget:
         return Machine.of(arch, own.clock, self._cpus, own.mips, own.turn_ns)
 
     def _machine_of(self, arch: str) -> Machine:
-        """The machine of an architecture, with a QEMU that can run it."""
         return with_emulator(self._requested_machine(arch), self._archive, self._cache, self._say)
 
     def _bench_of(self, label: Label, kernel: Kernel) -> Bench:
@@ -391,7 +390,6 @@ def _loads(cell: Cell) -> tuple[str, ...]:
 
 
 def _devices(bench: Bench, test: TestKind | None, cell: Cell) -> tuple[str, ...]:
-    """Devices of a cell's guest in addition to those of every guest."""
     own = test.used(test.devices, cell.parameters) if test else ()
     return tuple(dict.fromkeys((*(need.name for need in own), *bench.devices_for(_loads(cell)))))
 

@@ -164,7 +164,6 @@ def _goal(within: str, deadline: str) -> Goal:
 
 
 def _has_unit(text: str) -> bool:
-    """Whether it begins as a time does, and does not end as a number does."""
     return text[:1].isdigit() and not text[-1:].isdigit()
 
 

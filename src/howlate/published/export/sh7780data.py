@@ -61,7 +61,6 @@ def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
 
 
 def _add(files: dict[tuple[str, str], Lines], summary: CellSummary) -> None:
-    """Add a cell's values to the lines of its kernel."""
     argument = numbered(summary.labels.get("load", ""))
     if (
         argument is None
@@ -108,7 +107,6 @@ def _text(what: str, lines: Lines) -> str:
 
 
 def _plain(kernel: str) -> str:
-    """A kernel's label as a part of a file name."""
     return re.sub(r"[^A-Za-z0-9._=@+-]+", "-", kernel).strip("-")
 
 

@@ -171,7 +171,6 @@ def panels_of(blocks: Sequence[DataBlock], column: str) -> list[Plot]:
 
 
 def _name_apart(block: DataBlock, apart: Sequence[str]) -> str:
-    """What tells a series from the others of its panel; "" of one alone."""
     return block.labels.get(apart[0], "") + block.mark if apart else ""
 
 

@@ -97,7 +97,6 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
 
 
 def _keys(rulings: Sequence[str]) -> tuple[Key, ...]:
-    """What the marks of these verdicts mean."""
     return tuple(Key("verdict", MEANINGS[each], mark) for each, mark in MARKS.items() if each in rulings)
 
 
@@ -125,7 +124,6 @@ def _is_matrix(rows: Sequence[Entry]) -> bool:
 
 
 def _across(rows: Sequence[Entry], sides: Sequence[str]) -> list[str]:
-    """The sides in their order; for a single side the values of the first axis."""
     measured = list(dict.fromkeys(side for side, _, _ in rows))
     return [side for side in sides if side in measured] or measured
 
@@ -206,7 +204,6 @@ def _panel(
 
 
 def _verdicts(rulings: Sequence[str]) -> Iterator[Caption]:
-    """How many places have which verdict."""
     counts = [f"{rulings.count(ruling)} {ruling}" for ruling in MARKS if ruling in rulings]
     if counts:
         yield Caption("Verdicts on the deadline: {counts}.", counts=", ".join(counts))

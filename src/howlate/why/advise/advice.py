@@ -295,7 +295,6 @@ class _Measured(Struct, frozen=True):
         return tuple(sorted({load for _, load in self.once}, key=lambda load: (load != "none", load)))
 
     def flipped(self, part: str) -> tuple[Flip, ...]:
-        """The knobs of a part that its start does not have."""
         before = knobs_of(self.planned[START].parameters)
         return tuple(Flip.of(text) for text in knobs_of(self.planned[part].parameters) if text not in before)
 

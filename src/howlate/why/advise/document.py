@@ -123,7 +123,6 @@ def _interval(decision: Decision | None) -> SheetCell:
 
 
 def _levels(content: RunContent) -> dict[str, str]:
-    """By check, what the doctor says of it."""
     return {finding.check: _(LEVEL_NAMES[finding.level]) for finding in reversed(content.findings)}
 
 

@@ -189,7 +189,6 @@ class KindResult(Struct, frozen=True):
         return sum(0 < error_ns - self.size_limit_ns <= own_ns for error_ns, own_ns in self._sizes())
 
     def _sizes(self) -> Iterator[tuple[int, int]]:
-        """The error of each size, and its own uncertainty."""
         return zip(self.errors_ns, self.uncertainties_ns, strict=True)
 
     @property
@@ -381,7 +380,6 @@ class _Met:
             yield windows[at]
 
     def window_of(self, delay: MadeDelay) -> Window | None:
-        """That with most of it."""
         return max(self._overlapping(delay), key=lambda window: window.overlap_ns(delay), default=None)
 
     def delays_in(self, thread: int, release: int) -> Sequence[MadeDelay]:

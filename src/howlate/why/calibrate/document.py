@@ -39,7 +39,6 @@ FAILED = message("calibrate.failed", "{what} failed: {reason}.")
 
 
 def calibration_document(calibration: Calibration) -> Document:
-    """For the terminal."""
     results = [result for kernel in calibration.kernels for result in kernel.results]
     items: tuple[Item, ...] = (
         *((_sheet(results), *_details(results)) if results else ()),
@@ -50,7 +49,6 @@ def calibration_document(calibration: Calibration) -> Document:
 
 
 def _rare(key: str, heading: str, counts: Sequence[int]) -> list[Column]:
-    """A column only where some count is not zero."""
     return [numbers(key, heading, counts)] if any(counts) else []
 
 

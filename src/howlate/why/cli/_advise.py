@@ -190,7 +190,6 @@ def _tell(advised: Advised, stage: FirstStage, options: AdviseOptions) -> None:
 
 
 def _write(advised: Advised, path: Path, output: Path | None) -> Path:
-    """The run's page, and the requested one; the path of the last."""
     from howlate.document.html import write_report
 
     report = write_report([advised.content], path / "report.html")

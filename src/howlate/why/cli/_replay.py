@@ -132,7 +132,6 @@ class ReplayedSamples(Struct, frozen=True):
         return worst_cases(self.cells)
 
     def write(self, options: ReplayOptions) -> None:
-        """The files of other tools."""
         from howlate.store.files import write_output
         from howlate.why.replayed.stacks import collapsed
         from howlate.why.replayed.stacks import speedscope as to_speedscope

@@ -30,7 +30,6 @@ class TrialOptions(Struct, frozen=True):
 
     @property
     def given(self) -> bool:
-        """Whether any of the other options was given."""
         return self.pairs is not None or bool(self.seconds) or self.out is not None
 
     def check(self) -> None:

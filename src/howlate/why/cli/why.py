@@ -162,7 +162,6 @@ def _trial(found: ExplainedRun, run: Path, cell: str) -> str:
 def _print(
     screen: WhyScreen, shown: Document | None, made_json: Callable[[], dict[str, Any]], *, as_json: bool
 ) -> None:
-    """The screen, unless all is to be shown."""
     if as_json:
         print_json(made_json())
     elif shown is None:

@@ -54,7 +54,6 @@ def _with_releases(cells: Iterable[Cell]) -> list[Cell]:
 
 
 def _named(cells: Sequence[Cell], wanted: str) -> list[Cell]:
-    """By their id, or a part of it."""
     return [cell for cell in cells if cell.id == wanted] or [cell for cell in cells if wanted in cell.id]
 
 

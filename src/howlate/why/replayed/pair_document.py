@@ -57,7 +57,6 @@ def _kernel(one: CellCase) -> str:
 
 
 def causes_sheet(pair: LatenessPair, most: int | None = None) -> Sheet:
-    """The time by causes, and the latencies."""
     causes, rest = pair.causes[:most], pair.causes[len(pair.causes) if most is None else most :]
     texts, times = [text_of(NAMES[cause]) for cause, _both in causes], [both for _cause, both in causes]
     if rest:
