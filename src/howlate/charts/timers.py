@@ -10,7 +10,7 @@ from howlate.charts.scatter import HEIGHT, WIDTH, exact_of, image_on, own_scale
 from howlate.figures.data import pack
 from howlate.figures.figure import Chart, Figure, Key, Note, Panel, Picture, Subject
 from howlate.figures.scale import OWN_AXES, Axes, Scale
-from howlate.figures.sides import Spot, spots_of, titles_of
+from howlate.figures.sides import spots_of, titles_of
 from howlate.model.bins import Scatter
 from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import time_text
@@ -30,7 +30,7 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
     for spot in spots:
         cell = spot.subject.one
         if cell is not None and cell.scatter is not None:
-            panels.setdefault(_title(spot, title(spot.rest)), []).append(
+            panels.setdefault(" · ".join(part for part in (spot.side, title(spot.rest)) if part), []).append(
                 (spot.rest.get(TIMER, ""), cell.scatter)
             )
     panels = {title: scatters for title, scatters in panels.items() if 1 < len(scatters) <= len(COLOURS)}
@@ -55,11 +55,6 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
         ),
         keys=tuple(Key(f"c{i + 1}", name, "area") for i, name in enumerate(names[: len(COLOURS)])),
     )
-
-
-def _title(spot: Spot, rest: str) -> str:
-    """The kernel, and every other label that distinguishes it except the timer."""
-    return " · ".join(part for part in (spot.side, rest) if part)
 
 
 def _panel(

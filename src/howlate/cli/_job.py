@@ -71,7 +71,7 @@ class Job(Struct, frozen=True):
                     )
         own = {"period": self.period, "policy": self._policy(), "load": ",".join(self.loads) or None}
         own |= {"warm-up": self.warm_up, "cpus": self.cpus and json.dumps([self.cpus])}
-        own |= {"deadline": self._deadline()}
+        own |= {"deadline": None if self.deadline is None else limit_text("--deadline", self.deadline)}
         asked = (*changed, *(f"{name}={value}" for name, value in own.items() if value is not None))
         changed_study = apply_changes(study, map(parse_change, asked))
         points = sum(math.prod(map(len, piece.axes.values())) for piece in changed_study.pieces())
@@ -110,9 +110,6 @@ class Job(Struct, frozen=True):
         if colon:
             raise UsageError(NOT_WITH(option="--priority", other=f"--policy {self.policy}"))
         return ",".join(f"{kind}:{priority}" for priority in self.priority.split(","))
-
-    def _deadline(self) -> str | None:
-        return None if self.deadline is None else limit_text("--deadline", self.deadline)
 
     def _length(self, cells: int, long_ns: int | None) -> tuple[str, ...]:
         given = {"--duration": self.duration, "--cell-duration": self.cell_duration, "--long": long_ns}

@@ -112,7 +112,7 @@ def measure(
         if options.dry_run:
             show_plan(prepared, as_json=options.as_json)
             return ExitCode.DONE
-        if not _any_possible(prepared):
+        if not any(not cell.impossible for cell in prepared.run.plan.cells):
             return _say_impossible(prepared, as_json=options.as_json)
         session = begin(prepared, out, more_rounds=until is not None)
         if line is not None:
@@ -176,11 +176,6 @@ def when_quiet(session: Session, begun: Look, limit_s: float) -> Session:
     run = replace(session.run, warnings=(*session.run.warnings, warning))
     session.folder.write_run(run)
     return replace(session, run=run)
-
-
-def _any_possible(prepared: PlannedRun) -> bool:
-    """Whether anything can be measured. A machine that did not answer is a failure, which a run records."""
-    return any(not cell.impossible for cell in prepared.run.plan.cells)
 
 
 def _say_impossible(prepared: PlannedRun, *, as_json: bool) -> int:

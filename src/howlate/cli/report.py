@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -16,9 +15,6 @@ from howlate.cli._say import say
 from howlate.errors import UsageError
 from howlate.model.decode import NOT_WITH, WRONG_OPTION
 from howlate.words.printable import printable, shell_path
-
-if TYPE_CHECKING:
-    from howlate.model.loaded import RunContent
 
 
 @click.command(epilog="Example: howlate report runs/20260102T030405-check -o check.html")
@@ -72,8 +68,8 @@ def command(
     named = named_runs(runs)
     contents = read_named(named)
     missing = tell_missing(zip((run for _, run in named), contents, strict=True))
-    if published:
-        _must_be_published(contents)
+    if published and not any(content.run.study.reference for content in contents):
+        raise UsageError(NOT_WITH(option="--axes published", other="a study without published figures"))
     if as_json:
         from howlate.document.of_runs import show_json
 
@@ -110,8 +106,3 @@ def _to_write(output: Path | None, otherwise: Path) -> Path:
         kind = "the name of a file"
         raise UsageError(WRONG_OPTION(option="-o", kind=kind, given=output, example="report.html"))
     return output
-
-
-def _must_be_published(contents: Sequence[RunContent]) -> None:
-    if not any(content.run.study.reference for content in contents):
-        raise UsageError(NOT_WITH(option="--axes published", other="a study without published figures"))

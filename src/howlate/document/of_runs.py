@@ -53,10 +53,6 @@ def document(material: ReportInput) -> Document:
 # --- The sections ---------------------------------------------------------------------------------------------
 
 
-def _leads(material: ReportInput) -> list[Text]:
-    return [each for lead in hooks("lead") for each in lead(material)]
-
-
 def head(material: ReportInput) -> Iterator[Section]:
     from howlate.document.first_screen import on_page
 
@@ -122,7 +118,7 @@ def results(material: ReportInput) -> Iterator[Section]:
 def conclusions(material: ReportInput) -> Iterator[Section]:
     summaries = material.summaries
     statements: list[Text] = [
-        *_leads(material),
+        *[each for lead in hooks("lead") for each in lead(material)],
         *(tuple(each) for each in deadline_statements(summaries)),
         *thresholds(material),
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -194,7 +194,7 @@ def decode_study(table: Table) -> Study:
         exclude=tuple(_exclude(t, axes) for t in table.tables("exclude")),
         parts=parts,
         reference=_reference(table.table("published")),
-        kernels=_kernels(lab),
+        kernels=tuple(spell(value) for value in _axis(lab, "kernels")) if "kernels" in lab.values else (),
         cpus=_cpus(lab),
         starvation=_starvation(table),
     )
@@ -274,10 +274,6 @@ def _reference(table: Table) -> str:
     return name
 
 
-def _kernels(table: Table) -> tuple[str, ...]:
-    return _texts(_axis(table, "kernels")) if "kernels" in table.values else ()
-
-
 def _cpus(table: Table) -> int:
     if "cpus" not in table.values:
         return 0
@@ -285,10 +281,6 @@ def _cpus(table: Table) -> int:
     if not 1 <= cpus <= MOST_GUEST_CPUS:
         raise table.wrong("cpus", f"between 1 and {MOST_GUEST_CPUS}", "1")
     return cpus
-
-
-def _texts(values: Iterable[Value]) -> tuple[str, ...]:
-    return tuple(spell(value) for value in values)
 
 
 def scalar(value: object, table: Table, name: str) -> str | bool:

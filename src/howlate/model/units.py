@@ -92,14 +92,10 @@ def parse_count(text: str) -> int:
     """A whole number that is not negative."""
     value = _whole(text) if not text.startswith("-") else None
     if value is None:
-        _refuse_too_large(text)
+        if re.fullmatch(r"[0-9]+", text):
+            raise ValueError(f'"{printable(text)}" is too large; the largest number is {2**63 - 1}')
         raise ValueError(f'"{printable(text)}" is not a count; write a whole number like 1000')
     return value
-
-
-def _refuse_too_large(text: str) -> None:
-    if re.fullmatch(r"[0-9]+", text):
-        raise ValueError(f'"{printable(text)}" is too large; the largest number is {2**63 - 1}')
 
 
 def _whole(text: str) -> int | None:

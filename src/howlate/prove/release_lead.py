@@ -54,7 +54,7 @@ def eps_of(parts: Iterable[Sequence[Probed]], ticks_ns: int = 0) -> Eps:
     ]
     return Eps(
         max(own_ns) - min(own_ns),
-        max(_interruptions_ns(path, differences) for path in paths),
+        max(sum(differences.get(name, 0) * count for name, count in path.after(0).items()) for path in paths),
         max((_held_longer_ns(*one, *later) for one, later in pairs), default=0),
         ticks_ns,
     )
@@ -68,10 +68,6 @@ def _differences(paths: Iterable[ReleasePath]) -> dict[str, int]:
             if one.from_ns > 0:
                 each.setdefault(one.name, []).append(one.ns)
     return {name: max(ns) - min(ns) for name, ns in each.items()}
-
-
-def _interruptions_ns(path: ReleasePath, differences: dict[str, int]) -> int:
-    return sum(differences.get(name, 0) * count for name, count in path.after(0).items())
 
 
 def _held_longer_ns(one: Probed, path: ReleasePath, later: Probed, later_path: ReleasePath) -> int:

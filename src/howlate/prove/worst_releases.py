@@ -24,10 +24,6 @@ def latest_of(proof: Proof, most: int) -> list[Probed]:
     for probe in sorted(inside, key=lambda probe: (-probe.latency_ns, probe.at_ns)):
         if len(chosen) >= most:
             break
-        if not any(_is_one_tooth(probe, other) for other in chosen):
+        if not any(wait_together(min(probe, other), max(probe, other)) for other in chosen):
             chosen.append(probe)
     return chosen
-
-
-def _is_one_tooth(one: Probed, other: Probed) -> bool:
-    return wait_together(min(one, other), max(one, other))

@@ -46,15 +46,11 @@ def below_resolution(cells: Sequence[CellSummary]) -> list[Statement]:
     below = []
     for name in names:
         columns = [cell.columns[name] for cell in cells if name in cell.columns]
-        if _largest_ns(columns) < least_ns:
+        if max((column.max for column in columns if column.max is not None), default=0) < least_ns:
             below.append(name.removesuffix("_ns"))
         elif _smallest_median_ns(columns, least_ns) < least_ns:
             below.append(f"{name.removesuffix('_ns')} (p50)")
     return [BELOW(columns=below, turn_ns=guest.turn_ns, least_ns=least_ns)] if below else []
-
-
-def _largest_ns(columns: Iterable[ColumnSummary]) -> float:
-    return max((column.max for column in columns if column.max is not None), default=0)
 
 
 def _smallest_median_ns(columns: Iterable[ColumnSummary], otherwise_ns: float) -> float:

@@ -252,15 +252,11 @@ def _warnings(table: Table) -> tuple[Statement, ...]:
     texts = [str(text) for text in table.items("warnings")]
     rules = [str(rule) for rule in table.items("warning_rules")]
     if len(rules) != len(texts):
-        rules = [_id_of(text) for text in texts]
+        rules = [NOT_LOADED.id if text.startswith("not loaded: ") else VERBATIM for text in texts]
     return tuple(
         Statement.verbatim(f"{text.strip().rstrip('.')}.", rule)
         for text, rule in zip(texts, rules, strict=True)
     )
-
-
-def _id_of(text: str) -> str:
-    return NOT_LOADED.id if text.startswith("not loaded: ") else VERBATIM
 
 
 def _thread(entry: Table) -> ThreadAccount:

@@ -35,7 +35,12 @@ def trace_of(files: CellFiles) -> CellTrace | None:
             _cases(files.folder),
             _events(files.folder, kinds, header),
             _threads(trailer),
-            _names(trailer),
+            TraceNames(
+                _numbered(trailer, "tasks"),
+                _numbered(trailer, "irqs"),
+                _numbered(trailer, "functions"),
+                tuple(printable(str(name)) for name in trailer.items("ipis")),
+            ),
             recorded=tuple(kinds),
             detail=header.text("detail", ""),
             absent=tuple(map(str, header.items("absent"))),
@@ -85,15 +90,6 @@ def _threads(trailer: Table) -> dict[int, TracedTask]:
         )
         for each in trailer.tables("threads")
     }
-
-
-def _names(trailer: Table) -> TraceNames:
-    return TraceNames(
-        _numbered(trailer, "tasks"),
-        _numbered(trailer, "irqs"),
-        _numbered(trailer, "functions"),
-        tuple(printable(str(name)) for name in trailer.items("ipis")),
-    )
 
 
 def _numbered(trailer: Table, name: str) -> dict[int, str]:

@@ -15,7 +15,6 @@ from howlate.words.statement import Statement
 
 if TYPE_CHECKING:  # what judges is imported where a deadline was stated
     from howlate.verdict.judge import Judged
-    from howlate.verdict.ruling import Verdict
 
 
 def rows(material: ReportInput) -> list[Judged]:
@@ -44,12 +43,12 @@ def doubts(material: ReportInput) -> list[Statement]:
 
 def section(material: ReportInput) -> Iterator[Section]:
     """In the terminal briefly and before all else; on the page in words for a report."""
-    judged = _verdicts(material)
+    judged = [row.verdict for row in material.once(rows)]
     if judged:
         from howlate.verdict.document import briefly, items
 
         brief = material.style is TERMINAL
-        shown = (briefly if brief else items)(judged, _alone(material))
+        shown = (briefly if brief else items)(judged, material.runs[0] if len(material.runs) == 1 else None)
         more = texts("more", material.once(doubts))
         yield Section("verdict", (*shown, *more), "" if brief else _("The verdict"))
 
@@ -65,11 +64,3 @@ def json_members(material: ReportInput) -> dict[str, Any]:
     from howlate.verdict.verdict_json import verdict_json
 
     return {"verdicts": [verdict_json(row.verdict, row.others) for row in judged]}
-
-
-def _verdicts(material: ReportInput) -> list[Verdict]:
-    return [row.verdict for row in material.once(rows)]
-
-
-def _alone(material: ReportInput) -> RunContent | None:
-    return material.runs[0] if len(material.runs) == 1 else None

@@ -113,8 +113,9 @@ class _Completion:
             self._end(began_ns)
         elif event.kind not in _WITHIN_HARD:
             self._end_hard(event.time_ns)
-        if event.kind in _AFTER_SOFT or (event.kind == _EXPIRES and not is_hard):
-            self._end_soft(event.time_ns)
+        if (event.kind in _AFTER_SOFT or (event.kind == _EXPIRES and not is_hard)) and self._soft is not None:
+            self._end_timer(self._soft, event.time_ns)
+            self._soft = None
         if event.kind == _EXPIRES:
             self._expire(event, is_hard=is_hard, began_ns=began_ns)
         self._depth = max(0, self._depth + nesting)
@@ -141,11 +142,6 @@ class _Completion:
         if self._hard is not None:
             self._end_timer(self._hard, at_ns)
             self._hard = None
-
-    def _end_soft(self, at_ns: int) -> None:
-        if self._soft is not None:
-            self._end_timer(self._soft, at_ns)
-            self._soft = None
 
     def _end_timer(self, timer: TraceEvent, at_ns: int) -> None:
         if not self._tells_ends:

@@ -83,10 +83,6 @@ class AvailableKernel(Struct, frozen=True):
     def pinned(self) -> Label:
         return replace(self.label, version=self.version)
 
-    @property
-    def folder_name(self) -> str:
-        return f"{self.main.name}_{self.version}_{self.main.architecture}"
-
 
 def available(packages: Iterable[Package]) -> list[AvailableKernel]:
     """All kernels, by series, standard before RT, amd64 before arm64, the best first: complete, newest,
@@ -238,7 +234,7 @@ def fetch(
 def _fetch(
     chosen: AvailableKernel, archive: Archive, cache: Path, modules: Sequence[str], say: Say
 ) -> Kernel:
-    folder = cache / "kernels" / chosen.folder_name
+    folder = cache / "kernels" / f"{chosen.main.name}_{chosen.version}_{chosen.main.architecture}"
 
     def make(beside: Path) -> None:
         say(f"fetching {chosen.pinned} ({chosen.size / 1e6:.0f} MB)")

@@ -46,7 +46,7 @@ def write_three(run: RunFolder, out: Path, cells: Sequence[str], *, handler: boo
         written_cells = chosen(run, cells)
         missing = {cell: _missing(database, run, cell, handler=handler) for cell in written_cells}
         if (
-            not cells and len(_parts(run, written_cells)) > 1
+            not cells and len({run.summary(cell).labels.get(PART, "") for cell in written_cells}) > 1
         ):  # of a study's parts those that have these columns
             written_cells = [cell for cell in written_cells if not missing[cell]] or written_cells
         for cell in written_cells:
@@ -69,10 +69,6 @@ def write_three(run: RunFolder, out: Path, cells: Sequence[str], *, handler: boo
                 with block.open("rb") as made:
                     shutil.copyfileobj(made, file, 1 << 20)
     return rows
-
-
-def _parts(run: RunFolder, cells: Sequence[str]) -> set[str]:
-    return {run.summary(cell).labels.get(PART, "") for cell in cells}
 
 
 def _missing(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str, *, handler: bool) -> str:

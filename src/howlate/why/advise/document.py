@@ -62,7 +62,7 @@ def sheet(advice: Advice, content: RunContent) -> Sheet:
         for trial in knob.trials or (None,)
     ]
     loads = {start.load for start in advice.starts}
-    doctor = _levels(content)
+    doctor = {finding.check: _(LEVEL_NAMES[finding.level]) for finding in reversed(content.findings)}
     counted = counted_statement(advice)
     columns = [sheets.labels("knob", _("knob"), (_name(knob) for knob, _trial in rows))]
     if len(loads) > 1:
@@ -120,10 +120,6 @@ def _interval(decision: Decision | None) -> SheetCell:
     interval = decision.interval
     text = _("{low} to {high}").format(low=significant(interval.low), high=significant(interval.high))
     return SheetCell(text)
-
-
-def _levels(content: RunContent) -> dict[str, str]:
-    return {finding.check: _(LEVEL_NAMES[finding.level]) for finding in reversed(content.findings)}
 
 
 def _doctors(knob: KnobAdvice, levels: dict[str, str]) -> str:

@@ -11,7 +11,7 @@ from howlate.document.sheet import Column, Sheet
 from howlate.why.cause_words import NAMES
 from howlate.why.explained_cells import CellCase
 from howlate.why.late_parts import UNIT
-from howlate.why.replayed.pair import Both, FunctionPair, LatenessPair
+from howlate.why.replayed.pair import Both, LatenessPair
 from howlate.words.language import _
 from howlate.words.quantities import NARROW_SPACE, time_text
 from howlate.words.say import Text, text_of
@@ -82,7 +82,7 @@ def functions_sheet(pair: LatenessPair, most: int = MOST_FUNCTIONS) -> Sheet:
     inclusive: list[Both | None] = [each.inclusive for each in functions]
     if rest:
         names.append(_("all others"))
-        own.append(_sum(rest))
+        own.append(Both(sum(each.own.one_ns for each in rest), sum(each.own.other_ns for each in rest)))
         inclusive.append(None)
     return Sheet(
         "why-pair-functions",
@@ -94,10 +94,6 @@ def functions_sheet(pair: LatenessPair, most: int = MOST_FUNCTIONS) -> Sheet:
         ),
         kind="why-pair",
     )
-
-
-def _sum(functions: Sequence[FunctionPair]) -> Both:
-    return Both(sum(each.own.one_ns for each in functions), sum(each.own.other_ns for each in functions))
 
 
 def _columns(pair: LatenessPair, what: str, times: Sequence[Both | None]) -> tuple[Column, ...]:
