@@ -140,7 +140,6 @@ def plugins(package: str) -> dict[str, str]:
 
 
 def room_of(module: str) -> OutsideRoom | None:
-    """The room from outside that a module is of."""
     return next((room for room in outside().values() if module.startswith(f"{room.package}.")), None)
 
 

@@ -142,7 +142,6 @@ def panel_on(
 
 
 def largest_of(subject: Subject, bins: CellBins) -> int:
-    """The largest sample, exactly if the summary has the column."""
     column = subject.summary.columns.get(bins.column)
     if column is not None and column.max is not None:
         return column.max

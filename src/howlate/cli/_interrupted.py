@@ -30,7 +30,6 @@ def tell_interrupted(session: Session, interrupt: KeyboardInterrupt, again: str,
 
 
 def same_command(session: Session) -> str:
-    """How to go on with a command that takes all its words again."""
     return f"the same command with --out {shell_path(session.folder.path)}"
 
 

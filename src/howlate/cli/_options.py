@@ -68,7 +68,6 @@ brief_option = click.option(
 
 
 def output_option(help_: str, *, dash: bool = False) -> Decorator:
-    """Where a result is written: a file, or a folder for a format that makes several."""
     return click.option("-o", "--output", type=OutputPath(allow_dash=dash), metavar="FILE", help=help_)
 
 

@@ -113,7 +113,6 @@ class Steps:
                 over.join(SILENT_S)
 
     def done(self, share: Callable[[], float]) -> None:
-        """How much of the last step is done."""
         if (step := self._steps.get(threading.get_ident())) is not None:
             step.done = share
 

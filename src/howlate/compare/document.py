@@ -128,7 +128,6 @@ def _sheets(found: Comparison, block: Block, number: int) -> list[Sheet]:
 
 
 def every_caution(found: Comparison, gravity: Statement | None = None) -> Text:
-    """The note at every table; `gravity`: that of the table's sides."""
     return every_note(virtual=found.joined.virtual, labels=found.joined.modes, gravity=gravity)
 
 

@@ -44,7 +44,6 @@ class Topic(Struct, frozen=True, dict=True):
 
     @cached_property
     def varying(self) -> tuple[str, ...]:
-        """The labels in which the blocks differ."""
         names = dict.fromkeys(name for block in self.blocks for name in block.labels)
         return tuple(name for name in names if len({block.labels.get(name) for block in self.blocks}) > 1)
 

@@ -78,7 +78,6 @@ def heading(runs: Sequence[RunContent]) -> tuple[str, str]:
 
 
 def late(runs: Sequence[RunContent]) -> list[Finding]:
-    """The findings that make a machine late, each once."""
     return list(dict.fromkeys(f for content in runs for f in content.findings if f.level == "late"))
 
 

@@ -20,7 +20,6 @@ UNMEASURED = message(
 
 
 def missing_of(content: RunContent) -> tuple[Statement, ...]:
-    """A sentence for those that are gone, and for those that were never measured."""
     return missing_named(content.gone, content.unmeasured)
 
 

@@ -105,7 +105,6 @@ class ReportInput(Struct, frozen=True, dict=True):
 
     @cached_property
     def summaries(self) -> list[CellSummary]:
-        """The summaries, with the labels that distinguish several runs."""
         return labelled(self.runs, self.joined)
 
     def once(self, make: Callable[[ReportInput], T]) -> T:
@@ -134,7 +133,6 @@ class ReportInput(Struct, frozen=True, dict=True):
 
     @property
     def with_cases(self) -> list[WithCases | None]:
-        """The explained samples of each cell; None for a cell without any."""
         runs = zip(self.runs, self.explained_cells, strict=True)
         return [own.get(cell.summary.id) for content, own in runs for cell in content.cells]
 

@@ -136,6 +136,5 @@ class Chart(Struct, frozen=True):
     """Shown on demand."""
 
     def figure(self, subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | Text | None:
-        """The chart's figure of these subjects, on these axes."""
         mine = {name: axis for name, axis in axes.items() if name in self.axes}
         return self.draw(subjects, mine) if mine else self.draw(subjects)

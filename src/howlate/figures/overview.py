@@ -81,7 +81,6 @@ def _row(subject: Subject, drawn: Sequence[Dot], x: Scale) -> DotRow:
 
 
 def main_column(subject: Subject) -> ColumnSummary | None:
-    """The column of the bins, else the first."""
     columns = subject.summary.columns
     name = subject.bins.column if subject.bins is not None else "latency_ns"
     return columns.get(name) or next(iter(columns.values()), None)

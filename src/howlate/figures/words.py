@@ -28,7 +28,6 @@ the catalogues find them."""
 
 
 def column_of(subjects: Sequence[Subject]) -> str:
-    """The column that is drawn: that of the bins."""
     return next((s.bins.column for s in subjects if s.bins is not None), LATENCY)
 
 
@@ -47,7 +46,6 @@ def words_of_column(column: str) -> Caption:
 
 
 def things_of(column: str, count: int = 2) -> Caption:
-    """The unit being counted: wake-ups or data points."""
     return Caption(things(column, count))
 
 

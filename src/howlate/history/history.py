@@ -275,7 +275,6 @@ def _of_change(course: Course, change: Change) -> tuple[Statement, ...]:
 
 
 def place_statement(course: Course, change: Change) -> Statement:
-    """Between which runs it began."""
     first, last = (course.runs[place].run.id for place in (change.first, change.last))
     return PLACE(first=first, last=last)
 

@@ -224,7 +224,6 @@ def write_sealed_json(path: Path, value: object) -> None:
 
 
 def say_changed(path: Path, say: _Say, again: str) -> None:
-    """Say that an entry has changed, and what happens now."""
     say(f"the cache's {path.parent.name}/{path.name[:40]} has changed; {again}")
 
 

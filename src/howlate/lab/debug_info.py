@@ -35,7 +35,6 @@ class DebugInfo:
         self._units: dict[int, list[_Row]] = {}
 
     def is_of(self, image: bytes) -> bool:
-        """Whether a kernel, unpacked, has this build id."""
         return bytes.fromhex(self.build_id) in build_ids(image)
 
     def lines(self, addresses: Collection[int]) -> Mapping[int, str]:

@@ -28,7 +28,6 @@ def saved_unreadable(reason: str) -> Statement:
 
 
 def no_kernels() -> UsageError:
-    """The error about a command that neither the user nor a study tells its kernels."""
     return UsageError(
         "name the kernels", remedy="write --kernels 6.1,6.1-rt; `howlate lab kernels` lists them"
     )

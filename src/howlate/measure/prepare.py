@@ -99,12 +99,10 @@ class RunRequest(Struct, frozen=True):
 
     @property
     def parsed(self) -> list[tuple[str, tuple[str | bool, ...]]]:
-        """`changes`, split into names and values."""
         return [parse_change(text) for text in self.changes]
 
     @property
     def changed(self) -> dict[str, str]:
-        """The text after "=", by name."""
         return dict(text.split("=", 1) for text in self.changes)
 
 

@@ -59,7 +59,6 @@ class TestKind(Struct, frozen=True):
     """Devices of a virtual machine, by QEMU's names."""
 
     def used(self, needs: tuple[Need, ...], parameters: Mapping[str, object]) -> tuple[Need, ...]:
-        """The needs that these options use."""
         return _used(self.params, needs, parameters)
 
     @property
@@ -132,7 +131,6 @@ class Capabilities(Struct, frozen=True):
     """Options of every load."""
 
     def takes(self, test: str, name: str) -> bool:
-        """Whether the test of that name exists and has such an option."""
         own = (p for kind in self.tests if kind.name == test for p in kind.params)
         return any(p.name == name for p in (*self.common, *own))
 

@@ -83,12 +83,10 @@ def suggestion(name: str, names: Iterable[str]) -> Statement | str:
 
 
 def unknown(what: str, name: str, names: Iterable[str]) -> Statement:
-    """The error about a name that is not among `names`."""
     return UNKNOWN(what=what, name=name, hint=suggestion(name, names))
 
 
 def twice(what: str, name: str, remedy: str) -> Statement:
-    """The error about a name that may be given once."""
     return statement_of(
         'the {what} "{name}" is given twice', remedy="{hint}", what=what, name=name, hint=remedy
     )

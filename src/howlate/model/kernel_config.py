@@ -15,7 +15,6 @@ _LINE = re.compile(r"^(CONFIG_\w+)=(.*)$", re.MULTILINE)
 
 
 def parse_config(text: str) -> dict[str, str]:
-    """A .config."""
     return {name: value.strip() for name, value in _LINE.findall(text)}
 
 

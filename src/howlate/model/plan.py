@@ -67,7 +67,6 @@ class Cell(Struct, frozen=True):
 
     @property
     def point(self) -> str:
-        """The id without the repetition."""
         return point_of(self.id, self.repetition)
 
     def to_json(self) -> dict[str, Any]:
@@ -87,7 +86,6 @@ class Plan(Struct, frozen=True):
 
     @property
     def expected_s(self) -> float:
-        """The expected time of the measurements of all possible cells."""
         return sum(c.expected_s for c in self.cells if not c.impossible)
 
     def unmeasured(self, there: Set[str]) -> tuple[str, ...]:

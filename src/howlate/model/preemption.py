@@ -82,7 +82,6 @@ def is_rt_kernel(facts: Facts) -> bool | None:
 
 
 def kernel_version(facts: Facts) -> tuple[int, int] | None:
-    """Major and minor number of the release."""
     release = re.match(r"(\d+)\.(\d+)", facts.text("kernel.release") or "")
     return (int(release[1]), int(release[2])) if release else None
 

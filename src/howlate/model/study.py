@@ -88,7 +88,6 @@ class Study(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The study's name in sentences."""
         return f"{self.id}, part {self.part}" if self.part else self.id
 
     @property

@@ -287,7 +287,6 @@ class CellSummary(Struct, frozen=True):
 
     @property
     def at_threshold(self) -> bool:
-        """It ended at a latency above its threshold."""
         return self.stop_reason == THRESHOLD
 
     @property
@@ -336,7 +335,6 @@ class CellSummary(Struct, frozen=True):
 
     @property
     def point(self) -> str:
-        """The id without the repetition."""
         return point_of(self.id, self.repetition)
 
     @property

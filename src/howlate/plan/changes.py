@@ -198,7 +198,6 @@ def scale_study(
 
 
 def is_length_set(study: Study, counts: Iterable[str], changed: Collection[str]) -> bool:
-    """Whether `--set` determines how much of this part is measured."""
     return not _named(study, counts).isdisjoint(changed)
 
 

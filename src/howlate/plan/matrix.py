@@ -65,7 +65,6 @@ class MatrixPoint(Struct, frozen=True):
 
     @property
     def command(self) -> Command:
-        """The question to the probe about this point."""
         return arguments(self.study.test, self.options)
 
     @property
@@ -82,7 +81,6 @@ class Draft(Struct, frozen=True):
 
     @property
     def commands(self) -> list[Command]:
-        """The questions to the probe, each once."""
         return list(dict.fromkeys(point.command for point in self.points))
 
 

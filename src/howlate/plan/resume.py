@@ -46,16 +46,13 @@ def _changed(name: str, before: Sequence[str], now: Sequence[str]) -> list[str]:
 
 
 def is_same_plan(one: Plan, other: Plan) -> bool:
-    """Whether two plans measure the same cells; the order may differ."""
     return sorted(c.id for c in one.cells) == sorted(c.id for c in other.cells)
 
 
 def has_same_points(one: Plan, other: Plan) -> bool:
-    """Whether two plans measure the same points, however many rounds of them."""
     first, second = (sorted(c.id for c in plan.cells if c.repetition == 1) for plan in (one, other))
     return first == second
 
 
 def has_all_of(one: Plan, other: Plan) -> bool:
-    """Whether a plan measures every cell of another one."""
     return {cell.id for cell in one.cells} >= {cell.id for cell in other.cells}

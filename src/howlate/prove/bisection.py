@@ -69,7 +69,6 @@ class Bisection(Struct):
 
     @property
     def bad(self) -> int:
-        """The first step that is known to be bad."""
         return min(step for step, side in self.sides.items() if side is StepSide.BAD)
 
     def next(self) -> int | None:

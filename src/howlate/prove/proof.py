@@ -189,12 +189,10 @@ class Proof(Struct, frozen=True):
 
     @property
     def is_bounded(self) -> bool:
-        """Whether there is a bound, which holds if the premises do that were sampled."""
         return self.ruling in (ProofRuling.CONDITIONAL, ProofRuling.WITHIN, ProofRuling.MET)
 
     @property
     def conditional_bound_ns(self) -> float | None:
-        """The bound, which holds if the premises do; None if there is none."""
         return self.bound_ns if self.is_bounded and math.isfinite(self.bound_ns) else None
 
     @property

@@ -48,7 +48,6 @@ def labels_of(contents: Sequence[RunContent], joined: Joined | None) -> list[dic
 
 
 def labelled(contents: Sequence[RunContent], joined: Joined | None) -> list[CellSummary]:
-    """The summaries of all cells with those labels."""
     cells = [cell.summary for content in contents for cell in content.cells]
     labels = labels_of(contents, joined)
     return [replace(cell, labels=own) for cell, own in zip(cells, labels, strict=True)]

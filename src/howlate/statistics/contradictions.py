@@ -177,7 +177,6 @@ class ConsistencyRule(Struct, frozen=True):
     formula: str
 
     def applies(self, row: Summary) -> bool:
-        """Whether the row has the figures that the rule needs."""
         return any(all(getattr(row, name) is not None for name in names) for names in self.needs)
 
 
@@ -217,7 +216,6 @@ RULES: Mapping[str, ConsistencyRule] = {
 
 
 def contradictions(row: Summary) -> tuple[Contradiction, ...]:
-    """All contradictions of a row."""
     return tuple(found for check in RULES.values() if (found := check.rule(row)) is not None)
 
 

@@ -73,7 +73,6 @@ class Group(Struct, frozen=True):
 
     @property
     def key(self) -> RowKey:
-        """What tells this row from others."""
         return key_of(self.point, self.labels)
 
     @property

@@ -47,7 +47,6 @@ def under(load: str) -> Statement:
 
 
 def label_phrase(name: str, value: str) -> Statement:
-    """One label of a place."""
     if name == "load":
         return under(value)
     return AT_PERIOD(period=value) if name == "period" else WITH(name=name, value=value)
@@ -69,7 +68,6 @@ def side_at(side: str, where: Statement | tuple[Statement, ...] | None) -> State
 
 
 def span(values: Sequence[float]) -> Statement:
-    """The smallest and the largest of several numbers, or the only one."""
     if len(values) == 1:
         return NUMBER(value=values[0])
     return NUMBERS(low=min(values), high=max(values))

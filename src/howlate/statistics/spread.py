@@ -21,5 +21,4 @@ class Spread(Struct, frozen=True):
 
 
 def spread_of(values: Sequence[float]) -> Spread | None:
-    """None where there is no value."""
     return Spread(min(values), float(median(values)), max(values)) if values else None

@@ -222,7 +222,6 @@ class LoadRecord(Struct, frozen=True):
 
     @property
     def missing(self) -> Statement | None:
-        """Why the cell was not under this load; None where it was."""
         return not_loaded(self.name, self.goal) if self.goal is not None else None
 
     @property

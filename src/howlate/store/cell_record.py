@@ -73,7 +73,6 @@ class CellFile(Struct, frozen=True):
         return {name: value for name, value in found.items() if is_int(value) or isinstance(value, float)}
 
     def period_ns(self) -> int | None:
-        """The period in force; None for a test without one."""
         return self._duration_ns("period")
 
     def swallowed_step_ns(self) -> int | None:
@@ -81,7 +80,6 @@ class CellFile(Struct, frozen=True):
         return self.period_ns() if self.parameters.get("late-policy") == "skip" else None
 
     def deadline_ns(self) -> int | None:
-        """The deadline that the user stated; None without one."""
         return self._duration_ns("deadline")
 
     def _duration_ns(self, name: str) -> int | None:
@@ -160,7 +158,6 @@ class CellFile(Struct, frozen=True):
         return known
 
     def stated(self) -> tuple[Stated, ...]:
-        """The figures of another tool; none where howlate measured."""
         return stated_in(self.header.values, self.header.file)
 
     def load_cpus(self) -> list[tuple[str, int]]:

@@ -344,7 +344,6 @@ class RunFolder(Struct, frozen=True, dict=True):
         return bool(read_checksums(self.cell_path(cell_id)))
 
     def summaries(self) -> list[CellSummary]:
-        """The summaries of all whole cells, in the order of the plan."""
         run = self.read_run()
         return [self.summary(cell_id, run) for cell_id in self.whole_cells(run)]
 
@@ -381,7 +380,6 @@ class CellFiles(Struct, frozen=True):
             raise DamagedError(change)
 
     def record(self) -> dict[str, Any]:
-        """cell.json: the stream's header and trailer, and how the stream ended."""
         value = self._read(CELL).values
         with remedied(measure_again(self.folder)):
             _check_record(value, self.folder / CELL)

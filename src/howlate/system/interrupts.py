@@ -49,7 +49,6 @@ def result_of(future: Future[T]) -> T:
 
 
 def next_of(queue: SimpleQueue[T]) -> T:
-    """The queue's next element, once there is one."""
     while True:
         with contextlib.suppress(Empty):
             return queue.get(timeout=_WAKE_S)

@@ -48,7 +48,6 @@ class EndlessError(TargetError):
 
 
 def too_much(host: str, most: int, what: str) -> EndlessError:
-    """The error about a machine that sends more than `most` bytes."""
     return EndlessError(NOT_THE_PROBE(host=host, reason=f"more than {most} bytes of {what}"))
 
 

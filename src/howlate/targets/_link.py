@@ -156,7 +156,6 @@ class Link:
             self._local([*self._argv(), "-O", "exit", self._address.destination], CONNECT_S)
 
     def close(self) -> None:
-        """Ends it for good."""
         self.drop()
         self._place.close()
 

@@ -172,7 +172,6 @@ def has_releases(evidence: Evidence) -> bool:
 
 
 def things_of(evidence: Evidence) -> Caption:
-    """What was counted, behind its number."""
     return RELEASES if has_releases(evidence) else DATA_POINTS
 
 

@@ -52,5 +52,4 @@ def whole_rounds(out: Path | None) -> int:
 
 
 def until_round(cells: Sequence[Cell], number: int) -> tuple[Cell, ...]:
-    """The cells of the first rounds."""
     return tuple(cell for cell in cells if cell.repetition <= number)

@@ -78,7 +78,6 @@ def _needed(verdict: Verdict, needed_s: float) -> Statement:
 
 
 def answers(verdict: Verdict) -> tuple[Statement, ...]:
-    """The answers on the rate, on late events, on the horizon."""
     return (rate_line(verdict), *events_line(verdict), *horizon_line(verdict))
 
 
@@ -92,7 +91,6 @@ def statements(verdict: Verdict) -> list[Statement]:
 
 
 def standing_in_the_way(verdict: Verdict) -> list[Statement]:
-    """Why one is open, and what to do."""
     if verdict.outcome is not Ruling.INCONCLUSIVE:
         return []
     why = verdict.rate.forbids if no_verdict(verdict) else answers(verdict)

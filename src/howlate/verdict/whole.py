@@ -20,7 +20,6 @@ EXIT_CODES = {"PASS": ExitCode.DONE, "FAIL": ExitCode.FAILED, "INCONCLUSIVE": Ex
 
 
 def lacking(content: RunContent) -> int:
-    """How many cells of the run are not there."""
     return len(content.gone) + len(content.unmeasured)
 
 

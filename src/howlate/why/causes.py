@@ -23,7 +23,6 @@ from howlate.why.tiled import merged, tiled, with_nmis, without_own_cost
 
 
 def explain_cases(trace: CellTrace, facts: MachineFacts) -> tuple[ExplainedCase, ...]:
-    """Every case of a cell, in the order of the trace."""
     divided = [_divided(trace, case, facts) for case in trace.cases]
     way_ns = way_in_ns(each.parts for each in divided)
     return tuple(each.explained(way_ns, trace.event_cost_ns) for each in divided)

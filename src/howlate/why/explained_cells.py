@@ -67,12 +67,10 @@ class ExplainedCell(Struct, frozen=True):
 
     @property
     def own_share(self) -> float:
-        """What recording took as a share of the median."""
         return self.own_cost_ns / self.median_ns if self.median_ns else 0.0
 
     @property
     def is_own_cost_much(self) -> bool:
-        """Whether recording took more than it may of what the median is without it."""
         if self.median_ns is None:
             return False
         return self.own_cost_ns > max(self.own_most_ns, OWN_SHARE * (self.median_ns - self.own_cost_ns))

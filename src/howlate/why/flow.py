@@ -33,7 +33,6 @@ class ExplainedRun(Struct, frozen=True):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The doctor's, from before the measurement."""
         return self.content.findings
 
 

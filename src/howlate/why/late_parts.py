@@ -116,7 +116,6 @@ def parts_sheet(parts: Sequence[CausePart], key: str = "parts") -> Sheet:
 
 
 def share_column(shares: Sequence[float]) -> Column:
-    """Shares of 1, as percent."""
     return sheets.numbers("share", _("share [%]"), shares, lambda share: f"{100 * share:.1f}")
 
 

@@ -93,7 +93,6 @@ def _(text: str) -> str:
 
 
 def ngettext(one: str, many: str, count: int) -> str:
-    """The plural form for this count."""
     return as_called(_spoken.ngettext(one, many, count))
 
 

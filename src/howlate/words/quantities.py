@@ -60,7 +60,6 @@ def ratio_text(value: float, rounds: Rounds = round) -> str:
 
 
 def grouped(value: float, space: str = NARROW_SPACE) -> str:
-    """With its thousands separated."""
     return f"{value:,}".replace(",", space)
 
 

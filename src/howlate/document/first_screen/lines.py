@@ -120,7 +120,6 @@ def under(
 
 
 def lines_of(text: str, width: int, most: int) -> list[str]:
-    """At most `most` lines; the last one is cut."""
     lines = [plain(line.replace(NARROW_SPACE, " ")) for line in wrapped(tied(text), width)]
     return lines if len(lines) <= most else [*lines[: most - 1], cut(" ".join(lines[most - 1 :]), width)]
 

@@ -46,7 +46,6 @@ class ScreenRow(Struct, frozen=True):
 
     @property
     def column(self) -> str:
-        """The column with the largest value."""
         return self._worst.latest
 
     @property
@@ -71,7 +70,6 @@ class ScreenRow(Struct, frozen=True):
 
     @property
     def at_least(self) -> bool:
-        """More may have been."""
         return self.limit is not None and self.limit.at_least
 
     @property
@@ -97,7 +95,6 @@ class ScreenRow(Struct, frozen=True):
 
     @property
     def low_ns(self) -> int | None:
-        """The least that is drawn."""
         if self.histograms:
             return min(each.lower_ns[0] for each in self.histograms)
         return self.max_ns

@@ -98,7 +98,6 @@ def threads_of(kind: type[ThreadOf], file: RtTestsFile, path: Path, text: str) -
 
 
 def ended_with(file: RtTestsFile, path: Path) -> tuple[str, ...]:
-    """The note about a program that says itself that it failed."""
     if not file.return_code:
         return ()
     return (f"{path}: the program ended with the return code {file.return_code}",)
@@ -120,7 +119,6 @@ def command_of(value: Mapping[str, Any]) -> str:
 
 
 def options_of(value: Mapping[str, Any]) -> list[str]:
-    """The command line's words behind the program's name."""
     return _words(command_of(value))[1:]
 
 
@@ -189,7 +187,6 @@ def _number(text: str) -> int:
 
 
 def broken_off(path: Path, value: int | None) -> tuple[str, ...]:
-    """The note about a measurement that cyclictest's -b ended."""
     return () if value is None else (f"{path}: -b ended the measurement at the latency {value}",)
 
 

@@ -52,7 +52,6 @@ class Line(Struct, frozen=True):
         return bad_file(self.path, f"line {self.number}", problem)
 
     def second(self) -> DamagedError:
-        """The error about a file that holds two results."""
         return bad_file(self.path, f"line {self.number}", SECOND_RESULT, "put each result into its own file")
 
     def whole(self, text: str, what: str = "a number") -> int:
@@ -113,7 +112,6 @@ def bad_file(path: Path, place: str, problem: str, hint: str = COPY_AGAIN) -> Da
 
 
 def cut(path: Path, line: int, problem: str, hint: str = COPY_AGAIN) -> DamagedError:
-    """The error about a file that ends too early."""
     return bad_file(path, f"line {line}", f"the file ends here; {problem}", hint)
 
 

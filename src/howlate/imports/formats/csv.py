@@ -182,7 +182,6 @@ def _titles(path: Path, mapping: Mapping[str, str]) -> tuple[int, list[str], str
 
 
 def names_a_column(name: str) -> bool:
-    """Whether a name of `--map` is that of a measured column or of a time."""
     return _MEASURED.fullmatch(name) is not None
 
 

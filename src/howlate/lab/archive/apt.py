@@ -178,7 +178,6 @@ class AptArchive:
         """What the lists were after the last update."""
 
     def packages(self, *, refresh: bool = False) -> Sequence[Package]:
-        """The kernel packages of all suites; updates if the lists are older than a day, or with `refresh`."""
         return cached_index(self.index, self.folder, self._update, refresh=refresh, say=self.say)
 
     def fetch(self, package: Package, folder: Path) -> Path:
@@ -204,7 +203,6 @@ class AptArchive:
         return file
 
     def places(self) -> Sequence[tuple[str, str, Path]]:
-        """(suite, address, keyring)."""
         return [(s.suite, address, s.keyring) for s in self.sources() for address in fetchable(s.address)]
 
     def sources(self) -> Sequence[Source]:

@@ -82,11 +82,9 @@ class MirrorArchive:
         self.seen_dates = SeenDates(folder / "dates.json", str(self.keyring), say)
 
     def packages(self, *, refresh: bool = False) -> Sequence[Package]:
-        """The kernel packages of all suites that the addresses have."""
         return cached_index(self.index, self.index, self._update, refresh=refresh, say=self.say)
 
     def fetch(self, package: Package, folder: Path) -> Path:
-        """The file, if its hash equals the one in the signed list."""
         file = folder / package.file_name
         with storing(file):
             make_folder(folder)
@@ -105,7 +103,6 @@ class MirrorArchive:
         return file
 
     def places(self) -> Sequence[tuple[str, str, Path]]:
-        """(suite, address, keyring)."""
         return [(suite, address, self.keyring) for _, suite in suites() for address in self.addresses]
 
     def _update(self) -> None:

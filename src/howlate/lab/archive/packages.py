@@ -195,7 +195,6 @@ def once(packages: Iterable[Package]) -> list[Package]:
 
 
 def save_index(file: Path, packages: Sequence[Package], more: Mapping[str, object]) -> None:
-    """Store what was read from the lists, so that the next call does not need them."""
     with storing(file):
         write_sealed_json(file, {"schema": 1, **more, "packages": [asdict(p) for p in packages]})
 

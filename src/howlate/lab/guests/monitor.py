@@ -65,7 +65,6 @@ class Monitor:
         self._run(self._client.execute("migrate-set-capabilities", {"capabilities": events}), deadline)
 
     def wait_for_stop(self, deadline: float) -> None:
-        """Wait until the guest has stopped itself."""
         self._run(self._stopped.get(), deadline)
 
     def save(self, image: Path, deadline: float) -> None:

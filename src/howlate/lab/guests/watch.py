@@ -74,7 +74,6 @@ class Limits(Struct, frozen=True):
 
     @property
     def until_first(self) -> Limits:
-        """Those until the first result."""
         return replace(
             self, cpu_s=self.cpu_s + self.start_cpu_s, virtual_s=self.virtual_s + self.start_virtual_s
         )

@@ -91,7 +91,6 @@ class Kernel(Struct, frozen=True, dict=True):
         return None if self.config_path is None else modes(self.config, self._number)
 
     def check(self, label: Label) -> None:
-        """Refuse parameters of `label` that this kernel does not support, with the reason."""
         check_parameters(label, None if self.config_path is None else self.config, self._number)
 
     @property
@@ -100,7 +99,6 @@ class Kernel(Struct, frozen=True, dict=True):
         return Modules({}) if self.modules_path is None else Modules.read(self.modules_path)
 
     def module_files(self, name: str) -> tuple[Path, ...]:
-        """The files to load for a module, in order."""
         order = self.modules.order(name)
         assert self.modules_path is not None
         return tuple(self.modules_path / f"{needed}.ko" for needed in order)

@@ -67,7 +67,6 @@ class Label(Struct, frozen=True):
 
     @property
     def base(self) -> Label:
-        """The label without boot parameters."""
         return replace(self, parameters=())
 
     def with_parameters(self, *parameters: str) -> Label:
@@ -99,7 +98,6 @@ def parse_labels(text: str) -> tuple[Label, ...]:
 
 
 def split_labels(text: str) -> list[str]:
-    """The words between the commas that separate labels."""
     return [word.strip() for word in re.split(r",(?![^\[]*\])", text) if word.strip()]
 
 

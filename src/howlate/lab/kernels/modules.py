@@ -79,7 +79,6 @@ class Modules(Struct, frozen=True):
 
 
 def of_loads(loads: Iterable[LoadKind]) -> tuple[str, ...]:
-    """The modules that these loads need from a guest's kernel."""
     return tuple(dict.fromkeys(need.name for load in loads for need in load.modules))
 
 

@@ -47,7 +47,6 @@ class ImageNames(Struct, frozen=True):
 
     @classmethod
     def of(cls, image: bytes) -> ImageNames:
-        """From the strings of an unpacked kernel."""
         return cls(frozenset(name.decode() for name in _SPELT.findall(image)), image)
 
     def holds(self, name: str) -> bool:

@@ -225,11 +225,9 @@ class LabTarget:
         return outcome
 
     def guest_key(self, machine: str) -> str:
-        """The hash of all that a machine's usual guest depends on."""
         return self._bench(machine).key
 
     def kernel_image(self, machine: str) -> bytes:
-        """A machine's kernel, unpacked as far as it can be."""
         return plain_kernel(read_entry(self._bench(machine).kernel.vmlinuz))
 
     def replay(

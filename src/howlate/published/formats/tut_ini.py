@@ -67,7 +67,6 @@ BOTH = "timer=clock_nanosleep,clock_nanosleep-relative"
 
 
 def recognises(text: str) -> bool:
-    """True if the text has one of the study's sections."""
     return any(line.strip() in {f"[{name}]" for name in SECTIONS} for line in text.splitlines())
 
 

@@ -167,7 +167,6 @@ class KindResult(Struct, frozen=True):
 
     @property
     def error_ns_median(self) -> int | None:
-        """None where no size was compared."""
         return round(statistics.median(self.errors_ns)) if self.errors_ns else None
 
     @property
@@ -180,7 +179,6 @@ class KindResult(Struct, frozen=True):
 
     @property
     def excessive_errors_ns(self) -> tuple[int, ...]:
-        """The errors of sizes that are wrong by more than the limit and their own uncertainty."""
         return tuple(error_ns for error_ns, own_ns in self._sizes() if error_ns > self.size_limit_ns + own_ns)
 
     @property

@@ -16,7 +16,6 @@ class Both(Struct, frozen=True):
 
     @property
     def more_ns(self) -> int:
-        """How much more there is in the one."""
         return self.one_ns - self.other_ns
 
 

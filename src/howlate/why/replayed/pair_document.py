@@ -25,7 +25,6 @@ ONLY_IN = message("why.only-in", "Functions only in {name}: {functions:list}.")
 
 
 def pair_section(pair: LatenessPair) -> Section:
-    """What is in one sample and not in the other."""
     items = (Texts("paragraph", (pair_said(pair),)), causes_sheet(pair), functions_sheet(pair))
     return Section("why-pair", items, _("Side by side"), "part")
 
