@@ -72,9 +72,6 @@ def heading(figure: str) -> str:
     return _(HEADINGS[figure])
 
 
-# --- The whole of it ------------------------------------------------------------------------------------------
-
-
 def section(found: Comparison, most: int) -> Section:
     """For the page and for programs: the conclusions first; at most `most` tables, of which the first are open."""
     tables = [_sheets(found, block, i) for i, block in enumerate(found.blocks[:most])]
@@ -156,9 +153,6 @@ def _reading(found: Comparison) -> Caption:
         count=len(found.sides),
         sides=", ".join([*found.sides[:NAMED], *(["…"] if len(found.sides) > NAMED else [])]),
     )
-
-
-# --- The table of a block -------------------------------------------------------------------------------------
 
 
 class SideLine(Struct, frozen=True):
@@ -333,9 +327,6 @@ def _load(block: Block) -> tuple[str, ...]:
         row.not_loaded or any(once.load_share is not None for once in row.once.values()) for row in block.rows
     )
     return (LOAD,) if known else ()
-
-
-# --- Ratios, printed layouts ----------------------------------------------------------------------------------
 
 
 def ratios(found: Comparison, block: Block, number: int) -> Sheet | None:

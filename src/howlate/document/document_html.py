@@ -48,9 +48,6 @@ def item_html(item: Item) -> str:
     return figure_html(item.figure, noted(item.caution), item.part, item.column)
 
 
-# --- Sentences ------------------------------------------------------------------------------------------------
-
-
 def noted(caution: Text) -> str:
     """What must be known at this table or chart."""
     return f'<p class="virtual">{escaped(sentence_case(text_of(caution)))}.</p>' if caution else ""
@@ -113,9 +110,6 @@ TEXTS: Mapping[str, Callable[[Texts], str]] = {
     "heading": lambda item: "".join(f"<h3>{escaped(text_of(text))}</h3>" for text in item.texts),
 }
 """How sentences of a kind look; the others are paragraphs of that class."""
-
-
-# --- Sheets ---------------------------------------------------------------------------------------------------
 
 
 def sheet_html(sheet: Sheet) -> str:

@@ -41,9 +41,6 @@ def print_items(console: Console, items: Iterable[Item]) -> None:
             print_items(console, item.items)
 
 
-# --- Sheets ---------------------------------------------------------------------------------------------------
-
-
 def print_sheet(console: Console, sheet: Sheet) -> None:
     console.print()
     if sheet.title:
@@ -143,9 +140,6 @@ SHEETS: Mapping[str, Callable[[Console, Sheet], None]] = {
     "histogram": _print_histogram,
 }
 """How sheets of a kind look; the others are tables."""
-
-
-# --- Sentences ------------------------------------------------------------------------------------------------
 
 
 def _shown(text: SayText) -> str:

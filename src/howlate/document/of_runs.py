@@ -50,9 +50,6 @@ def document(material: ReportInput) -> Document:
     return Document(tuple(sections), title(material))
 
 
-# --- The sections ---------------------------------------------------------------------------------------------
-
-
 def head(material: ReportInput) -> Iterator[Section]:
     from howlate.document.first_screen import on_page
 

@@ -121,9 +121,6 @@ def write_pictures(
     return written
 
 
-# --- PNG ---
-
-
 def rasteriser() -> str:
     """The program that draws SVG here; NotPossibleError where there is none."""
     for name in ("rsvg-convert", "chromium", "chromium-browser", "google-chrome"):
@@ -176,9 +173,6 @@ def _argv(program: str, source: Path, made: Path, size: tuple[int, int], scratch
         f"--screenshot={made}",
         source.as_uri(),
     ]
-
-
-# --- SVG ---
 
 
 def svg_of(figure: Figure, note: str = "") -> tuple[str, tuple[int, int]]:

@@ -81,9 +81,6 @@ class Rows(Struct, frozen=True):
         return [name for name in names if name != RESPONSE or works]
 
 
-# --- A row a cell ---------------------------------------------------------------------------------------------
-
-
 def of_cells(rows: Rows) -> list[Sheet]:
     """For each column of the samples a table, and one of its quantiles where they have an interval."""
     return [
@@ -272,9 +269,6 @@ def _real_text(value: float) -> str:
     return str(value) if isinstance(value, int) else f"{value:.4g}"
 
 
-# --- A row a point --------------------------------------------------------------------------------------------
-
-
 def of_points(groups: Sequence[Group], rows: Rows, *, virtual: bool) -> list[Sheet]:
     """The same over the repetitions. `rows`: the cells of these groups."""
     return [
@@ -371,9 +365,6 @@ def _title_of_points(groups: Sequence[Group], name: str, unit: Unit, *, virtual:
         unit=unit.sign,
         repetitions=every(count=max(counts)) if len(counts) == 1 else some,
     )
-
-
-# --- What both have -------------------------------------------------------------------------------------------
 
 
 def _what(name: str, labels_: Sequence[Mapping[str, str]]) -> Text:

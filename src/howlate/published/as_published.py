@@ -119,9 +119,6 @@ def _absent(table: PublishedTable, rows: Sequence[ShownRow]) -> Text:
     )
 
 
-# --- Histograms ---
-
-
 def _histograms(table: PublishedTable, rows: Sequence[ShownRow]) -> Figure | None:
     panels = [panel for shown in rows if (panel := _histogram(table, shown)) is not None]
     if not panels:
@@ -167,9 +164,6 @@ def _histogram(table: PublishedTable, shown: ShownRow) -> Panel | None:
     return panel_on(shown.name, replace(subject, bins=bins), bins, binned, x, y, HEIGHT, "")
 
 
-# --- Lines against a load's number ---
-
-
 def _lines(table: PublishedTable, rows: Sequence[ShownRow], of: str) -> Figure | None:
     points: dict[str, list[tuple[float, Spread]]] = {}
     for shown in rows:
@@ -206,9 +200,6 @@ def _lines(table: PublishedTable, rows: Sequence[ShownRow], of: str) -> Figure |
 def _column(shown: ShownRow) -> str:
     bins = shown.ours.subject.bins
     return shown.row.column or (bins.column if bins is not None else "")
-
-
-# --- Courses in time ---
 
 
 def _courses(table: PublishedTable, rows: Sequence[ShownRow]) -> Figure | None:

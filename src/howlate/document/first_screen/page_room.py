@@ -47,9 +47,6 @@ def in_room(document: Document) -> Document:
     return replace(document, sections=tuple(_folded(sections)))
 
 
-# --- Each caution once ----------------------------------------------------------------------------------------
-
-
 def _told_once(items: Sequence[Item], told: set[str]) -> Iterator[Item]:
     """`told`: the cautions shown so far. Not everybody opens what is folded."""
     for item in items:
@@ -70,9 +67,6 @@ def _untold(caution: Text, told: set[str]) -> Text:
     left = tuple(part for part in parts if text_of(part) not in told)
     told.update(map(text_of, left))
     return Listed(left, "; ") if left else ""
-
-
-# --- The worst few of each ------------------------------------------------------------------------------------
 
 
 def _worst_rows(sheet: Item) -> Iterator[Item]:
@@ -147,9 +141,6 @@ def _first_panels(item: Item) -> Iterator[Item]:
     if rest:
         more = item._replace(figure=replace(figure, panels=rest), column=f"{item.column}more")
         yield Folded(more_rows_text(len(rest)), (more,), "charts")
-
-
-# --- No more than four printed pages --------------------------------------------------------------------------
 
 
 def _room(sections: Sequence[Section]) -> tuple[int, int]:
