@@ -12,13 +12,13 @@ from howlate.compare.effort import (
     horizon_effort_s,
     powers,
     rate_efforts,
-    until_decided,
 )
 from howlate.model.summary import MISSES
 from howlate.sides.sides import COMPARED, HALF_A_MISS, decided_together
 from howlate.statistics.bounds import rate_upper, with_reserve
 from howlate.verdict.rate import rate_of
 from howlate.verdict.ruling import Question, Ruling
+from howlate.verdict.sequential import trials_without_miss
 from made_evidence import made_evidence, quiet
 
 
@@ -31,7 +31,7 @@ def test_a_rate_needs_more_the_nearer_the_true_one_is() -> None:
         4 * none.activations, rel=0.01
     )
     assert rate_efforts(1e-7, 0.95, 1e-3, 1.0, [1e-7]) == []
-    assert until_decided(1e-7, 0.95) > 0.9 * none.activations
+    assert trials_without_miss(1e-7, 0.95) > 0.9 * none.activations
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.3, 0.9])

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from howlate.errors import UsageError
 from howlate.model.columns import RESPONSE
@@ -359,11 +359,11 @@ def _table(comparison: Comparison, block: Block) -> dict[str, Any]:
                     if (interval := row.interval(name)) is not None
                 },
                 **{
-                    "median" if name == "0.5" else name: None if spread is None else spread.to_json()
+                    "median" if name == "0.5" else name: None if spread is None else asdict(spread)
                     for name, spread in figures.items()
                 },
                 "runs": {
-                    name.removeprefix(RUN): spread.to_json()
+                    name.removeprefix(RUN): asdict(spread)
                     for name in row.runs
                     if (spread := row.spread(name)) is not None
                 },

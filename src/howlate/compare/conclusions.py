@@ -13,6 +13,7 @@ from howlate.compare.compare import Block, Comparison
 from howlate.compare.relations import relations
 from howlate.compare.topics import MOST_SAID, Topic, topics_of
 from howlate.compare.trends import run_times, trends
+from howlate.figures.words import things_of
 from howlate.sides.sides import SideRow
 from howlate.statistics import phrases
 from howlate.words.caption import Caption
@@ -159,7 +160,7 @@ def typical(topic: Topic) -> list[Statement]:
         over = Caption("median over {repetitions}", repetitions=topic.repetitions)
         who = phrases.SIDE_AT(side=name, where=over) if repeated else name
         statements.append(
-            TYPICAL(side=who, share=float(level), things=phrases.things(topic.column), times=_each(times))
+            TYPICAL(side=who, share=float(level), things=things_of(topic.column), times=_each(times))
         )
     return statements
 

@@ -100,11 +100,6 @@ def _needed(rate: float, groups: int, confidence: float, period_s: float, theta:
     return max(needed, again)
 
 
-def until_decided(rate: float, confidence: float, theta: float = 1.0) -> int:
-    """How many activations without a miss decide it while it is measured (verdict/sequential.py)."""
-    return trials_without_miss(rate, confidence, theta)
-
-
 def horizon_effort_s(horizon_s: float, confidence: float) -> float:
     """How long to measure so that the maximum bounds the horizon: H c / (1 - c)."""
     return horizon_s * confidence / (1 - confidence)
@@ -193,7 +188,7 @@ def rate_json(
     """How many activations show a rate, by the true one: none where no number is enough."""
     theta = 1 / cluster
     efforts = rate_efforts(miss_rate, confidence, period_s, theta, None if true_rate is None else [true_rate])
-    decided = until_decided(miss_rate, confidence, theta)
+    decided = trials_without_miss(miss_rate, confidence, theta)
     return {
         "miss_rate": miss_rate,
         "theta": theta,

@@ -8,7 +8,6 @@ from functools import cached_property
 from msgspec import Struct
 
 from howlate.compare.compare import Block, Comparison
-from howlate.model.columns import LATENCY, RESPONSE
 from howlate.sides.sides import SideRow
 from howlate.statistics import phrases
 from howlate.words.caption import Caption, Listed
@@ -32,10 +31,6 @@ class Topic(Struct, frozen=True, dict=True):
     @property
     def column(self) -> str:
         return self.blocks[0].column
-
-    @property
-    def are_wake_ups(self) -> bool:
-        return self.column in (LATENCY, RESPONSE)
 
     def rows(self, side: int) -> list[tuple[Block, SideRow]]:
         """The side's rows with a valid repetition."""

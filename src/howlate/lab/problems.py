@@ -5,9 +5,6 @@ from __future__ import annotations
 from howlate.errors import NotPossibleError, UsageError
 from howlate.words.statement import Statement, message
 
-NOT_INSTALLED = message(
-    "lab.not-installed", "{program} is not installed", remedy="install the package {package}"
-)
 NOT_IN_ARCHIVE = message("lab.not-in-archive", "the archive does not have {what}", remedy="{hint}")
 NO_MODULE = message("lab.no-module", "no module can be built for {kernel}: {reason}", remedy="{hint}")
 FAILED = message("lab.failed", "{what} failed: {reason}")
@@ -34,4 +31,5 @@ def no_kernels() -> UsageError:
 
 
 def not_installed(program: str, package: str) -> NotPossibleError:
-    return NotPossibleError(NOT_INSTALLED(program=program, package=package))
+    remedy = "install the package {package}"
+    return NotPossibleError("{program} is not installed", remedy=remedy, program=program, package=package)

@@ -3,11 +3,8 @@ another tool does not, and what it cannot know limits what may be claimed (docs/
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import Struct
 
-from howlate.model.decode import plain
 from howlate.model.ranges import Count, Int64
 
 
@@ -33,9 +30,6 @@ class Knowledge(Struct, frozen=True):
     def complete(self) -> bool:
         """Nothing limits what may be claimed."""
         return self == EVERYTHING
-
-    def to_json(self) -> dict[str, Any]:
-        return plain(self)
 
 
 EVERYTHING = Knowledge()

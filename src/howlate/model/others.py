@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import Struct
 from msgspec.structs import replace
 
-from howlate.model.decode import Table, decoded, plain
+from howlate.model.decode import Table, decoded
 from howlate.model.ranges import Int64
 from howlate.words.printable import printable
 
@@ -48,9 +46,6 @@ class Others(Struct, frozen=True):
     def disturbs(self) -> bool:
         """Whether the cell is marked: others took more than the limit, and nobody said that they would."""
         return not self.alone and not self.expected
-
-    def to_json(self) -> dict[str, Any]:
-        return plain(self)
 
 
 def others_in(table: Table) -> Others | None:

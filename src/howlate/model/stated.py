@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from howlate.errors import DamagedError
-from howlate.model.decode import Table, decoded, plain
+from howlate.model.decode import Table, decoded
 
 STATED = "stated"
 """The member of the stream's header."""
@@ -46,9 +46,6 @@ class Stated(Struct, frozen=True):
     def ns(self, name: str) -> float | None:
         text: str | None = getattr(self, name)
         return None if text is None else float(Decimal(text) * self.unit_ns)
-
-    def to_json(self) -> dict[str, Any]:
-        return plain(self)
 
 
 def stated_in(header: Mapping[str, Any], file: str, member: str = STATED) -> tuple[Stated, ...]:

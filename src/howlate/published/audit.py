@@ -66,9 +66,6 @@ class ContradictoryFigure(Struct, frozen=True):
     says: str
     """A sentence with the numbers."""
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 class Audit(Struct, frozen=True):
     """The checks of a study's figures and their findings."""
@@ -82,7 +79,7 @@ class Audit(Struct, frozen=True):
         return {
             "study": self.study,
             "checked": dict(self.checked),
-            "findings": [finding.to_json() for finding in self.findings],
+            "findings": [asdict(finding) for finding in self.findings],
         }
 
 

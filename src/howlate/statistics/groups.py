@@ -43,9 +43,6 @@ class Interval(Struct, frozen=True):
     low: float
     high: float
 
-    def to_json(self) -> dict[str, float]:
-        return asdict(self)
-
 
 class ColumnSpread(Struct, frozen=True):
     """One column of the samples over a point's valid repetitions."""
@@ -173,15 +170,15 @@ class Group(Struct, frozen=True):
             "overruns": self.overruns,
             "dropped": self.dropped,
             **({"deadline": deadline.to_json()} if (deadline := self.deadline) is not None else {}),
-            "load_share": None if (shares := spread_of(self.load_shares)) is None else shares.to_json(),
+            "load_share": None if (shares := spread_of(self.load_shares)) is None else asdict(shares),
             "starved": self.starved,
             "alone": self.alone,
             "columns": {
                 name: {
-                    "max": spread.maxima.to_json(),
+                    "max": asdict(spread.maxima),
                     "median": spread.medians,
                     "period_exceeded": spread.period_exceeded,
-                    "quantiles": {share: each.to_json() for share, each in spread.quantiles.items()},
+                    "quantiles": {share: asdict(each) for share, each in spread.quantiles.items()},
                 }
                 for name, spread in spreads.items()
                 if spread is not None

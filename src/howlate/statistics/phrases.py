@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from howlate.model.columns import TITLES, column_title
-from howlate.model.columns import things as things_counted
 from howlate.model.summary import MISSES
 from howlate.words.caption import Caption
 from howlate.words.statement import Statement, message
@@ -78,8 +77,3 @@ def column_heading(column: str) -> Caption | str:
     if not column:
         return Caption("The load's own runs")
     return Caption(column_title(column)) if column in TITLES else column_title(column)
-
-
-def things(column: str) -> Caption:
-    """The unit being counted: wake-ups or data points."""
-    return Caption(things_counted(column))

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from statistics import median
 
 from msgspec import Struct
-from msgspec.structs import asdict
 
 
 class Spread(Struct, frozen=True):
@@ -15,9 +14,6 @@ class Spread(Struct, frozen=True):
     smallest: float
     median: float
     largest: float
-
-    def to_json(self) -> dict[str, float]:
-        return asdict(self)
 
 
 def spread_of(values: Sequence[float]) -> Spread | None:

@@ -11,7 +11,7 @@ from howlate.statistics.phrases import DATA_POINTS, RELEASES, column_heading
 from howlate.verdict.evidence import Evidence
 from howlate.verdict.forbids import BELOW_THRESHOLD
 from howlate.verdict.rate import NOT_COUNTED
-from howlate.verdict.ruling import Ruling, Verdict, worst
+from howlate.verdict.ruling import Ruling, Verdict, together
 from howlate.words.caption import Caption
 from howlate.words.quantities import given_text
 from howlate.words.statement import Statement, message
@@ -204,7 +204,7 @@ def run_sentence(verdicts: Sequence[Verdict]) -> list[Statement]:
     """On the only row of a run, else on all rows, and what several confidences come to."""
     if len(verdicts) == 1:
         return [sentence(verdicts[0])]
-    outcome = worst([verdict.outcome for verdict in verdicts])
+    outcome = together([verdict.outcome for verdict in verdicts])
     if outcome is not Ruling.PASS:
         open_ = [Ruling.INCONCLUSIVE] if outcome is Ruling.FAIL else []
         return [told for each in (outcome, *open_) for told in _rows(verdicts, each)]
@@ -212,8 +212,8 @@ def run_sentence(verdicts: Sequence[Verdict]) -> list[Statement]:
     if verdicts[0].evidence.virtual:
         return [told]
     confidence = verdicts[0].question.confidence
-    together = max(0.0, 1 - len(verdicts) * (1 - confidence))
-    return [told, RUN_EACH(confidence=confidence, rows=len(verdicts), all=together)]
+    of_all = max(0.0, 1 - len(verdicts) * (1 - confidence))
+    return [told, RUN_EACH(confidence=confidence, rows=len(verdicts), all=of_all)]
 
 
 def _rows(verdicts: Sequence[Verdict], outcome: Ruling) -> list[Statement]:

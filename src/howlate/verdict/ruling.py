@@ -121,16 +121,12 @@ class Verdict(Struct, frozen=True):
         return tuple(dict.fromkeys((*self.rate.forbids, *self.stretch.forbids)))
 
 
-def worst(outcomes: Sequence[Ruling]) -> Ruling:
-    """The ruling of several rows: one that fails fails them all."""
-    return together(outcomes)
-
-
 def severity(outcome: Ruling) -> int:
     return (Ruling.PASS, Ruling.INCONCLUSIVE, Ruling.FAIL).index(outcome)
 
 
 def together(outcomes: Sequence[Ruling | None]) -> Ruling:
+    """The ruling of several rows or questions: one that fails fails them all."""
     for outcome in (Ruling.FAIL, Ruling.INCONCLUSIVE):
         if outcome in outcomes:
             return outcome

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from howlate.errors import ExitCode
 from howlate.model.loaded import RunContent
 from howlate.verdict.judge import stated
-from howlate.verdict.ruling import Ruling, Verdict, worst
+from howlate.verdict.ruling import Ruling, Verdict, together
 from howlate.words.statement import message
 
 NO_PASS = message(
@@ -24,7 +24,7 @@ def lacking(content: RunContent) -> int:
 
 
 def outcome_of(verdicts: Sequence[Verdict]) -> Ruling:
-    return worst([verdict.outcome for verdict in verdicts])
+    return together([verdict.outcome for verdict in verdicts])
 
 
 def ruling_of(outcome: Ruling, content: RunContent) -> Ruling:

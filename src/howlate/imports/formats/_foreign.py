@@ -13,6 +13,7 @@ import numpy.typing as npt
 from msgspec import Struct, field
 
 from howlate.model.columns import SAMPLES, TIMES
+from howlate.model.decode import plain
 from howlate.model.knowledge import EVERYTHING, Knowledge
 from howlate.model.stated import MEANS, STATED, Stated
 from howlate.store.frames import WHOLE, End, EndKind
@@ -145,7 +146,7 @@ class ForeignRecording:
             table = self.header.tables[number]
             mean = f"{total / max(1, count) / unit_ns:.6f}"
             cpu = -1 if table.cpu is None else table.cpu
-            means.append(Stated(name, table.thread or 0, cpu, unit_ns, mean=mean, count=count).to_json())
+            means.append(plain(Stated(name, table.thread or 0, cpu, unit_ns, mean=mean, count=count)))
         return means if len(means) > 1 else []
 
     def _trailer(self, recorded: Mapping[int, int]) -> dict[str, Any]:
@@ -200,8 +201,8 @@ def _header(foreign: Foreign, tables: Sequence[StreamTable]) -> dict[str, Any]:
             }
             for t in tables
         ],
-        STATED: [series.stated.to_json() for series in foreign.series],
-        KNOWN: foreign.known.to_json(),
+        STATED: [plain(series.stated) for series in foreign.series],
+        KNOWN: plain(foreign.known),
         CONTRADICTIONS: list(foreign.contradictions),
     }
 

@@ -4,7 +4,6 @@ time."""
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct
 
 from howlate.model.bins import Tail, TimeBlocks
@@ -48,15 +47,15 @@ def time_blocks(bins: BlockBins, width_ns: int) -> TimeBlocks:
 
     def at(numerator: int, denominator: int) -> tuple[int, ...]:
         rank = before + -(-total * numerator // denominator)
-        return _ints(bins.largest[np.searchsorted(reached, rank)])
+        return tuple(bins.largest[np.searchsorted(reached, rank)].tolist())
 
     return TimeBlocks(
         start_s=tuple(float(block) * width_ns / 1e9 for block in bins.block[first]),
         width_s=width_ns / 1e9,
-        counts=_ints(total),
+        counts=tuple(total.tolist()),
         median_ns=at(1, 2),
         p99_ns=at(99, 100),
-        max_ns=_ints(bins.largest[last]),
+        max_ns=tuple(bins.largest[last].tolist()),
     )
 
 
@@ -74,8 +73,4 @@ def tail(data: ValueCounts) -> Tail:
         steps = np.geomspace(float(beyond[0]), max(float(beyond[many]), 1.0), TAIL_POINTS)
         chosen = np.searchsorted(-beyond[:many], -steps)
         kept = np.unique(np.concatenate((np.minimum(chosen, many - 1), [0], kept[many:])))
-    return Tail(_ints(data.values[kept]), tuple(float(count) / n for count in beyond[kept]))
-
-
-def _ints(values: npt.NDArray[np.int64]) -> tuple[int, ...]:
-    return tuple(int(value) for value in values)
+    return Tail(tuple(data.values[kept].tolist()), tuple(float(count) / n for count in beyond[kept]))

@@ -9,7 +9,6 @@ out.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct
 from msgspec.structs import asdict
 
@@ -76,13 +75,9 @@ def scatter(where: Grid, filled: Filled) -> Scatter:
     )
     return Scatter(
         **asdict(where),
-        cells=_ints(filled.column * where.rows + filled.row),
-        counts=_ints(filled.counts),
-        at=_ints(filled.column[first]),
-        smallest_ns=_ints(np.minimum.reduceat(filled.smallest, first)) if len(first) else (),
-        largest_ns=_ints(np.maximum.reduceat(filled.largest, first)) if len(first) else (),
+        cells=tuple((filled.column * where.rows + filled.row).tolist()),
+        counts=tuple(filled.counts.tolist()),
+        at=tuple(filled.column[first].tolist()),
+        smallest_ns=tuple(np.minimum.reduceat(filled.smallest, first).tolist()) if len(first) else (),
+        largest_ns=tuple(np.maximum.reduceat(filled.largest, first).tolist()) if len(first) else (),
     )
-
-
-def _ints(values: npt.NDArray[np.int64]) -> tuple[int, ...]:
-    return tuple(int(value) for value in values)

@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from howlate.errors import ExitCode
 from howlate.model.loaded import RunContent
@@ -206,7 +207,7 @@ class Advice(Struct, frozen=True):
             "tested": self.tested,
             "missing": self.missing,
             "start": [
-                {"load": start.load, **{name: spread.to_json() for name, spread in start.figures.items()}}
+                {"load": start.load, **{name: asdict(spread) for name, spread in start.figures.items()}}
                 for start in self.starts
             ],
             "knobs": [knob.to_json() for knob in self.knobs],
