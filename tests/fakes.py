@@ -14,8 +14,9 @@ from howlate.model.answer import Answer, Command
 from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Cell, Plan
 from howlate.model.study import Study
-from howlate.plan import MOST_CELLS, Machines, Planned, draft_plan, on_machines, seeded
-from howlate.plan import make_plan as plan_of
+from howlate.plan.machines import on_machines, seeded
+from howlate.plan.matrix import MOST_CELLS, Machines, Planned, draft_plan
+from howlate.plan.matrix import make_plan as plan_of
 from howlate.plan.options import arguments
 from howlate.system.paths import probe_path
 from howlate.targets import Outcome, Progress

@@ -5,8 +5,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from howlate.charts import Subject
 from howlate.document.points import Points
+from howlate.figures.figure import Subject
 from howlate.model.bins import CellBins
 from howlate.model.loaded import CellContent, MeasuredKernel, RunContent
 from howlate.model.plan import Cell, Plan

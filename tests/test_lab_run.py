@@ -15,7 +15,6 @@ from fakes import FACTS, FakeLab, study
 from heard import Heard
 from howlate import doctor
 from howlate.cli._measure import failure_lines
-from howlate.doctor import Aim, Facts
 from howlate.errors import REMEDIED, ExitCode, NotPossibleError, StorageError, TargetError, UsageError
 from howlate.lab.guests.scratch import scratch
 from howlate.lab.guests.snapshot import _disk_full_told
@@ -23,6 +22,8 @@ from howlate.measure.execute import Tally, execute
 from howlate.measure.machines import NOT_CHECKED, ask_machines
 from howlate.measure.prepare import RunRequest, prepare
 from howlate.measure.session import begin, reopen
+from howlate.model.facts import Facts
+from howlate.model.finding import Aim
 from howlate.model.plan import Cell
 from howlate.store.run_folder import RunFolder
 from howlate.system.paths import probe_path

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from charts.packed import unpack
-from howlate.charts import Figure, Subject, all_charts
+from howlate.charts import all_charts
 from howlate.charts.histogram import binned_on
 from howlate.charts.scatter import cells_on, own_scale
 from howlate.document.axes import parse_axes
 from howlate.figures.bars import MARK, ClippedHistogram, width_on
+from howlate.figures.figure import Figure, Subject
 from howlate.figures.scale import AXES, AxisRange, Scale, with_range
 from howlate.model.bins import Tail, TimeBlocks
 from howlate.words.say import text_of

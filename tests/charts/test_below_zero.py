@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from charts.packed import unpack
-from howlate.charts import Figure, Panel, Subject, all_charts
+from howlate.charts import all_charts
 from howlate.charts.histogram import FINEST, NATIVE, edge, merge, place_of
 from howlate.document.histogram import sheet
+from howlate.figures.figure import Figure, Panel, Subject
 from howlate.figures.scale import Axes, AxisRange, Scale, spread
 from howlate.model.bins import CellBins, ColumnBins
 from howlate.model.summary import CellSummary

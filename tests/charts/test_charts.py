@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from charts.packed import unpack
-from howlate.charts import Figure, Subject, all_charts
+from howlate.charts import all_charts
 from howlate.charts.achieved import LINES, POINTS, draw, gather, thin
 from howlate.charts.course import block_numbers, largest_of
 from howlate.charts.histogram import FINEST, NATIVE, edge, merge, place_of
 from howlate.charts.tail import thin as thin_tail
 from howlate.figures import overview
 from howlate.figures.data import pack
+from howlate.figures.figure import Figure, Subject
 from howlate.figures.frame import frame
 from howlate.figures.scale import Axes, AxisRange
 from howlate.model.bins import CellBins, LoadCourse

@@ -6,7 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from charts.packed import unpack
-from howlate.charts import Figure, Subject, all_charts
+from howlate.charts import all_charts
+from howlate.figures.figure import Figure, Subject
 from howlate.figures.frame import frame
 from howlate.figures.points import version_of
 from howlate.words.say import text_of

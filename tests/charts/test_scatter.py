@@ -7,8 +7,8 @@ import zlib
 
 import numpy as np
 
-from howlate.charts import Subject
 from howlate.charts.scatter import BODY, draw, ticks, up
+from howlate.figures.figure import Subject
 from howlate.model.bins import CellBins, Tail, TimeBlocks
 from howlate.words.say import text_of
 from made_cells import Int64s, histogram_of, made_cell, scatter_of

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from charts.packed import unpack
-from howlate.charts import Figure, Subject, all_charts
+from howlate.charts import all_charts
 from howlate.document.axes import parse_axes
 from howlate.document.side_charts import side_charts, side_subjects
 from howlate.figures.bars import equal_bins
+from howlate.figures.figure import Figure, Subject
 from howlate.figures.frame import frame
 from howlate.model.bins import CellBins, ColumnBins, Histogram
 from howlate.model.loaded import RunContent

@@ -13,7 +13,7 @@ from howlate.cli._job import Job
 from howlate.cli._of_others import PROGRAMS
 from howlate.cli._renamed import RENAMED
 from howlate.errors import UsageError
-from howlate.plan import parse_change
+from howlate.plan.changes import parse_change
 from howlate.studies import find_study
 from howlate.system import paths as places
 from tree_of_commands import leaves, parsed

@@ -10,9 +10,10 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 import howlate.doctor
-from howlate.doctor import Aim, Facts, Finding, checks, examine
+from howlate.doctor import checks, examine
 from howlate.errors import DamagedError, HowlateError
-from howlate.model.finding import LEVELS
+from howlate.model.facts import Facts
+from howlate.model.finding import LEVELS, Aim, Finding
 from howlate.settings import settings
 
 MACHINES = Path(__file__).parents[1] / "fixtures" / "machines"

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from howlate.doctor import Aim, Facts, Finding, checks, examine
+from howlate.doctor import checks, examine
+from howlate.model.facts import Facts
+from howlate.model.finding import Aim, Finding
 from howlate.settings._check import CONTAINER_OPTIONS
 
 TUNED = json.loads((Path(__file__).parents[1] / "fixtures" / "machines" / "rt-box-tuned.json").read_text())

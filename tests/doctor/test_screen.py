@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from howlate.doctor import Facts, examine
+from howlate.doctor import examine
 from howlate.document.findings import briefly
 from howlate.document.first_screen.findings import LINES, findings_screen
+from howlate.model.facts import Facts
 from howlate.model.finding import Finding
 from screens import fits
 

@@ -8,7 +8,6 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from howlate.charts import Subject
 from howlate.document.document import to_json
 from howlate.document.document_terminal import print_document
 from howlate.document.histogram import sheet
@@ -16,6 +15,7 @@ from howlate.document.of_runs import document
 from howlate.document.report_input import ReportInput
 from howlate.document.sheet import TERMINAL
 from howlate.document.table_terminal import print_bars
+from howlate.figures.figure import Subject
 from howlate.model.bins import Histogram
 from howlate.model.loaded import RunContent
 from made_runs import five_cells, made_run

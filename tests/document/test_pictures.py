@@ -8,11 +8,11 @@ from xml.etree import ElementTree
 import pytest
 from msgspec.structs import replace
 
-from howlate.charts import Figure
 from howlate.document import pictures
 from howlate.document.html import asset
 from howlate.document.pictures import figures_of, rasteriser, svg_of, write_pictures
 from howlate.errors import NotPossibleError, StorageError, TargetError, UsageError
+from howlate.figures.figure import Figure
 from howlate.model.loaded import RunContent
 from howlate.words.say import text_of
 from lacks import skip

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from fakes import capabilities, make_plan, study
 from howlate.errors import UsageError
 from howlate.model.study import Order
-from howlate.plan import apply_changes, parse_change, scale_study, scaled_words, with_every_timer
+from howlate.plan.changes import apply_changes, parse_change, scale_study, scaled_words, with_every_timer
 
 COUNTS = capabilities().tests[0].counts
 

@@ -10,9 +10,9 @@ from howlate.errors import UsageError
 from howlate.model.plan import Cell, Plan
 from howlate.model.study import Order, Study
 from howlate.model.units import parse_duration_ns
-from howlate.plan import Machines, on_machines
 from howlate.plan.cost import cell_cost_s
-from howlate.plan.machines import PHASES_NS, phase_ns, seeds_differ, with_seed
+from howlate.plan.machines import PHASES_NS, on_machines, phase_ns, seeds_differ, with_seed
+from howlate.plan.matrix import Machines
 
 CAN = capabilities()
 KERNELS = ("6.1[preempt=none]", "6.1[preempt=full]", "6.1-rt")

@@ -16,7 +16,7 @@ from howlate.errors import UsageError
 from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Plan
 from howlate.model.study import Order, Study, Value, read_study
-from howlate.plan import is_same_plan, still_to_measure
+from howlate.plan.resume import is_same_plan, still_to_measure
 from howlate.studies import studies
 from sentences import values_of
 

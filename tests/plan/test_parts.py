@@ -10,15 +10,9 @@ from howlate.model.capabilities import Capabilities
 from howlate.model.decode import Table, parse_toml
 from howlate.model.plan import Plan
 from howlate.model.study import Study, decode_study
-from howlate.plan import (
-    Machines,
-    apply_changes,
-    on_machines,
-    parse_change,
-    scale_study,
-    scaled_words,
-    with_shared,
-)
+from howlate.plan.changes import apply_changes, parse_change, scale_study, scaled_words, with_shared
+from howlate.plan.machines import on_machines
+from howlate.plan.matrix import Machines
 from sentences import values_of
 
 SWITCH: dict[str, Any] = {

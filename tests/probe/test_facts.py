@@ -7,7 +7,8 @@ import socket
 import subprocess
 from pathlib import Path
 
-from howlate.doctor import Facts, examine
+from howlate.doctor import examine
+from howlate.model.facts import Facts
 from howlate.settings import settings
 from probe.drive import probe_path
 from processes import completed

@@ -4,9 +4,9 @@ import pytest
 from msgspec.structs import replace
 
 from charts.packed import unpack
-from howlate.charts import Figure
 from howlate.document.html import render
 from howlate.document.pictures import figures_of
+from howlate.figures.figure import Figure
 from howlate.model.loaded import RunContent
 from howlate.published.as_published import published_figures
 from howlate.published.load import find_reference

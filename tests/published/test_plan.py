@@ -6,7 +6,7 @@ import pytest
 
 from fakes import make_plan
 from howlate.model.capabilities import Capabilities
-from howlate.plan import with_shared
+from howlate.plan.changes import with_shared
 from howlate.published.load import find_reference, references
 from howlate.published.reference import PREEMPTIONS, PublishedTable, Reference
 from howlate.studies import find_study, studies

@@ -11,7 +11,7 @@ from howlate.measure.prepare import RunRequest, prepare
 from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Plan
 from howlate.model.study import Study
-from howlate.plan import with_shared
+from howlate.plan.changes import with_shared
 from howlate.plan.options import load_specs
 from howlate.published.load import find_reference
 from howlate.studies import find_study

@@ -7,12 +7,12 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from howlate.charts import Subject
 from howlate.compare.compare import compare, to_json
 from howlate.document import html
 from howlate.document.sheet import NOTHING
 from howlate.document.sheet import missed as missed_of
 from howlate.figures.deadline import deadlines
+from howlate.figures.figure import Subject
 from howlate.model.bins import CellBins
 from howlate.model.loaded import RunContent
 from howlate.model.summary import CellSummary, DeadlineSummary

@@ -17,8 +17,8 @@ from howlate.lab.guests.watch import Limits
 from howlate.lab.targets.lab import LabTarget, available_bytes, guests_at_once, open_lab
 from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Cell
-from howlate.plan import Machines
 from howlate.plan.cost import CELL_S, LIMIT_S, limit_s, start_limit_s
+from howlate.plan.matrix import Machines
 from howlate.system.paths import probe_path
 from howlate.targets import LabOptions
 from howlate.targets.local import LocalTarget

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from howlate.figures.figure import Chart, Figure, Panel, Picture, Subject
+from howlate.figures.figure import Chart
 from howlate.rooms import every_plugin
-
-__all__ = ["Chart", "Figure", "Panel", "Picture", "Subject", "all_charts"]
 
 
 @cache

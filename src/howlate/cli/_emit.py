@@ -72,7 +72,7 @@ def emit(asked: RunRequest, job: Path, arch: str | None, out: Path | None) -> in
 def _missing(prepared: PlannedRun, out: Path | None) -> tuple[Cell, ...]:
     """All cells that are possible; with a run folder, only those that it does not have."""
     from howlate.measure.session import check_goes_on
-    from howlate.plan import still_to_measure
+    from howlate.plan.resume import still_to_measure
     from howlate.store.run_folder import RunFolder
 
     whole: list[str] = []

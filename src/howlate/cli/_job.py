@@ -27,7 +27,7 @@ LEAST_CELL_NS = 10**8
 
 def _each_load(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
     """none,cpu:50,cpus=1 are two loads."""
-    from howlate.plan import parse_change
+    from howlate.plan.changes import parse_change
 
     parsed = (parse_change(f"load={text}")[1] if text.strip() else ("",) for text in texts)
     return tuple(str(load) for loads in parsed for load in loads)
@@ -60,7 +60,7 @@ class Job(Struct, frozen=True):
 
     def changes(self, study: Study, changed: tuple[str, ...], long_ns: int | None = None) -> tuple[str, ...]:
         """As values of `--set`. `changed`: those that were given; `long_ns`: how long --long measures."""
-        from howlate.plan import apply_changes, parse_change
+        from howlate.plan.changes import apply_changes, parse_change
 
         for name, value in asdict(self).items():
             for text in value if isinstance(value, tuple) else (value,):

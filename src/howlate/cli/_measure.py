@@ -208,7 +208,7 @@ def _say_nothing_to_do(session: Session) -> None:
 
 def _again(session: Session, asked: RunRequest, set_by_howlate: Sequence[str]) -> str:
     """The command with the options with which the run was made, ready to paste."""
-    from howlate.plan import MOST_CELLS
+    from howlate.plan.matrix import MOST_CELLS
 
     words = [*asked.command.split(), asked.given or session.run.study.id]
     words += ["--out", str(session.folder.path)]

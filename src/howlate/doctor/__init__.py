@@ -23,8 +23,6 @@ from howlate.settings._check import Check
 from howlate.settings._setting import MachineSetting
 from howlate.settings.cpuset import ISOLATED
 
-__all__ = ["Aim", "Facts", "Finding", "checks", "checks_of", "examine", "examine_guests", "knobs_of"]
-
 
 @cache
 def checks() -> tuple[Check, ...]:

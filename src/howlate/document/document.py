@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from howlate.charts import Figure
 from howlate.document.sheet import Sheet
+from howlate.figures.figure import Figure
 from howlate.words.say import Text, text_of, text_to_json
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from howlate.charts import Figure
 from howlate.document import doc_links
 from howlate.document.document import Document, Folded, Item, Section, Texts
 from howlate.document.figure_html import figure_html, source_link
 from howlate.document.sheet import Column, Row, Sheet, SheetCell
 from howlate.document.text import coded, escaped, stopped, tied
+from howlate.figures.figure import Figure
 from howlate.words.quantities import sentence_case
 from howlate.words.say import Text, text_of
 from howlate.words.statement import Statement

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from html import escape
 
-from howlate.charts import Figure, Panel
 from howlate.document.doc_links import address, of_chart
-from howlate.figures.figure import Key
+from howlate.figures.figure import Figure, Key, Panel
 from howlate.figures.frame import frame
 from howlate.figures.svg import MARKERS, words
 from howlate.words.say import text_of

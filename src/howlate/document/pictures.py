@@ -16,7 +16,6 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from howlate.charts import Figure, Panel
 from howlate.document.document import ChartItem
 from howlate.document.html import asset
 from howlate.document.of_runs import document
@@ -26,7 +25,7 @@ from howlate.document.sheet import PAGE
 from howlate.document.side_charts import over_sides
 from howlate.document.text import every_note
 from howlate.errors import NotPossibleError, TargetError, UsageError
-from howlate.figures.figure import Key
+from howlate.figures.figure import Figure, Key, Panel
 from howlate.figures.frame import frame
 from howlate.figures.scale import OWN_AXES, Axes
 from howlate.figures.svg import MARKERS, el, words

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from howlate.charts import Subject
 from howlate.document.coarser import coarser
-from howlate.figures.figure import Shows
+from howlate.figures.figure import Shows, Subject
 from howlate.model.cause import ExplainedCase
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.summary import CellSummary, ColumnSummary

@@ -8,7 +8,7 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from howlate.charts import Chart, Subject, all_charts
+from howlate.charts import all_charts
 from howlate.charts.histogram import CHART as HISTOGRAM
 from howlate.document import cautions, disturbances, histogram, tables
 from howlate.document.answer import answer, answer_of_points
@@ -16,7 +16,7 @@ from howlate.document.coarser import coarser
 from howlate.document.document import ChartItem, Folded, Item, texts
 from howlate.document.points import Points
 from howlate.document.text import every_note, virtual_note
-from howlate.figures.figure import Figure, Shows
+from howlate.figures.figure import Chart, Figure, Shows, Subject
 from howlate.figures.scale import Axes
 from howlate.model.cause import ExplainedCase
 from howlate.model.loaded import CellContent, RunContent

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from howlate.charts import Chart, Subject, all_charts
+from howlate.charts import all_charts
 from howlate.document.document import ChartItem
 from howlate.document.points import together
 from howlate.document.results import rulings_of
 from howlate.document.text import every_note
+from howlate.figures.figure import Chart, Subject
 from howlate.figures.scale import OWN_AXES, Axes
 from howlate.model.loaded import RunContent
 from howlate.model.study import PART

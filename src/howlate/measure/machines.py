@@ -10,7 +10,7 @@ from msgspec import Struct
 from howlate.errors import HowlateError, NotPossibleError
 from howlate.model.capabilities import Capabilities
 from howlate.model.facts import Facts
-from howlate.plan import Machines
+from howlate.plan.matrix import Machines
 from howlate.system.interrupts import interrupts_held, result_of, wait_for
 from howlate.targets import Target
 from howlate.words.statement import Statement, message

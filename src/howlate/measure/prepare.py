@@ -30,28 +30,20 @@ from howlate.model.finding import Aim, Finding
 from howlate.model.guest_cpus import GuestCpus
 from howlate.model.plan import Plan
 from howlate.model.run import NOT_EXPLAINED, VIRTUAL, WITHOUT_RIGHT, Run
-from howlate.model.study import Study, Value, spell
-from howlate.plan import (
-    KERNEL,
-    MOST_CELLS,
-    SEEDS,
-    Draft,
-    Machines,
+from howlate.model.study import KERNEL, Study, Value, spell
+from howlate.plan.aim import aim_of
+from howlate.plan.changes import (
     apply_changes,
-    draft_plan,
     is_length_set,
-    kernels_of,
-    make_plan,
-    on_machines,
     parse_change,
     scale_study,
     scaled_words,
-    seeded,
     with_every_timer,
     with_shared,
 )
-from howlate.plan.aim import aim_of
 from howlate.plan.defaults import InForce, questions_of, refuse_settings, set_by_files, with_settings
+from howlate.plan.machines import SEEDS, kernels_of, on_machines, seeded
+from howlate.plan.matrix import MOST_CELLS, Draft, Machines, draft_plan, make_plan
 from howlate.plan.options import find_test, plain
 from howlate.plan.settings import Settings, places, read_settings
 from howlate.plan.turns import turns_as_gaps

@@ -19,7 +19,7 @@ from howlate.measure.execute import Failure, Tally
 from howlate.measure.prepare import PlannedRun
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import Run
-from howlate.plan import differences, has_all_of, has_same_points, is_same_plan, still_to_measure
+from howlate.plan.resume import differences, has_all_of, has_same_points, is_same_plan, still_to_measure
 from howlate.store.files import check_text, measure_again, storing
 from howlate.store.lock import locked
 from howlate.store.run_folder import KERNELS, RUN, SUMMARY, RunFolder, file_name

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from howlate.charts import Figure, Panel
 from howlate.charts.histogram import binned_on, panel_on
 from howlate.charts.runtime import run_times
 from howlate.charts.together import figure_of
@@ -18,6 +17,7 @@ from howlate.charts.together import scales as time_scales
 from howlate.document.document import ChartItem
 from howlate.document.side_charts import Placed, placed
 from howlate.figures.bars import FEW, most_in_a_bar
+from howlate.figures.figure import Figure, Panel
 from howlate.figures.scale import AXES as KINDS
 from howlate.figures.scale import Axes, AxisRange, Scale, with_range
 from howlate.figures.sides import Curve, Spot, keys_of, legend, maxima, panel_of, scales

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from howlate.charts import Figure, Subject
 from howlate.charts.course import CHART as COURSE
 from howlate.document.coarser import coarser
 from howlate.document.document import ChartItem, Document, Section, texts
@@ -20,6 +19,7 @@ from howlate.document.report_input import FEWER_DRAWN, JOINED, ReportInput
 from howlate.document.results import Fit, latest
 from howlate.document.sheet import PAGE
 from howlate.document.text import virtual_note
+from howlate.figures.figure import Figure, Subject
 from howlate.model.loaded import CellContent, RunContent
 from howlate.why.charts.causes import CHART as CAUSES
 from howlate.why.explained_cells import CellCase, ExplainedCell

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from howlate.charts import Subject
 from howlate.document import cautions
 from howlate.document.document import ChartItem, Folded, Item, Section, Texts, bar, texts
 from howlate.document.first_screen.answer import ScreenAnswer
@@ -20,6 +19,7 @@ from howlate.document.report_input import NO_CELL, ReportInput, answered, left_o
 from howlate.document.sheet import Column, Row, Sheet, SheetCell, labels, numbers
 from howlate.document.sheet import texts as column
 from howlate.document.text import every_note
+from howlate.figures.figure import Subject
 from howlate.figures.overview import draw
 from howlate.model.facts import facts_of
 from howlate.rooms import hooks

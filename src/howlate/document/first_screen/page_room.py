@@ -8,9 +8,9 @@ from math import ceil
 
 from msgspec.structs import replace
 
-from howlate.charts import Figure
 from howlate.document.document import ChartItem, Document, Folded, Item, Section, Texts
 from howlate.document.sheet import Row, Sheet
+from howlate.figures.figure import Figure
 from howlate.words.caption import Listed
 from howlate.words.language import _, ngettext
 from howlate.words.say import Text, more_rows_text, text_of

@@ -24,8 +24,8 @@ from howlate.model.loaded import RunContent
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import VIRTUAL
 from howlate.model.units import period_ns_of
-from howlate.plan import parse_change
 from howlate.plan.aim import aim_of
+from howlate.plan.changes import parse_change
 from howlate.plan.settings import Settings
 from howlate.sides.sides import fewest_pairs
 from howlate.store.loaded import load_run
