@@ -31,5 +31,6 @@ def no_kernels() -> UsageError:
 
 
 def not_installed(program: str, package: str) -> NotPossibleError:
-    remedy = "install the package {package}"
-    return NotPossibleError("{program} is not installed", remedy=remedy, program=program, package=package)
+    return NotPossibleError(
+        "{program} is not installed", remedy="install the package {package}", program=program, package=package
+    )
