@@ -51,8 +51,6 @@ Item = Texts | Sheet | ChartItem | Folded
 
 
 class Section(Struct, frozen=True):
-    """One part of a document."""
-
     id: str
     items: tuple[Item, ...]
     title: str = ""

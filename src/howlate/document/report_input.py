@@ -71,8 +71,6 @@ def explained(content: RunContent) -> Mapping[str, WithCases]:
 
 
 class ReportInput(Struct, frozen=True, dict=True):
-    """The inputs of a document of runs."""
-
     runs: Sequence[RunContent]
     style: Style
     comparison: Compared | None = None
@@ -151,8 +149,6 @@ class ReportInput(Struct, frozen=True, dict=True):
 
 
 class DocumentPart(NamedTuple):
-    """A part of a document."""
-
     place: int
     """Parts are shown in the order of their places."""
     make: Callable[[ReportInput], Iterable[Section]]

@@ -47,8 +47,6 @@ class SheetCell(Struct, frozen=True):
 
 
 class Column(Struct, frozen=True):
-    """One column with a cell for each row."""
-
     key: str
     heading: str
     cells: tuple[SheetCell, ...]
@@ -68,8 +66,6 @@ class Column(Struct, frozen=True):
 
 
 class Row(Struct, frozen=True):
-    """The properties of a whole row."""
-
     id: str = ""
     """The id of the cell or point; "" for none."""
     kind: str = ""

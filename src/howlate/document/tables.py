@@ -42,8 +42,6 @@ OF_EVERY_ROW = ("kernel", "guest", TIMER, MODE, "period", "policy", "cpu", "load
 
 
 class Rows(Struct, frozen=True):
-    """The rows of the tables of a run."""
-
     summaries: Sequence[CellSummary]
     labels: Sequence[Mapping[str, str]]
     """The labels of the cells, and those that distinguish several runs."""

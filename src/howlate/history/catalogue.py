@@ -58,8 +58,6 @@ class Catalogue(Struct, frozen=True):
 
 
 class _IndexedRun(msgspec.Struct, frozen=True):
-    """A run of the index."""
-
     stamp: bytes
     run: KnownRun
 
@@ -80,8 +78,6 @@ class _RunFiles(Struct, frozen=True):
 
 
 class _RunsRead(Struct):
-    """What was read so far."""
-
     runs: list[KnownRun] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
 

@@ -77,8 +77,6 @@ class HitRate(Struct, frozen=True):
 
 
 class History(Struct, frozen=True):
-    """Everything that is said of some runs."""
-
     runs: tuple[KnownRun, ...]
     series: tuple[Series, ...]
     courses: tuple[Course, ...]

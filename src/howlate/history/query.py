@@ -95,8 +95,6 @@ _LABELS = ("kernel", "load", "period", "policy", "timer", "cpu")
 
 
 class SqlAnswer(Struct, frozen=True):
-    """What a query gave."""
-
     columns: tuple[str, ...]
     rows: list[tuple[Any, ...]]
 

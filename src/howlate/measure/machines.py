@@ -28,8 +28,6 @@ NOT_CHECKED = "lab.parameters_not_checked"
 
 
 class KnownMachine(Struct, frozen=True):
-    """The answer of a machine."""
-
     facts: dict[str, Any]
     can: Capabilities
     impossible: str = ""

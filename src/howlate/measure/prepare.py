@@ -67,8 +67,6 @@ EXPLAIN = "explain"
 
 
 class RunRequest(Struct, frozen=True):
-    """The request of the command line."""
-
     study: Study
     changes: tuple[str, ...] = ()
     """The values of `--set`, as given."""

@@ -13,8 +13,6 @@ from howlate.rooms import hooks
 
 
 class PrintedFigure(Struct, frozen=True):
-    """One figure of a document."""
-
     value: float
     """A time in nanoseconds, or a count."""
     number: float

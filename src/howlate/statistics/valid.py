@@ -177,8 +177,6 @@ def misses_hold(cell: CellSummary) -> bool:
 
 
 class ThreadAccount(Struct, frozen=True):
-    """The account of one measuring thread."""
-
     number: int
     cpu: int = -1
     """Where it was pinned; -1 where it was not."""
@@ -210,8 +208,6 @@ class ClockChanges(Struct, frozen=True):
 
 
 class LoadRecord(Struct, frozen=True):
-    """The account of one load."""
-
     name: str
     target_cpu: float | None
     achieved_cpu: float | None

@@ -6,8 +6,6 @@ from msgspec import Struct
 
 
 class Activation(Struct, frozen=True):
-    """One activation."""
-
     thread: int
     release: int
     """The index of the release that it served."""
@@ -18,8 +16,6 @@ class Activation(Struct, frozen=True):
 
 
 class Activations(Struct, frozen=True):
-    """All activations of a cell."""
-
     t0_ns: int
     """The first release, by the machine's CLOCK_MONOTONIC."""
     each: tuple[Activation, ...]

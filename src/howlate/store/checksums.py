@@ -30,8 +30,6 @@ _DIGEST_BYTES = 32
 
 
 class Checksum(Struct, frozen=True):
-    """One file as it was."""
-
     size: int
     digest: str
     end: str

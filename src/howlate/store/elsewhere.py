@@ -40,8 +40,6 @@ _ARCHIVES = (
 
 
 class Streams(Struct, frozen=True):
-    """The streams of a folder."""
-
     files: tuple[Path, ...]
     ignored: tuple[str, ...]
     """What was ignored in it, a sentence each."""

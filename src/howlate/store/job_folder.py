@@ -54,8 +54,6 @@ class StoredLine(Struct, frozen=True):
 
 
 class JobFolder(Struct, frozen=True):
-    """A folder of that kind."""
-
     path: Path
     run: Run
     cells: tuple[str, ...]

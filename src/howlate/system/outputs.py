@@ -56,8 +56,6 @@ def _surviving(stream: TextIO) -> TextIO:
 
 
 class Escaping(io.TextIOWrapper):
-    """A text stream."""
-
     def write(self, text: str) -> int:
         super().write(for_terminal(text, styles=self.isatty()))
         return len(text)

@@ -22,8 +22,6 @@ def session_of(line: str) -> tuple[str, Owner | None] | None:
 
 
 class JobLine(Struct, frozen=True):
-    """A line of the job that ended."""
-
     status: str = ""
     stderr: str = ""
 

@@ -52,8 +52,6 @@ class PartVerdict(Struct, frozen=True):
 
 
 class RateVerdict(PartVerdict, frozen=True):
-    """The answer on the rate of misses."""
-
     upper: float | None = None
     lower: float = 0.0
     theta: float | None = None
@@ -72,8 +70,6 @@ class RateVerdict(PartVerdict, frozen=True):
 
 
 class StretchVerdict(PartVerdict, frozen=True):
-    """The answer on the horizon."""
-
     horizon_s: float = 0.0
     confidence: float = 0.0
     """With which the largest value seen is not exceeded in that time."""

@@ -18,8 +18,6 @@ PREEMPTIBLE = ("full", "rt")
 
 
 class Remedy(Struct, frozen=True):
-    """What to do about one cause."""
-
     text: Message
     checks: frozenset[str] = frozenset()
     """The doctor's."""

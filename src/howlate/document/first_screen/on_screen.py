@@ -62,8 +62,6 @@ class ScreenReason(Struct, frozen=True):
 
 
 class ScreenAdvice(Struct, frozen=True):
-    """One thing to try."""
-
     text: str
     share: float
     """Of the time that the samples were late, what it could buy at most."""
@@ -72,8 +70,6 @@ class ScreenAdvice(Struct, frozen=True):
 
 
 class Reasons(Struct, frozen=True):
-    """Why samples were late."""
-
     samples: int
     """The number of samples explained: the worst."""
     reasons: tuple[ScreenReason, ...] = ()

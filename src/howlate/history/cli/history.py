@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 
 class _AsShown(Struct, frozen=True):
-    """How it is shown."""
-
     brief: bool
     every: bool
     output: Path | None

@@ -26,8 +26,6 @@ _MISSED = re.compile(r"[0-9] (?:missed|lost) event", re.IGNORECASE)
 
 
 class RtlaTable(Struct):
-    """What the file holds, as it is read."""
-
     unit_ns: int = 1000
     seconds: float = 0.0
     columns: list[tuple[str, int]] = field(default_factory=list)

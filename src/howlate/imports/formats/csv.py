@@ -53,8 +53,6 @@ class Columns(Struct, frozen=True):
 
 
 class _Seen(Struct):
-    """What the first reading finds."""
-
     threads: dict[tuple[int, int], int] = field(default_factory=dict)
     """Rows by thread and CPU."""
     begin: int | None = None

@@ -29,8 +29,6 @@ MOST_THREADS = 8192
 
 
 class _Histogram(Struct):
-    """What the file holds, as it is read."""
-
     unit_ns: int = 1
     bins: list[dict[int, int]] = field(default_factory=list)
     """In the file's unit, as all of it is until the unit is known."""

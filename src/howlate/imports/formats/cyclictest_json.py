@@ -28,8 +28,6 @@ from howlate.model.stated import Stated
 
 
 class CyclictestThread(Struct, frozen=True):
-    """An entry of `thread`."""
-
     cycles: int
     min: int
     max: int
@@ -39,8 +37,6 @@ class CyclictestThread(Struct, frozen=True):
 
 
 class CyclictestFile(RtTestsFile, frozen=True):
-    """The whole file."""
-
     resolution_in_ns: int | None = None
     """1 where it ran with -N, else 0."""
 

@@ -35,8 +35,6 @@ _WIDTH_NS = 8
 
 
 class _Thread(Struct, frozen=True):
-    """The line of a thread."""
-
     line: Line
     number: int
     task: int

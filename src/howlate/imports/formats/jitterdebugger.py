@@ -36,8 +36,6 @@ class JitterdebuggerSystem(SysInfo, frozen=True):
 
 
 class JitterdebuggerCpu(Struct, frozen=True):
-    """An entry of `cpu`."""
-
     histogram: dict[str, int]
     count: int
     min: int
@@ -46,8 +44,6 @@ class JitterdebuggerCpu(Struct, frozen=True):
 
 
 class JitterdebuggerFile(Struct, frozen=True):
-    """The whole file."""
-
     cpu: dict[str, dict[str, Any]]
     version: int = 0
     """Absent of jitterdebugger 0.1, 1 from 0.2 on; 3 has the resolution."""

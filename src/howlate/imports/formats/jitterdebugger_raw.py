@@ -69,8 +69,6 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
 
 
 class _SamplesSeen(Struct):
-    """What the first reading finds."""
-
     counts: dict[int, int] = field(default_factory=dict)
     """Samples by CPU."""
     last: dict[int, int] = field(default_factory=dict)

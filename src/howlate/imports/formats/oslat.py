@@ -24,8 +24,6 @@ OVERFLOWS = "(including overflows)"
 
 
 class _Printed(Struct):
-    """What the file holds, as it is read."""
-
     labels: list[int] = field(default_factory=list)
     bins: list[dict[int, int]] = field(default_factory=list)
     last: list[int] | None = None

@@ -27,8 +27,6 @@ BUCKETS, WIDTH_NS = 32, 1000
 
 
 class OslatThread(Struct, frozen=True):
-    """An entry of `thread`."""
-
     cpu: int
     min: int
     avg: float

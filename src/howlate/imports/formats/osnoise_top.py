@@ -73,8 +73,6 @@ Row = tuple[Line, int, int, Mapping[str, str]]
 
 
 class _OsnoiseTop(Struct):
-    """What the file holds, as it is read."""
-
     tables: Tables = field(default_factory=Tables)
     test: str = "osnoise"
     seconds: float = 0.0

@@ -34,8 +34,6 @@ _FIGURES = {
 
 
 class _Core(Struct):
-    """A core as it is read."""
-
     cpu: int
     line: int
     figures: dict[str, str] = field(default_factory=dict)

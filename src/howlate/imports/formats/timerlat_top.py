@@ -30,8 +30,6 @@ def recognises(path: Path) -> bool:
 
 
 class _TimerlatTop(Struct):
-    """What the file holds, as it is read."""
-
     tables: Tables = field(default_factory=Tables)
     unit_ns: int = 1000
     columns: int = 0

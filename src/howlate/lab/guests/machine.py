@@ -45,8 +45,6 @@ def is_turn(turn_ns: int) -> bool:
 
 
 class Architecture(Struct, frozen=True):
-    """What differs between the architectures."""
-
     name: str
     emulator: str
     package: str

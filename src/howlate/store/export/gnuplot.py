@@ -68,8 +68,6 @@ class DataSeries(Struct, frozen=True):
 
 
 class Plot(Struct, frozen=True):
-    """One plot of a picture."""
-
     title: str
     series: tuple[DataSeries, ...]
 

@@ -36,8 +36,6 @@ MEANINGS = {
 
 
 class MatrixCell(Struct, frozen=True):
-    """A place of the matrix that was measured."""
-
     maxima: Spread
     ruling: str
     """The verdict on the deadline; "" if none was stated, or it applies to another column."""

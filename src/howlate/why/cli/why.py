@@ -40,8 +40,6 @@ MOST_WORST, DEFAULT_WORST = 100_000, 3
 
 
 class WhyAmount(Struct, frozen=True):
-    """How much is shown."""
-
     worst: int | None = None
     all_: bool = False
 
