@@ -256,7 +256,6 @@ def write_results(session: Session, tally: Tally, options: RunOptions) -> RunCon
 
 
 def _write_report(content: RunContent, path: Path) -> Path | None:
-    """The page of a run that has cells, in its folder."""
     from howlate.document.html import write_report
 
     with say.living("writing the page"):

@@ -237,7 +237,6 @@ def _text(figure: str, value: float, unit: Unit) -> str:
 def _all_lines(
     found: Comparison, block: Block, figures: Sequence[str], unit: Unit, *, repeated: bool
 ) -> list[SideLine]:
-    """The lines of each side, and below them the published lines that it can be compared with."""
     lines: list[SideLine] = []
     left = list(zip(block.published, block.stand, strict=True))
     for row in block.rows:

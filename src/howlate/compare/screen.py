@@ -282,7 +282,6 @@ def _beside_published(found: Comparison, block: Block, name: str) -> Iterator[Co
 
 
 def _names(blocks: Sequence[Block]) -> list[str]:
-    """The labels that vary; the column too, if there are several."""
     columns = len({block.column for block in blocks}) > 1
     tests = len({block.test for block in blocks}) > 1
     told = [

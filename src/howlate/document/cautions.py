@@ -144,7 +144,6 @@ def of_figures(rows: Sequence[Named]) -> list[Statement]:
 
 
 def _with_rows(named: Mapping[Statement, list[str | Caption]], rows: Sequence[Named]) -> list[Statement]:
-    """Each sentence with the rows that it is about."""
     names = [name for name, _cells in rows]
     every = [Caption("every row")]
     return [

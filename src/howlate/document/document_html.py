@@ -74,7 +74,6 @@ SIGNS = {
 
 
 def _outcome(item: Texts) -> str:
-    """The answer: a word with its sign, and a sentence."""
     word, said = map(text_of, item.texts)
     drawn = SIGNS.get(word, "M2,15H16M5,15V9M9,15V3M13,15V7")
     sign = f'<svg class="sign" viewBox="0 0 18 18" aria-hidden="true"><path d="{drawn}"/></svg>'

@@ -57,7 +57,6 @@ class Points(Struct, frozen=True):
         }
 
     def _worst(self, group: Group, name: str, joined: int) -> Subject | None:
-        """The repetition with the largest latency."""
         bins = [self.cells[place].bins for place in group.places]
         at = group.worst_at(next((held.column for held in bins if held is not None), "latency_ns"))
         if at is None:
@@ -72,7 +71,6 @@ class Points(Struct, frozen=True):
         return Subject(label, cell, coarser(bins[at], joined), group, cases=self.cases[group.places[at]])
 
     def _pooled(self, group: Group, name: str) -> Subject | None:
-        """All valid repetitions as one."""
         cells = [cell for cell in (self.cells[place] for place in group.places) if cell.summary.valid]
         pooled = pool([cell.bins for cell in cells if cell.bins is not None])
         if pooled is None:

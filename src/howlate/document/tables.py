@@ -372,7 +372,6 @@ def _what(name: str, labels_: Sequence[Mapping[str, str]]) -> Text:
 
 
 def _measured_for(title: Caption, seconds: Sequence[float | None]) -> Caption:
-    """The title with the time that a cell measured, if that is known for all."""
     known = [value for value in seconds if value is not None]
     if not known or len(known) < len(seconds):
         return title
@@ -435,7 +434,6 @@ def in_common(labels_: Sequence[Mapping[str, str]], counts: Sequence[int], colum
 def _each_cpu(
     labels_: Sequence[Mapping[str, str]], columns: Sequence[ColumnSummary | None], unit: Unit
 ) -> list[str]:
-    """The largest value of each CPU, one line for each row that several CPUs measured."""
     found = []
     for name, column in zip(row_names(labels_), columns, strict=True):
         if column is not None and column.max_by_cpu:

@@ -102,7 +102,6 @@ def picture_on(binned: Histogram, x: Scale, y: Scale, largest: int, height: int)
 
 
 def _outlines(binned: Histogram, x: Scale, y: Scale, height: int) -> tuple[str, str]:
-    """The bars that are visible, and marks for the others."""
     tall: list[str] = []
     few: list[str] = []
     for low, high, count in zip(binned.lower_ns, binned.upper_ns, binned.counts, strict=True):

@@ -132,7 +132,6 @@ def _way(kernel: Kernel, tree: Headers, archive: Archive, cache: Path, say: Say)
 
 
 def _copy_headers(tree: Headers, beside: Path, place: Path) -> None:
-    """A copy of the same tree for another place."""
     with storing(beside):
         shutil.copytree(tree.root / "usr", beside / "usr", symlinks=True)
         for file in (beside / "usr/src").glob("linux-headers-*/Makefile"):

@@ -151,7 +151,6 @@ def _order(order: Order, name: str, values: tuple[str | bool, ...]) -> Order:
 def _still_meant(
     exclude: tuple[Mapping[str, tuple[Value, ...]], ...], changed: str, axes: Mapping[str, tuple[Value, ...]]
 ) -> tuple[Mapping[str, tuple[Value, ...]], ...]:
-    """The exclusions that can still match a cell after this axis was replaced."""
     there = {plain(changed, value) for value in axes.get(changed, ())}
     kept = []
     for entry in exclude:

@@ -215,7 +215,6 @@ def _several(cell: Cell, used: int) -> float:
 
 
 def _cpus_of(word: str, cpus: int) -> int:
-    """How many of a guest's CPUs a load uses."""
     where = spec_options(word).get("cpus", "all")
     named = {"all": cpus, "same": 1, "other": max(cpus - 1, 1)}
     with suppress(ValueError):

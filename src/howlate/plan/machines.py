@@ -54,7 +54,6 @@ def on_machines(study: Study, machines: Sequence[str]) -> Study:
 
 
 def _meant(study: Study, machines: Sequence[str]) -> Iterable[Mapping[str, tuple[Value, ...]]]:
-    """The exclusions that can still match a cell."""
     for entry in study.exclude:
         if KERNEL not in entry:
             yield entry

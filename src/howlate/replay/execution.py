@@ -125,7 +125,6 @@ class Execution(Struct, frozen=True, dict=True):
 
     @cached_property
     def _inside(self) -> frozenset[int]:
-        """Addresses in the code of entries."""
         distinct, _ = self._distinct
         names = [self.symbols.name(int(index)) for index in self.symbols.indices(distinct)]
         return frozenset(

@@ -116,7 +116,6 @@ def _is_real_time(piece: Slice) -> bool:
 
 
 def _joined(named: Iterable[tuple[Slice, str]]) -> Iterator[Interruption]:
-    """One for each name."""
     by_name: dict[str, list[Slice]] = {}
     for piece, name in named:
         if name:

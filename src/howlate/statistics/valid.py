@@ -380,7 +380,6 @@ def _ends(means: Sequence[tuple[str, float]]) -> Sequence[tuple[str, float]]:
 
 
 def _limits(known: Knowledge) -> list[Statement]:
-    """What the file of another tool leaves open."""
     told = [UNORDERED()] if not known.time_order else []
     if not known.missed_releases:
         told.append(UNCOUNTED())
@@ -399,7 +398,6 @@ def _of_load(load: LoadRecord) -> list[Statement]:
 
 
 def _alone(cell: CellRecord, name: str, column: ColumnSummary) -> Statement:
-    """The one sample that makes a column's maximum and deviation."""
     rest = column.alone
     assert rest is not None and column.max is not None and column.stddev is not None
     return ALONE(

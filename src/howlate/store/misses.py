@@ -111,7 +111,6 @@ class Answers(Struct, frozen=True):
     def _late(
         self, threads: Sequence[ThreadReleases], deadlines_ns: Sequence[int]
     ) -> list[Mapping[int, int]]:
-        """For each deadline, by thread, the answers that are later."""
         if len(threads) == 1:
             return [{threads[0].thread: exceedances(self.counts, ns)} for ns in deadlines_ns]
         number = self.shape.number.removesuffix(BIGINT)

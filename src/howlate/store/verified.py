@@ -79,7 +79,6 @@ def _shared(value: Any, other: Any) -> Any:
 
 
 def _unlike(was: Any, now: Any, place: str = "") -> Iterator[str]:
-    """The places at which two values differ."""
     if isinstance(was, dict) and isinstance(now, dict):
         for name in dict.fromkeys((*was, *now)):
             yield from _unlike(was.get(name), now.get(name), f"{place}.{name}" if place else name)

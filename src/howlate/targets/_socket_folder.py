@@ -57,7 +57,6 @@ def _tried(held: contextlib.ExitStack, place: Path, prefix: str, name: str) -> t
 
 
 def _places() -> list[Path]:
-    """Where one may be, the best first."""
     places = [
         os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.geteuid()}",
         str(MEMORY),

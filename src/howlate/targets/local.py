@@ -215,7 +215,6 @@ class LocalTarget(OneMachine):
                 why.add_note(f"{problem.message}; {problem.remedy}")
 
     def _restored(self, killed: Outcome) -> Outcome:
-        """The outcome of a probe that something killed, once its knobs and its trace instances are undone."""
         try:
             with interrupts_held():
                 restore_knobs(self._probe)

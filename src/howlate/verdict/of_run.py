@@ -60,7 +60,6 @@ def verdicts_of(
 
 
 def _no_deadline(run: Path, content: RunContent) -> Statement:
-    """What was seen without a deadline, where it was counted."""
     ladder = ladder_of(content)
     return (
         statement_of("{run} was measured without a deadline", remedy="give one: --deadline 200us", run=run)
@@ -75,7 +74,6 @@ def _no_deadline(run: Path, content: RunContent) -> Statement:
 
 
 def _nothing_late(run: Path, content: RunContent) -> Statement:
-    """Why no deadline can be held against this run."""
     return statement_of(
         "{run} has no column that is known to be a latency: {tests:items}",
         remedy="see what was measured: `howlate show {run:shell}`; measure a run of an older howlate again",

@@ -71,7 +71,6 @@ def facts(verdict: Verdict) -> list[Statement]:
 
 
 def _of_deadline(verdict: Verdict) -> list[Statement]:
-    """What was counted, and what nobody could count."""
     evidence, counts = verdict.evidence, verdict.evidence.deadline
     if not evidence.trials or uncounted(evidence):
         return []

@@ -137,7 +137,6 @@ def missed(evidence: Evidence, misses: int, releases: int) -> Statement:
 
 
 def _bounded(verdict: Verdict) -> Iterator[Statement]:
-    """What a decided verdict rests on."""
     asked, virtual = verdict.question, verdict.evidence.virtual
     if verdict.outcome is Ruling.INCONCLUSIVE:
         return

@@ -88,7 +88,6 @@ def reach_s(asked: Question, period_s: float, round_s: float) -> float:
 
 
 def _failed_checks(evidence: Evidence) -> tuple[Statement, ...]:
-    """Why a row has no verdict."""
     checks = list(evidence.failed_checks)
     if evidence.steal > MOST_STEAL:
         checks.append(STOLEN(share=evidence.steal, most=MOST_STEAL))

@@ -60,7 +60,6 @@ def verdict_json(verdict: Verdict, others: Sequence[Verdict] = ()) -> dict[str, 
 
 
 def _cpus_json(verdict: Verdict) -> list[dict[str, Any]]:
-    """Each measuring CPU, where there are several; its releases where samples were counted."""
     counts = verdict.evidence.deadline.by_cpu
     return [
         {"cpu": int(cpu), "max_ns": verdict.evidence.max_of(cpu)}
@@ -95,7 +94,6 @@ def _stretch_json(stretch: StretchVerdict, max_ns: int | None) -> dict[str, Any]
 
 
 def _extrapolation_json(extrapolation: Extrapolation) -> dict[str, Any]:
-    """What a model says, or what refused it."""
     if extrapolation.refused:
         return {"refused_by": [to_json(statement) for statement in extrapolation.refused]}
     return {

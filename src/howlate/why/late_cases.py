@@ -138,7 +138,6 @@ def _notes(cells: Sequence[ExplainedCell], sums: Sequence[CauseSum]) -> list[Tex
 
 
 def _remedies(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> Iterator[Text]:
-    """What to do about the weighty causes, with what the doctor found here that belongs to it."""
     for each, remedy in remedies_of(sums):
         is_idle = each.cause is Cause.IDLE
         cause = cause_caption(each.cause, each.name) if is_idle else NAMES[each.cause]

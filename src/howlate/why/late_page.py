@@ -89,7 +89,6 @@ class _LatePage(Struct, frozen=True):
         return Document(sections, _title(material))
 
     def _drawn(self, fit: Fit) -> Iterator[ChartItem]:
-        """The charts of the cells with the largest latencies."""
         subjects = [self._subject(self.traced[place], fit) for place in latest(self.traced, fit.in_charts)]
         for chart in (CAUSES, COURSE):
             figure = chart.figure(subjects) if subjects else None

@@ -157,7 +157,6 @@ def _trust(shown: WhyScreen, most: int, width: int) -> Iterator[Line]:
 
 
 def _of_counters(shown: WhyScreen, rows: int, width: int) -> list[list[Line]]:
-    """What was counted in the second of the largest sample."""
     cells = shown.content.cells
     none = [line for cell in shown.cells for line in under("", [no_cases_statement(cell)], width, 2)]
     traced = {cell.id for cell in shown.cells}

@@ -101,7 +101,6 @@ def _only(sheet: Sheet, rows: Sequence[int]) -> Sheet:
 
 
 def _worst_said(item: Item) -> Iterator[Item]:
-    """The sentences of each kind with the largest times."""
     if not isinstance(item, Texts) or item.kind != "said":
         yield item
         return
@@ -117,7 +116,6 @@ def _worst_said(item: Item) -> Iterator[Item]:
 
 
 def _size(value: object, key: str = "") -> float:
-    """The largest time in a sentence."""
     if isinstance(value, Statement):
         return max((_size(each, name) for name, each in value.values.items()), default=0)
     if isinstance(value, tuple):

@@ -69,7 +69,6 @@ def _csv(value: Any) -> Any:
 
 
 def _print_table(answer: SqlAnswer) -> None:
-    """The first column names the rows; texts stand to the left, figures to the right."""
     from howlate.document.table_terminal import print_table
 
     shown = answer.rows[:MOST_ROWS]

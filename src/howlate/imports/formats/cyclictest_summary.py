@@ -176,7 +176,6 @@ def _series(thread: _Thread, unit: int) -> ForeignSeries:
 
 
 def _asleep(threads: Sequence[_Thread]) -> list[str]:
-    """A note about each thread that never woke."""
     return [
         f"{its.line.path}, line {its.line.number}: thread {its.number} never woke and has no latency: it is left out"
         for its in threads

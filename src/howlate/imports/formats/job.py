@@ -89,7 +89,6 @@ def read(paths: Sequence[Path], labels: Mapping[str, str], mapping: Mapping[str,
 
 
 def _run(folder: JobFolder, results: JobResults, facts: Facts | None, labels: Mapping[str, str]) -> Run:
-    """The plan with what its machine said."""
     run = folder.run
     kernel = labels.get(KERNEL) or (facts.text("kernel.release") if facts else None) or "unknown"
     plan = Plan(tuple(_possible(with_kernel(cell, kernel), results) for cell in run.plan.cells))

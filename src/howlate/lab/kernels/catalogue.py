@@ -286,7 +286,6 @@ def add_modules(kernel: Kernel, names: Sequence[str], archive: Archive, say: Say
 def _fetched_again(
     kernel: Kernel, label: Label, archive: Archive, cache: Path | None, modules: Sequence[str], say: Say
 ) -> Kernel:
-    """The same version, in place of a kernel that changed in the cache."""
     try:
         return fetch(replace(label, version=kernel.version), archive, cache, modules, say)
     except HowlateError:
@@ -295,7 +294,6 @@ def _fetched_again(
 
 
 def _is_as_fetched(kernel: Kernel) -> bool:
-    """Whether all files of its folder are those of its packages."""
     folder = kernel.vmlinuz.parent
     try:
         is_sound = unchanged([_recorded_package(kernel, row) for row in kernel.packages])

@@ -76,7 +76,6 @@ def check_in_force(label: Label, facts: Mapping[str, Any], vmlinuz: Path) -> tup
 
 
 def _check_cpus(label: Label, facts: Mapping[str, Any]) -> None:
-    """Refuse a parameter that is not in force on each of the CPUs that it names."""
     for word in label.parameters:
         fact, named = SETS_ASIDE.get(_name(word), ""), _set_aside(word)
         listed = parse_cpus(str(facts[fact])) if fact in facts else None

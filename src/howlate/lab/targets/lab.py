@@ -307,7 +307,6 @@ class LabTarget:
         return dict(parse_json(text, f"`howlate-probe {what} --json`", TargetError).values)
 
     def _bench(self, machine: str) -> Bench:
-        """The bench of a machine; its kernel is fetched if it is not in the cache."""
         name = machine or next(iter(self._labels))
         if name not in self._labels:
             raise UsageError(unknown("kernel", name, self._labels))

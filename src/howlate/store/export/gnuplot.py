@@ -115,7 +115,6 @@ def _head(block: DataBlock) -> str:
 def _described(
     database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str, thread: int, shape: Shape
 ) -> DataBlock:
-    """A block with the ranges of its axes."""
     summary, names = run.summary(cell), [_index(shape), *(sql_name(name) for name in shape.measured)]
     ranges = ", ".join(f"min(v{i}), max(v{i})" for i in range(len(names)))
     values = ", ".join(f"{name} AS v{i}" for i, name in enumerate(names))

@@ -99,7 +99,6 @@ def _margin(x: Scale, height: int) -> Piece:
 
 
 def _row(row: KnobAdvice, decisions: Sequence[Decision], above: int, height: int, x: Scale) -> list[Piece]:
-    """The name of a knob, or of several together, and a line for each figure below it."""
     name = " ".join(row.names)
     heading: Text = Caption("together: {knobs}", knobs=name) if len(row.flips) > 1 else name
     pieces = [Piece("", [Note(0, 1 - (above + 12) / height, heading, "", "row")], {})]

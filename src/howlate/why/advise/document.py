@@ -94,7 +94,6 @@ def _name(knob: KnobAdvice) -> str:
 
 
 def _of_figure(name: str, trials: Sequence[Trial | None]) -> tuple[Column, Column]:
-    """The ratio of one figure, and its interval."""
     found = [
         next((d for d in trial.decisions if d.figure == name), None) if trial is not None else None
         for trial in trials

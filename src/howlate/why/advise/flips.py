@@ -133,7 +133,6 @@ def study_of(
 
 
 def _with(settings: Mapping[str, Value], flips: Sequence[Flip]) -> dict[str, Value]:
-    """The settings with these knobs, each in place of the value that the settings have for it."""
     kept = knobs_of(settings)
     names = {flip.knob for flip in flips}
     knobs = (*(text for text in kept if text.partition("=")[0] not in names), *(flip.text for flip in flips))

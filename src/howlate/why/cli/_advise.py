@@ -140,7 +140,6 @@ def length_ns(seconds: str) -> int:
 
 
 def _when_quiet(session: Session, options: AdviseOptions, target: Target) -> Session:
-    """Wait until this machine is quiet, if it is the one that measures."""
     from howlate.measure.quiet import ThisMachine, limit_of
 
     limit_s = limit_of(os.environ)

@@ -183,7 +183,6 @@ def _document(found: ExplainedRun, worst: int) -> Document:
 
 
 def _replayed_document(samples: ReplayedSamples, content: RunContent) -> Document:
-    """The comparison if there is one, then the causes, then each sample, the worst first."""
     from howlate.document.document import Document
     from howlate.why.late_cases import case_sections, causes_section
     from howlate.why.replayed.pair_document import pair_section

@@ -213,7 +213,6 @@ def _sources(
 
 
 def _names(run: Run) -> dict[str, str]:
-    """By the labels in which the run's cells differ, and the seed."""
     cells = run.plan.cells
     points = {cell.point: dict(cell.labels) for cell in cells}
     named = dict(zip(points, row_names(list(points.values())), strict=True))

@@ -131,7 +131,6 @@ def command(
 
 
 def _kernels(request: RunRequest, kernels: str, own: tuple[Path, ...]) -> str:
-    """The kernels that are named, else the study's; none if the user gave kernels of their own."""
     from howlate.measure.prepare import requested_kernels
 
     labels = kernels or ("" if own else ",".join(requested_kernels(request)))
