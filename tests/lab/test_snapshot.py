@@ -254,7 +254,7 @@ class ReadyMonitor:
     def go_on(self, deadline: float) -> None:
         pass
 
-    def wait_for_stop(self, deadline: float) -> None:
+    def wait_for_stop(self) -> None:
         pass
 
 

@@ -28,10 +28,9 @@ def print_table(
     labels: Sequence[Column],
     numbers: Sequence[Column],
     valid: Sequence[bool],
-    kept: Sequence[bool] = (),
 ) -> None:
-    """Rows that are not valid are dimmed. `kept`: the columns that are left out last, of `numbers`."""
-    for line, style in table_lines(console.width, labels, numbers, valid, kept):
+    """Rows that are not valid are dimmed."""
+    for line, style in table_lines(console.width, labels, numbers, valid):
         console.print(Text(line, style=style), soft_wrap=True)
 
 

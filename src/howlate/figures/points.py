@@ -73,19 +73,19 @@ def varying(points: Sequence[Point]) -> list[str]:
     return [name for name in names if len({p.labels.get(name) for p in points}) > 1]
 
 
-def by_rest(points: Sequence[Point], axis: str = "kernel") -> list[tuple[Text, list[Point]]]:
+def by_rest(points: Sequence[Point]) -> list[tuple[Text, list[Point]]]:
     """A panel for each combination of labels other than the kernel, its points named by the kernel; one panel
     if the kernel does not vary."""
     vary = varying(points)
-    if axis not in vary:
+    if "kernel" not in vary:
         return [(Caption("All points"), list(points))]
-    rest = [name for name in vary if name != axis]
+    rest = [name for name in vary if name != "kernel"]
     panels: dict[Text, list[Point]] = {}
     for point in points:
         title: Text = ", ".join(f"{name} {point.labels.get(name, '-')}" for name in rest) or Caption(
             "All kernels"
         )
-        name = point.labels.get(axis, point.name)
+        name = point.labels.get("kernel", point.name)
         panels.setdefault(title, []).append(
             Point(name, point.labels, point.column, point.spread, point.repetitions)
         )

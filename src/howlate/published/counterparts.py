@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import Struct
+
 from howlate.published.reference import (
     PREEMPTION,
     UNITS,
@@ -137,3 +139,14 @@ def _printed(figure: PublishedFigure, unit: float) -> PrintedFigure:
         meaning=LEGEND.get(sign, ""),
         about=ABOUT if figure.about else "",
     )
+
+
+class StudyDocument(Struct, frozen=True):
+    """A reference, with the figures that it prints for our cells."""
+
+    reference: Reference
+
+    def lines(
+        self, labels: Mapping[str, str], column: str, parameters: Mapping[str, str]
+    ) -> tuple[PrintedLine, ...]:
+        return printed_lines(self.reference, labels, column, parameters)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def find_document(name: str) -> PrintedDocument:
     """For sides/printed_figures.py."""
-    from howlate.published.document import StudyDocument
+    from howlate.published.counterparts import StudyDocument
     from howlate.published.load import find_reference
 
     return StudyDocument(find_reference(name))

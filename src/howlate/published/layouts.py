@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from howlate.compare.compare import Comparison
 from howlate.document.sheet import Row, Sheet, labels, texts
-from howlate.published.counterparts import value_in
-from howlate.published.document import StudyDocument
+from howlate.published.counterparts import StudyDocument, value_in
 from howlate.published.reference import PublishedColumn, PublishedRow, PublishedTable
 from howlate.published.shown import ABOUT, SIGNS
 from howlate.sides.joined import MatrixPlace, Member, parameters_of

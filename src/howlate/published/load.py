@@ -35,6 +35,6 @@ def reference_path(study: str, folder: Path = REFERENCE) -> Path:
     return known[study]
 
 
-def find_reference(study: str, folder: Path = REFERENCE) -> Reference:
+def find_reference(study: str) -> Reference:
     """The published figures of a study; otherwise an error with the nearest name."""
-    return read_reference(reference_path(study, folder))
+    return read_reference(reference_path(study))

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from howlate.errors import DamagedError
-from howlate.store.files import OUT, check_text, looking, storage_error, unreadable
+from howlate.store.files import check_text, looking, storage_error, unreadable
 from howlate.store.tables import footer_problem
 from howlate.system.opening import opened_folder
 from howlate.words.printable import printable
@@ -173,7 +173,7 @@ def reading(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def writing(path: Path, option: str = OUT) -> Iterator[None]:
+def writing(path: Path) -> Iterator[None]:
     """Turn DuckDB's error about a file that cannot be written into a StorageError about `path`."""
     try:
         yield
@@ -181,7 +181,7 @@ def writing(path: Path, option: str = OUT) -> Iterator[None]:
         problem = failed_write(error)
         if isinstance(problem, MemoryError):
             raise problem from error
-        raise storage_error(path, problem.errno, str(problem.strerror), option) from None
+        raise storage_error(path, problem.errno, str(problem.strerror)) from None
 
 
 def failed_write(error: duckdb.Error) -> OSError | MemoryError:

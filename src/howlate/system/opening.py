@@ -68,19 +68,18 @@ class TooLargeError(OSError):
 
 def read_bytes(
     path: Path,
-    limit: int = TEXT_BYTES_MAX,
     *,
     links: bool = False,
     check: Callable[[os.stat_result], None] | None = None,
 ) -> bytes:
-    """A whole regular file of at most this size. `check` refuses what was opened by its status."""
+    """A whole regular file of at most TEXT_BYTES_MAX bytes. `check` refuses what was opened by its status."""
     with open_file(path, links=links) as file:
         if check is not None:
             check(os.fstat(file.fileno()))
-        large = os.fstat(file.fileno()).st_size > limit
-        content = b"" if large else file.read(limit + 1)
-    if large or len(content) > limit:
-        raise TooLargeError(errno.EFBIG, f"it has more than {limit >> 20} MiB", str(path))
+        large = os.fstat(file.fileno()).st_size > TEXT_BYTES_MAX
+        content = b"" if large else file.read(TEXT_BYTES_MAX + 1)
+    if large or len(content) > TEXT_BYTES_MAX:
+        raise TooLargeError(errno.EFBIG, f"it has more than {TEXT_BYTES_MAX >> 20} MiB", str(path))
     return content
 
 

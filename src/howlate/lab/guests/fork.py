@@ -98,7 +98,7 @@ class Fork(Struct, frozen=True):
                 with guest.explained():
                     put_instant(guest.window, instant_ns)
                     guest.go_on(NO_LIMIT)
-                    guest.monitor.wait_for_stop(NO_LIMIT)
+                    guest.monitor.wait_for_stop()
                     guest.has_stopped()
                     words = read_single(guest.window)
                     guest.monitor.save(image, time.monotonic() + _SAVE_S)
@@ -243,7 +243,7 @@ def _wait_for_stop(guest: Guest) -> None:
     """A guest that ends instead has refused a line of its job: the error has that line's own words."""
     assert guest.monitor is not None
     try:
-        guest.monitor.wait_for_stop(NO_LIMIT)
+        guest.monitor.wait_for_stop()
     except GoneError:
         guest.wait(NO_LIMIT)
         _refuse(window.decode_tree(guest.answer()))
@@ -268,7 +268,7 @@ def _refuse(files: Mapping[str, bytes]) -> None:
 def _until_latency(guest: Guest, instant_ns: int) -> SingleWords:
     assert guest.monitor is not None
     guest.go_on(NO_LIMIT)
-    guest.monitor.wait_for_stop(NO_LIMIT)
+    guest.monitor.wait_for_stop()
     return _checked(read_single(guest.window), instant_ns, guest)
 
 

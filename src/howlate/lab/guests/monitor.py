@@ -64,8 +64,8 @@ class Monitor:
         events = [{"capability": "events", "state": True}]
         self._run(self._client.execute("migrate-set-capabilities", {"capabilities": events}), deadline)
 
-    def wait_for_stop(self, deadline: float) -> None:
-        self._run(self._stopped.get(), deadline)
+    def wait_for_stop(self) -> None:
+        self._run(self._stopped.get(), float("inf"))
 
     def save(self, image: Path, deadline: float) -> None:
         """Save the whole state of the stopped machine into an empty image (`qcow2`). Not by migration, whose

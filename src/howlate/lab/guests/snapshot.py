@@ -310,7 +310,7 @@ def _boot(guest: Guest) -> int:
     assert guest.monitor is not None
     try:
         guest.go_on(NO_LIMIT)
-        guest.monitor.wait_for_stop(NO_LIMIT)
+        guest.monitor.wait_for_stop()
     except GoneError:
         guest.wait(NO_LIMIT)
         guest.answer()  # raises what the guest says of itself
