@@ -129,7 +129,6 @@ def every_caution(found: Comparison, gravity: Statement | None = None) -> Text:
 
 
 def doubtful(found: Comparison) -> list[Statement]:
-    """Notes on figures of the valid repetitions, by side and place."""
     places = found.joined.places
     labels = labels_that_vary(places)
     return cautions.of_figures(

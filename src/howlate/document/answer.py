@@ -24,7 +24,6 @@ NO_VALUE = Caption(N_("the valid cells have no value"))
 
 
 def answer_of_points(groups: Sequence[Group], *, virtual: bool) -> Statement:
-    """The largest of all repetitions of all points."""
     spreads = [(group, spread) for group in groups if (spread := group.spread(_column(group))) is not None]
     if not spreads:
         return NO_ANSWER(why=NOT_VALID if groups else NOT_MEASURED)

@@ -92,7 +92,6 @@ def weightiest(runs: Sequence[RunContent]) -> tuple[Section, ...]:
 
 
 def shown(findings: Sequence[Finding], most: int) -> tuple[Item, ...]:
-    """The first of them, and how many were left out."""
     rest = max(0, len(findings) - most)
     return (
         sheet(findings[:most]),

@@ -77,7 +77,6 @@ MOST_VALUES = 6
 
 
 def place(run: Run) -> str:
-    """The machine in a few words."""
     if run.machines:
         time = _("virtual time") if run.virtual else _("real time")
         count = len(run.machines)

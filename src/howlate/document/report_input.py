@@ -171,7 +171,6 @@ def answered(material: ReportInput) -> bool:
 
 
 def left_out(material: ReportInput) -> Iterator[Statement]:
-    """What the page omits for lack of room."""
     fit, cells = material.fit, len(material.cells)
     rows = sum(len(part.rows) for part in material.parts)
     if fit.joined > 1:

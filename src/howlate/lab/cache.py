@@ -339,7 +339,6 @@ def _close(folder: Path) -> None:
 
 
 def remove(folder: Path) -> None:
-    """Remove a tree if it exists."""
     if folder.is_symlink() or not folder.is_dir():
         folder.unlink(missing_ok=True)
     else:

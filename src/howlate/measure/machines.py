@@ -83,7 +83,6 @@ def _silent(problem: HowlateError, can: Capabilities) -> KnownMachine:
 
 
 def unchecked_parameters(known: Mapping[str, KnownMachine]) -> tuple[Statement, ...]:
-    """Warnings about boot parameters whose effect is unknown."""
     words = {
         label: Facts.from_json(machine.facts).text(NOT_CHECKED)
         for label, machine in known.items()
@@ -95,7 +94,6 @@ def unchecked_parameters(known: Mapping[str, KnownMachine]) -> tuple[Statement, 
 
 
 def planned_machines(target: Target, known: Mapping[str, KnownMachine], seeds: int) -> Machines:
-    """What the plan needs to know about the machines."""
     return Machines(
         {label: machine.can for label, machine in known.items()},
         {label: machine.impossible for label, machine in known.items() if machine.impossible},

@@ -215,7 +215,6 @@ def _with_options(spec: str, own: Mapping[str, Setting], load: LoadKind, can: Ca
 
 
 def defaults_text(can: Capabilities) -> str:
-    """Every default of the probe, in the form of a settings file."""
     lines = ["# The probe's defaults. A name behind a # has no default: it is off, or the probe chooses."]
     for test in sorted(can.tests, key=lambda test: test.name):
         lines += ["", f"[{test.name}]"]

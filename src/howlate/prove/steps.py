@@ -25,7 +25,6 @@ SKIPPED = 125
 
 
 def of_labels(good: str, bad: str, archive: Callable[[], Archive]) -> list[Step]:
-    """From one kernel of the archive to another, or from one set of parameters to another."""
     first, last = Label.parse(good), Label.parse(bad)
     if first != last and first.base == last.base:
         return _parameters(first, last)

@@ -39,7 +39,6 @@ class ShownTable(Struct, frozen=True):
 
 
 def counts_of(reference: Reference) -> dict[str, int]:
-    """The numbers of tables, rows and values, and of values for each mark."""
     marks = [figure.mark for t in reference.tables for row in t.rows for figure in row.values.values()]
     return {
         "tables": len(reference.tables),

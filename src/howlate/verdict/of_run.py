@@ -115,7 +115,6 @@ def against(run: Path, content: RunContent, deadline_ns: int) -> list[CellSummar
 
 
 def on_deadline(run: Path, content: RunContent, deadline_ns: int) -> RunContent:
-    """The run with the releases of its cells against this deadline."""
     counted: dict[str, dict[str, CellSummary]] = {}
     for view in against(run, content, deadline_ns):
         counted.setdefault(view.id, {})[view.judged[0]] = view

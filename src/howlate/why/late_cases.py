@@ -109,7 +109,6 @@ def causes_sheet(sums: Sequence[CauseSum]) -> Sheet:
 
 
 def cost_of_recording(cells: Sequence[ExplainedCell]) -> Iterator[Statement]:
-    """What recording added to the samples of the cell where it was most."""
     dearest = max(cells, key=lambda cell: cell.own_share)
     if dearest.own_share and dearest.median_ns is not None:
         own_ns = dearest.own_cost_ns
@@ -122,7 +121,6 @@ def cost_of_recording(cells: Sequence[ExplainedCell]) -> Iterator[Statement]:
 
 
 def events_lost(cells: Sequence[ExplainedCell]) -> Iterator[Statement]:
-    """Which events and samples the causes are without."""
     if absent := tuple(dict.fromkeys(event for cell in cells for event in cell.absent)):
         yield ABSENT(events=absent)
     for cell in cells:
@@ -177,7 +175,6 @@ def _case_section(one: CellCase, number: int) -> Section:
 
 
 def functions_sheet(lateness: Lateness, key: str = "functions") -> Sheet:
-    """The functions of a replayed latency that executed most themselves."""
     functions = lateness.functions[:MOST_FUNCTIONS]
     places = labels("place", _("mostly at"), [each.place for each in functions])
     return Sheet(

@@ -296,7 +296,6 @@ def with_kernel(cell: Cell, kernel: str) -> Cell:
 
 
 def breaks_off(path: Path, end: End) -> str:
-    """The sentence about a stream that is cut or damaged."""
     what = "is cut" if end.kind is EndKind.CUT else "is damaged"
     return (
         f"{path} {what} at byte {end.at:,} ({end.reason}); it is imported up to its last whole batch, "

@@ -147,7 +147,6 @@ def fetchable(address: str) -> list[str]:
 
 
 def sources_of(rows: Iterable[Sequence[str]], keyring: Path | None = None) -> tuple[Source, ...]:
-    """The suites of the Debian archive at the machine's addresses."""
     main, security = addresses_of(rows, "Debian", RELEASES)
     if not main:
         raise _no_archive("it is not among the sources of apt")

@@ -22,7 +22,6 @@ def gone(cache: Path, say: Say = silent) -> frozenset[str]:
 
 
 def remember(cache: Path, sha256: str, *, is_gone: bool, say: Say = silent) -> None:
-    """Record that the archive does not have a package, or that it does."""
     file = cache / FILE
     if not is_gone and sha256 not in _read(file, say):
         return

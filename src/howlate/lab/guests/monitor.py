@@ -121,7 +121,6 @@ class Monitor:
             self._run(self._client.execute("quit"), deadline)
 
     def close(self) -> None:
-        """End the conversation, whatever its state."""
         from qemu.qmp import QMPError
 
         with suppress(QMPError, OSError, EOFError, asyncio.CancelledError, RuntimeError):

@@ -67,7 +67,6 @@ class Filled(Struct, frozen=True):
 
 
 def scatter(where: Grid, filled: Filled) -> Scatter:
-    """The picture of these groups."""
     first = (
         np.concatenate(([0], np.flatnonzero(np.diff(filled.column)) + 1))
         if len(filled.column)

@@ -380,7 +380,6 @@ def _effect(row: tuple[str, Decision]) -> float:
 
 
 def at_start_statement(start: AtStart) -> Statement:
-    """What the machine is like before anything is flipped."""
     figures = tuple(
         Listed((_word(name), time_text(spread.median, space=" ")), " ")
         for name, spread in start.figures.items()

@@ -25,7 +25,6 @@ WARM_UP = 1
 
 
 def injected_cell(files: CellFiles, summary: CellSummary) -> InjectedCell:
-    """The cell's samples, and the delays if there were any."""
     folder = files.folder
     with remedied(measure_again(folder)):
         top = Table(files.record(), str(folder / CELL), "", DamagedError)
