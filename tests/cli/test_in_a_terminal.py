@@ -27,6 +27,8 @@ from howlate.system.paths import ROOT, probe_path
 
 PROMPT = "there: "
 LIMIT_S = 120
+PICTURE = re.compile(rb"(?=\r\x1b\[\d+A)")
+"""What is drawn again begins by going up."""
 
 
 class Terminal:
@@ -35,6 +37,7 @@ class Terminal:
     def __init__(self, folder: Path, columns: int = 80, /, **environment: str) -> None:
         self.screen = pyte.Screen(columns, 24)
         self._stream = pyte.ByteStream(self.screen)
+        self._pictures: list[bytes] = []
         self._pid, self._fd = pty.fork()
         if not self._pid:
             os.chdir(folder)
@@ -53,6 +56,13 @@ class Terminal:
         self._until_prompt()
         return [row.rstrip() for row in self.screen.display]
 
+    def _go_on(self) -> None:
+        """By one picture: where the machine was busy, several have come at once."""
+        if not self._pictures and select.select([self._fd], [], [], 1.0)[0]:
+            self._pictures = PICTURE.split(os.read(self._fd, 65536))
+        if self._pictures:
+            self._stream.feed(self._pictures.pop(0))
+
     def colours(self) -> set[str]:
         return {self.screen.buffer[y][x].fg for y in range(24) for x in range(self.screen.columns)} - {
             "default"
@@ -65,8 +75,7 @@ class Terminal:
             os.write(self._fd, line.encode())
         end = time.monotonic() + LIMIT_S
         while time.monotonic() < end:
-            if select.select([self._fd], [], [], 1.0)[0]:
-                self._stream.feed(os.read(self._fd, 65536))
+            self._go_on()
             if re.search(shows, text := "\n".join(self.screen.display)):
                 return text.splitlines()
         raise TimeoutError("\n".join(self.screen.display))
@@ -81,8 +90,7 @@ class Terminal:
         """The cursor stands behind it."""
         end = time.monotonic() + LIMIT_S
         while time.monotonic() < end:
-            if select.select([self._fd], [], [], 1.0)[0]:
-                self._stream.feed(os.read(self._fd, 65536))
+            self._go_on()
             cursor = self.screen.cursor
             if self.screen.display[cursor.y].startswith(PROMPT) and cursor.x == len(PROMPT):
                 return

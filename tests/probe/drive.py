@@ -127,7 +127,7 @@ def stall(one: Running, stall_ns: int, *others: Running) -> tuple[int, int]:
 
 def stall_often(one: Running, stall_ns: int, times: int) -> int:
     """Stops it again and again, so that also a task that pauses for half of each second is at work at one of them;
-    the length of the shortest stall. It may end by itself before the last."""
+    the length of the shortest stall. It may end by itself before the last; 0 if it did before half of them."""
     lengths: list[int] = []
     while len(lengths) < times:
         try:
@@ -138,7 +138,7 @@ def stall_often(one: Running, stall_ns: int, times: int) -> int:
             break
         lengths.append(continued_ns - stopped_ns)
         time.sleep(stall_ns / 1e9)  # it runs for as long
-    return min(lengths)
+    return min(lengths) if len(lengths) >= times / 2 else 0
 
 
 def threads_of(one: Running) -> list[tuple[int, str, str]]:
@@ -161,12 +161,12 @@ def thread_id(one: Running, name: str) -> int:
 
 
 def wait_until_running(one: Running, *names: str) -> None:
-    """Until one of the probe's threads of these names has a CPU, or wants one."""
+    """Until one of the probe's threads of these names has a CPU, or wants one; or it has ended."""
     end = time.monotonic() + 60
-    while time.monotonic() < end:
+    while time.monotonic() < end and one.process.poll() is None:
         if any(state == "R" for name, (_, state) in threads(one).items() if name in names):
             return
-    raise AssertionError(f"none of {names} was seen running")
+    assert one.process.poll() is not None, f"none of {names} was seen running"
 
 
 class Stream(Struct, frozen=True):

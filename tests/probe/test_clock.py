@@ -86,11 +86,16 @@ def test_the_counter_agrees_with_the_clock(probe: Path, tmp_path: Path) -> None:
 @needs_two_cpus
 def test_a_stall_of_known_length_is_found_as_a_difference(probe: Path) -> None:
     name = f"clock/{max(os.sched_getaffinity(0))}"
-    with running("clock", "--via", "syscall", "--points", "6000000", "--json") as one:
-        wait_until_running(one, name)
-        stall_ns = stall_often(one, STALL_NS, 12)
-        code, out, err = one.end()
-    assert code == 0, err
+    stall_ns = 0
+    for _ in range(20):  # on a busy machine it may end before it was stopped often enough
+        with running("clock", "--via", "syscall", "--points", "6000000", "--json") as one:
+            wait_until_running(one, name)
+            stall_ns = stall_often(one, STALL_NS, 12)
+            code, out, err = one.end()
+        assert code == 0, err
+        if stall_ns:
+            break
+    assert stall_ns
     found = json.loads(out.splitlines()[-1])["cells"][0]["columns"]["dt_ns"]["max"]
     assert found >= stall_ns
 

@@ -8,19 +8,25 @@ from typing import Any
 import pytest
 
 from lacks import AS_ROOT, lack, needs_two_cpus
-from probe.drive import Numbers, Stream, read_stream, run
+from probe.drive import Numbers, Stream, read_stream, run, running
 
 pytestmark = pytest.mark.beside
 CPUS = sorted(os.sched_getaffinity(0))
-LONG = ("--period=1ms", "--activations=1300", "--quiet")
+LONG_NS = 1_300_000_000
+"""The recorder tells how far it is when it has counted the second before."""
 
 several = needs_two_cpus
 
 
 def recorded(tmp_path: Path, *words: str) -> Stream:
+    """For more than a second, however late it is counted."""
     tmp_path.mkdir(exist_ok=True)
-    done = run("cyclic", *words, "--stream", tmp_path / "s")
-    assert done.returncode == 0, done.stderr
+    always = ("--period=1ms", "--duration=1h", "--quiet")
+    with running("cyclic", *always, *words, "--stream", tmp_path / "s") as one:
+        while one.progress()[1] < LONG_NS:
+            pass
+        code, _, stderr_text = one.stop()
+    assert code == 0, stderr_text
     return read_stream(tmp_path / "s")
 
 
@@ -45,7 +51,7 @@ def rises(stream: Stream, kind: str, label: str = "") -> list[int]:
 
 @several
 def test_each_second_has_the_interrupts_of_the_measuring_cpu(probe: Path, tmp_path: Path) -> None:
-    stream = recorded(tmp_path, f"--cpus={CPUS[-1]}", *LONG)
+    stream = recorded(tmp_path, f"--cpus={CPUS[-1]}")
     assert {"interrupt", "softirq", "interrupts", "context_switches"} <= set(counters(stream)["each_second"])
     table = rows(stream)
     assert set(table["cpu"].tolist()) <= {-1, CPUS[-1]}
@@ -62,7 +68,7 @@ def test_each_second_has_the_interrupts_of_the_measuring_cpu(probe: Path, tmp_pa
 
 
 def test_where_every_cpu_measures_interrupts_are_counted_around_the_cell(probe: Path, tmp_path: Path) -> None:
-    stream = recorded(tmp_path, "--cpus=all", *LONG)
+    stream = recorded(tmp_path, "--cpus=all")
     each_second = counters(stream)["each_second"]
     assert "interrupts" in each_second and not {"interrupt", "softirq"} & set(each_second)
     assert {one["cpu"] for one in counters(stream)["over_cell"]} == set(CPUS)
@@ -70,7 +76,7 @@ def test_where_every_cpu_measures_interrupts_are_counted_around_the_cell(probe: 
 
 
 def test_the_threads_own_switches_and_faults_are_counted_each_second(probe: Path, tmp_path: Path) -> None:
-    stream = recorded(tmp_path, f"--cpus={CPUS[-1]}", *LONG)
+    stream = recorded(tmp_path, f"--cpus={CPUS[-1]}")
     assert stream.trailer is not None
     (account,) = stream.trailer["accounting"]
     for kind in ("voluntary_switches", "involuntary_switches", "minor_faults", "major_faults"):
@@ -90,7 +96,7 @@ def test_the_threads_own_switches_and_faults_are_counted_each_second(probe: Path
 )
 def test_faults_made_on_purpose_are_in_their_seconds(probe: Path, tmp_path: Path) -> None:
     words = ("--policy=fifo:80", "--late-policy=backlog", "--inject=page-faults", "--inject-every=2")
-    plain, faulty = recorded(tmp_path / "a", *LONG), recorded(tmp_path / "b", *LONG, *words)
+    plain, faulty = recorded(tmp_path / "a"), recorded(tmp_path / "b", *words)
     made = len(faulty.columns[next(t.id for t in faulty.header.tables if t.name == "injections")]["begin_ns"])
     assert made >= 100
     assert sum(rises(faulty, "minor_faults")) >= made > 10 * sum(rises(plain, "minor_faults"))

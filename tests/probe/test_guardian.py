@@ -256,6 +256,7 @@ def test_it_is_never_woken_and_keeps_away_from_the_measuring_cpu(before: str, ch
     with running("cyclic", "--quiet", f"--cpus={cpu}", "--duration=1h", *more) as one:
         one.progress()
         guardian = guardian_of(one.pid)
+        assert until(lambda: status_of(guardian)["State"].startswith("S"))
         first = status_of(guardian)
         for _ in range(3):
             one.progress()

@@ -91,14 +91,14 @@ def helper_of(one: Running) -> int:
 @pytest.mark.parametrize("fate", ["killed", "only stopped"])
 def test_a_stopped_probe_goes_on_although_nobody_has_it_go_on(probe: Path, tmp_path: Path, fate: str) -> None:
     words = ("--late-policy=backlog", "--policy=fifo:80", "--inject=stopped", "--inject-every=2")
-    with running(*CYCLIC, *words, "--duration=3s", "--stream", tmp_path / "s") as one:
+    with running(*CYCLIC, *words, "--duration=1h", "--stream", tmp_path / "s") as one:
         one.progress()
         helper = helper_of(one)
         os.kill(helper, signal.SIGSTOP)
         assert until(lambda: one.status("State").startswith("T"))
         if fate == "killed":
             os.kill(helper, signal.SIGKILL)
-        code, _, err = one.end()
+        code, _, err = one.stop()
     assert code == 4
     assert fate.removeprefix("only ") in err and "Measure again" in err
 

@@ -39,10 +39,13 @@ def test_a_load_that_does_not_report_is_judged_by_what_it_did(probe: Path, tmp_p
     """Its supervisor is stopped while its worker works on. What it had reported last is up to 1 s old, or as
     old as the first release: then nothing could be judged."""
     stream = tmp_path / "stream"
-    with running("cyclic", "--load", load, "--duration", "2s", "--stream", stream) as one:
+    with running("cyclic", "--load", load, "--duration", "1h", "--stream", stream) as one:
         one.progress()
         (supervisor,) = [pid for pid in children_of(one.pid) if parent_of(pid) == one.pid]
         os.kill(supervisor, signal.SIGSTOP)
+        while one.progress()[1] < 2_000_000_000:
+            pass
+        one.process.send_signal(signal.SIGINT)
         try:
             while not asked_to_end(supervisor, one):
                 time.sleep(0.01)

@@ -192,7 +192,7 @@ def test_the_warm_up_is_in_the_account_and_in_no_sample(
         assert own["before_t0"]["activations"] + own["before_t0"]["overruns"] == before
         assert own["recorded"] == stream.columns[0]["release"].size == 300
         assert summary["columns"]["latency_ns"]["count"] == 300
-        assert stream.columns[0]["release_ns"].min() == 0 and not stream.columns[0]["flags"].any()
+        assert stream.columns[0]["release_ns"].min() >= 0 and not stream.columns[0]["flags"].any()
 
 
 def test_dither_draws_its_gaps_from_the_seed_that_is_recorded(probe: Path, tmp_path: Path) -> None:

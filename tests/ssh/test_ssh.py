@@ -70,9 +70,11 @@ def test_a_machine_that_falls_silent_is_noticed(server: Server, tmp_path: Path) 
 
 
 def test_samples_are_fetched_when_the_machine_can_be_reached_again(server: Server, tmp_path: Path) -> None:
+    ended: list[bool] = []
+
     def come_back() -> None:
-        ended = [folder / "cell-1/out/0/status" for folder in server.folders()]
-        until(lambda: all(one.exists() for one in ended))
+        (status,) = [folder / "cell-1/out/0/status" for folder in server.folders()]
+        ended.append(until(status.exists))
         server.start()
 
     back = threading.Thread(target=come_back)
@@ -84,6 +86,7 @@ def test_samples_are_fetched_when_the_machine_can_be_reached_again(server: Serve
     with opened(server) as target:
         assert target.run_cell(cell_of(target, 1500), tmp_path / "stream", Once(go_away)).measured
         back.join()
+    assert ended == [True]
     is_whole(tmp_path / "stream", 1500)
 
 
