@@ -123,16 +123,24 @@ def test_no_terminal_obeys_a_name(called: Run, name: str) -> None:
         assert any(word.endswith(f"/{name}") for word in evaluated(command)), command
 
 
-def test_no_terminal_obeys_the_name_of_the_working_folder(called: Run, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        pytest.param(name, text, marks=[pytest.mark.sweep] * (at != place), id=f"{name}-{text.strip()}")
+        for at, name in enumerate(NAMES)
+        for place, text in enumerate(("x", "[defaults]\nx = 1\n", "deadline = '1ms'\n", ""))
+    ],
+    indirect=["name"],
+)
+def test_no_terminal_obeys_the_name_of_the_working_folder(called: Run, name: str, text: str) -> None:
     """A howlate.toml there is named where it is not good, and where it sets something."""
     faults = []
     folder = Path(name)
     folder.mkdir()
     Path("RUN", name).rename(folder / "run")
     os.chdir(folder)
-    for text in ("x", "[defaults]\nx = 1\n", "deadline = '1ms'\n", ""):
-        Path("howlate.toml").write_text(text)
-        for line in (lines[0] for lines in WITH_NAMES.values()):
-            words = words_of(line.replace("RUN", "run"), name)
-            faults += faults_of(called(*words), words)
+    Path("howlate.toml").write_text(text)
+    for line in (lines[0] for lines in WITH_NAMES.values()):
+        words = words_of(line.replace("RUN", "run"), name)
+        faults += faults_of(called(*words), words)
     assert not faults

@@ -83,6 +83,16 @@ def unlimited() -> None:
     vars(summarise)["rows_problem"] = lambda *_: ""
 
 
+def outcomes(beside: Path, kind: str) -> Iterator[tuple[str, str, Outcome]]:
+    """Of each command over each cell: both, and what came of it."""
+    for cell, commands in READING.items():
+        with forged(beside, cell, kind) as run:
+            for command in commands:
+                with copied(run, beside) as place:
+                    outcome = call(command, place)
+                yield command, cell, outcome
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m hostile.forged")
     parser.add_argument("--every", type=int, default=1, help="one kind of so many")
@@ -97,17 +107,15 @@ def main() -> int:
         if asked.plant:
             unlimited()
         for kind in asked.kind or kinds()[:: asked.every]:
-            for cell, commands in READING.items():
-                with forged(beside, cell, kind) as run:
-                    for command in commands:
-                        with copied(run, beside) as place:
-                            outcome = call(command, place)
-                        calls += 1
-                        refused += outcome.code == 4
-                        if fault := fault_of(outcome):
-                            faults += 1
-                            said = (outcome.err or outcome.out).strip()[-300:]
-                            print(f"{fault}: {command}, {cell}, {kind}: {said!r}", flush=True)
+            for command, cell, outcome in outcomes(beside, kind):
+                calls += 1
+                refused += outcome.code == 4
+                if fault := fault_of(outcome):
+                    faults += 1
+                    said = (outcome.err or outcome.out).strip()[-300:]
+                    print(f"{fault}: {command}, {cell}, {kind}: {said!r}", flush=True)
+                    if asked.plant:
+                        break
     print(f"forged tables: {calls:,} calls, {refused:,} refused; {faults} faults")
     return int(bool(faults))
 

@@ -122,7 +122,7 @@ def test_events_are_in_order_each_once_and_their_functions_are_named(probe: Path
 
 
 def test_the_measuring_task_has_no_fault_and_loses_no_sample(probe: Path, tmp_path: Path) -> None:
-    stream = explained(tmp_path / "stream", "--period=200us", "--duration=2s", "--load=hackbench:4")
+    stream = explained(tmp_path / "stream", "--period=200us", "--duration=1s", "--load=hackbench:4")
     assert stream.trailer is not None
     (account,) = stream.trailer["accounting"]
     assert (account["minor_faults"], account["major_faults"], account["dropped"]) == (0, 0, 0)

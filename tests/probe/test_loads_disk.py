@@ -4,10 +4,13 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from lacks import MACHINE, needs_root, skip
 from probe.loads_drive import load_once, running
 
 
+@pytest.mark.beside
 def test_the_disk_load_is_bounded_and_leaves_nothing(probe: Path, tmp_path: Path) -> None:
     with running("disk:20MiB/s", "--size=4MiB", "--sync=1MiB", "--directory", tmp_path) as load:
         last = load.report()
@@ -35,6 +38,7 @@ def test_the_disk_load_keeps_its_rate(probe: Path, tmp_path: Path) -> None:
     assert 0.5 < rate < 1.2
 
 
+@pytest.mark.beside
 @needs_root
 def test_the_disk_load_refuses_a_small_disk(probe: Path, tmp_path: Path) -> None:
     if (

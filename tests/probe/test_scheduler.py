@@ -55,7 +55,8 @@ def test_a_gap_is_one_in_which_the_other_task_ran(probe: Path, tmp_path: Path) -
 
 @needs_two_cpus
 def test_a_point_without_a_gap_is_given_up_and_counted(probe: Path) -> None:
-    done = run("scheduler", "--question", "throttling", "--points", "2", "--spin", "20ms", "--json")
+    words = ["--question", "throttling", "--points", "2", "--spin", "20ms", "--rest", "10ms", "--json"]
+    done = run("scheduler", *words)
     if done.returncode == 3:
         skip(done.stderr, AS_ROOT)
     found = cell(done)

@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from probe.drive import Running, Stream, probe_list, probe_path, read_stream, running, stall
 
+pytestmark = pytest.mark.beside
+
 PERIOD_NS = 1_000_000
 STALL_NS = 1_000_000_000
 
