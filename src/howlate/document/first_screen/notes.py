@@ -16,6 +16,7 @@ from howlate.document.report_input import ReportInput
 from howlate.document.text import virtual_note
 from howlate.model.facts import facts_of, is_guest
 from howlate.model.loaded import RunContent
+from howlate.model.others import Others, OtherTask
 from howlate.model.preemption import preemption_of, spelt
 from howlate.model.run import BY_HAND, Run, policy_without_right
 from howlate.model.summary import CellSummary
@@ -27,7 +28,7 @@ from howlate.words.say import Text, more_rows_text, text_of
 from howlate.words.statement import Statement, message
 
 MOST = 3
-UNMEASURED, UNSTATED, INVALID, CLOCK, LOAD, OTHERS, LENGTH = 10, 15, 20, 30, 60, 70, 90
+UNMEASURED, UNSTATED, INVALID, OTHERS, CLOCK, LOAD, LENGTH = 10, 15, 20, 25, 30, 60, 90
 """Their ranks; a room's (on_screen.py) lie between them."""
 WEAK_LOAD = 0.9
 LONG_NAME, NAMED = 24, 4
@@ -83,7 +84,7 @@ def _notes(material: ReportInput, rows: Sequence[ScreenRow]) -> Iterator[ScreenN
     yield from of_invalid(rows)
     yield from of_machine(content)
     yield from _of_loads(rows)
-    yield from _of_others(rows)
+    yield from of_others(rows)
     counted = [row for row in rows if row.group.counted] or rows
     seconds = [row.seconds for row in counted if row.seconds]
     if seconds and not content.run.virtual:
@@ -174,28 +175,31 @@ def _of_loads(rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
         yield ScreenNote(LOAD, told, len(weak), ("load.",))
 
 
-def _of_others(rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
-    """Tasks that ran meanwhile, by the one that took most."""
+def of_others(rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
+    """What others used at most in a row, and the task that used most of it."""
     disturbed = [row for row in rows if not row.group.alone]
     if not disturbed:
         return
-    tasks = [
-        (task.cpu_ns / max(1, cell.others.window_ns), task.name)
-        for row in disturbed
-        for cell in row.cells
-        if cell.others is not None
-        for task in cell.others.tasks
-    ]
-    most = f": {max(tasks)[1]} {percent(max(tasks)[0])}" if tasks else ""
-    told = Caption("others ran meanwhile{task}", task=most)
+    seen = [cell.others for row in disturbed for cell in row.cells if cell.others is not None]
+    if not seen:
+        return
+    most = max(seen, key=lambda each: each.user_ns / max(1, each.window_ns))
+    window_ns = max(1, most.window_ns)
+    tasks = [f" ({task.name} {percent(task.cpu_ns / window_ns)})" for task in _by_time(most)[:1]]
+    words = {"share": percent(most.user_ns / window_ns), "task": "".join(tasks)}
+    told = Caption("others used up to {share} of a CPU{task}", **words)
     if len(disturbed) < len(rows):
         told = Caption(
-            "others ran during {count} of {rows} rows{task}",
+            "others used up to {share} of a CPU in {count} of {rows} rows{task}",
             count=len(disturbed),
             rows=len(rows),
-            task=most,
+            **words,
         )
     yield ScreenNote(OTHERS, told, len(disturbed), ("others.",))
+
+
+def _by_time(others: Others) -> list[OtherTask]:
+    return sorted(others.tasks, key=lambda task: -task.cpu_ns)
 
 
 def circumstances(content: RunContent) -> Text:
