@@ -7,22 +7,26 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import made_inventory
 from howlate.cli._measure import material_of
 from howlate.cli.check import command as check
-from howlate.document.first_screen.lines import LINES
+from howlate.document.first_screen.lines import LINES, cause_lines
 from howlate.document.first_screen.screen import screen as first_screen
-from howlate.model.cause import ORDINARY, Cause
+from howlate.model.cause import ORDINARY, Cause, CausePart
 from howlate.model.loaded import RunContent
 from howlate.model.run import NOT_EXPLAINED
 from howlate.model.summary import DeadlineSummary
 from howlate.rooms import hooks
 from howlate.store.loaded import load_run
+from howlate.why.cause_words import NAMES
 from howlate.why.explained_cells import ExplainedCell, cause_sums, explained_cells, worst_cases
 from howlate.why.late_counters import OF_A_FILE, UNRECORDED
-from howlate.why.on_screen import advice, advised, is_ours, kinds, totalled_cells
+from howlate.why.late_json import cells_json
+from howlate.why.on_screen import advice, advised, is_ours, kinds, looked_at, samples_of
 from howlate.why.remedies import remedy_of
 from howlate.why.replayed.pair_document import pair_said
 from howlate.why.screen import WhyScreen
@@ -34,7 +38,7 @@ from made_cells import invalid
 from made_runs import FINDINGS, five_cells, made_run
 from made_trace import late_samples
 from printed import plain
-from screens import fits
+from screens import fits, texts
 from why.test_replayed_document import LATENESS, explained
 from why.test_replayed_pair import PAIR
 
@@ -122,7 +126,7 @@ def test_the_causes_are_sorted_and_add_up(width: int) -> None:
     screen = made()["traced"]
     lines = fits(screen.lines(width), width)
     sums = cause_sums(screen.cells)
-    every = kinds(sums, sum(each.total_ns for each in sums), ordinary=True)
+    every = kinds(sums, sum(each.total_ns for each in sums))
     assert len(every) == len({each.cause for each in sums}) > len({each.cause for each in sums} - ORDINARY)
     end = next(i for i, line in enumerate(lines) if "more rows" in line)
     told = shares(lines[: end + 1])
@@ -131,16 +135,65 @@ def test_the_causes_are_sorted_and_add_up(width: int) -> None:
     assert text_of(every[0].name)[:10] in next(line for line in lines if re.match(r" *\d+ %", line))
 
 
-def test_check_and_why_rank_the_causes_alike() -> None:
-    """Also where the way of every wake-up took the most time."""
-    sums = cause_sums(made()["traced"].cells)
-    heavy = [
-        replace(each, total_ns=each.total_ns + 10**9) if each.cause in ORDINARY else each for each in sums
-    ]
-    first, every = (
-        list(dict.fromkeys(one.name for one in kinds(heavy, 1, ordinary=o))) for o in (False, True)
-    )
-    assert len(first) >= 3 and every[: len(first)] == first and len(every) > len(first)
+NAMED = ("", "cc1", "python", "kdamond")
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([Cause.NOT_PREEMPTIBLE, Cause.SOFTIRQ, Cause.RETURN]),
+            st.sampled_from(NAMED),
+            st.integers(1, 10**7),
+        ),
+        min_size=1,
+        max_size=12,
+    ),
+    st.sampled_from([80, 60, 40]),
+)
+def test_every_row_is_true_of_its_own_numbers(parts: list[tuple[Cause, str, int]], width: int) -> None:
+    """By size, each with the one that its largest part is of; who stands there beside it has more than half."""
+    case = made()["traced"].cells[0].cases[0]
+    cases = tuple(replace(case, parts=(CausePart(cause, 0, ns, name),)) for cause, name, ns in parts)
+    sums = cause_sums([ExplainedCell("cell", "cell", {}, cases, 100)])
+    whole_ns = sum(ns for _cause, _name, ns in parts)
+    reasons = kinds(sums, whole_ns)
+    assert [one.share for one in reasons] == sorted((one.share for one in reasons), reverse=True)
+    for reason in reasons:
+        own = {each.name: each for each in sums if NAMES[each.cause] == reason.name}
+        total_ns = sum(each.total_ns for each in own.values())
+        assert reason.share == total_ns / whole_ns and reason.tasks == len(own)
+        assert reason.worst_ns == own[reason.owner].worst_ns == max(each.worst_ns for each in own.values())
+        assert not reason.task or 2 * own[reason.task].total_ns > total_ns
+        for text in map(text_of, reason.brackets):
+            told = {name for name in NAMED if re.search(rf"\b{name}\b", text) and name}
+            assert told <= {reason.task, reason.owner} and (not told or reason.owner in told)
+    lines = texts(list(cause_lines(len(cases), reasons, 1, width)))
+    assert 98 < sum(shares(lines)) < 102
+
+
+@pytest.mark.parametrize("kind", ["as it is", "two not valid", "ended by its threshold"])
+def test_check_why_and_the_page_tell_causes_of_the_same_samples(kind: str) -> None:
+    content = made()["traced"].content
+    changed = [cell.summary for cell in content.cells]
+    if kind == "two not valid":
+        changed[:2] = [invalid(summary, "not loaded: by half") for summary in changed[:2]]
+    elif kind == "ended by its threshold":
+        changed[2] = replace(changed[2], stop_reason="threshold")
+    every = [replace(cell, summary=own) for cell, own in zip(content.cells, changed, strict=True)]
+    content = replace(content, cells=tuple(every))
+    cells = explained_cells(content)
+    looked = looked_at(cells, [content])
+    counts = {"as it is": 60, "two not valid": 36, "ended by its threshold": 1}
+    assert samples_of(looked) == counts[kind]
+    material = material_of([content], None, Path("runs/a"))
+    (why,) = filter(None, [room(material) for room in hooks("reasons")])
+    found = cells_json(cells, content)
+    whole_ns = sum(each["total_ns"] for each in found["causes"])
+    assert whole_ns == sum(case.case.latency_ns for cell in looked for case in cell.cases)
+    assert [cell["id"] for cell in found["cells"] if cell["counted"]] == [cell.id for cell in looked]
+    first = fits(of(content, cells).lines(), 80)
+    assert f"{percent(why.reasons[0].share)}  {text_of(why.reasons[0].name)}" in " ".join(first)
+    assert why.samples == samples_of(looked)
 
 
 def test_causes_are_of_the_rows_that_are_counted() -> None:
@@ -154,7 +207,7 @@ def test_causes_are_of_the_rows_that_are_counted() -> None:
         cells = [replace(c, summary=s) for c, s in zip(shown.content.cells, summaries, strict=True)]
         content = replace(shown.content, cells=tuple(cells))
         counted = [shown.cells[place] for place in sorted(valid)] or list(shown.cells)
-        assert totalled_cells(shown.cells, [content]) == counted
+        assert looked_at(shown.cells, [content]) == counted
         material = material_of([content], None, Path("runs/a"))
         (why,) = filter(None, [room(material) for room in hooks("reasons")])
         assert why.samples == 12 * len(counted)

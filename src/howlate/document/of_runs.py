@@ -130,8 +130,8 @@ def late(material: ReportInput) -> Sequence[Section]:
     from howlate.document.first_screen.answer import ScreenAnswer
 
     why = material.once(ScreenAnswer.of).why
-    led = [check for reason in (why.reasons[:LEADING] if why is not None else ()) for check in reason.checks]
-    return findings.section(material.runs, frozenset(led))
+    led = [reason.checks for reason in (why.reasons if why is not None else ()) if reason.checks]
+    return findings.section(material.runs, frozenset().union(*led[:LEADING]))
 
 
 def of_machine(material: ReportInput) -> Iterator[Section]:

@@ -43,9 +43,10 @@ def late_causes(material: ReportInput) -> Sequence[Section]:
     if not cells:
         return ()
     from howlate.why.late_cases import causes_section
+    from howlate.why.on_screen import looked_at
 
     found = [finding for content in material.runs for finding in content.findings]
-    return causes_section(cells, found)
+    return causes_section(looked_at(cells, material.runs), found)
 
 
 def all_causes(material: ReportInput) -> Iterator[Section]:

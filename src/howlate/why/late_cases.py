@@ -62,8 +62,11 @@ def cause_text(cause: Cause, name: str) -> str:
     return text_of(cause_caption(cause, name))
 
 
-def causes_section(cells: Sequence[ExplainedCell], findings: Sequence[Finding]) -> tuple[Section, ...]:
-    """The causes of all cases, and what to do about them; nothing where there is no case."""
+def causes_section(
+    cells: Sequence[ExplainedCell], findings: Sequence[Finding], notes: Sequence[Text] = ()
+) -> tuple[Section, ...]:
+    """The causes of all cases, and what to do about them; nothing where there is no case. `notes`: what else is known
+    of the cells."""
     sums = cause_sums(cells)
     without = texts("notes", [no_cases_statement(cell) for cell in cells if not cell.cases])
     if not sums:
@@ -73,7 +76,7 @@ def causes_section(cells: Sequence[ExplainedCell], findings: Sequence[Finding]) 
     items: tuple[Item, ...] = (
         *texts("paragraph", (OPENING(cases=sum(kept), samples=samples, most=max(kept)),)),
         causes_sheet(sums),
-        *texts("notes", _notes(cells, sums)),
+        *texts("notes", [*notes, *_notes(cells, sums)]),
         *without,
         *texts("listed", list(_remedies(sums, findings)), _("What to do")),
     )

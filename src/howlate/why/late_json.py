@@ -7,12 +7,14 @@ from typing import Any
 
 from howlate.model.cause import CausePart, ExplainedCase, Lateness
 from howlate.model.finding import Finding
+from howlate.model.loaded import RunContent
 from howlate.model.trace import UNKNOWN_PRIO, TracedTask
 from howlate.why.explained_cells import CauseSum, ExplainedCell, cause_sums
 from howlate.why.flow import ExplainedRun
 from howlate.why.late_cases import no_cases_statement
 from howlate.why.late_counters import counters_json
 from howlate.why.late_parts import part_text
+from howlate.why.on_screen import looked_at
 from howlate.why.remedies import findings_for, of_sum
 from howlate.words.say import english_text
 from howlate.words.say import to_json as statement_json
@@ -22,13 +24,18 @@ SCHEMA = 2
 
 def recorded_json(found: ExplainedRun) -> dict[str, Any]:
     """The causes of a run whose events were recorded; of cells without events what was counted."""
-    return {**cells_json(found.cells, found.findings), "counters": counters_json(found.without_trace.cells)}
+    return {**cells_json(found.cells, found.content), "counters": counters_json(found.without_trace.cells)}
 
 
-def cells_json(cells: Sequence[ExplainedCell], findings: Sequence[Finding]) -> dict[str, Any]:
-    """All causes, and all samples, whether recorded or played again."""
-    causes = causes_json(cause_sums(cells), findings)
-    return {"schema": SCHEMA, "causes": causes, "cells": [cell_json(cell) for cell in cells]}
+def cells_json(cells: Sequence[ExplainedCell], content: RunContent) -> dict[str, Any]:
+    """All causes of the samples that the screen looks at, and all samples, whether recorded or played again."""
+    counted = looked_at(cells, [content])
+    ids = {cell.id for cell in counted}
+    return {
+        "schema": SCHEMA,
+        "causes": causes_json(cause_sums(counted), content.findings),
+        "cells": [{**cell_json(cell), "counted": cell.id in ids} for cell in cells],
+    }
 
 
 def causes_json(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> list[dict[str, Any]]:

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from howlate.document.findings import briefly
+from howlate.document.first_screen.notes import of_invalid
 from howlate.document.first_screen.on_screen import Reasons, ScreenAdvice, ScreenNote, ScreenReason
 from howlate.document.first_screen.rows import screen_rows, totalled
 from howlate.document.report_input import ReportInput
-from howlate.model.cause import ORDINARY, Cause
+from howlate.model.cause import Cause
 from howlate.model.finding import Finding
 from howlate.model.loaded import RunContent
 from howlate.model.trace import NOTHING_KEPT
@@ -26,7 +27,7 @@ from howlate.why.remedies import Remedy, findings_for, of_sum, remedies_of
 from howlate.words.caption import Caption
 from howlate.words.language import SOURCE, _, as_called, spoken
 from howlate.words.quantities import percent
-from howlate.words.say import say, text_of
+from howlate.words.say import Text, say, text_of
 
 RANK = 50
 """Of the cost of recording, among notes."""
@@ -37,64 +38,75 @@ COMMAND = re.compile(r"`((?:howlate|sysctl|apt|mount|swapoff|systemctl) [^`]*)`"
 
 def reasons(material: ReportInput) -> Reasons | None:
     """Without any where no event of a late sample is there; None where nobody could have recorded it."""
-    cells = explained_by_row(material)
-    ended = the_ended(material.runs[0].summaries)
-    if of_one := ended is not None and any(cell.id == ended.id for cell in cells):
-        cells = [replace(cell, cases=cell.cases[:1]) for cell in cells if ended and cell.id == ended.id]
-    cells = totalled_cells(cells, material.runs)
+    cells = looked_at(explained_by_row(material), material.runs)
     sums = cause_sums(cells)
     whole_ns = sum(each.total_ns for each in sums)
     if not whole_ns:
         return without_cases(material, no_cases_statement(cells[0]))
     findings = [finding for content in material.runs for finding in content.findings]
-    kept = sum(not case.case.state & NOTHING_KEPT for cell in cells for case in cell.cases)
     said, notes = advice(sums, findings, whole_ns), of_recording(cells)
-    return Reasons(kept, kinds(sums, whole_ns, findings), said, notes, of_one=of_one)
+    return Reasons(samples_of(cells), kinds(sums, whole_ns, findings), said, notes)
 
 
-def totalled_cells(cells: Sequence[ExplainedCell], runs: Sequence[RunContent]) -> list[ExplainedCell]:
-    """Those of the rows that the totals are of; all where these have no samples."""
+def samples_of(cells: Sequence[ExplainedCell]) -> int:
+    """The number of explained ones; 1 too for a single sample without events."""
+    return max(1, sum(not case.case.state & NOTHING_KEPT for cell in cells for case in cell.cases))
+
+
+def looked_at(cells: Sequence[ExplainedCell], runs: Sequence[RunContent]) -> list[ExplainedCell]:
+    """The samples that causes are of, wherever they are told: the one that ended a run by its threshold; else those
+    of the rows that the totals are of, or all where these have no samples."""
+    ended = the_ended(runs[0].summaries) if len(runs) == 1 else None
+    if of_one := [replace(cell, cases=cell.cases[:1]) for cell in cells if ended and cell.id == ended.id]:
+        return of_one
     rows = totalled([row for content in runs for row in screen_rows([content]).rows])
     counted = {cell.id for row in rows for cell in row.cells}
     found = [cell for cell in cells if cell.id in counted]
     return found if any(cell.cases for cell in found) else list(cells)
 
 
+def not_counted(content: RunContent) -> list[Text]:
+    """The rows that are not valid."""
+    return [note.text for note in of_invalid(screen_rows([content]).rows)]
+
+
 def kinds(
-    sums: Sequence[CauseSum], whole_ns: int, findings: Sequence[Finding] = (), *, ordinary: bool = False
+    sums: Sequence[CauseSum], whole_ns: int, findings: Sequence[Finding] = ()
 ) -> tuple[ScreenReason, ...]:
-    """Each kind with the task that it is most about, by its time: the one ranking of `check`, `why` and the page.
-    `ordinary`: also the parts that every wake-up has, after the others."""
-    kinds: dict[Cause, CauseSum] = {}
+    """Each kind, by its time: the one ranking of `check`, `why` and the page."""
+    kinds: dict[Cause, list[CauseSum]] = {}
     for each in sums:  # the largest of a kind comes first
-        if each.cause in ORDINARY and not ordinary:
-            continue
-        before = kinds.setdefault(each.cause, replace(each, total_ns=0, worst_ns=-1))
-        worst = max(before, each, key=lambda one: one.worst_ns)
-        total_ns = before.total_ns + each.total_ns
-        kinds[each.cause] = replace(
-            before, total_ns=total_ns, worst_ns=worst.worst_ns, worst_in=worst.worst_in
-        )
-    found = sorted(kinds.values(), key=lambda each: (each.cause in ORDINARY, -each.total_ns))
-    return tuple(_kind(each, whole_ns, findings) for each in found)
+        kinds.setdefault(each.cause, []).append(each)
+    found = [_kind(own, whole_ns, findings) for own in kinds.values()]
+    return tuple(sorted(found, key=lambda reason: -reason.share))
 
 
-def _kind(each: CauseSum, whole_ns: int, findings: Sequence[Finding]) -> ScreenReason:
-    remedy = of_sum(each)
+def _kind(own: Sequence[CauseSum], whole_ns: int, findings: Sequence[Finding]) -> ScreenReason:
+    """Of one kind, with what to do about the largest of it."""
+    largest, worst = own[0], max(own, key=lambda each: each.worst_ns)
+    total_ns = sum(each.total_ns for each in own)
+    remedy = of_sum(largest)
     here = findings_for(remedy, findings) if remedy is not None else []
     commands = COMMAND.findall(here[0].change) if here else []
     return ScreenReason(
-        NAMES[each.cause],
-        each.total_ns / max(1, whole_ns),
-        each.worst_ns,
-        each.worst_in.name,
-        text_of(Caption("{thread} of howlate", thread=each.name)) if is_ours(each.name) else each.name,
-        advised(remedy, findings, each.name) if remedy is not None else "",
+        NAMES[largest.cause],
+        total_ns / max(1, whole_ns),
+        worst.worst_ns,
+        worst.worst_in.name,
+        _named(largest.name) if 2 * largest.total_ns > total_ns else "",
+        _named(worst.name),
+        len(own),
+        all(each.example.task is not None and not each.example.name for each in own),
+        advised(remedy, findings, largest.name) if remedy is not None else "",
         commands[0] if commands else "",
-        each.worst_in.cell,
+        worst.worst_in.cell,
         frozenset(finding.check for finding in here),
-        rank=each.worst_in.rank,
+        rank=worst.worst_in.rank,
     )
+
+
+def _named(name: str) -> str:
+    return text_of(Caption("{thread} of howlate", thread=name)) if is_ours(name) else name
 
 
 def advice(sums: Sequence[CauseSum], findings: Sequence[Finding], whole_ns: int) -> tuple[ScreenAdvice, ...]:

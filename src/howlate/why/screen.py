@@ -16,15 +16,13 @@ from howlate.document.first_screen.lines import (
     LINES,
     Line,
     advice_lines,
-    causes_heading,
-    causes_title,
+    cause_lines,
     copied,
     cut,
     fitting,
     height,
     lines_of,
     note_lines,
-    reason_lines,
     right,
     typed,
     under,
@@ -32,18 +30,17 @@ from howlate.document.first_screen.lines import (
 from howlate.document.first_screen.rows import screen_rows
 from howlate.document.first_screen.screen import verdict_hint
 from howlate.model.loaded import RunContent
-from howlate.model.trace import NOTHING_KEPT
 from howlate.why.explained_cells import CellCase, ExplainedCell, cause_sums, worst_cases
 from howlate.why.late_cases import case_said, events_lost, no_cases_statement
 from howlate.why.late_counters import COUNTERS, NO_EVENTS, interrupts_sheet, second_sheet
 from howlate.why.late_parts import LARGEST, UNIT, largest_first, part_text
-from howlate.why.on_screen import advice, kinds, of_recording, totalled_cells
+from howlate.why.on_screen import advice, kinds, looked_at, of_recording, samples_of
 from howlate.why.replayed.pair import LatenessPair
 from howlate.why.replayed.pair_document import causes_sheet, function_text, functions_sheet, pair_said
 from howlate.words.caption import Listed
 from howlate.words.language import _, ngettext
 from howlate.words.quantities import percent
-from howlate.words.say import more_rows_text, text_of
+from howlate.words.say import text_of
 
 MOST_CAUSES, MOST_ROWS, ADVICE, NOTES = 6, 8, 2, 3
 FROM_COLUMNS = 60
@@ -87,18 +84,11 @@ class WhyScreen(Struct, frozen=True):
 
 def _of_cases(shown: WhyScreen, rows: int, width: int) -> list[list[Line]]:
     """The causes, the worst sample, what to try, what to know."""
-    cells = totalled_cells(shown.cells, [shown.content])
+    cells = looked_at(shown.cells, [shown.content])
     sums = cause_sums(cells)
     whole_ns = sum(each.total_ns for each in sums)
-    reasons = kinds(sums, whole_ns, ordinary=True)
-    kept = sum(not case.case.state & NOTHING_KEPT for cell in cells for case in cell.cases)
-    *first, title = lines_of(causes_title(kept), width, 2)
-    causes: list[Line] = [((line, "bold"),) for line in first]
-    causes += [causes_heading(title, reasons[:rows], width)]
-    causes += reason_lines(reasons[:rows], width)
-    if rest := reasons[rows:]:
-        text = more_rows_text(len(rest))
-        causes.append(((f"{right(percent(sum(each.share for each in rest)), 6)}  {text}", ""),))
+    reasons = kinds(sums, whole_ns)
+    causes = list(cause_lines(samples_of(cells), reasons, rows, width))
     tried = list(advice_lines(advice(sums, shown.content.findings, whole_ns)[:ADVICE], width))
     if shown.trial:
         tried += copied(_("Try"), shown.trial, width)
@@ -141,7 +131,7 @@ def _trust(shown: WhyScreen, most: int, width: int) -> Iterator[Line]:
     ranked = [
         *screen_notes.of_invalid(screen_rows([shown.content]).rows),
         *screen_notes.of_machine(shown.content),
-        *of_recording(shown.cells),
+        *of_recording(looked_at(shown.cells, [shown.content])),
     ]
     told = [screen_notes.one_line(note) for note in ranked]
     told += [text_of(text) for text in events_lost(shown.cells)]

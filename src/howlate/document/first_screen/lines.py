@@ -16,7 +16,7 @@ from howlate.words.caption import Caption
 from howlate.words.language import _
 from howlate.words.printable import without_controls
 from howlate.words.quantities import NARROW_SPACE, percent, time_text
-from howlate.words.say import Text, text_of
+from howlate.words.say import Text, more_rows_text, text_of
 
 Line = tuple[tuple[str, str], ...]
 """Texts, each with its style."""
@@ -143,23 +143,31 @@ def _where(reasons: Sequence[ScreenReason], width: int) -> int:
     return min(max((cell_len(reason.row) for reason in reasons), default=0), width // 4)
 
 
-def causes_heading(title: str, reasons: Sequence[ScreenReason], width: int) -> Line:
-    """The title, and over the column of the most in one sample what it is, where there is room."""
-    most, where = _("the most in one"), _where(reasons, width)
+def cause_lines(samples: int, reasons: Sequence[ScreenReason], most: int, width: int) -> Iterator[Line]:
+    """The title, and over the column of the most in one sample what it is, where there is room; the causes with most
+    time, and what the others take."""
+    *first, title = lines_of(causes_title(samples), width, 2)
+    yield from (((line, "bold"),) for line in first)
+    shown = reasons[: most + (len(reasons) == most + 1)]
+    what, where = _("the most in one"), _where(shown, width)
     room = width - 2 - where - cell_len(title)
-    if not reasons or room < cell_len(most) + 2:
-        return ((title, "bold"),)
-    return ((title, "bold"), (right(most, room), FAINT))
+    heading = [] if room < cell_len(what) + 2 else [(right(what, room), FAINT)]
+    yield ((title, "bold"), *heading)
+    yield from _reason_lines(shown, width)
+    if rest := reasons[len(shown) :]:
+        share = right(percent(sum(each.share for each in rest)), 6)
+        yield ((f"{share}  {more_rows_text(len(rest))}", ""),)
 
 
-def reason_lines(reasons: Sequence[ScreenReason], width: int) -> Iterator[Line]:
-    """Kinds of causes with their share, and the most in one sample; a task that has no room is left out."""
+def _reason_lines(reasons: Sequence[ScreenReason], width: int) -> Iterator[Line]:
+    """Kinds of causes with their share, and the most in one sample; tasks that have no room are left out."""
     where = _where(reasons, width)
     for reason in reasons:
-        name, task = text_of(reason.name), f" ({reason.task})" if reason.task else ""
         share, worst = right(percent(reason.share), 6), right(time_text(reason.worst_ns, space=" "), 9)
         room = width - 8 - 10 - 2 - where
-        name = set_cell_size(cut(name + task if cell_len(name + task) <= room else name, room), room)
+        name = text_of(reason.name)
+        named = (f"{name} ({text_of(text)})" for text in reason.brackets)
+        name = set_cell_size(cut(next((n for n in named if cell_len(n) <= room), name), room), room)
         yield ((f"{share}  {name} {plain(worst)}  {middle(reason.row, where)}", ""),)
 
 

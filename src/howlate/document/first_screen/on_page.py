@@ -116,13 +116,12 @@ def shares(why: Reasons, folder: str) -> Sheet:
     """The kinds of causes with the most time, each with one remedy and one command."""
     reasons = why.reasons[:CAUSES]
     rest = max(0.0, 1 - sum(reason.share for reason in reasons))
-    names = [text_of(reason.name) + (f" ({reason.task})" if reason.task else "") for reason in reasons]
+    told = [(reason.name, *reason.brackets[:1]) for reason in reasons]
+    names = [" ".join([text_of(name), *(f"({text_of(text)})" for text in more)]) for name, *more in told]
     worst = [f"{time_text(reason.worst_ns)} · {reason.row}" for reason in reasons]
     commands = [as_called(f"`{reason.command or reason.look(folder)}`").strip("`") for reason in reasons]
-    told = [f"`{reason.command}`" for reason in reasons]
     remedies = [
-        "" if reason.remedy == own else as_called(reason.remedy)
-        for reason, own in zip(reasons, told, strict=True)
+        "" if reason.remedy == f"`{reason.command}`" else as_called(reason.remedy) for reason in reasons
     ]
     return Sheet(
         "late-shares",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from howlate.words.caption import Caption, Listed
 from howlate.words.say import Text
 
 
@@ -45,6 +46,12 @@ class ScreenReason(Struct, frozen=True):
     row: str
     """In which it was the worst."""
     task: str = ""
+    """The task, interrupt or the like that has more than half of its time; "" where none has."""
+    owner: str = ""
+    """The one that the worst is of."""
+    tasks: int = 1
+    """How many there are of them."""
+    are_tasks: bool = True
     remedy: str = ""
     """One thing to do about it; "" where nothing is known."""
     command: str = ""
@@ -55,6 +62,25 @@ class ScreenReason(Struct, frozen=True):
     """The doctor's that look at it."""
     rank: int = 1
     """Of that sample in its cell, the worst first."""
+
+    @property
+    def brackets(self) -> tuple[Text, ...]:
+        """What may stand in brackets behind the name, as there is room, the longest first: a task is only named with
+        the owner of the worst."""
+        if self.tasks < 2:
+            return (self.task,) if self.task else ()
+        of_tasks, of_others = (
+            Caption("{count} tasks", count=self.tasks),
+            Caption("{count} sources", count=self.tasks),
+        )
+        count = of_tasks if self.are_tasks else of_others
+        if not self.owner:
+            return (count,)
+        mostly = Caption("mostly {task}", task=self.task) if self.task else count
+        if self.owner == self.task:
+            return mostly, count
+        most = Caption("the most {task}", task=self.owner)
+        return Listed((mostly, most)), Listed((count, most)), count
 
     def look(self, folder: str) -> str:
         """The command that shows its cell's samples down to the worst one with it; none without a folder."""
@@ -76,8 +102,6 @@ class Reasons(Struct, frozen=True):
     """Largest share first."""
     advice: tuple[ScreenAdvice, ...] = ()
     notes: tuple[ScreenNote, ...] = ()
-    of_one: bool = False
-    """Only the sample that ended the run by its threshold was looked at."""
     missing: Text = ""
     """Without reasons: why there are none."""
     command: str = ""

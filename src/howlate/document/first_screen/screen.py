@@ -20,13 +20,11 @@ from howlate.document.first_screen.lines import (
     LINES,
     Line,
     advice_lines,
-    causes_heading,
-    causes_title,
+    cause_lines,
     copied,
     cut,
     height,
     note_lines,
-    reason_lines,
     spaced,
     typed,
     under,
@@ -41,6 +39,8 @@ from howlate.words.say import more_rows_text, text_of
 
 FEWEST_ROWS = 4
 CAUSES, ADVICE, MOST_FAILURES = 3, 2, 3
+LEAST_SHARE = 0.05
+"""A cause with less has no row of its own."""
 YOURS = "TIME"
 """In the place of a deadline that only the reader knows."""
 
@@ -134,9 +134,8 @@ def head_lines(material: ReportInput, answer: ScreenAnswer, width: int) -> Itera
 
 def why_lines(why: Reasons, width: int) -> Iterator[Line]:
     if why.reasons:
-        title = causes_title(1 if why.of_one else why.samples)
-        yield causes_heading(cut(title, width), why.reasons[:CAUSES], width)
-        yield from reason_lines(why.reasons[:CAUSES], width)
+        weighty = sum(reason.share >= LEAST_SHARE for reason in why.reasons[:CAUSES])
+        yield from cause_lines(why.samples, why.reasons, max(1, weighty), width)
     elif why.missing:
         yield from under(_("Why it was late"), [why.missing], width, 3, style="bold")
         if why.command:

@@ -121,7 +121,7 @@ def command(
     must_be_replayed(replay, built, archive)
     with damaged_where(missing), say.living("reading the events"):
         found = explained_run(run, content, cell)
-    shown = _document(found, DEFAULT_WORST if amount.worst is None else amount.worst)
+    shown = _document(found, amount.worst)
     every, trial_line = _every(run, cell, replay), _trial(found, run, cell)
     screen = WhyScreen(found.content, found.cells, every, trial_line, folder=shell_path(run))
     _print(screen, shown if amount.all_ else None, lambda: recorded_json(found), as_json=as_json)
@@ -168,15 +168,20 @@ def _print(
         print_document(shown)
 
 
-def _document(found: ExplainedRun, worst: int) -> Document:
+def _document(found: ExplainedRun, worst: int | None) -> Document:
+    """`worst`: the number of samples one by one; None: the worst of those that the causes are of."""
     from howlate.document.document import Document
     from howlate.why.late_cases import case_sections, causes_section
     from howlate.why.late_counters import counters_section
+    from howlate.why.on_screen import looked_at, not_counted
 
+    cells = looked_at(found.cells, [found.content])
+    ids = {cell.id for cell in cells}
+    listed = cells if worst is None else [cell for cell in found.cells if cell.id in ids]
     return Document(
         (
-            *causes_section(found.cells, found.findings),
-            *case_sections(found.cells, worst),
+            *causes_section(cells, found.findings, not_counted(found.content)),
+            *case_sections(listed, DEFAULT_WORST if worst is None else worst),
             *counters_section(found.without_trace.cells),
         )
     )
@@ -185,10 +190,12 @@ def _document(found: ExplainedRun, worst: int) -> Document:
 def _replayed_document(samples: ReplayedSamples, content: RunContent) -> Document:
     from howlate.document.document import Document
     from howlate.why.late_cases import case_sections, causes_section
+    from howlate.why.on_screen import looked_at, not_counted
     from howlate.why.replayed.pair_document import pair_section
 
     first = () if samples.pair is None else (pair_section(samples.pair),)
-    causes = causes_section(samples.cells, content.findings)
+    cells = looked_at(samples.cells, [content])
+    causes = causes_section(cells, content.findings, not_counted(content))
     return Document((*first, *causes, *case_sections(samples.cells, len(samples.cases))))
 
 
@@ -197,7 +204,7 @@ def _replayed_json(samples: ReplayedSamples, content: RunContent) -> dict[str, A
     from howlate.why.replayed.pair_document import pair_json
 
     compared = {} if samples.pair is None else {"comparison": pair_json(samples.pair)}
-    return {**cells_json(samples.cells, content.findings), **compared}
+    return {**cells_json(samples.cells, content), **compared}
 
 
 def _write(found: ExplainedRun, shown: Document, output: Path, folder: str) -> None:
