@@ -13,12 +13,12 @@ from rich.cells import cell_len
 
 from howlate import rooms
 from howlate.document.document import Folded, Texts
-from howlate.document.first_screen.answer import calmest_kernel
+from howlate.document.first_screen.answer import as_measured, calmest_kernel
 from howlate.document.first_screen.brief import brief_of
 from howlate.document.first_screen.lines import COLUMNS, LINES, Line, cut, joined, shortened
 from howlate.document.first_screen.notes import notes
 from howlate.document.first_screen.on_page import head, title
-from howlate.document.first_screen.on_screen import ScreenNote
+from howlate.document.first_screen.on_screen import ScreenAdvice, ScreenNote
 from howlate.document.first_screen.rows import ScreenRow, screen_rows
 from howlate.document.first_screen.screen import Parts, screen
 from howlate.document.first_screen.strips import DrawnRows
@@ -132,6 +132,11 @@ def test_of_kernels_the_calmest_is_tried_first_where_it_is_twice_as_good() -> No
         found = calmest_kernel(timed)
         assert (found and found.text) == (told and f"the kernel {told}")
         assert found is None or text_of(found.buys) == "max 1.00 µs here"
+        named = [ScreenAdvice(f"boot {kernel}", 0.5, kernel=kernel) for kernel in (*kernels, "other")]
+        measured = as_measured(named, timed)
+        assert measured[-1] is named[-1]
+        assert [each.kernel for each in measured[:-1]] == kernels[: factor > 1]
+        assert {text_of(each.buys) for each in measured[:-1]} <= {"max 1.00 µs here"}
     assert calmest_kernel(timed[1:]) is None  # not under the same loads
     at = times.index(1_000)
     for lost in ({"outcome": "FAIL"}, {"group": SimpleNamespace(overruns=1)}):  # it is the worst of all

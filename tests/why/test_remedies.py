@@ -3,22 +3,26 @@
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from howlate.doctor import checks
-from howlate.model.cause import Cause, CausePart
+from howlate.model.cause import NEVER_PREEMPTED, Cause, CausePart, Why
+from howlate.model.finding import Finding
 from howlate.model.trace import TracedTask
 from howlate.settings import settings
 from howlate.settings._check import Check
 from howlate.settings._setting import MachineSetting
-from howlate.why.cause_words import IDLE_LOOP, IDLE_POLL, IRQ_LATE_ON_RT, REMEDIES
+from howlate.why.cause_words import IDLE_LOOP, IDLE_POLL, IRQ_LATE_ON_RT, PREEMPTION_OFF, REMEDIES
 from howlate.why.explained_cells import ExplainedCell, cause_sums, weighty_causes
 from howlate.why.late_cases import TO_DO, causes_section, causes_sheet
 from howlate.why.late_json import causes_json
 from howlate.why.on_screen import advice, advised, kinds
-from howlate.why.remedies import Remedy, remedies_of, remedy_of
+from howlate.why.remedies import Remedy, label_to_boot, remedies_of, remedy_of
 from howlate.words.language import speak
 from howlate.words.say import english, text_of
+from howlate.words.statement import Statement
 from made_trace import IDLE, METAL, OWN, MadeTrace
 from printed import statements_in
 
@@ -149,7 +153,7 @@ def test_the_weightiest_cause_has_something_to_try() -> None:
 
 
 IMPERATIVES = {"boot", "give", "isolate", "keep", "let", "lock", "move", "pin", "raise", "switch", "use"}
-EVERY = {rule.id: rule for rule in (*REMEDIES.values(), IDLE_POLL, IRQ_LATE_ON_RT)}
+EVERY = {rule.id: rule for rule in (*REMEDIES.values(), IDLE_POLL, IRQ_LATE_ON_RT, PREEMPTION_OFF)}
 
 
 @pytest.mark.parametrize("rule", EVERY)
@@ -182,6 +186,68 @@ def test_nobody_is_told_to_boot_what_runs(model: str, *, is_told: bool) -> None:
     assert bool(remedies_of(sums)) is is_told
     assert ("preempt=full" in str(advice(sums, (), 60_000))) is is_told
     assert ("preempt=full" in kinds(sums, 60_000)[0].remedy) is is_told
+
+
+MODE, MODEL = (
+    Finding(check, "late", "", Statement(check, {}), "", change, machines=machines)
+    for check, change, machines in (
+        (
+            "preempt_dynamic",
+            "boot it with `preempt=full` in brackets behind its label, as in `9`",
+            ("6.1[a=b]",),
+        ),
+        ("preemption", "compare it with its RT kernel, as in `9`", ("6.1", "6.1[a=b]")),
+    )
+)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([None, *Why]), st.integers(0, 999), st.integers(1, 999)), min_size=1)
+)
+def test_a_remedy_saves_at_most_what_it_can_take_away(known: list[tuple[Why | None, int, int]]) -> None:
+    """Of parts with one reason as events have it, and with several as a replay has it."""
+    late = idle_cell(60_000).cases[0]
+    parts = [
+        CausePart(
+            Cause.NOT_PREEMPTIBLE,
+            0,
+            held + ns,
+            why=why,
+            reasons=((Why.INTERRUPTS_OFF, held),) if held else (),
+        )
+        for why, held, ns in known
+    ]
+    labels = {"kernel": "6.1[a=b]"}
+    cell = ExplainedCell("cell", "cell", labels, tuple(replace(late, parts=(part,)) for part in parts), 100)
+    whole_ns = sum(part.ns for part in parts)
+    held_ns = sum(held or (ns if why in NEVER_PREEMPTED else 0) for why, held, ns in known)
+    shares = {"boot 6.1[a=b preempt=full]": whole_ns - held_ns, "boot 6.1-rt": held_ns}
+    said = advice(cause_sums([cell]), (MODE, MODEL), whole_ns)
+    told = {each.text: (each.share, each.kernel, each.buys) for each in said}
+    assert told == {
+        text: (ns / whole_ns, text.removeprefix("boot "), "") for text, ns in shares.items() if ns
+    }
+
+
+def test_of_a_cause_that_may_be_another_nothing_is_promised() -> None:
+    for cause in REMEDIES.keys() - {Cause.UNKNOWN}:
+        late = replace(idle_cell(60_000).cases[0], parts=(CausePart(cause, 0, 60_000, state=1),))
+        (said,) = advice(cause_sums([ExplainedCell("cell", "cell", {}, (late,), 100)]), (), 60_000)
+        assert bool(said.buys) is (cause is Cause.IRQ_LATE_OR_GAP)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "mode", "model"),
+    [
+        ("6.1", "6.1[preempt=full]", "6.1-rt"),
+        ("6.1@arm64[preempt=none b=1]", "6.1@arm64[b=1 preempt=full]", "6.1-rt@arm64"),
+        ("6.1-rt", "6.1-rt[preempt=full]", ""),
+        ("mine", "mine[preempt=full]", ""),
+        ("", "", ""),
+    ],
+)
+def test_the_label_to_boot_is_of_the_kernel_with_the_cause(kernel: str, mode: str, model: str) -> None:
+    assert [label_to_boot(each.change, kernel) for each in (MODE, MODEL)] == [mode, model]
 
 
 def test_the_command_of_a_cause_reaches_its_own_worst_sample() -> None:

@@ -88,6 +88,10 @@ class Why(StrEnum):
     """It would be part of the ordinary way of a wake-up, but for its length."""
 
 
+NEVER_PREEMPTED = frozenset(
+    (Why.INTERRUPTS_OFF, Why.PREEMPTION_OFF, Why.IN_LOCK, Why.IN_SOFTIRQ, Why.IN_SWITCH)
+)
+"""Then a kernel without PREEMPT_RT keeps the CPU, whatever its mode of preemption."""
 OF_DEVICES = "(?!local_timer)"
 """A pattern of interrupts that can be moved to another CPU."""
 OF_USERS = "(?!kworker|migration/|watchdog/|irq/|ktimers|ksoftirqd|rcu)"
@@ -117,6 +121,14 @@ class CausePart(Struct, frozen=True):
     """Of NOT_PREEMPTIBLE in a replay: the ns of each reason, the most first."""
     place: str = ""
     """The line of source at which most of the time was spent; "" without debug information."""
+
+    @property
+    def held_ns(self) -> int:
+        """So much of NOT_PREEMPTIBLE was with interrupts or preemption off, as far as that is known."""
+        if self.cause is not Cause.NOT_PREEMPTIBLE:
+            return 0
+        reasons = self.reasons or ((self.why, self.ns),)
+        return sum(ns for why, ns in reasons if why in NEVER_PREEMPTED)
 
     @property
     def key(self) -> tuple[Cause, str]:

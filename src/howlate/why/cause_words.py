@@ -107,6 +107,10 @@ IDLE_POLL = message(
     "No knob changes this: the idle loop itself had interrupts off, or the kernel has no idle states to choose from. "
     "Boot with idle=poll to keep the CPU running while idle; it then takes full power.",
 )
+PREEMPTION_OFF = message(
+    "remedy.preemption-off",
+    "The kernel had interrupts or preemption off, for which preempt=full waits too. Use a kernel of PREEMPT_RT.",
+)
 IRQ_LATE_ON_RT = message(
     "remedy.irq-late-on-rt",
     "A driver or the kernel ran with interrupts off, which PREEMPT_RT allows too. Move the driver's work to another "

@@ -18,6 +18,7 @@ from howlate.model.guest_cpus import MOST_MIPS, GuestCpus
 from howlate.model.in_force import knobs_in_force, measuring_cpus, timer_slack_ns
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.preemption import preemption_of
+from howlate.model.study import KERNEL
 from howlate.model.trace import LOSSY, NOTHING_KEPT, CellTrace
 from howlate.settings import thp
 from howlate.settings.cpu_dma_latency import IDLE_STATES
@@ -113,6 +114,10 @@ class CauseSum(Struct, frozen=True):
     has_idle_states: bool | None = None
     """The kernel on which it was the worst; None if unknown."""
     preemption: str = ""
+    kernel: str = ""
+    """That kernel's label."""
+    held_ns: int = 0
+    """The time of it with interrupts or preemption off (CausePart.held_ns)."""
 
 
 def explained_cells(content: RunContent) -> tuple[ExplainedCell, ...]:
@@ -250,10 +255,12 @@ def _add(
     sums: dict[tuple[Cause, str], CauseSum], cell: ExplainedCell, case: ExplainedCase, rank: int
 ) -> None:
     own: Counter[tuple[Cause, str]] = Counter()
+    held: Counter[tuple[Cause, str]] = Counter()
     longest: dict[tuple[Cause, str], CausePart] = {}
     for part in case.parts:
         key = part.cause, common_name(part.key[1])
         own[key] += part.ns
+        held[key] += part.held_ns
         longest[key] = max(longest.get(key, part), part, key=lambda each: each.ns)
     largest = own.most_common(1)[0][0]
     place = CasePlace(cell.id, cell.name, case.case.thread, case.case.release, rank)
@@ -261,8 +268,19 @@ def _add(
         before = sums.get(key)
         is_largest = int(key == largest)
         if before is None:
-            known = cell.has_idle_states, cell.preemption
-            sums[key] = CauseSum(*key, 1, is_largest, ns, ns, place, longest[key], *known)
+            sums[key] = CauseSum(
+                *key,
+                1,
+                is_largest,
+                ns,
+                ns,
+                place,
+                longest[key],
+                cell.has_idle_states,
+                cell.preemption,
+                cell.labels.get(KERNEL, ""),
+                held[key],
+            )
             continue
         is_worst = ns > before.worst_ns
         sums[key] = replace(
@@ -275,6 +293,8 @@ def _add(
             example=longest[key] if is_worst else before.example,
             has_idle_states=cell.has_idle_states if is_worst else before.has_idle_states,
             preemption=cell.preemption if is_worst else before.preemption,
+            kernel=cell.labels.get(KERNEL, "") if is_worst else before.kernel,
+            held_ns=before.held_ns + held[key],
         )
 
 

@@ -19,11 +19,11 @@ from howlate.model.loaded import RunContent
 from howlate.model.trace import NOTHING_KEPT
 from howlate.statistics.threshold import the_ended
 from howlate.why.cause_words import NAMES, REMEDIES
-from howlate.why.explained_cells import CauseSum, ExplainedCell, cause_sums
+from howlate.why.explained_cells import CauseSum, ExplainedCell, cause_sums, weighty_causes
 from howlate.why.in_report import explained_by_row
 from howlate.why.late_cases import cost_of_recording, no_cases_statement
 from howlate.why.late_counters import without_cases
-from howlate.why.remedies import Remedy, findings_for, of_sum, remedies_of
+from howlate.why.remedies import Remedy, findings_for, label_to_boot, of_sum, shares_of
 from howlate.words.caption import Caption
 from howlate.words.language import SOURCE, _, as_called, spoken
 from howlate.words.quantities import percent
@@ -86,7 +86,7 @@ def _kind(own: Sequence[CauseSum], whole_ns: int, findings: Sequence[Finding]) -
     largest, worst = own[0], max(own, key=lambda each: each.worst_ns)
     total_ns = sum(each.total_ns for each in own)
     remedy = of_sum(largest)
-    here = findings_for(remedy, findings) if remedy is not None else []
+    here = findings_for(remedy, findings, largest.kernel) if remedy is not None else []
     commands = COMMAND.findall(here[0].change) if here else []
     return ScreenReason(
         NAMES[largest.cause],
@@ -97,7 +97,7 @@ def _kind(own: Sequence[CauseSum], whole_ns: int, findings: Sequence[Finding]) -
         _named(worst.name),
         len(own),
         all(each.example.task is not None and not each.example.name for each in own),
-        advised(remedy, findings, largest.name) if remedy is not None else "",
+        advised(remedy, findings, largest.name, largest.kernel) if remedy is not None else "",
         commands[0] if commands else "",
         worst.worst_in.cell,
         frozenset(finding.check for finding in here),
@@ -111,22 +111,34 @@ def _named(name: str) -> str:
 
 def advice(sums: Sequence[CauseSum], findings: Sequence[Finding], whole_ns: int) -> tuple[ScreenAdvice, ...]:
     """What the doctor found here that belongs to the weighty causes; else the remedy of the cause."""
-    weighty = {remedy.text.id for _, remedy in remedies_of(sums)}
+    weighty = {remedy.text.id for each in weighty_causes(sums) for _ns, remedy in shares_of(each)}
     gains: Counter[str] = Counter()
-    for each in sums:
-        remedy = of_sum(each)
-        told = "" if remedy is None else advised(remedy, findings, each.name)
-        if remedy is not None and remedy.text.id in weighty and told:
-            gains[told] += each.total_ns
-    return tuple(ScreenAdvice(as_called(text), ns / max(1, whole_ns)) for text, ns in gains.most_common())
+    about: dict[str, tuple[str, Cause]] = {}
+    for each, (ns, remedy) in ((one, share) for one in sums for share in shares_of(one)):
+        told = advised(remedy, findings, each.name, each.kernel)
+        if remedy.text.id in weighty and told:
+            gains[told] += ns
+            here = findings_for(remedy, findings, each.kernel)
+            about.setdefault(told, (label_to_boot(here[0].change, each.kernel) if here else "", each.cause))
+    return tuple(
+        _bought(as_called(text), ns / max(1, whole_ns), *about[text]) for text, ns in gains.most_common()
+    )
 
 
-def advised(remedy: Remedy, findings: Sequence[Finding], task: str = "") -> str:
+def _bought(text: str, share: float, kernel: str, cause: Cause) -> ScreenAdvice:
+    """Nothing is promised against a cause of which the events leave open which of two it was."""
+    is_open = cause is Cause.IRQ_LATE_OR_GAP
+    buys = Caption("might help with {share}", share=percent(share)) if is_open else ""
+    return ScreenAdvice(text, share, buys, kernel)
+
+
+def advised(remedy: Remedy, findings: Sequence[Finding], task: str = "", kernel: str = "") -> str:
     """The change of what the doctor found, else the last sentence of the remedy; "" where that is not advice."""
     if is_ours(task):
         return _("measure with one howlate at a time")
-    if found := findings_for(remedy, findings):
-        return briefly(found[0].change)
+    if found := findings_for(remedy, findings, kernel):
+        label = label_to_boot(found[0].change, kernel)
+        return _("boot {kernel}").format(kernel=label) if label else briefly(found[0].change)
     if remedy.text is REMEDIES[Cause.UNKNOWN]:  # what to record saves no time
         return ""
     said = briefly(re.split(r"\. |。", say(remedy.text()).rstrip(".。"))[-1])

@@ -10,6 +10,7 @@ from rich.cells import cell_len
 
 from howlate.document.document_terminal import sheet_lines
 from howlate.document.first_screen import notes as screen_notes
+from howlate.document.first_screen.answer import as_measured
 from howlate.document.first_screen.lines import (
     COLUMNS,
     LEAST_COLUMNS,
@@ -89,7 +90,8 @@ def _of_cases(shown: WhyScreen, rows: int, width: int) -> list[list[Line]]:
     whole_ns = sum(each.total_ns for each in sums)
     reasons = kinds(sums, whole_ns)
     causes = list(cause_lines(samples_of(cells), reasons, rows, width))
-    tried = list(advice_lines(advice(sums, shown.content.findings, whole_ns)[:ADVICE], width))
+    said = as_measured(advice(sums, shown.content.findings, whole_ns), screen_rows([shown.content]).rows)
+    tried = list(advice_lines(said[:ADVICE], width))
     if shown.trial:
         tried += copied(_("Try"), shown.trial, width)
     last = shown.last(width)

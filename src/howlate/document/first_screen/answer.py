@@ -61,8 +61,8 @@ class ScreenAnswer(Struct, frozen=True):
             word, said = _largest(found.rows), _measured(found.counted)
             ladders = (ladder_of(content) for content in material.runs)
             more = [ladder.statement() for ladder in ladders if ladder is not None]
-        if why is not None and not why.advice and (calmer := calmest_kernel(found.rows)) is not None:
-            why = replace(why, advice=(calmer,))
+        if why is not None:
+            why = replace(why, advice=as_measured(why.advice, found.rows))
         content = material.runs[0]
         if ended := of_the_ended(content.summaries, content.run):
             more = (Listed(ended, " "), *more)
@@ -79,27 +79,49 @@ class ScreenAnswer(Struct, frozen=True):
         )
 
 
+def as_measured(advice: Sequence[ScreenAdvice], rows: Sequence[ScreenRow]) -> tuple[ScreenAdvice, ...]:
+    """First the calmest kernel, and what these rows measured of the kernels that are advised; of no worse one."""
+    largest, unserved = _kernels(rows)
+    most, first = max(largest.values(), default=0), calmest_kernel(rows)
+    told = [first] if first is not None else []
+    for each in advice:
+        if each.kernel not in largest or each.kernel in unserved:
+            told.append(each)
+        elif largest[each.kernel] < most and (first is None or each.kernel != first.kernel):
+            told.append(replace(each, buys=_max_here(largest[each.kernel])))
+    return tuple(told)
+
+
 def calmest_kernel(rows: Sequence[ScreenRow]) -> ScreenAdvice | None:
     """Of kernels under the same loads the one whose largest is the least, where that is half or less of another's and
     every release was answered: a largest value is of answered ones alone."""
+    largest, unserved = _kernels(rows)
+    calmest = min(largest, key=lambda kernel: largest[kernel], default="")
+    if not largest or calmest in unserved or HALF * largest[calmest] > max(largest.values()):
+        return None
+    text = _("the kernel {kernel}").format(kernel=calmest)
+    return ScreenAdvice(text, 0.0, _max_here(largest[calmest]), calmest)
+
+
+def _max_here(ns: int) -> Text:
+    return Caption("max {time} here", time=time_text(ns, space=" "))
+
+
+def _kernels(rows: Sequence[ScreenRow]) -> tuple[dict[str, int], set[str]]:
+    """Each kernel's largest value, where all have the same loads, and those with releases that were not answered."""
     kernels: dict[str, dict[tuple[str, ...], int]] = {}
     unserved: set[str] = set()
     for row in rows:
         if not row.is_counted or row.max_ns is None:
-            return None
+            return {}, set()
         point = tuple(sorted(f"{name}={value}" for name, value in row.labels.items() if name != KERNEL))
         kernel = row.labels.get(KERNEL, "")
         points = kernels.setdefault(kernel, {})
         points[point] = max(row.max_ns, points.get(point, 0))
         unserved |= {kernel} if row.group.overruns or row.outcome == FAIL else set()
     if len(kernels) < 2 or len({frozenset(points) for points in kernels.values()}) > 1:
-        return None
-    largest = {kernel: max(points.values()) for kernel, points in kernels.items()}
-    calmest = min(largest, key=lambda kernel: largest[kernel])
-    if calmest in unserved or HALF * largest[calmest] > max(largest.values()):
-        return None
-    buys = Caption("max {time} here", time=time_text(largest[calmest], space=" "))
-    return ScreenAdvice(_("the kernel {kernel}").format(kernel=calmest), 0.0, buys)
+        return {}, set()
+    return {kernel: max(points.values()) for kernel, points in kernels.items()}, unserved
 
 
 def outcome_of(material: ReportInput) -> str:

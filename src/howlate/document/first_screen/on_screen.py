@@ -92,7 +92,9 @@ class ScreenAdvice(Struct, frozen=True):
     share: float
     """Of the time that the samples were late, what it could buy at most."""
     buys: Text = ""
-    """What it bought, where that was measured."""
+    """What it bought, where that was measured, or what is not known of it; else it saves up to the share."""
+    kernel: str = ""
+    """The label of the lab's kernel that it is to boot."""
 
 
 class Reasons(Struct, frozen=True):
