@@ -43,6 +43,15 @@ class Folder(click.Group):
             as_typed(self)
         return super().get_help(ctx)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Another program's options without a command are those of `check`."""
+        own = [name for param in self.get_params(ctx) for name in param.opts]
+        if ctx.parent is None and args and args[0].startswith("-") and args[0].partition("=")[0] not in own:
+            check = self.get_command(ctx, "check")
+            assert check is not None
+            answer("check", [name for param in check.params for name in param.opts], args)
+        return super().parse_args(ctx, args)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

@@ -6,7 +6,7 @@ Only looked at for an option that `check` and `top` do not have.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from howlate.words.printable import shell_line
 COMMANDS = ("check", "top")
 PROGRAMS = dict.fromkeys(("cyclictest", "rtla", "timerlat", "jitterdebugger", "latency"), "check")
 PROGRAMS |= {"hist": "show --histogram", "histogram": "show --histogram", "hwlatdetect": "probe hardware-gap"}
+PROGRAMS |= dict.fromkeys(("osnoise", "hwnoise"), "probe hardware-gap")
 """The programs themselves, where a command is expected."""
 CYCLICTEST, RTLA = "cyclictest's", "rtla's"
 
@@ -102,11 +103,25 @@ def _choices(meant: Sequence[Sequence[Word]]) -> Iterator[Sequence[Word]]:
 
 def _call(command: str, asked: Sequence[tuple[Word, str]]) -> str:
     """The one line that has all their options, and the commands of their own after it."""
-    lines = list(dict.fromkeys(_line(word, value) for word, value in asked))
-    own = [line for line in lines if not line.startswith("howlate ")]
-    calls = [" ".join(filter(None, (command, *own)))] if own else []
+    lines = {_line(word, value): word for word, value in reversed(asked)}
+    own = {line: word for line, word in reversed(lines.items()) if not line.startswith("howlate ")}
+    calls = [" ".join(filter(None, (command, *_once(own))))] if own else []
     calls += [line.removeprefix("howlate ") for line in lines if line.startswith("howlate ")]
     return " and ".join(f"`{called()} {call}`" for call in calls)
+
+
+def _once(own: Mapping[str, Word]) -> list[str]:
+    """Each option once, and --set as often as there are settings: a list of CPUs decides before a number of threads,
+    and a value that was given before one that stands for it."""
+    found: dict[str, tuple[bool, bool, str]] = {}
+    for line, word in own.items():
+        for part in re.split(r" (?=--)", line):
+            name = part.partition(" ")[0]
+            key = part if name == "--set" else name
+            found[key] = min(
+                found.get(key, (True, True, part)), ("{cpus}" in word.line, "{" not in word.line, part)
+            )
+    return [part for _, _, part in found.values()]
 
 
 def _given(options: Sequence[str], words: Sequence[str]) -> Iterator[tuple[str, str]]:
