@@ -14,7 +14,9 @@ from howlate.model.bins import CellBins
 from howlate.model.loaded import RunContent
 from howlate.model.summary import CellSummary, DeadlineSummary
 from howlate.published.load import references
+from howlate.statistics.load_reached import NOT_LOADED
 from howlate.studies import find_study
+from howlate.words.statement import Statement
 from made_cells import invalid, made_cell
 from made_points import KERNELS, made_points, virtual_run
 from made_runs import five_cells, made_run
@@ -78,6 +80,16 @@ def names() -> RunContent:
 
 
 @cache
+def short() -> RunContent:
+    """Two rows of which a load fell short: what they show counts."""
+    why = NOT_LOADED(reason=Statement.verbatim("by half"))
+    cells = [(cell.summary, bins) for cell, (_whole, bins) in zip(mixed().cells, five_cells(), strict=True)]
+    return made_run(
+        [(own if own.valid else replace(own, warnings=(why,), failed_checks=1), bins) for own, bins in cells]
+    )
+
+
+@cache
 def broken() -> RunContent:
     return made_run([(invalid(summary, "a check failed: " * 20), bins) for summary, bins in five_cells()])
 
@@ -127,6 +139,8 @@ MADE: Mapping[str, Callable[[], ReportInput]] = {
     "names judged": lambda: of(judged(names(), 50_000)),
     "three of five valid": lambda: of(mixed()),
     "three of five valid, judged": lambda: of(judged(mixed(), 50_000)),
+    "short of load": lambda: of(short()),
+    "short of load, judged": lambda: of(judged(short(), 50_000)),
     "half valid": lambda: of(half()),
     "half valid, judged": lambda: of(judged(half(), 50_000)),
     "not valid": lambda: of(broken()),

@@ -16,7 +16,7 @@ from howlate.cli._measure import material_of
 from howlate.document.first_screen.brief import brief_of
 from howlate.document.first_screen.lines import COLUMNS, LINES
 from howlate.document.first_screen.on_page import head
-from howlate.document.first_screen.rows import ScreenRows, screen_rows
+from howlate.document.first_screen.rows import ScreenRows, screen_rows, totalled
 from howlate.document.first_screen.screen import screen
 from howlate.document.first_screen.strips import LEAST_STRIP, DrawnRows
 from howlate.document.report_input import ReportInput
@@ -24,8 +24,14 @@ from howlate.document.sheet import NOTHING, Sheet
 from howlate.model.loaded import RunContent
 from howlate.model.summary import DeadlineSummary
 from howlate.rooms import hooks
+from howlate.statistics.deadline import together
 from howlate.statistics.labels import in_sentence
+from howlate.statistics.ladder import ladder_of
+from howlate.statistics.misses import deadlines_json
+from howlate.statistics.valid import holds
 from howlate.store.loaded import load_run
+from howlate.verdict.judge import stated
+from howlate.verdict.ruling import Ruling
 from howlate.words.language import english, speak
 from howlate.words.quantities import percent, seconds_text, time_text
 from howlate.words.say import text_of
@@ -90,11 +96,14 @@ def test_no_measured_number_stands_there_twice(kind: str) -> None:
     assert [number for number, times in numbers.items() if times > 1] == []
 
 
-@pytest.mark.parametrize("kind", ["half valid", "three of five valid", "not valid", "one, not valid", "five"])
+SHORT = ["short of load", "half valid", "three of five valid", "not valid", "one, not valid", "five"]
+
+
+@pytest.mark.parametrize("kind", SHORT)
 def test_the_head_counts_the_rows_that_its_maximum_is_of(kind: str) -> None:
-    """The valid ones; all where none is."""
+    """Those that count; all where none does."""
     (content,) = made(kind).runs
-    valid = [cell for cell in content.cells if cell.summary.valid] or list(content.cells)
+    valid = [cell for cell in content.cells if holds(cell.summary)] or list(content.cells)
     columns = [cell.summary.columns["latency_ns"] for cell in valid]
     head = re.split(r"\n\n", "\n".join(texts(screen(made(kind)))))[0].replace("\n", " ")
     assert head.startswith(f"max {time_text(max(c.max or 0 for c in columns), 'us', ' ')}"), head
@@ -106,27 +115,56 @@ def test_the_head_counts_the_rows_that_its_maximum_is_of(kind: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "told"),
     [
+        ("short of load", "48 of 60,000 wake-ups missed it, in 4 of 5 rows"),
         ("half valid", "none of 12,000 wake-ups missed it"),
         ("three of five valid", "36 of 36,000 wake-ups missed it, in 3 of 3 rows"),
         ("not valid", "48 of 60,000 wake-ups missed it, in 4 of 5 rows"),
     ],
 )
-def test_the_head_counts_the_misses_of_valid_rows(kind: str, told: str) -> None:
+def test_the_head_counts_the_misses_of_rows_that_count(kind: str, told: str) -> None:
     assert texts(screen(made(f"{kind}, judged")))[0].endswith(f"  deadline 50 us: {told}")
 
 
 @pytest.mark.parametrize("width", [80, 60, 40])
-@pytest.mark.parametrize("kind", [kind for kind in MADE if "valid" in kind])
+@pytest.mark.parametrize("kind", [kind for kind in MADE if "valid" in kind or "short" in kind])
 def test_rows_that_are_not_valid_are_marked_and_the_trust_says_whether_they_count(
     kind: str, width: int
 ) -> None:
     """With a deadline and without one alike."""
     lines = texts(screen(made(kind), width))
     found = screen_rows(made(kind).runs).rows
-    assert {row.letter[-1] == "!" for row in found if not row.is_counted} == {True}
-    assert not any("!" in row.letter for row in found if row.is_counted)
-    told = " ".join(" ".join(lines).split())
-    assert ("Trust: not valid, not counted: " in told) is any(row.is_counted for row in found)
+    assert all((row.letter[-1] == "!") is not any(cell.valid for cell in row.cells) for row in found)
+    told, counts = " ".join(" ".join(lines).split()), {row.is_counted for row in found}
+    assert ("not valid, not counted: " in told) is (counts == {True, False})
+    assert (" not valid: " in told) is ("short" in kind or counts == {False})
+
+
+@pytest.mark.parametrize("kind", SHORT)
+def test_a_run_has_one_maximum(kind: str) -> None:
+    """In head, brief line, ladder and the page's sentence alike."""
+    material = made(kind)
+    (content,) = material.runs
+    counting = [cell for cell in content.summaries if holds(cell)] or content.summaries
+    worst = max(counting, key=lambda cell: cell.columns["latency_ns"].max or 0)
+    max_ns = worst.columns["latency_ns"].max
+    rows = screen_rows(material.runs).rows
+    assert totalled(rows)[0] == rows[0] and rows[0].max_ns == max_ns
+    assert (" valid=no" in brief_of(material)) is not worst.valid
+    told = material.whole.answer
+    if any(map(holds, counting)):
+        assert told.values["largest_ns"] == max_ns
+        assert (ladder := ladder_of(content)) is None or ladder.row in ("", rows[0].name)
+
+
+@pytest.mark.parametrize("kind", sorted(kind for kind in MADE if kind.endswith("judged")))
+def test_a_run_has_one_count_of_misses(kind: str) -> None:
+    """In head, JSON and verdicts alike."""
+    (content,) = made(kind).runs
+    rows = screen_rows([content]).rows
+    every = together([row.counts for row in totalled(rows) if row.is_counted and row.counts])
+    assert deadlines_json(content.summaries) == ([every.to_json()] if every else [])
+    missed = {row.group.point for row in rows if row.later and row.is_counted}
+    assert missed == {row.point for row in stated(content) if row.verdict.outcome is Ruling.FAIL}
 
 
 def test_a_row_that_fails_though_it_is_not_valid_is_counted(tmp_path: Path) -> None:
@@ -264,15 +302,17 @@ def test_no_terminal_is_too_narrow_or_too_wide(kind: str, step: int) -> None:
 
 @pytest.mark.parametrize("kind", sorted(MADE.keys() - {"nothing", "nothing, failed"}))
 def test_brief_is_of_the_first_row_of_the_screen(kind: str) -> None:
-    """Valid ones stand before others of the same outcome."""
+    """Those that count stand before others of the same outcome."""
     material = made(kind)
     found = screen_rows(material.runs).rows
     for before, after in pairwise(found):
-        assert before.outcome != after.outcome or before.group.counted or not after.group.counted
+        assert before.outcome != after.outcome or before.is_counted or not after.is_counted
     first = found[0]
     assert f" max={(first.max_ns or 0) / 1000:.1f}us " in brief_of(material)
     if first.name and not first.outcome:
-        assert f"({in_sentence(first.name)}"[:30] in texts(screen(material))[0]
+        assert (
+            f"({first.mark} {in_sentence(first.name)}".replace("( ", "(")[:30] in texts(screen(material))[0]
+        )
 
 
 def bounded(content: RunContent, misses: int | None = None) -> RunContent:

@@ -124,7 +124,7 @@ def test_of_kernels_the_calmest_is_tried_first_where_it_is_twice_as_good() -> No
 
     def row_of(row: ScreenRow, ns: int, **of: object) -> ScreenRow:
         of = {"outcome": "", "group": row.group, **of}
-        return cast(ScreenRow, SimpleNamespace(is_counted=True, max_ns=ns, labels=row.labels, **of))
+        return cast(ScreenRow, SimpleNamespace(mark="", max_ns=ns, labels=row.labels, **of))
 
     for factor, told in ((1, None), (2, kernels[0]), (3, kernels[0])):
         times = [1_000 if row.labels["kernel"] == kernels[0] else 1_000 * factor for row in rows]

@@ -10,7 +10,7 @@ from howlate.statistics.valid import (
     ClockChanges,
     ThreadAccount,
     failures,
-    misses_hold,
+    holds,
     warnings,
 )
 from made_cells import made_cell
@@ -29,7 +29,7 @@ def test_a_lost_cpu_and_a_suspend_leave_no_bounds_but_what_was_late_was_late(
     failed = failures(CellRecord(samples=10, **changes))
     assert [told.rule for told in failed] == [rule]
     cell = replace(made_cell("none")[0], valid=False, warnings=tuple(failed), failed_checks=len(failed))
-    assert misses_hold(cell)
+    assert holds(cell)
 
 
 @pytest.mark.parametrize(

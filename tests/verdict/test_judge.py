@@ -26,7 +26,7 @@ from howlate.statistics.valid import (
     STAGE_SWITCHES,
     STEAL,
     UNCHECKED,
-    misses_hold,
+    holds,
 )
 from howlate.verdict.evidence import misses_without_samples
 from howlate.verdict.judge import Judged, on_own_deadlines, stated
@@ -181,11 +181,11 @@ def test_a_miss_is_certain_in_spite_of_any_set_of_checks_that_leave_it_so() -> N
     beside = STEAL(steal_ns=1, share=0.5)
     for size in (1, 2, 3):
         for checks in itertools.combinations(CERTAIN, size):
-            assert misses_hold(replace(late, warnings=(*checks, beside), failed_checks=size))
+            assert holds(replace(late, warnings=(*checks, beside), failed_checks=size))
             for fatal in (*NOTHING, unknown):
                 for at in range(size + 1):
                     told = (*checks[:at], fatal, *checks[at:], beside)
-                    assert not misses_hold(replace(late, warnings=told, failed_checks=size + 1))
+                    assert not holds(replace(late, warnings=told, failed_checks=size + 1))
 
 
 def test_each_failed_check_of_each_repetition_is_named() -> None:
@@ -204,8 +204,8 @@ def test_each_failed_check_of_each_repetition_is_named() -> None:
 
 def test_an_older_summary_does_not_say_where_its_failed_checks_end() -> None:
     late = cell_with({"latency_ns": 300 * US}, ("latency_ns",), valid=False)
-    assert misses_hold(replace(late, warnings=(DROPPED(count=1), STEAL(steal_ns=1, share=0.5))))
-    assert not misses_hold(replace(late, warnings=(DROPPED(count=1), Statement.verbatim("Who knows."))))
+    assert holds(replace(late, warnings=(DROPPED(count=1), STEAL(steal_ns=1, share=0.5))))
+    assert not holds(replace(late, warnings=(DROPPED(count=1), Statement.verbatim("Who knows."))))
 
 
 @pytest.mark.parametrize(("miss_rate", "outcome"), [(0.0, FAIL), (1e-3, FAIL), (0.5, OPEN)])

@@ -10,6 +10,7 @@ from howlate.model.loaded import CellContent
 from howlate.model.summary import CellSummary
 from howlate.statistics.groups import Group
 from howlate.statistics.labels import axes_that_vary
+from howlate.statistics.valid import holds
 from howlate.words.caption import Caption
 from howlate.words.language import N_
 from howlate.words.quantities import seconds_text
@@ -44,17 +45,17 @@ def _is_answer(cells: Sequence[CellSummary]) -> bool:
 
 
 def _column(group: Group) -> str:
-    cells = [cell for cell in group.counted or group.cells if cell.columns]
+    cells = [cell for cell in group.seen or group.cells if cell.columns]
     worst = max(cells, key=lambda cell: _max(cell) or 0, default=None)
     return LATENCY if worst is None else worst.latest
 
 
 def answer(cells: Sequence[CellContent], names: Sequence[str]) -> Statement:
-    """The largest of the valid cells; `names`: what a row is called."""
+    """The largest of the cells that count; `names`: what a row is called."""
     usable = [
         (largest_ns, name, cell)
         for name, cell in zip(names, cells, strict=True)
-        if cell.summary.valid and not cell.summary.starved and (largest_ns := _max(cell.summary)) is not None
+        if holds(cell.summary) and not cell.summary.starved and (largest_ns := _max(cell.summary)) is not None
     ]
     if not usable:
         return NO_ANSWER(why=_why_none(cells))

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from howlate.model.summary import CellSummary, DeadlineSummary, OfCpu
 from howlate.statistics.tail import Clusters
+from howlate.statistics.valid import holds
 
 FIRST_STEP_NS = 1_000
 LAST_STEP_NS = 100 * 10**9
@@ -132,9 +133,9 @@ def _clusters(counts: Sequence[DeadlineSummary] | Sequence[OfCpu]) -> dict[str, 
 
 
 def by_deadline(summaries: Sequence[CellSummary]) -> dict[int, list[CellSummary]]:
-    """The valid cells of which a deadline was asked, by that deadline, in the order in which the deadlines come."""
+    """The cells that count and have a deadline, by that deadline, in the order in which the deadlines come."""
     cells: dict[int, list[CellSummary]] = {}
     for summary in summaries:
-        if summary.valid and summary.deadline is not None:
+        if summary.deadline is not None and holds(summary):
             cells.setdefault(summary.deadline.deadline_ns, []).append(summary)
     return cells

@@ -8,13 +8,14 @@ from statistics import median
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from howlate.model.run import Run
 from howlate.model.summary import CellSummary, ColumnSummary, DeadlineSummary
 from howlate.statistics.deadline import together
 from howlate.statistics.quantiles import interval_over
 from howlate.statistics.spread import Spread, spread_of
+from howlate.statistics.valid import holds
 from howlate.words.say import english
 from howlate.words.statement import Statement, message
 
@@ -48,7 +49,7 @@ class ColumnSpread(Struct, frozen=True):
     """One column of the samples over a point's valid repetitions."""
 
     maxima: Spread
-    """Each repetition's largest value."""
+    """Each repetition's largest value; the largest is of all that count."""
     medians: float | None
     """The median of the repetitions' medians; None if one of them states none."""
     period_exceeded: int
@@ -78,21 +79,26 @@ class Group(Struct, frozen=True):
         return tuple(cell for cell in self.cells if cell.valid)
 
     @property
+    def seen(self) -> tuple[CellSummary, ...]:
+        """The repetitions whose largest values and misses count (statistics/valid.py)."""
+        return tuple(cell for cell in self.cells if holds(cell))
+
+    @property
     def latest(self) -> tuple[CellSummary, ...]:
         """The same with one judged column alone: the one with the largest value of them all."""
-        judged = [(cell.columns[cell.latest].max or 0, cell.latest) for cell in self.counted if cell.judged]
+        judged = [(cell.columns[cell.latest].max or 0, cell.latest) for cell in self.seen if cell.judged]
         column = max(judged, default=(0, ""))[1]
-        return tuple(cell.of_column(column) if column in cell.judged else cell for cell in self.counted)
+        return tuple(cell.of_column(column) if column in cell.judged else cell for cell in self.seen)
 
     @property
     def overruns(self) -> int | None:
         """None where the tool that measured did not count them."""
-        known = [cell.overruns for cell in self.counted if cell.overruns is not None]
-        return sum(known) if len(known) == len(self.counted) else None
+        known = [cell.overruns for cell in self.seen if cell.overruns is not None]
+        return sum(known) if len(known) == len(self.seen) else None
 
     @property
     def deadline(self) -> DeadlineSummary | None:
-        """The releases of the valid repetitions against their deadline; None if none was stated. Of several judged
+        """The releases of `seen` against their deadline; None if none was stated. Of several judged
         columns, the one with the largest value."""
         return together([cell.deadline for cell in self.latest if cell.deadline is not None])
 
@@ -125,20 +131,21 @@ class Group(Struct, frozen=True):
 
     def spread(self, column: str) -> ColumnSpread | None:
         """None if no valid repetition has the column."""
+        largest = [cell.columns[column].max or 0 for cell in self.seen if column in cell.columns]
         columns = [cell.columns[column] for cell in self.counted if column in cell.columns]
         maxima = spread_of([held.max for held in columns if held.max is not None])
         if maxima is None:
             return None
         medians = [value for held in columns if (value := held.quantiles.get("0.5")) is not None]
         return ColumnSpread(
-            maxima,
+            replace(maxima, largest=max(largest)),
             float(median(medians)) if len(medians) == len(columns) else None,
             sum(held.period_exceeded or 0 for held in columns),
             _quantiles(columns),
         )
 
     def worst(self, column: str) -> CellSummary | None:
-        """The valid repetition with the largest maximum."""
+        """The repetition with the largest maximum, of those that count; None if none is valid."""
         at = self.worst_at(column)
         return None if at is None else self.cells[at]
 
@@ -147,7 +154,7 @@ class Group(Struct, frozen=True):
         columns = {
             i: cell.columns[column]
             for i, cell in enumerate(self.cells)
-            if cell.valid and column in cell.columns
+            if self.counted and holds(cell) and column in cell.columns
         }
         maxima = {i: held.max for i, held in columns.items() if held.max is not None}
         return max(maxima, key=lambda i: maxima[i], default=None)

@@ -77,15 +77,15 @@ class Ladder(Struct, frozen=True):
 
 
 def ladder_of(content: RunContent) -> Ladder | None:
-    """The ladder of the row with the largest value; of rows without a valid cell only where there are no others.
-    None where the run measures no latency, or is of an older howlate."""
+    """The ladder of the row with the largest value, of those that count. None where no latency was measured, or
+    by an older howlate."""
     groups = groups_of(content.summaries, content.run)
     names = row_names([group.labels for group in groups])
     seconds = {cell.summary.id: cell.looked_s for cell in content.cells}
     named = [
         (group, name if len(groups) > 1 else "")
         for group, name in zip(groups, names, strict=True)
-        if any(cell.ladder for cell in group.counted)
+        if any(cell.ladder for cell in group.seen)
     ]
     if not named:
         return None

@@ -35,7 +35,7 @@ WORST_ROW = message(
 
 
 def deadline_statements(summaries: Sequence[CellSummary]) -> list[list[Statement]]:
-    """For each deadline the misses; of several rows also the one with the most. Invalid cells do not count."""
+    """For each deadline the misses; of several rows also the one with the most. Of the cells that count."""
     statements = []
     for cells in by_deadline(summaries).values():
         every = together(cell.deadline for cell in cells if cell.deadline is not None)
@@ -75,7 +75,7 @@ def _worst_row(cells: Sequence[CellSummary], every: DeadlineSummary) -> list[Sta
 
 
 def deadlines_json(summaries: Sequence[CellSummary]) -> list[dict[str, Any]]:
-    """`deadlines` of `show --json`: the valid cells together, for each deadline that was stated."""
+    """`deadlines` of `show --json`: the cells that count together, for each deadline that was stated."""
     counts = [
         together(cell.deadline for cell in cells if cell.deadline is not None)
         for cells in by_deadline(summaries).values()

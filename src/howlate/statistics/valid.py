@@ -1,6 +1,8 @@
 """Whether a cell may be used for a statement, and what else its reader must know (docs/statistics.md, "Valid?").
 
-Pure: from what the probe wrote of the cell. A failed check makes the cell invalid; a warning leaves it valid.
+Pure: from what the probe wrote of the cell. A failed check makes the cell invalid; a warning leaves it valid. What
+counts is decided here, by `holds`, for screens, pages, JSON and verdicts alike: the largest value, the misses and the
+totals of every cell that holds. A cell that is not valid and holds only lacks PASS, bounds and intervals.
 """
 
 from __future__ import annotations
@@ -167,9 +169,12 @@ NOTHING_HOLDS = frozenset({CLOCK_SOURCE.id, ACCOUNT.id, DAMAGED.id, FAILED.id, U
 """Failed checks after which nothing is certain."""
 
 
-def misses_hold(cell: CellSummary) -> bool:
-    """Whether a miss of a cell that is not valid is certain: whether it is in spite of each failed check. One that is
-    not known here proves nothing, and neither does a text of an older howlate, which did not say where they end."""
+def holds(cell: CellSummary) -> bool:
+    """Whether the largest value and the misses of a cell are certain: it is valid, or they are in spite of each
+    failed check. One that is not known here proves nothing, and neither does a text of an older howlate, which did
+    not say where they end."""
+    if cell.valid:
+        return True
     checks = {check.rule for check in cell.failed}
     if cell.failed_checks is None:
         checks |= {told.rule for told in cell.warnings if told.rule in {*NOTHING_HOLDS, VERBATIM}}

@@ -16,7 +16,7 @@ from howlate.model.tail import TailSummary
 from howlate.statistics.deadline import together
 from howlate.statistics.groups import Group
 from howlate.statistics.resolution import resolution_ns
-from howlate.statistics.valid import STEAL, misses_hold
+from howlate.statistics.valid import STEAL
 from howlate.words.statement import Statement, message
 
 NO_REASON = message("verdict.no-reason", "a repetition is marked as not valid, and no reason is stored.")
@@ -176,7 +176,7 @@ def evidence_of(
     cells = group.counted
     failed = _failed(group.cells, deadlines)
     counted = together(deadlines[cell.id] for cell in cells if cell.id in deadlines)
-    holds = [cell for cell in group.cells if cell.valid or misses_hold(cell)]
+    holds = group.seen
     seen = together(deadlines[cell.id] for cell in holds if cell.id in deadlines)
     columns = [answers_of(cell) for cell in holds]
     answers = [column for column in columns if column is not None]

@@ -58,7 +58,7 @@ class ScreenAnswer(Struct, frozen=True):
             word, said = outcome, _missed(found)
             more = ruled.texts if ruled is not None else ()
         elif found.rows:
-            word, said = _largest(found.rows), _measured(found.counted)
+            word, said = _largest(found.rows), _measured(totalled(found.rows))
             ladders = (ladder_of(content) for content in material.runs)
             more = [ladder.statement() for ladder in ladders if ladder is not None]
         if why is not None:
@@ -112,7 +112,7 @@ def _kernels(rows: Sequence[ScreenRow]) -> tuple[dict[str, int], set[str]]:
     kernels: dict[str, dict[tuple[str, ...], int]] = {}
     unserved: set[str] = set()
     for row in rows:
-        if not row.is_counted or row.max_ns is None:
+        if row.mark or row.max_ns is None:
             return {}, set()
         point = tuple(sorted(f"{name}={value}" for name, value in row.labels.items() if name != KERNEL))
         kernel = row.labels.get(KERNEL, "")
@@ -140,9 +140,9 @@ def _ruled(material: ReportInput) -> Ruled | None:
 def _largest(rows: Sequence[ScreenRow]) -> str:
     worst = rows[0]
     largest = NOTHING if worst.max_ns is None else time_text(worst.max_ns, space=" ")
-    about = [in_sentence(worst.name)] if len(rows) > 1 else []
-    invalid = [] if worst.group.counted else [_("invalid")]
-    where = ", ".join([*about, *invalid])
+    where = (
+        f"{worst.mark} {in_sentence(worst.name)}".lstrip() if len(rows) > 1 else worst.mark and _("invalid")
+    )
     return " ".join((_("max"), largest)) + (f" ({where})" if where else "")
 
 
@@ -161,7 +161,7 @@ def _measured(rows: Sequence[ScreenRow]) -> Text:
 
 
 def _missed(found: ScreenRows) -> Text:
-    """How many releases missed the deadline, and in how many rows: those that are valid, or fail all the same."""
+    """How many releases missed the deadline, and in how many rows."""
     judged = totalled(found.judged)
     every = together([counts for row in judged if (counts := row.counts) is not None])
     assert every is not None

@@ -17,6 +17,7 @@ MEASURED = "MEASURED"
 UNMEASURED = "UNMEASURED"
 """Where no cell is whole."""
 NOTHING = "-"
+NOT_VALID = "valid=no"
 
 
 def brief_of(material: ReportInput) -> str:
@@ -30,7 +31,8 @@ def brief_of(material: ReportInput) -> str:
     if answer.outcome and counts is not None:
         missed = [f"missed{'>=' if counts.at_least else '='}{counts.misses}/{counts.releases}"]
     labels = labels_of(worst.group.labels, [row.group.labels for row in rows])
-    return line(answer.outcome, (worst.max_ns, worst.p99_ns), [*missed, *labels], material.folder)
+    marks = [NOT_VALID] if worst.mark else []
+    return line(answer.outcome, (worst.max_ns, worst.p99_ns), [*missed, *labels, *marks], material.folder)
 
 
 def line(outcome: str, figures: tuple[float | None, float | None], words: Sequence[str], folder: str) -> str:

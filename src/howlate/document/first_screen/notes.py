@@ -85,8 +85,7 @@ def _notes(material: ReportInput, rows: Sequence[ScreenRow]) -> Iterator[ScreenN
     yield from of_machine(content)
     yield from _of_loads(rows)
     yield from of_others(rows)
-    counted = [row for row in rows if row.group.counted] or rows
-    seconds = [row.seconds for row in counted if row.seconds]
+    seconds = [row.seconds for row in totalled(rows) if row.seconds]
     if seconds and not content.run.virtual:
         shortest = min(seconds)
         yield ScreenNote(
@@ -126,10 +125,15 @@ def _warned(cell: CellSummary, rule: str) -> list[Statement]:
 
 
 def of_invalid(rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
-    """Which rows are not valid, and whether totals and causes are without them."""
-    invalid = [row for row in rows if not row.group.counted]
-    if not invalid:
-        return
+    """Which rows are not valid, and of which of these totals and causes are."""
+    counted = totalled(rows)
+    for is_counted in (False, True):
+        invalid = [row for row in rows if row.mark and (row in counted) is is_counted]
+        if invalid:
+            yield _of_invalid(invalid, is_counted=is_counted)
+
+
+def _of_invalid(invalid: Sequence[ScreenRow], *, is_counted: bool) -> ScreenNote:
     failed = [text for row in invalid for cell in row.cells for text in cell.failed]
     why = text_of(failed[0]).partition(":")[0] if failed else ""
     names = shortened([row.title for row in invalid], LONG_NAME)
@@ -137,9 +141,9 @@ def of_invalid(rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
         (*names[:NAMED], more_rows_text(len(names) - NAMED)) if len(names) > NAMED + 1 else tuple(names)
     )
     told = Caption("not valid: {rows} ({why})", rows=named, why=why)
-    if not any(row in totalled(rows) for row in invalid):
+    if not is_counted:
         told = Caption("not valid, not counted: {rows} ({why})", rows=named, why=why)
-    yield ScreenNote(INVALID, told, len(names), tuple(text.rule for text in failed))
+    return ScreenNote(INVALID, told, len(names), tuple(text.rule for text in failed))
 
 
 def _lacking(content: RunContent) -> set[str]:

@@ -16,6 +16,7 @@ from howlate.statistics.deadline import together
 from howlate.statistics.groups import Group, groups_of
 from howlate.statistics.labels import row_names
 from howlate.statistics.ladder import at_step
+from howlate.statistics.valid import holds
 from howlate.words.printable import printable
 
 LETTERS = {"FAIL": "F", "INCONCLUSIVE": "?", "PASS": "P"}
@@ -31,7 +32,7 @@ class ScreenRow(Struct, frozen=True):
     """"" where it is the only one."""
     group: Group
     cells: tuple[CellSummary, ...]
-    """Those that the figures are of: the valid ones, else all."""
+    """Those that the figures are of: those that count (statistics/valid.py), else all."""
     histograms: tuple[Histogram, ...]
     seconds: float
     """How long these were measured; 0 where that is not known."""
@@ -87,11 +88,16 @@ class ScreenRow(Struct, frozen=True):
 
     @property
     def is_counted(self) -> bool:
-        return bool(self.group.counted)
+        """Of what is not, nothing is certain."""
+        return bool(self.group.seen)
+
+    @property
+    def mark(self) -> str:
+        return "" if self.group.counted else INVALID
 
     @property
     def letter(self) -> str:
-        return (LETTERS.get(self.outcome, "") + ("" if self.group.counted else INVALID)) or " "
+        return LETTERS.get(self.outcome, "") + self.mark or " "
 
     @property
     def low_ns(self) -> int | None:
@@ -115,22 +121,13 @@ class ScreenRows(Struct, frozen=True):
     """Of the ladder, where no deadline was stated; 0: none."""
 
     @property
-    def counted(self) -> tuple[ScreenRow, ...]:
-        """Those that the head is of: the valid ones, else all."""
-        return tuple(row for row in self.rows if row.group.counted) or self.rows
-
-    @property
     def judged(self) -> tuple[ScreenRow, ...]:
         return tuple(row for row in self.rows if row.outcome)
 
 
 def totalled(rows: Sequence[ScreenRow]) -> tuple[ScreenRow, ...]:
-    """Those that totals and causes are of: the valid ones; where none of these fails, also those that fail though
-    they are not valid; else all."""
-    valid = [row for row in rows if row.group.counted]
-    if not any(row.outcome == "FAIL" for row in valid):
-        valid = [row for row in rows if row.group.counted or row.outcome == "FAIL"]
-    return tuple(valid or rows)
+    """Those that the head, totals and causes are of: those that count, else all."""
+    return tuple(row for row in rows if row.is_counted) or tuple(rows)
 
 
 def screen_rows(
@@ -155,7 +152,7 @@ def screen_rows(
     told.sort(
         key=lambda row: (
             order.index(row.outcome),
-            not row.group.counted,
+            not row.is_counted,
             not any(cell.judged for cell in row.cells),
             -(row.max_ns or -1),
         )
@@ -167,9 +164,9 @@ def _rows(content: RunContent, rulings: Mapping[str, str]) -> Iterator[ScreenRow
     groups = groups_of(content.summaries, content.run)
     names = row_names([group.labels for group in groups]) if len(groups) > 1 else [""] * len(groups)
     for group, name in zip(groups, map(printable, names), strict=True):
-        cells = group.counted or group.cells
+        cells = group.seen or group.cells
         whole = [content.cells[place] for place in group.places]
-        whole = [cell for cell in whole if cell.summary.valid or not group.counted]
+        whole = [cell for cell in whole if holds(cell.summary) or not group.seen]
         held = [(cell.bins, cell.summary.latest) for cell in whole]
         drawn = [of for own, column in held if own is not None and (of := own.of(column)) is not None]
         ruling = rulings.get(group.point, "")
