@@ -13,6 +13,7 @@ from rich.cells import cell_len
 
 import made_inventory
 from howlate.cli._measure import material_of
+from howlate.document.first_screen.answer import ScreenAnswer
 from howlate.document.first_screen.brief import brief_of
 from howlate.document.first_screen.lines import COLUMNS, LINES
 from howlate.document.first_screen.on_page import head
@@ -30,6 +31,7 @@ from howlate.statistics.ladder import ladder_of
 from howlate.statistics.misses import deadlines_json
 from howlate.statistics.valid import holds
 from howlate.store.loaded import load_run
+from howlate.verdict.document import opening
 from howlate.verdict.judge import stated
 from howlate.verdict.ruling import Ruling
 from howlate.words.language import english, speak
@@ -42,6 +44,7 @@ from made_screens import (
     of,
     texts,
 )
+from statement_parts import parts
 
 
 @pytest.fixture(scope="module")
@@ -165,6 +168,30 @@ def test_a_run_has_one_count_of_misses(kind: str) -> None:
     assert deadlines_json(content.summaries) == ([every.to_json()] if every else [])
     missed = {row.group.point for row in rows if row.later and row.is_counted}
     assert missed == {row.point for row in stated(content) if row.verdict.outcome is Ruling.FAIL}
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_pass_of_some_rows_is_none_of_all(stored: dict[str, ReportInput], order: int) -> None:
+    judged, unjudged = stored["passed"].runs[0], made("five").runs[0]
+    runs = [judged, unjudged][::order]
+    material = material_of(runs, None, Path("runs"))
+    answer, rows = ScreenAnswer.of(material), [row.verdict for row in stated(judged)]
+    left = len(screen_rows([unjudged]).rows)
+    assert (answer.outcome, answer.state, answer.rows.unjudged) == ("PASS", "INCONCLUSIVE", left)
+    assert ScreenAnswer.of(stored["passed"]).state == "PASS"
+    told = parts(*opening(rows, *runs))
+    assert told["verdict.run-some"] == {"count": len(rows), "rows": len(rows) + left}
+    assert list(told["verdict.unasked"]["rows"]) == [unjudged.run.id]
+    assert next(head(material)).kind == "header inconclusive"
+
+
+@pytest.mark.parametrize("kind", sorted(kind for kind in MADE if kind.endswith("judged")))
+def test_what_was_never_served_is_no_wake_up(kind: str) -> None:
+    rows = totalled(screen_rows(made(kind).runs).rows)
+    every = together([row.counts for row in rows if row.counts])
+    if every is not None and not every.at_least:
+        things = "releases" if every.unserved or every.skipped else "wake-ups"
+        assert f" of {every.releases:,} {things} " in " ".join(texts(screen(made(kind)))[0:2])
 
 
 def test_a_row_that_fails_though_it_is_not_valid_is_counted(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_repetitions_keep_their_misses_in_table_and_json() -> None:
 def test_the_page_answers_in_its_head_its_table_and_its_charts() -> None:
     page = html.render([made_run(repeated())])
     head = page[page.index("<header") : page.index("</header>")]
-    assert "deadline 200\u202fµs: 360 of 36,378 wake-ups missed it" in head
+    assert "deadline 200\u202fµs: 360 of 36,378 releases missed it" in head
     table = page[page.index('class="summary spread"') :]
     assert "deadline misses" in table[: table.index("</thead>")]
     assert '<data value="360">360</data>' in table[: table.index("</table>")]

@@ -12,7 +12,7 @@ from howlate.verdict.promise_sentence import no_verdict
 from howlate.verdict.row_statements import statements
 from howlate.verdict.ruling import Question, Ruling
 from howlate.verdict.verdict import verdict
-from howlate.words.say import Text
+from howlate.words.say import Text, text_of
 from made_evidence import made_evidence, quiet
 
 
@@ -59,6 +59,7 @@ def test_what_all_rows_with_or_without_a_verdict_share_is_said_once_under_them(i
     assert set(lines) == set.union(*told)
     assert of_ruled - of_all
     assert all(lines[line] == 1 for line in of_ruled | of_unruled)
+    assert not any(text_of(line).endswith(":") for line in lines)
     by_heading = dict(parts)
     assert set(by_heading[JUDGED_ROWS]) == of_ruled - of_all
     assert set(by_heading.get(INVALID_ROWS, ())) == of_unruled - of_all

@@ -1,14 +1,19 @@
 """What an open verdict says to do: what may decide it, in the unit that decides."""
 
+from typing import cast
+
 import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from howlate.statistics.valid import DROPPED
 from howlate.verdict.evidence import Evidence
 from howlate.verdict.on_screen import waiting
 from howlate.verdict.row_statements import remaining
 from howlate.verdict.ruling import Question, Ruling
 from howlate.verdict.verdict import verdict
+from howlate.words.caption import Listed
+from howlate.words.statement import Statement
 from made_evidence import made_evidence, quiet
 from made_misses import DEADLINE_NS, Round, evidence_of
 from statement_parts import parts
@@ -64,6 +69,24 @@ def test_the_first_screen_names_no_bound_that_nobody_asked_for() -> None:
     assert waiting([found, worse]) == waiting([worse])
     missed = verdict(evidence, Question(DEADLINE_NS, 2e-4, horizon_s=1.0))
     assert "verdict.seen" in parts(*waiting([missed]))
+
+
+def test_each_open_row_has_its_reason() -> None:
+    """Those that differ with their rows; what is to be done once."""
+    dropped = made_evidence(DEADLINE_NS, quiet(), failed_checks=(DROPPED(count=1),))
+    rows = {
+        "bursts": BURSTS,
+        "dropped": dropped,
+        "drops": dropped,
+        "short": made_evidence(DEADLINE_NS, quiet(900)),
+    }
+    open_ = [verdict(replace(row, name=name), Question(DEADLINE_NS, 1e-4)) for name, row in rows.items()]
+    assert {row.outcome for row in open_} == {Ruling.INCONCLUSIVE}
+    *reasons, _do = waiting(open_)
+    named = [part for told in reasons for part in cast(Listed, told).texts[:1]]
+    assert sorted(name for part in named for name in cast(Listed, part).texts) == sorted(rows)
+    told = [cast(Statement, cast(Listed, told).texts[1]).rule for told in reasons]
+    assert len(set(told)) == len(told) and told[0] == DROPPED.id
 
 
 def test_the_larger_cluster_that_it_names_decides() -> None:

@@ -1,12 +1,15 @@
 """The screen of a verdict: the answer first, and each row on one line of 80 columns."""
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
 
 import made_inventory
+from howlate.cli.check import command as check
+from howlate.document.first_screen.again import again
 from howlate.document.first_screen.answer import ScreenAnswer
 from howlate.document.first_screen.brief import brief_of
 from howlate.document.first_screen.lines import LINES
@@ -16,6 +19,7 @@ from howlate.store.loaded import load_run
 from howlate.verdict.cli.verdict import question_from
 from howlate.verdict.in_report import rows
 from howlate.verdict.of_run import on_deadline, verdicts_of
+from howlate.verdict.on_screen import ROUNDS
 from howlate.verdict.screen import screen
 from howlate.words.language import speak
 
@@ -58,7 +62,28 @@ def test_it_is_one_screen_with_the_answer_first(
     assert len(lines) <= LINES
     assert lines[0].startswith(outcome)
     assert lines[-1].endswith(f"howlate verdict --all --deadline 20us runs/{name}")
-    assert all(cell_len(line) <= width for line in lines if f"runs/{name}" not in line)
+    assert all(
+        cell_len(line) <= width
+        for line in lines
+        if f"runs/{name}" not in line and "howlate check" not in line
+    )
+
+
+def test_the_command_that_measures_rows_again_is_one(judged: dict[str, ReportInput]) -> None:
+    """With the deadline, the loads of the rows, and the rounds that may decide it."""
+    made = set()
+    for name, material in judged.items():
+        answer = ScreenAnswer.of(material)
+        every = [row.group.point for row in answer.rows.judged]
+        for points in ([], every[-1:], every):
+            if not (told := again(material, points, *ROUNDS)):
+                continue
+            context = check.make_context("check", shlex.split(told)[2:])
+            wanted = [row for row in answer.rows.rows if row.group.point in points] or answer.rows.rows[:1]
+            asked = {row.labels["load"] for row in wanted if "load" in row.labels}
+            assert {*context.params["loads"]} == asked, name
+            made.add((context.params["deadline"], context.params["rounds"]))
+    assert made == {("20us", 20)}
 
 
 @pytest.mark.parametrize("name", made_inventory.RUNS)

@@ -32,6 +32,14 @@ def told_of(found: Verdict) -> dict[str, Mapping[str, Any]]:
     return parts(*statements(found))
 
 
+@pytest.mark.parametrize(("misses", "releases"), [(1, 202), (40, 202), (2, 3)])
+def test_what_is_exact_is_counted(misses: int, releases: int) -> None:
+    values = np.full(releases, 5_000)
+    values[:misses] = 2 * DEADLINE_NS
+    found = verdict(made_evidence(DEADLINE_NS, values, virtual=True), Question(DEADLINE_NS, 0.5))
+    assert told_of(found)["verdict.exactly"] == {"misses": misses, "releases": releases}
+
+
 def text(evidence: object, asked: Question) -> str:
     return " ".join(map(english, statements(verdict(evidence, asked))))  # type: ignore[arg-type]
 
@@ -57,7 +65,7 @@ def test_a_longer_horizon_says_how_long_it_needs() -> None:
     found = verdict(made_evidence(DEADLINE_NS, quiet()), Question(DEADLINE_NS, horizon_s=10))
     assert (found.outcome, found.stretch.outcome) == (INCONCLUSIVE, INCONCLUSIVE)
     assert found.needed_s == pytest.approx(90)
-    assert told_of(found)["verdict.needed"] == {"seconds": pytest.approx(90)}
+    assert told_of(found)["verdict.needed-calm"] == {"seconds": pytest.approx(90)}
 
 
 def test_a_rate_that_the_samples_can_show() -> None:

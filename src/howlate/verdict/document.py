@@ -39,8 +39,8 @@ from howlate.words.say import say
 from howlate.words.statement import Statement, message
 
 ALL_ROWS = Caption("All rows:")
-JUDGED_ROWS = Caption("All rows with a verdict:")
-INVALID_ROWS = Caption("All rows without a verdict:")
+JUDGED_ROWS = Caption("All rows without a failed check:")
+INVALID_ROWS = Caption("All rows with a failed check:")
 UNJUDGED = message(
     "verdict.unjudged", "{tests:items}: no verdict, because no column is known to be a latency."
 )
@@ -48,22 +48,23 @@ UNASKED = message("verdict.unasked", "{rows:items}: no verdict, because no deadl
 US = Unit("us", 1000, 1)
 
 
-def opening(verdicts: Sequence[Verdict], content: RunContent | None = None) -> tuple[Statement, ...]:
-    """The run's sentence and what belongs to it: first on page and terminal. `content`: of the run, for the cells
-    that it lacks."""
+def opening(verdicts: Sequence[Verdict], *contents: RunContent) -> tuple[Statement, ...]:
+    """The sentence of the runs and what belongs to it: first on page and terminal. `contents`: the runs, for the
+    cells that one lacks, and the rows that were not judged."""
     if not verdicts:
         return ()
-    missing = () if content is None else missing_of(content)
-    first = tuple(run_sentence(verdicts))
-    if content is not None and missing and outcome_of(verdicts) is Ruling.PASS:
-        first = (NO_PASS(count=lacking(content)),)
-    return (*first, *missing, *beside(verdicts, content))
+    missing = missing_of(contents[0]) if len(contents) == 1 else ()
+    unjudged = sum(len(_unasked_rows(content)) for content in contents)
+    first = tuple(run_sentence(verdicts, unjudged))
+    if missing and outcome_of(verdicts) is Ruling.PASS:
+        first = (NO_PASS(count=lacking(contents[0])),)
+    return (*first, *missing, *beside(verdicts, *contents))
 
 
-def beside(verdicts: Sequence[Verdict], content: RunContent | None) -> tuple[Statement, ...]:
+def beside(verdicts: Sequence[Verdict], *contents: RunContent) -> tuple[Statement, ...]:
     """What no verdict is about, and what a deadline means where a core is ahead of the release."""
-    left_out = () if content is None else (*_left_out(content), *_unasked(verdicts, content))
-    return (*left_out, *_anticipated(verdicts))
+    left_out = _left_out(contents[0]) if len(contents) == 1 else ()
+    return (*left_out, *_unasked(contents), *_anticipated(verdicts))
 
 
 def _left_out(content: RunContent) -> tuple[Statement, ...]:
@@ -72,29 +73,36 @@ def _left_out(content: RunContent) -> tuple[Statement, ...]:
     return (UNJUDGED(tests=others),) if others else ()
 
 
-def _unasked(verdicts: Sequence[Verdict], content: RunContent) -> tuple[Statement, ...]:
-    """The rows that could have been judged, and have no deadline."""
+def _unasked(contents: Sequence[RunContent]) -> tuple[Statement, ...]:
+    """The rows without a deadline; of several runs the name of one without any deadline."""
+    left = []
+    for content in contents:
+        rows = _unasked_rows(content)
+        has_none = len(contents) > 1 and not any(cell.deadline for cell in content.summaries)
+        names = [f"{content.run.id} · {row}" if row else content.run.id for row in rows]
+        left += [content.run.id] if rows and has_none else names if len(contents) > 1 else rows
+    return (UNASKED(rows=left),) if left else ()
+
+
+def _unasked_rows(content: RunContent) -> list[str]:
+    """Those that could have been judged, and have no deadline."""
     groups = groups_of(content.summaries, content.run)
     names = row_names([group.labels for group in groups])
-    judged = {verdict.evidence.name for verdict in verdicts}
-    left = [
+    return [
         name
         for group, name in zip(groups, names, strict=True)
-        if name not in judged
-        and len(groups) > 1
-        and any(cell.judged and cell.deadline is None for cell in group.cells)
+        if any(cell.judged for cell in group.cells) and not any(cell.deadline for cell in group.cells)
     ]
-    return (UNASKED(rows=left),) if left else ()
 
 
 def _anticipated(verdicts: Sequence[Verdict]) -> list[Statement]:
     return anticipated([(v.evidence.name, v.evidence.gravity_ns, v.question.deadline_ns) for v in verdicts])
 
 
-def items(verdicts: Sequence[Verdict], content: RunContent | None = None) -> Iterator[Item]:
+def items(verdicts: Sequence[Verdict], *contents: RunContent) -> Iterator[Item]:
     """All that is said of them: of one row its sentences, of several the run's, and folded a table and what is
     open."""
-    yield Texts("verdict", opening(verdicts, content))
+    yield Texts("verdict", opening(verdicts, *contents))
     if len(verdicts) == 1:
         yield Texts("more", tuple(statements(verdicts[0])[1:]))
         return
@@ -138,9 +146,9 @@ def _shared(told: Sequence[Sequence[Statement]]) -> tuple[Statement, ...]:
     return tuple(line for line in told[0] if all(line in lines for lines in told))
 
 
-def briefly(verdicts: Sequence[Verdict], content: RunContent | None = None) -> Iterator[Item]:
+def briefly(verdicts: Sequence[Verdict], *contents: RunContent) -> Iterator[Item]:
     """The run's sentence, and of rows that do not pass what stands in their way."""
-    yield Texts("verdict", opening(verdicts, content))
+    yield Texts("verdict", opening(verdicts, *contents))
     if len(verdicts) == 1:
         (only,) = verdicts
         lines = statements(only)[1:] if no_verdict(only) else answers(only)
@@ -204,12 +212,12 @@ def markdown(
     name: str,
     verdicts: Sequence[Verdict],
     slower: Sequence[Statement] = (),
-    content: RunContent | None = None,
+    *contents: RunContent,
 ) -> str:
     """A summary for the page of a CI job."""
     lines = [
         f"## {_inert(say(told))}" if i == 0 else _inert(say(told))
-        for i, told in enumerate((*opening(verdicts, content), *slower))
+        for i, told in enumerate((*opening(verdicts, *contents), *slower))
     ]
     shown = sheet(verdicts)
     heads = [column.heading for column in shown.columns]

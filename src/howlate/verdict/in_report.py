@@ -48,7 +48,7 @@ def section(material: ReportInput) -> Iterator[Section]:
         from howlate.verdict.document import briefly, items
 
         brief = material.style is TERMINAL
-        shown = (briefly if brief else items)(judged, material.runs[0] if len(material.runs) == 1 else None)
+        shown = (briefly if brief else items)(judged, *material.runs)
         more = texts("more", material.once(doubts))
         yield Section("verdict", (*shown, *more), "" if brief else _("The verdict"))
 

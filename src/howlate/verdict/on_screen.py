@@ -6,20 +6,26 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
+from howlate.document.first_screen.again import again
 from howlate.document.first_screen.on_screen import Ruled, ScreenNote
 from howlate.document.report_input import ReportInput
 from howlate.verdict.document import beside
 from howlate.verdict.in_report import rows
 from howlate.verdict.judge import Judged
 from howlate.verdict.promise_bounds import rate_line
-from howlate.verdict.row_statements import remaining
+from howlate.verdict.row_statements import ROUNDS_MAY_HELP, answers, remaining
 from howlate.verdict.ruling import Ruling, Verdict
 from howlate.verdict.whole import lacking, outcome_of, ruling_of
 from howlate.words.caption import Caption, Listed
+from howlate.words.printable import printable
 from howlate.words.quantities import Rounds, level_text, rate_bound, seconds_text, time_text
 from howlate.words.say import Text
+from howlate.words.statement import Statement
 
 HOUR_S = 3600
+ROUNDS = ("--rounds", "20", "--every", "5min")
+"""The options in ROUNDS_MAY_HELP."""
+MOST_REASONS = 3
 RANK = 25
 """Of what no verdict is about, among notes."""
 
@@ -31,6 +37,7 @@ def ruled(material: ReportInput) -> Ruled:
     seen = outcome_of(verdicts)
     outcome = ruling_of(seen, content)
     said: Sequence[Text] = ()
+    command = ""
     if outcome is not seen:
         said = (Caption("missing cells: {count}", count=lacking(content)),)
     elif outcome is Ruling.FAIL and verdicts[0].question.miss_rate:
@@ -38,9 +45,12 @@ def ruled(material: ReportInput) -> Ruled:
     elif outcome is Ruling.PASS:
         said = promised(verdicts)
     elif outcome is Ruling.INCONCLUSIVE:
-        said = waiting([verdict for verdict in verdicts if verdict.outcome is outcome])
-    told = (ScreenNote(RANK, text) for text in beside(verdicts, content))
-    return Ruled(outcome, tuple(said), by_id(material.once(rows)), tuple(told))
+        open_ = [row for row in material.once(rows) if row.verdict.outcome is outcome]
+        said = waiting([row.verdict for row in open_])
+        far_apart = [row.point for row in open_ if ROUNDS_MAY_HELP() in remaining(row.verdict)]
+        command = again(material, far_apart, *ROUNDS) if ROUNDS_MAY_HELP() in said else ""
+    told = (ScreenNote(RANK, text) for text in beside(verdicts, *material.runs))
+    return Ruled(outcome, tuple(said), by_id(material.once(rows)), tuple(told), command)
 
 
 def by_id(judged: Sequence[Judged]) -> dict[str, str]:
@@ -85,15 +95,32 @@ def _time(seconds: float, rounds: Rounds) -> str:
 
 
 def waiting(verdicts: Sequence[Verdict]) -> list[Text]:
-    """What stands in the way of most rows, and what to do about it: of the questions that are open, not of a bound
-    that is not judged."""
+    """What stands in the way of each of these rows, that of most first, and what to do about it: of the questions
+    that are open, not of a bound that is not judged."""
     every = [
         dict.fromkeys(reason for answer in verdict.open for reason in answer.forbids) for verdict in verdicts
     ]
-    reasons = [reason for own in every for reason in own]
-    most = Counter(reason.rule for reason in reasons).most_common(1)
-    first = [reason for reason in reasons if reason.rule == most[0][0]][:1]
+    many = Counter(reason.rule for own in every for reason in own)
     longest = sorted(verdicts, key=lambda verdict: (verdict.needed_s is not None, -(verdict.needed_s or 0)))
-    if not reasons:
-        first = [rate_line(verdict) for verdict in longest if verdict.rate.outcome is Ruling.INCONCLUSIVE][:1]
-    return [*first, *[told for verdict in longest for told in remaining(verdict)][:1]]
+    do = [told for verdict in longest for told in remaining(verdict)][:1]
+    if not many:
+        return [
+            *[rate_line(verdict) for verdict in longest if verdict.rate.outcome is Ruling.INCONCLUSIVE][:1],
+            *do,
+        ]
+    first: dict[str, Statement] = {}
+    names: dict[str, list[str]] = {}
+    for verdict, own in zip(verdicts, every, strict=True):
+        reason = max(own, key=lambda one: many[one.rule], default=None) or answers(verdict)[-1]
+        if verdict.rate.outcome is Ruling.INCONCLUSIVE and not own:
+            reason = rate_line(verdict)
+        first.setdefault(reason.rule, reason)
+        names.setdefault(reason.rule, []).append(printable(verdict.evidence.name))
+    ranked = sorted(first, key=lambda rule: -len(names[rule]))
+    return [*(_of_rows(names[rule], first[rule]) for rule in ranked[:MOST_REASONS]), *do]
+
+
+def _of_rows(names: Sequence[str], reason: Statement) -> Text:
+    """A reason with the rows that it is about."""
+    told = Listed(tuple(filter(None, names)))
+    return Listed((told, reason), ": ") if any(names) else reason

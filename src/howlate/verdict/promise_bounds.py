@@ -11,7 +11,7 @@ from howlate.words.statement import Statement, message
 
 RATE = message("verdict.rate", "Rate of misses: {clauses:items}.")
 RATE_CPU = message("verdict.rate-cpu", "the worst is CPU {cpu}")
-EXACTLY = message("verdict.exactly", "exactly {share:probability} in these seeds")
+EXACTLY = message("verdict.exactly", "exactly {misses:count} of {releases:count} in these seeds")
 NOT_BOUNDED = message("verdict.not-bounded", "not stated, for {reasons:items}")
 EVENTS = message(
     "verdict.events",
@@ -51,7 +51,7 @@ def rate_line(verdict: Verdict) -> Statement:
     rate, asked = verdict.rate, verdict.question
     clauses: list[Statement | str] = [rate.outcome] if rate.outcome else []
     if verdict.evidence.virtual and not rate.forbids:
-        clauses.append(EXACTLY(share=rate.upper))
+        clauses.append(EXACTLY(misses=rate.misses, releases=rate.releases))
     elif rate.outcome is Ruling.FAIL and not asked.miss_rate:
         clauses.append(TOLERATED(tolerated=0))
     elif rate.outcome is not Ruling.FAIL and rate.upper is None:

@@ -83,6 +83,7 @@ RUN = {
         by="count",
     ),
 }
+RUN_SOME = message("verdict.run-some", "PASS for {count} of {rows} rows; the others were not judged.")
 RUN_EACH = message(
     "verdict.run-each",
     "The bounds of each row hold with {confidence:level} confidence; those of all {rows} rows together hold with at "
@@ -199,20 +200,24 @@ def no_verdict(verdict: Verdict) -> bool:
     return not verdict.valid
 
 
-def run_sentence(verdicts: Sequence[Verdict]) -> list[Statement]:
-    """On the only row of a run, else on all rows, and what several confidences come to."""
-    if len(verdicts) == 1:
-        return [sentence(verdicts[0])]
+def run_sentence(verdicts: Sequence[Verdict], unjudged: int = 0) -> list[Statement]:
+    """On the only row of a run, else on all rows, and what several confidences come to. `unjudged`: how many rows
+    were not judged, which a PASS must not hide."""
     outcome = together([verdict.outcome for verdict in verdicts])
+    some: list[Statement] = []
+    if unjudged and outcome is Ruling.PASS:
+        some = [RUN_SOME(count=len(verdicts), rows=len(verdicts) + unjudged)]
+    if len(verdicts) == 1:
+        return [*some, sentence(verdicts[0])]
     if outcome is not Ruling.PASS:
         open_ = [Ruling.INCONCLUSIVE] if outcome is Ruling.FAIL else []
         return [told for each in (outcome, *open_) for told in _rows(verdicts, each)]
-    told = RUN[Ruling.PASS](rows=len(verdicts), deadlines=_deadlines(verdicts))
+    told = [*some, RUN[Ruling.PASS](rows=len(verdicts), deadlines=_deadlines(verdicts))]
     if verdicts[0].evidence.virtual:
-        return [told]
+        return told
     confidence = verdicts[0].question.confidence
     of_all = max(0.0, 1 - len(verdicts) * (1 - confidence))
-    return [told, RUN_EACH(confidence=confidence, rows=len(verdicts), all=of_all)]
+    return [*told, RUN_EACH(confidence=confidence, rows=len(verdicts), all=of_all)]
 
 
 def _rows(verdicts: Sequence[Verdict], outcome: Ruling) -> list[Statement]:

@@ -17,7 +17,7 @@ from howlate.words.statement import Statement, message
 
 HOLDS = message(
     "verdict.holds",
-    "The row is not valid. The misses are certain all the same; a PASS and bounds are withheld:",
+    "A check failed. The misses are certain all the same; a PASS and bounds are withheld.",
 )
 AGAIN = message("verdict.again", "Measure again once this no longer happens.")
 OF_SETTINGS = frozenset({UNLIKE_DEADLINES.id, UNCOUNTED.id})
@@ -25,6 +25,9 @@ OF_SETTINGS = frozenset({UNLIKE_DEADLINES.id, UNCOUNTED.id})
 NEEDED = message(
     "verdict.needed",
     "Measure {seconds:seconds-at-most} longer to decide it, if misses keep coming at this rate.",
+)
+NEEDED_CALM = message(
+    "verdict.needed-calm", "Measure {seconds:seconds-at-most} longer to decide it, if none misses."
 )
 NEEDED_REPETITIONS = message(
     "verdict.needed-repetitions",
@@ -42,7 +45,7 @@ RATE_ALONE = message(
 )
 LARGER_CLUSTER = message("verdict.larger-cluster", "A larger --cluster may decide it.")
 ROUNDS_MAY_HELP = message(
-    "verdict.rounds-may-help", "Rounds far apart may decide it: `howlate check --rounds 20 --every 5min`."
+    "verdict.rounds-may-help", "Rounds far apart may decide it: measure again with --rounds 20 --every 5min."
 )
 NO_TIME_HELPS = message(
     "verdict.no-time-helps", "Measuring longer under these conditions will not decide it."
@@ -71,9 +74,9 @@ def remaining(verdict: Verdict) -> list[Statement]:
 
 
 def _needed(verdict: Verdict, needed_s: float) -> Statement:
-    if verdict.stretch.blocks == "time" or verdict.stretch.needed_s is None:
-        return NEEDED(seconds=needed_s)
     evidence = verdict.evidence
+    if verdict.stretch.blocks == "time" or verdict.stretch.needed_s is None:
+        return (NEEDED if evidence.deadline.misses else NEEDED_CALM)(seconds=needed_s)
     return NEEDED_REPETITIONS(count=math.ceil(needed_s / evidence.seconds * evidence.repetitions - 1e-9))
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from howlate.document.first_screen.answer import ScreenAnswer
-from howlate.document.first_screen.lines import COLUMNS, LEAST_COLUMNS, Line, note_lines, typed, under
+from howlate.document.first_screen.lines import COLUMNS, LEAST_COLUMNS, Line, copied, note_lines, typed, under
 from howlate.document.first_screen.notes import one_line
 from howlate.document.first_screen.on_screen import ScreenNote
 from howlate.document.first_screen.rows import ScreenRow
@@ -46,6 +46,7 @@ def screen(
         trust=list(note_lines(list(map(one_line, notes)), width)),
         last=list(last_lines(material, _("in sentences"), again, width)),
         legend=table.legend(width),
+        hint=list(copied(_("measure again"), answer.command, width)) if answer.command else [],
     )
     return typed(parts.fitted(width), letters=letters)
 

@@ -19,13 +19,14 @@ from howlate.rooms import hooks
 from howlate.statistics.deadline import together
 from howlate.statistics.labels import in_sentence
 from howlate.statistics.ladder import ladder_of
+from howlate.statistics.phrases import RELEASES
 from howlate.statistics.threshold import of_the_ended
 from howlate.words.caption import Caption, Listed
 from howlate.words.language import _
 from howlate.words.quantities import given_text, seconds_text, time_text
 from howlate.words.say import Text, count_text, text_of
 
-PASS, FAIL = "PASS", "FAIL"
+PASS, FAIL, INCONCLUSIVE = "PASS", "FAIL", "INCONCLUSIVE"
 HALF = 2
 """What another kernel must divide the largest value by to be worth a line."""
 
@@ -45,6 +46,13 @@ class ScreenAnswer(Struct, frozen=True):
     why: Reasons | None
     """None too where every release kept the deadline."""
     notes: tuple[ScreenNote, ...]
+    command: str = ""
+    """One that may decide what is open."""
+
+    @property
+    def state(self) -> str:
+        """What its colour tells: a PASS of which not all rows were judged is none of the whole."""
+        return INCONCLUSIVE if self.outcome == PASS and self.rows.unjudged else self.outcome
 
     @classmethod
     def of(cls, material: ReportInput) -> ScreenAnswer:
@@ -76,6 +84,7 @@ class ScreenAnswer(Struct, frozen=True):
             tuple(more),
             why if was_late and has_told else None,
             notes.notes(material, found.rows, [note for room in (why, ruled) if room for note in room.notes]),
+            ruled.command if ruled is not None else "",
         )
 
 
@@ -130,7 +139,7 @@ def outcome_of(material: ReportInput) -> str:
         return str(ruled.outcome)
     held = any(cell.deadline is not None for content in material.runs for cell in content.summaries)
     asked = (cell.parameters.get("deadline") for content in material.runs for cell in content.run.plan.cells)
-    return "INCONCLUSIVE" if held or any(asked) else ""
+    return INCONCLUSIVE if held or any(asked) else ""
 
 
 def _ruled(material: ReportInput) -> Ruled | None:
@@ -165,8 +174,14 @@ def _missed(found: ScreenRows) -> Text:
     judged = totalled(found.judged)
     every = together([counts for row in judged if (counts := row.counts) is not None])
     assert every is not None
-    things = text_of(things_of(found.rows[0].column, every.releases))
-    deadline = Caption("deadline {time}", time=given_text(found.deadline_ns)) if found.deadline_ns else ""
+    is_skipped = every.unserved or every.skipped
+    things = text_of(RELEASES if is_skipped else things_of(found.rows[0].column, every.releases))
+    deadline: Text = (
+        Caption("deadline {time}", time=given_text(found.deadline_ns)) if found.deadline_ns else ""
+    )
+    if found.unjudged:
+        of = {"count": len(found.judged), "rows": len(found.judged) + found.unjudged}
+        deadline = Listed((Caption("{count} of {rows} rows judged", **of), deadline))
     if not every.misses and every.at_least:
         return Listed((deadline, Listed((_("misses"), _("unknown")), " ")), ": ")
     misses = count_text(every.misses) if every.misses else _("none")

@@ -55,7 +55,7 @@ def head(material: ReportInput) -> Iterator[Section]:
         " · ".join([*where, f"{', '.join(started)} UTC"]),
         f"{studies}: {question(material)} {policy}".rstrip(),
     )
-    yield bar(word.lower(), word, first, [*leads, *more], small)
+    yield bar((answer.state or word).lower(), word, first, [*leads, *more], small)
     if answer.rows.rows and not answered(material):
         yield Section("glance", tuple(_glance(material, answer)))
     if answer.why is not None and answer.why.reasons:

@@ -34,6 +34,8 @@ class Ruled(Struct, frozen=True):
     rows: Mapping[str, str] | None = None
     """The outcomes by cell and by point; None: those on the deadlines that were stated."""
     notes: tuple[ScreenNote, ...] = ()
+    command: str = ""
+    """One that may decide it."""
 
 
 class ScreenReason(Struct, frozen=True):

@@ -124,6 +124,12 @@ class ScreenRows(Struct, frozen=True):
     def judged(self) -> tuple[ScreenRow, ...]:
         return tuple(row for row in self.rows if row.outcome)
 
+    @property
+    def unjudged(self) -> int:
+        """How many have no deadline, where others have one."""
+        rest = [row for row in self.rows if not row.outcome and any(cell.judged for cell in row.cells)]
+        return len(rest) if self.judged else 0
+
 
 def totalled(rows: Sequence[ScreenRow]) -> tuple[ScreenRow, ...]:
     """Those that the head, totals and causes are of: those that count, else all."""

@@ -13,6 +13,7 @@ from howlate.document.first_screen import notes as screen_notes
 from howlate.document.first_screen.again import again
 from howlate.document.first_screen.answer import ScreenAnswer
 from howlate.document.first_screen.lines import (
+    COLOURS,
     COLUMNS,
     COPIED,
     FAINT,
@@ -38,7 +39,7 @@ from howlate.words.language import _, called, ngettext
 from howlate.words.say import more_rows_text, text_of
 
 FEWEST_ROWS = 4
-CAUSES, ADVICE, MOST_FAILURES = 3, 2, 3
+CAUSES, ADVICE, MOST_FAILURES, MOST_TOLD = 3, 2, 3, 4
 LEAST_SHARE = 0.05
 """A cause with less has no row of its own."""
 YOURS = "TIME"
@@ -127,8 +128,9 @@ def head_lines(material: ReportInput, answer: ScreenAnswer, width: int) -> Itera
                 yield from under("", [failure], width, 3, indent=2)
         return
     judged = bool(answer.rows.judged)
-    yield from under(answer.word, [answer.text], width, 3 if judged else 2, style="" if judged else "bold")
-    for text in answer.more[:3]:
+    style = COLOURS.get(answer.state, "bold") if judged else "bold"
+    yield from under(answer.word, [answer.text], width, 3 if judged else 2, style=style)
+    for text in answer.more[:MOST_TOLD]:
         yield from under("", [text], width, 2, indent=2 if judged else 0)
 
 
@@ -158,6 +160,8 @@ def next_lines(material: ReportInput, answer: ScreenAnswer, width: int) -> Itera
         yield from verdict_hint(material.runs, material.folder, width)
     elif answer.outcome == "FAIL" and has_advice and (command := again(material)):
         yield from copied(_("measure again"), command, width)
+    elif answer.command:
+        yield from copied(_("measure again"), answer.command, width)
 
 
 def verdict_hint(runs: Sequence[RunContent], folder: str, width: int) -> Iterator[Line]:
