@@ -32,7 +32,7 @@ TINY: dict[str, tuple[str, ...]] = {
 second of spinning is a minute of TCG: throttling is waited for on the machine itself (tests/e2e), given up here."""
 
 
-QUICK = {"toshiba-2010": (STANDARD,)}
+QUICK = {"toshiba-mem-2010": (STANDARD,)}
 """The kernels of the quick suite. All five studies run in it on the machine itself (tests/e2e/test_published.py)."""
 
 
