@@ -265,6 +265,22 @@ def test_causes_are_kinds_sorted_by_their_share(stored: dict[str, ReportInput]) 
 
 
 @pytest.mark.parametrize("width", [80, 60, 40])
+def test_the_largest_cause_and_what_to_try_stand_there_at_any_width(
+    stored: dict[str, ReportInput], width: int
+) -> None:
+    """Also above a table of many rows, and the whole ladder."""
+    for material in (stored["traced"], stored["failed"]):
+        why, lines = ScreenAnswer.of(material).why, texts(screen(material, width))
+        if why is not None and why.reasons:
+            (told,) = [
+                line for line in lines if f"{percent(why.reasons[0].share)} " in line.replace("%  ", "% ")
+            ]
+            assert text_of(why.reasons[0].name)[:4] in told
+            assert any(line.startswith("Try 1") for line in lines) is bool(why.advice)
+        assert not any(re.search(r"\d…$", line) for line in lines)
+
+
+@pytest.mark.parametrize("width", [80, 60, 40])
 def test_no_number_is_parted_from_its_unit(stored: dict[str, ReportInput], width: int) -> None:
     for material in (*stored.values(), *map(made, MADE)):
         for line in texts(screen(material, width)):

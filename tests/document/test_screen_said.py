@@ -166,7 +166,7 @@ def test_sentences_name_the_only_row_by_its_load() -> None:
 
 @given(st.lists(st.integers(0, 12), min_size=3, max_size=3), st.integers(0, 4), st.integers(0, 2))
 def test_what_has_no_room_is_left_out_whole(sizes: list[int], causes: int, advice: int) -> None:
-    """What to try before the causes, and of neither a part."""
+    """What to try before the causes, of which the largest stays."""
 
     def lines(word: str, count: int) -> list[Line]:
         return [((f"{word} {n}", ""),) for n in range(count)]
@@ -174,11 +174,13 @@ def test_what_has_no_room_is_left_out_whole(sizes: list[int], causes: int, advic
     head, rows, last = sizes
     why = lines("why", causes)
     told = lines("try", advice)
-    fitted = Parts(lines("head", head), lines("row", rows), why=why, advice=told, last=lines("last", last))
+    parts = Parts(lines("head", head), lines("row", rows), why=why, advice=told, last=lines("last", last))
+    fitted = replace(parts, short=lines("short", min(1, causes)))
     shown = texts(fitted.fitted(COLUMNS))
     counts = Counter(line.partition(" ")[0] for line in shown)
-    assert counts["why"] in (0, causes) and counts["try"] in (0, advice)
-    assert counts["try"] == 0 or counts["why"] == causes
+    assert counts["why"] in (0, causes) and counts["try"] in (0, 1, advice)
+    assert counts["try"] == 0 or counts["why"] == causes or counts["short"] == 1
+    assert not (counts["why"] and counts["short"])
     if head + last + min(rows, 5) <= LINES:
         assert len(shown) <= LINES
 

@@ -33,6 +33,11 @@ def apart(rounds: int) -> Evidence:
     return made_evidence(DEADLINE_NS, *(quiet(12, seed) for seed in range(rounds)), apart=True)
 
 
+def refused(*rules: str) -> Evidence:
+    """Of a row that is not valid."""
+    return replace(apart(7), failed_checks=tuple(map(Statement, rules)))
+
+
 BURSTS = evidence_of([Round.of(RANDOM, np.arange(0, 40_000, 500), 1_000_000)])
 SEEDS = made_evidence(DEADLINE_NS, *(quiet(500, seed) for seed in range(8)), virtual=True, boots=8)
 
@@ -45,8 +50,18 @@ SEEDS = made_evidence(DEADLINE_NS, *(quiet(500, seed) for seed in range(8)), vir
         (BURSTS, Question(DEADLINE_NS, 1e-4), "verdict.rounds-may-help", {}),
         (apart(7), Question(DEADLINE_NS), "verdict.needed-repetitions", {"count": 12}),
         (SEEDS, Question(DEADLINE_NS, horizon_s=0.5), "verdict.needed-repetitions", {"count": 11}),
+        (refused("cell.account", "cell.account"), Question(DEADLINE_NS), "verdict.contradicted", {}),
+        (refused("cell.account", "cell.failed"), Question(DEADLINE_NS), "verdict.again", {}),
     ],
-    ids=["rounds with misses", "more in a round than groups make", "bursts", "rounds far apart", "seeds"],
+    ids=[
+        "rounds with misses",
+        "more in a round than groups make",
+        "bursts",
+        "rounds far apart",
+        "seeds",
+        "contradicting numbers",
+        "a failed measurement",
+    ],
 )
 def test_what_may_decide_it_is_said(
     evidence: Evidence, asked: Question, rule: str, values: dict[str, int]

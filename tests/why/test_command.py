@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from cli.commands import Run, is_a_sentence
 from howlate.model.cause import Cause
 from howlate.why.cause_words import REMEDIES
-from howlate.why.late_counters import COUNTERS, NO_EVENTS
-from howlate.words.say import from_json
+from howlate.why.late_counters import COUNTERS, UNRECORDED
+from howlate.words.say import from_json, text_of
 from made_trace import LOAD, late_samples
 from printed import plain
 from store.runs import a_folder
@@ -112,7 +112,7 @@ def test_what_cannot_be_tried_is_refused_before_the_run_is_told(
 def test_why_of_a_run_without_events_says_that_counters_tell_less(howlate: Run) -> None:
     assert howlate("run", "mine.toml", "--out", "r").code == 0
     done = howlate("why", "r")
-    assert done.code == 0 and plain(NO_EVENTS()) in " ".join(done.out.split())
+    assert done.code == 0 and text_of(UNRECORDED) in " ".join(done.out.split())
 
 
 @pytest.mark.parametrize("words", [("why",), ("why", "--json"), ("show",), ("report", "-o", "page.html")])

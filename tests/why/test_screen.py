@@ -289,6 +289,27 @@ def test_without_events_the_largest_second_comes_first() -> None:
     assert told[: len(names)] == [cell.summary.labels["load"] for cell in by_size]
 
 
+def test_a_table_without_a_count_is_no_table() -> None:
+    """Of a file that does not even say when its largest sample was."""
+    screen = made()["untraced"]
+    cells = [
+        replace(
+            cell,
+            summary=replace(
+                cell.summary,
+                columns={
+                    name: replace(column, max_at_s=None) for name, column in cell.summary.columns.items()
+                },
+            ),
+        )
+        for cell in screen.content.cells
+    ]
+    shown = replace(screen, content=replace(screen.content, cells=tuple(cells)))
+    told, bare = (fits(each.lines(), 80) for each in (screen, shown))
+    name = cells[0].summary.labels["load"]
+    assert [any(line.startswith(f"{name} ") for line in lines) for lines in (told, bare)] == [True, False]
+
+
 def test_two_samples_side_by_side_have_their_difference() -> None:
     lines = fits(made()["pair"].lines(), 80)
     assert lines[:2] == [text_of(text) for text in pair_said(PAIR)[:2]]
@@ -327,6 +348,8 @@ def test_a_failure_without_events_says_why_there_is_no_cause(target: str, why: C
     assert lines[0].startswith("FAIL") and f"{WHY} {text_of(why)}" in " ".join(" ".join(lines).split())
     asked = check.make_context("check", shlex.split(typed)[2:]).params
     worst = max(material.summaries, key=lambda cell: cell.columns["latency_ns"].max or 0).labels["load"]
+    of_why = fits(of(material.runs[0]).lines(), 80)
+    assert typed in of_why and text_of(why) in " ".join(" ".join(of_why).split())
     told = [asked[name] for name in ("deadline", "period", "policy", "loads", "target")]
     assert told == ["1ns", "1ms", "fifo:80", (worst,), target if target.startswith("ssh:") else None]
     refused = replace(run, target="local", warnings=(NOT_EXPLAINED(reason="not here"),))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 
+from howlate.statistics.valid import ACCOUNT
 from howlate.verdict.evidence import UNCOUNTED, UNLIKE_DEADLINES
 from howlate.verdict.extrapolate import as_statements
 from howlate.verdict.forbids import DIAGNOSTICS, FEW
@@ -20,6 +21,9 @@ HOLDS = message(
     "A check failed. The misses are certain all the same; a PASS and bounds are withheld.",
 )
 AGAIN = message("verdict.again", "Measure again once this no longer happens.")
+CONTRADICTED = message(
+    "verdict.contradicted", "Take a file whose numbers do not contradict each other, or measure again."
+)
 OF_SETTINGS = frozenset({UNLIKE_DEADLINES.id, UNCOUNTED.id})
 """Failed checks that a new measurement would repeat."""
 NEEDED = message(
@@ -57,8 +61,9 @@ def remaining(verdict: Verdict) -> list[Statement]:
     if verdict.outcome is not Ruling.INCONCLUSIVE:
         return []
     if no_verdict(verdict):
-        of_settings = all(check.rule in OF_SETTINGS for check in verdict.evidence.failed_checks)
-        return [] if of_settings and verdict.evidence.failed_checks else [AGAIN()]
+        rules = {check.rule for check in verdict.evidence.failed_checks}
+        again = CONTRADICTED() if rules == {ACCOUNT.id} else AGAIN()
+        return [] if rules and rules <= OF_SETTINGS else [again]
     if verdict.needed_s:
         return [_needed(verdict, verdict.needed_s)]
     evidence = verdict.evidence

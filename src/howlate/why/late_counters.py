@@ -15,7 +15,7 @@ from howlate.document.document import Item, Section, texts
 from howlate.document.first_screen.again import again
 from howlate.document.first_screen.on_screen import Reasons
 from howlate.document.report_input import ReportInput
-from howlate.document.sheet import Row, Sheet, labels, numbers, times
+from howlate.document.sheet import NOTHING, TERMINAL, Row, Sheet, labels, numbers, times
 from howlate.document.sheet import texts as columns_of_text
 from howlate.model.counted import (
     ALL_INTERRUPTS,
@@ -34,13 +34,14 @@ from howlate.model.counted import (
 )
 from howlate.model.disturbances import Disturbances, disturbances
 from howlate.model.in_force import measuring_cpus
-from howlate.model.loaded import CellContent
+from howlate.model.loaded import CellContent, RunContent
 from howlate.model.run import BY_HAND, NOT_EXPLAINED
 from howlate.statistics.labels import row_names
 from howlate.why.late_parts import UNIT
-from howlate.words.caption import Caption
+from howlate.words.caption import Caption, Listed
 from howlate.words.language import N_, _, called
 from howlate.words.quantities import grouped, percent, seconds_text
+from howlate.words.say import Text
 from howlate.words.statement import Statement, message
 
 NO_EVENTS = message(
@@ -77,18 +78,31 @@ OF_SECOND: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 """What is shown of the second of the largest sample: of its CPU and thread, and of the machine."""
 
 
-def counters_section(cells: Sequence[CellContent]) -> tuple[Section, ...]:
-    """What was counted over each cell, and in the second of its largest sample."""
+def counters_section(cells: Sequence[CellContent], why: Reasons | None = None) -> tuple[Section, ...]:
+    """What was counted over each cell, and in the second of its largest sample. `why` there are no events."""
     if not cells:
         return ()
     items: tuple[Item, ...] = (
-        *texts("paragraph", (NO_EVENTS(), COUNTERS())),
+        *texts("paragraph", (_missing(why), COUNTERS())),
         disturbances_sheet(cells, _names(cells), "why"),
         second_sheet(cells),
         *interrupts_sheet(cells),
         *texts("paragraph", tuple(_notes(cells, _names(cells)))),
     )
     return (Section("counters", items),)
+
+
+def _missing(why: Reasons | None) -> Text:
+    if why is None:
+        return NO_EVENTS()
+    return Listed((why.missing, f"`{why.command}`" if why.command else ""), " ")
+
+
+def unrecorded(content: RunContent, folder: str = "") -> Reasons | None:
+    """Why a run has no events, and the command that records them; None for one in virtual time."""
+    if content.run.virtual:
+        return None
+    return without_cases(ReportInput([content], TERMINAL, folder=folder), NO_EVENTS())
 
 
 def _names(cells: Sequence[CellContent]) -> list[str]:
@@ -127,6 +141,12 @@ def second_sheet(cells: Sequence[CellContent]) -> Sheet:
         tuple(Row(cell.summary.id) for cell in cells),
         kind="late-counters",
     )
+
+
+def has_counts(cells: Sequence[CellContent]) -> bool:
+    """Whether the table of the second says more than the largest samples."""
+    columns = second_sheet(cells).columns[2:]
+    return any(cell.text not in ("", NOTHING, "-") for column in columns for cell in column.cells)
 
 
 def interrupts_sheet(cells: Sequence[CellContent]) -> Iterator[Sheet]:

@@ -27,13 +27,21 @@ from howlate.document.first_screen.lines import (
     right,
     typed,
     under,
+    unexplained_lines,
 )
 from howlate.document.first_screen.rows import screen_rows
 from howlate.document.first_screen.screen import verdict_hint
 from howlate.model.loaded import RunContent
 from howlate.why.explained_cells import CellCase, ExplainedCell, cause_sums, worst_cases
 from howlate.why.late_cases import case_said, events_lost, no_cases_statement
-from howlate.why.late_counters import COUNTERS, NO_EVENTS, interrupts_sheet, second_sheet
+from howlate.why.late_counters import (
+    COUNTERS,
+    NO_EVENTS,
+    has_counts,
+    interrupts_sheet,
+    second_sheet,
+    unrecorded,
+)
 from howlate.why.late_parts import LARGEST, UNIT, largest_first, part_text
 from howlate.why.on_screen import advice, kinds, looked_at, of_recording, samples_of
 from howlate.why.replayed.pair import LatenessPair
@@ -154,13 +162,23 @@ def _of_counters(shown: WhyScreen, rows: int, width: int) -> list[list[Line]]:
     traced = {cell.id for cell in shown.cells}
     cells = tuple(cell for cell in cells if cell.summary.id not in traced)
     blocks: list[list[Line]] = [none[:6]]
-    if cells:
-        told = [COUNTERS()] if shown.cells else [NO_EVENTS(), COUNTERS()]
-        blocks.append([line for text in told for line in under("", [text], width, 3)])
+    if cells and not shown.cells:
+        blocks.append(list(_unexplained(shown, width)))
+    if cells and has_counts(cells):
+        blocks.append(list(under("", [COUNTERS()], width, 3)))
         sheet = second_sheet(cells).largest("largest", rows)
         blocks.append(sheet_lines(sheet, width))
         blocks += [sheet_lines(each.first(rows), width) for each in interrupts_sheet(cells)]
     return [*blocks, shown.last(width)]
+
+
+def _unexplained(shown: WhyScreen, width: int) -> Iterator[Line]:
+    """Why there is no cause, and the command that records them, as the first screen says it."""
+    told = unrecorded(shown.content, shown.folder)
+    if told is None:
+        yield from under("", [NO_EVENTS()], width, 3)
+    else:
+        yield from unexplained_lines(told, width)
 
 
 def _of_pair(shown: WhyScreen, rows: int, width: int) -> list[list[Line]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rich.cells import cell_len, set_cell_size
 
-from howlate.document.first_screen.on_screen import ScreenAdvice, ScreenReason
+from howlate.document.first_screen.on_screen import Reasons, ScreenAdvice, ScreenReason
 from howlate.document.sheet import NOTHING
 from howlate.document.text import tied, wrapped
 from howlate.figures.strip import plain
@@ -26,6 +26,8 @@ FEW = 3
 COLOURS = {"FAIL": "bold red", "PASS": "bold green", "INCONCLUSIVE": "bold yellow", "": "bold"}
 MOST_OF_NOTE, MOST_OF_NOTES = 3, 4
 """Lines of a note, and of all notes, at most; of notes that need more, each is cut."""
+LEAST_ADVICE = 20
+"""Columns for what to try; where it has fewer, what it saves is left out."""
 FAINT = "dim"
 COPIED = "none"
 """Of paths and commands: as plain text."""
@@ -139,6 +141,20 @@ def causes_title(samples: int) -> str:
     return text_of(Caption("Why late (the {count} worst, share of their time)", count=samples))
 
 
+def unexplained_lines(why: Reasons, width: int) -> Iterator[Line]:
+    """Why there is no cause, and the command that finds some."""
+    yield from under(_("Why it was late"), [why.missing], width, 3, style="bold")
+    if why.command:
+        yield ((why.command, COPIED),)
+
+
+def short_lines(why: Reasons, command: str, width: int) -> Iterator[Line]:
+    """The largest cause alone, with the command that shows them all."""
+    for reason in why.reasons[:1]:
+        name = cut(f"{percent(reason.share)} {text_of(reason.name)}", width - cell_len(command) - 2)
+        yield ((plain(f"{name}; "), "bold"), (command, COPIED))
+
+
 def _where(reasons: Sequence[ScreenReason], width: int) -> int:
     return min(max((cell_len(reason.row) for reason in reasons), default=0), width // 4)
 
@@ -176,9 +192,12 @@ def advice_lines(advice: Sequence[ScreenAdvice], width: int) -> Iterator[Line]:
     for number, each in enumerate(advice, 1):
         buys = text_of(each.buys or Caption("saves up to {share}", share=percent(each.share)))
         first = f"{word if number == 1 else ' ' * cell_len(word)} {number}  "
+        text = each.text.replace("`", "")
         room = width - cell_len(first) - cell_len(buys) - 2
-        text = set_cell_size(cut(each.text.replace("`", ""), room), room)
-        yield ((f"{first}{text}  {buys}", ""),)
+        if room < min(LEAST_ADVICE, cell_len(text)):
+            yield ((cut(f"{first}{text}", width), ""),)
+        else:
+            yield ((f"{first}{set_cell_size(cut(text, room), room)}  {buys}", ""),)
 
 
 def note_lines(notes: Sequence[str], width: int) -> Iterator[Line]:

@@ -21,7 +21,7 @@ from howlate.model.preemption import preemption_of, spelt
 from howlate.model.run import BY_HAND, Run, policy_without_right
 from howlate.model.summary import CellSummary
 from howlate.statistics.labels import varying
-from howlate.statistics.valid import BEYOND, UNCOUNTED, UNORDERED
+from howlate.statistics.valid import ACCOUNT, BEYOND, UNCOUNTED, UNORDERED
 from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import percent, seconds_text
 from howlate.words.say import Text, more_rows_text, text_of
@@ -130,18 +130,22 @@ def of_invalid(rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
     for is_counted in (False, True):
         invalid = [row for row in rows if row.mark and (row in counted) is is_counted]
         if invalid:
-            yield _of_invalid(invalid, is_counted=is_counted)
+            yield _of_invalid(invalid, is_counted=is_counted, is_alone=len(rows) == 1)
 
 
-def _of_invalid(invalid: Sequence[ScreenRow], *, is_counted: bool) -> ScreenNote:
+def _of_invalid(invalid: Sequence[ScreenRow], *, is_counted: bool, is_alone: bool) -> ScreenNote:
     failed = [text for row in invalid for cell in row.cells for text in cell.failed]
     why = text_of(failed[0]).partition(":")[0] if failed else ""
+    if failed and failed[0].rule == ACCOUNT.id:  # begins with the place in a file
+        why = text_of(Caption("its numbers contradict each other"))
     names = shortened([row.title for row in invalid], LONG_NAME)
     named = Listed(
         (*names[:NAMED], more_rows_text(len(names) - NAMED)) if len(names) > NAMED + 1 else tuple(names)
     )
     told = Caption("not valid: {rows} ({why})", rows=named, why=why)
-    if not is_counted:
+    if is_alone and "load" not in invalid[0].labels:  # nothing that names it
+        told = Caption("not valid: {why}", why=why)
+    elif not is_counted:
         told = Caption("not valid, not counted: {rows} ({why})", rows=named, why=why)
     return ScreenNote(INVALID, told, len(names), tuple(text.rule for text in failed))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from howlate.document.first_screen import notes as screen_notes
 from howlate.document.first_screen.again import again
@@ -26,9 +27,11 @@ from howlate.document.first_screen.lines import (
     cut,
     height,
     note_lines,
+    short_lines,
     spaced,
     typed,
     under,
+    unexplained_lines,
 )
 from howlate.document.first_screen.on_screen import Reasons, ScreenNote
 from howlate.document.first_screen.strips import DrawnRows
@@ -38,7 +41,7 @@ from howlate.rooms import hooks
 from howlate.words.language import _, called, ngettext
 from howlate.words.say import more_rows_text, text_of
 
-FEWEST_ROWS = 4
+FEWEST_ROWS, NARROW, NARROW_NOTES = 4, 60, 2
 CAUSES, ADVICE, MOST_FAILURES, MOST_TOLD = 3, 2, 3, 4
 LEAST_SHARE = 0.05
 """A cause with less has no row of its own."""
@@ -53,6 +56,8 @@ class Parts(Struct, frozen=True):
     rows: list[Line]
     axis: list[Line] = field(default_factory=list)
     why: list[Line] = field(default_factory=list)
+    short: list[Line] = field(default_factory=list)
+    """The largest cause alone."""
     advice: list[Line] = field(default_factory=list)
     trust: list[Line] = field(default_factory=list)
     page: list[Line] = field(default_factory=list)
@@ -75,7 +80,8 @@ class Parts(Struct, frozen=True):
             (every, legend, last),
             *(() if self.has_causes else ((none, legend, last),)),
             (every, none, last),
-            (self.why, none, last),
+            ([*self.why, *self.advice[:1]], none, last),
+            *(([*self.short, *self.advice[:most]], none, last) for most in (1, 0) if self.short),
             (none, none, last),
         )
         for why, legend, last in choices:
@@ -99,6 +105,8 @@ def screen(
     """The screen of a material. `letters`: the terminal has no UTF-8. `page`: where the report is."""
     width = max(LEAST_COLUMNS, min(width, COLUMNS))
     answer = ScreenAnswer.of(material)
+    if width < NARROW:
+        answer = replace(answer, notes=answer.notes[:NARROW_NOTES])
     drawn = DrawnRows(width, letters, answer.rows)
     axis, rows = drawn.lines()
     parts = Parts(
@@ -106,6 +114,7 @@ def screen(
         rows=rows,
         axis=axis,
         why=list(why_lines(answer.why, width)) if answer.why is not None else [],
+        short=list(short_lines(answer.why, f"{called()} why", width)) if answer.why is not None else [],
         advice=list(advice_lines(answer.why.advice[:ADVICE], width)) if answer.why is not None else [],
         trust=list(note_lines(list(map(screen_notes.one_line, answer.notes)), width)),
         page=[((page, COPIED),)] if page else [],
@@ -131,7 +140,7 @@ def head_lines(material: ReportInput, answer: ScreenAnswer, width: int) -> Itera
     style = COLOURS.get(answer.state, "bold") if judged else "bold"
     yield from under(answer.word, [answer.text], width, 3 if judged else 2, style=style)
     for text in answer.more[:MOST_TOLD]:
-        yield from under("", [text], width, 2, indent=2 if judged else 0)
+        yield from under("", [text], width, 2 if width > NARROW else 3, indent=2 if judged else 0)
 
 
 def why_lines(why: Reasons, width: int) -> Iterator[Line]:
@@ -139,9 +148,7 @@ def why_lines(why: Reasons, width: int) -> Iterator[Line]:
         weighty = sum(reason.share >= LEAST_SHARE for reason in why.reasons[:CAUSES])
         yield from cause_lines(why.samples, why.reasons, max(1, weighty), width)
     elif why.missing:
-        yield from under(_("Why it was late"), [why.missing], width, 3, style="bold")
-        if why.command:
-            yield ((why.command, COPIED),)
+        yield from unexplained_lines(why, width)
 
 
 def last_lines(material: ReportInput, words: str, command: str, width: int) -> Iterator[Line]:

@@ -172,7 +172,7 @@ def _document(found: ExplainedRun, worst: int | None) -> Document:
     """`worst`: the number of samples one by one; None: the worst of those that the causes are of."""
     from howlate.document.document import Document
     from howlate.why.late_cases import case_sections, causes_section
-    from howlate.why.late_counters import counters_section
+    from howlate.why.late_counters import counters_section, unrecorded
     from howlate.why.on_screen import looked_at, not_counted
 
     cells = looked_at(found.cells, [found.content])
@@ -182,7 +182,7 @@ def _document(found: ExplainedRun, worst: int | None) -> Document:
         (
             *causes_section(cells, found.findings, not_counted(found.content)),
             *case_sections(listed, DEFAULT_WORST if worst is None else worst),
-            *counters_section(found.without_trace.cells),
+            *counters_section(found.without_trace.cells, unrecorded(found.content)),
         )
     )
 
