@@ -2,6 +2,7 @@
 go on is said. What happens to knobs is in tests/e2e/test_advise.py."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -10,8 +11,11 @@ from pathlib import Path
 import pytest
 
 import stand_in
+from cli.commands import Run
+from howlate.cli import _progress
 from howlate.cli._interrupted import tell_interrupted
 from howlate.measure.session import Session
+from howlate.store.run_folder import RunFolder
 from howlate.system.paths import probe_path
 from processes import environment, told_through
 from store.runs import a_folder, a_run
@@ -77,3 +81,23 @@ def test_an_interrupted_command_concludes_nothing_and_says_how_to_go_on(
     assert concludes in err and (RESTORED in err) == (command == "advise")
     assert out == "a b\n"
     assert not Path(f"/proc/{waiting}").exists()
+
+
+@pytest.mark.parametrize("command", [["check", "--no-wait"], ["run", "check"]])
+def test_how_a_run_goes_on_has_one_answer_that_works(
+    howlate: Run, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    def interrupted(*_: object, **_options: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(_progress, "execute_cells", interrupted)
+        done = howlate(*command, "--set", "duration=200ms", "--set", "load=none", "--out", "a b")
+    told = {done.err.partition("To go on: ")[2].splitlines()[0]}
+    for asked in (["verdict", "--deadline=1ms"], ["why"], ["export", "--format=csv", "-o=x"]):
+        told.add(howlate(*asked, "a b").err.partition("`")[2].partition("`")[0])
+    (again,) = told
+    begun = RunFolder(Path("a b")).read_run().plan
+    assert howlate(*shlex.split(again)[1:]).code in (0, 4)
+    assert RunFolder(Path("a b")).read_run().plan == begun
+    assert RunFolder(Path("a b")).whole_cells() == [cell.id for cell in begun.cells]

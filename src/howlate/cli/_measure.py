@@ -209,16 +209,10 @@ def _say_nothing_to_do(session: Session) -> None:
 def _again(session: Session, asked: RunRequest, set_by_howlate: Sequence[str]) -> str:
     """The command with the options with which the run was made, ready to paste."""
     from howlate.plan.matrix import MOST_CELLS
+    from howlate.store.continued import command_of
 
-    words = [*asked.command.split(), asked.given or session.run.study.id]
-    words += ["--out", str(session.folder.path)]
-    words += [
-        f"--set={name}={value}" for name, value in session.run.changes.items() if name not in set_by_howlate
-    ]
-    if session.run.scale != 1:
-        words.append(f"--scale={session.run.scale:g}")
-    if session.run.target != "local" and asked.command == "run":
-        words.append(f"--target={session.run.target}")
+    study = asked.given or session.run.study.id
+    words = command_of(session.run, session.folder.path, asked.command, study, set_by_howlate)
     if asked.most_cells != MOST_CELLS:
         words.append(f"--most-cells={asked.most_cells}")
     words += asked.options

@@ -16,6 +16,7 @@ from howlate.model.summary import CellSummary, JudgedColumn
 from howlate.rooms import hooks
 from howlate.statistics.labels import numbered, varying
 from howlate.statistics.ladder import ladder_of
+from howlate.store.continued import go_on_with
 from howlate.store.loaded import load_run
 from howlate.store.run_folder import RunFolder
 from howlate.store.summarise import peaks_of, recounted
@@ -39,8 +40,9 @@ def verdicts_of(
         raise (DamagedError if content.gone else UsageError)(
             statement_of(
                 "no cell of {run} is whole, so there is nothing to judge",
-                remedy="measure it again, or continue it with the same command and --out",
+                remedy="go on with {command}",
                 run=run,
+                command=go_on_with(content.run, run),
             )
         )
     summaries = against(run, content, question.deadline_ns)

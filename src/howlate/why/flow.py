@@ -12,6 +12,7 @@ from howlate.errors import UsageError
 from howlate.model.decode import unknown
 from howlate.model.finding import Finding
 from howlate.model.loaded import RunContent
+from howlate.store.continued import no_whole_cell
 from howlate.why.explained_cells import ExplainedCell, explained_cells
 
 
@@ -40,9 +41,7 @@ def explained_run(path: Path, content: RunContent, wanted: str = "") -> Explaine
     """The cells that are named by their id or a part of it; all cells for ""."""
     ids = [cell.summary.id for cell in content.cells]
     if not ids:
-        raise UsageError(
-            "{run} has no whole cell", remedy="continue with `howlate run` and the same --out", run=path
-        )
+        raise no_whole_cell(content.run, path)
     named = {each for each in ids if each == wanted} or {each for each in ids if wanted in each}
     if not named:
         raise UsageError(unknown("whole cell", wanted, ids))

@@ -17,6 +17,7 @@ from howlate.model.decode import unknown
 from howlate.model.study import spell
 from howlate.model.summary import CellSummary
 from howlate.plan.options import OURS
+from howlate.store.continued import no_whole_cell
 from howlate.store.duck import connection, copy_to, failed_write, reading, scan
 from howlate.store.export._marks import LOADED, VALID, loaded
 from howlate.store.files import OUTPUT, storing, unreadable, written_output
@@ -111,9 +112,7 @@ def chosen(run: RunFolder, cells: Sequence[str]) -> list[str]:
         if cell not in whole:
             raise UsageError(unknown("whole cell", cell[:80], whole))
     if not whole:
-        raise UsageError(
-            "{run} has no whole cell", remedy="continue with `howlate run` and the same --out", run=run.path
-        )
+        raise no_whole_cell(run.read_run(), run.path)
     wanted = list(dict.fromkeys(cells)) or whole
     for cell in wanted:
         run.check_samples(cell)
