@@ -4,7 +4,6 @@ sentences around them (docs/compare.md)."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import accumulate
 from statistics import median
@@ -31,7 +30,7 @@ from howlate.sides.printed_figures import PrintedLine
 from howlate.sides.sides import DIRECTIONS, FIGURES, LOAD, RUN, Decision, SideRow
 from howlate.words.caption import Caption, Listed
 from howlate.words.language import N_, _
-from howlate.words.quantities import NARROW_SPACE, percent, sentence_case
+from howlate.words.quantities import NARROW_SPACE, percent, ratio_interval, ratio_text, sentence_case
 from howlate.words.say import Text, say, text_of
 from howlate.words.statement import Statement, message
 
@@ -328,8 +327,8 @@ def _load(block: Block) -> tuple[str, ...]:
 
 
 def ratios(found: Comparison, block: Block, number: int) -> Sheet | None:
-    """A row a pair of sides: the ratio of each figure with its interval, and whether it is told apart; None where
-    nothing has a ratio."""
+    """A row a pair of sides: the ratio of each figure, the second's to the first's, with its interval, and whether it
+    is told apart; None where nothing has a ratio."""
     pairs = [pair for pair in block.pairs if any(decision.seen for decision in pair.decisions)]
     if not pairs:
         return None
@@ -351,7 +350,8 @@ def ratios(found: Comparison, block: Block, number: int) -> Sheet | None:
 
 def _ratio_column(figure: str, pairs: Sequence[Pair]) -> Column:
     found = [next((v for v in pair.decisions if v.figure == figure), None) for pair in pairs]
-    return Column(figure, heading(figure), tuple(map(_ratio, found)), words=True)
+    turned = (None if decision is None else decision.turned() for decision in found)
+    return Column(figure, heading(figure), tuple(map(_ratio, turned)), words=True)
 
 
 def _ratio(decision: Decision | None) -> SheetCell:
@@ -362,12 +362,12 @@ def _ratio(decision: Decision | None) -> SheetCell:
     interval, told = decision.interval, _(DIRECTIONS[decision.direction])
     whys = [] if decision.why is None else [say(decision.why)]
     if interval is None:
-        return SheetCell(f"{decision.seen:.3g}", sign=told, state=decision.direction, why="; ".join(whys))
+        return SheetCell(ratio_text(decision.seen), sign=told, state=decision.direction, why="; ".join(whys))
     why = _("{confidence} interval of {pairs} pairs").format(
         confidence=f"{interval.confidence:.1%}", pairs=interval.pairs
     )
     return SheetCell(
-        f"{interval.ratio:.3g} [{interval.low:.3g}, {'∞' if math.isinf(interval.high) else f'{interval.high:.3g}'}]",
+        ratio_interval(interval.ratio, interval.low, interval.high),
         sign=told,
         state=decision.direction,
         why="; ".join([why, *whys]),

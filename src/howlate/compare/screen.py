@@ -38,7 +38,7 @@ from howlate.statistics.labels import heading as named
 from howlate.words.caption import Caption, Listed
 from howlate.words.language import N_, _, called
 from howlate.words.printable import printable
-from howlate.words.quantities import percent, ratio_text, time_text
+from howlate.words.quantities import percent, ratio_interval, ratio_text, time_text
 from howlate.words.say import Text, count_text, more_rows_text, text_of
 from howlate.words.statement import Statement
 
@@ -101,8 +101,7 @@ class CompareRow(Struct, frozen=True):
         interval = self.shown
         if interval is None:
             return ratio_text(self.decision.seen) if self.decision.seen else NOTHING
-        low, high = ratio_text(interval.low, rounds=math.floor), ratio_text(interval.high, rounds=math.ceil)
-        return f"{ratio_text(interval.ratio)} [{low}, {high}]"
+        return ratio_interval(interval.ratio, interval.low, interval.high)
 
     def text(self, value: float | None) -> str:
         if value is None:

@@ -3,6 +3,7 @@ repetitions."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
@@ -163,11 +164,11 @@ def _quantiles(
 
 
 def _within(figure: tuple[float, float, float] | None, unit: Unit) -> str:
-    """ "12.1 [11.9, 12.4]"."""
+    """ "12.1 [11.9, 12.4]"; its ends stay bounds."""
     if figure is None:
         return NOTHING
-    value, low, high = map(unit.text, figure)
-    return f"{value} [{low}, {high}]"
+    value, low, high = figure
+    return f"{unit.text(value)} [{unit.text(low, math.floor)}, {unit.text(high, math.ceil)}]"
 
 
 def _row(summary: CellSummary) -> Row:

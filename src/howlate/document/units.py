@@ -8,7 +8,7 @@ from statistics import median
 from msgspec import Struct
 
 from howlate.model.summary import ColumnSummary
-from howlate.words.quantities import NARROW_SPACE
+from howlate.words.quantities import NARROW_SPACE, Rounds
 
 
 class Unit(Struct, frozen=True):
@@ -22,8 +22,10 @@ class Unit(Struct, frozen=True):
     def sign(self) -> str:
         return "µs" if self.name == "us" else self.name
 
-    def text(self, ns: float) -> str:
-        return f"{ns / self.size:,.{self.decimals}f}".replace(",", NARROW_SPACE)
+    def text(self, ns: float, rounds: Rounds = round) -> str:
+        step = 10**self.decimals
+        rounded = ns / self.size if rounds is round else rounds(ns * step / self.size) / step
+        return f"{rounded:,.{self.decimals}f}".replace(",", NARROW_SPACE)
 
 
 def unit_for(columns: Iterable[ColumnSummary]) -> Unit:

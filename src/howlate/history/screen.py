@@ -31,7 +31,7 @@ from howlate.statistics.labels import heading as named
 from howlate.words.caption import Caption
 from howlate.words.language import N_, _
 from howlate.words.printable import printable, shell_path
-from howlate.words.quantities import percent, ratio_text, time_text
+from howlate.words.quantities import percent, ratio_interval, time_text
 from howlate.words.say import Text, more_rows_text, text_of
 
 MOST_LINES, FEWEST_ROWS = 20, 4
@@ -175,8 +175,7 @@ def _ratio(course: Course) -> str:
     size = course.changes[-1].size
     if not size.is_ratio:
         return " ".join((time_text(size.value, space=" "), f"[{_time(size.low)}, {_time(size.high)}]"))
-    low, high = ratio_text(size.low, math.floor), ratio_text(size.high, math.ceil)
-    return f"{ratio_text(size.value)} [{low}, {high}]"
+    return ratio_interval(size.value, size.low, size.high)
 
 
 def _date(course: Course) -> str:

@@ -59,6 +59,12 @@ def ratio_text(value: float, rounds: Rounds = round) -> str:
     return significant(_to_digits(value, digits, rounds), digits)
 
 
+def ratio_interval(ratio: float, low: float, high: float) -> str:
+    """ "0.95 [0.92, 0.98]", rounded so that it stays a bound; "∞" for an end that is none."""
+    upper = "∞" if math.isinf(high) else ratio_text(high, math.ceil)
+    return f"{ratio_text(ratio)} [{ratio_text(low, math.floor)}, {upper}]"
+
+
 def grouped(value: float, space: str = NARROW_SPACE) -> str:
     return f"{value:,}".replace(",", space)
 
