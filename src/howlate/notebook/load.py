@@ -102,11 +102,13 @@ class LoadedRun:
     ) -> dict[str, Any]:
         """What `howlate verdict --json` prints; the arguments are its options ("200us")."""
         from howlate.verdict.cli.verdict import question_from
-        from howlate.verdict.of_run import doubts_of, json_of, verdicts_of
+        from howlate.verdict.of_run import doubts_of, json_of, on_deadline, verdicts_of
 
-        question = question_from(deadline, miss_rate, horizon, confidence, cluster)
-        rows = verdicts_of(self.path, self._content, question)
-        return json_of(self.path, self._content, rows, doubts_of(self.path, self._content, rows))
+        question, content = question_from(deadline, miss_rate, horizon, confidence, cluster), self._content
+        if question.deadline_ns:
+            content = on_deadline(self.path, content, question.deadline_ns)
+        rows = verdicts_of(self.path, content, question)
+        return json_of(self.path, content, rows, doubts_of(self.path, content, rows))
 
     @_with_remedy()
     def causes(self, cell: str = "") -> dict[str, Any]:

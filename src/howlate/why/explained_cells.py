@@ -6,11 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from howlate.document.report_input import ReportInput
 from howlate.model.cause import ORDINARY, Cause, CausePart, ExplainedCase, Lateness
 from howlate.model.disturbances import disturbances
 from howlate.model.facts import Facts, guest_if_known
@@ -118,6 +119,12 @@ class CauseSum(Struct, frozen=True):
     """That kernel's label."""
     held_ns: int = 0
     """The time of it with interrupts or preemption off (CausePart.held_ns)."""
+
+
+def explained_by_row(material: ReportInput) -> list[ExplainedCell]:
+    """The cells whose events were recorded, under the names that their rows have."""
+    named = zip(material.with_cases, row_names(material.labels), strict=True)
+    return [replace(cast("ExplainedCell", cell), name=name) for cell, name in named if cell is not None]
 
 
 def explained_cells(content: RunContent) -> tuple[ExplainedCell, ...]:
@@ -276,10 +283,10 @@ def _add(
                 ns,
                 place,
                 longest[key],
-                cell.has_idle_states,
-                cell.preemption,
-                cell.labels.get(KERNEL, ""),
-                held[key],
+                has_idle_states=cell.has_idle_states,
+                preemption=cell.preemption,
+                kernel=cell.labels.get(KERNEL, ""),
+                held_ns=held[key],
             )
             continue
         is_worst = ns > before.worst_ns

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from msgspec.structs import replace
-
 from howlate.document.document import Folded, Section
 from howlate.document.report_input import DocumentPart, ReportInput
 from howlate.document.results import WithCases
 from howlate.document.sheet import PAGE, TERMINAL
 from howlate.model.loaded import RunContent
-from howlate.statistics.labels import row_names
 from howlate.why.advise.flip import is_advice
 from howlate.words.language import _
 from howlate.words.statement import Statement
@@ -31,20 +28,15 @@ def advised(material: ReportInput) -> Iterator[Section]:
             yield from sections(content, material.style)
 
 
-def explained_by_row(material: ReportInput) -> list[ExplainedCell]:
-    """The cells whose events were recorded, under the names that their rows have."""
-    named = zip(material.with_cases, row_names(material.labels), strict=True)
-    return [replace(_own(cell), name=name) for cell, name in named if cell is not None]
-
-
 def late_causes(material: ReportInput) -> Sequence[Section]:
     """Where the time of the late samples went, if events were recorded."""
-    cells = explained_by_row(material)
-    if not cells:
+    if all(cell is None for cell in material.with_cases):
         return ()
+    from howlate.why.explained_cells import explained_by_row
     from howlate.why.late_cases import causes_section
     from howlate.why.on_screen import looked_at
 
+    cells = explained_by_row(material)
     found = [finding for content in material.runs for finding in content.findings]
     return causes_section(looked_at(cells, material.runs), found)
 

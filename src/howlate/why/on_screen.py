@@ -19,8 +19,13 @@ from howlate.model.loaded import RunContent
 from howlate.model.trace import NOTHING_KEPT
 from howlate.statistics.threshold import the_ended
 from howlate.why.cause_words import NAMES, REMEDIES
-from howlate.why.explained_cells import CauseSum, ExplainedCell, cause_sums, weighty_causes
-from howlate.why.in_report import explained_by_row
+from howlate.why.explained_cells import (
+    CauseSum,
+    ExplainedCell,
+    cause_sums,
+    explained_by_row,
+    weighty_causes,
+)
 from howlate.why.late_cases import cost_of_recording, no_cases_statement
 from howlate.why.late_counters import without_cases
 from howlate.why.remedies import Remedy, findings_for, label_to_boot, of_sum, shares_of
@@ -93,14 +98,14 @@ def _kind(own: Sequence[CauseSum], whole_ns: int, findings: Sequence[Finding]) -
         total_ns / max(1, whole_ns),
         worst.worst_ns,
         worst.worst_in.name,
-        _named(largest.name) if 2 * largest.total_ns > total_ns else "",
-        _named(worst.name),
-        len(own),
-        all(each.example.task is not None and not each.example.name for each in own),
-        advised(remedy, findings, largest.name, largest.kernel) if remedy is not None else "",
-        commands[0] if commands else "",
-        worst.worst_in.cell,
-        frozenset(finding.check for finding in here),
+        task=_named(largest.name) if 2 * largest.total_ns > total_ns else "",
+        owner=_named(worst.name),
+        tasks=len(own),
+        are_tasks=all(each.example.task is not None and not each.example.name for each in own),
+        remedy=advised(remedy, findings, largest.name, largest.kernel) if remedy is not None else "",
+        command=commands[0] if commands else "",
+        cell=worst.worst_in.cell,
+        checks=frozenset(finding.check for finding in here),
         rank=worst.worst_in.rank,
     )
 
