@@ -138,8 +138,10 @@ def _worst(one: CellCase, width: int) -> Iterator[Line]:
 
 def _trust(shown: WhyScreen, most: int, width: int) -> Iterator[Line]:
     """The machine, what recording cost, what was lost, and the rows that only counters tell of."""
+    rows = screen_rows([shown.content]).rows
     ranked = [
-        *screen_notes.of_invalid(screen_rows([shown.content]).rows),
+        *screen_notes.of_invalid(rows),
+        *screen_notes.of_others(rows),
         *screen_notes.of_machine(shown.content),
         *of_recording(looked_at(shown.cells, [shown.content])),
     ]
