@@ -90,6 +90,27 @@ def short() -> RunContent:
 
 
 @cache
+def repeated() -> RunContent:
+    """Of one row the latest of three repetitions fell short of its load, of the other all did."""
+    content = virtual_run(made_points(KERNELS[:1], ("none", "hackbench"), 3), KERNELS[:1])
+    short = [cell for cell in content.cells if cell.summary.labels["load"] == "hackbench"]
+    rest = [cell for cell in content.cells if cell not in short]
+    short.append(max(rest, key=lambda cell: cell.summary.columns["latency_ns"].max or 0))
+    why = {
+        "warnings": (NOT_LOADED(reason=Statement.verbatim("by half")),),
+        "failed_checks": 1,
+        "valid": False,
+    }
+    return replace(
+        content,
+        cells=tuple(
+            replace(cell, summary=replace(cell.summary, **why)) if cell in short else cell
+            for cell in content.cells
+        ),
+    )
+
+
+@cache
 def broken() -> RunContent:
     return made_run([(invalid(summary, "a check failed: " * 20), bins) for summary, bins in five_cells()])
 
@@ -128,6 +149,8 @@ FAILURES = ("! cpu:100: failed: the probe ended with 4.", "  (the same in 3 more
 LONG_FOLDER = "/" + "/".join(["a-folder-of-a-long-name"] * 6)
 MADE: Mapping[str, Callable[[], ReportInput]] = {
     "five": lambda: of(five()),
+    "repeated": lambda: of(repeated()),
+    "repeated, judged": lambda: of(judged(repeated(), 20_000)),
     "judged": lambda: of(judged(five(), 200_000)),
     "passes": lambda: of(judged(five(), 10**10)),
     "ten": lambda: of(ten()),

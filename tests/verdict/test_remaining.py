@@ -13,6 +13,7 @@ from howlate.verdict.row_statements import remaining
 from howlate.verdict.ruling import Question, Ruling
 from howlate.verdict.verdict import verdict
 from howlate.words.caption import Listed
+from howlate.words.say import text_of
 from howlate.words.statement import Statement
 from made_evidence import made_evidence, quiet
 from made_misses import DEADLINE_NS, Round, evidence_of
@@ -102,6 +103,29 @@ def test_each_open_row_has_its_reason() -> None:
     assert sorted(name for part in named for name in cast(Listed, part).texts) == sorted(rows)
     told = [cast(Statement, cast(Listed, told).texts[1]).rule for told in reasons]
     assert len(set(told)) == len(told) and told[0] == DROPPED.id
+
+
+def test_a_reason_of_several_rows_tells_the_values_of_none() -> None:
+    """Unless they are the same."""
+    counts = {"one": 1, "two": 2, "as two": 2}
+    for names, told_of in ((["one", "two"], False), (["two", "as two"], True)):
+        rows = [
+            replace(
+                made_evidence(DEADLINE_NS, quiet(), failed_checks=(DROPPED(count=counts[name]),)), name=name
+            )
+            for name in names
+        ]
+        reason, _do = waiting([verdict(row, Question(DEADLINE_NS)) for row in rows])
+        told = text_of(cast(Listed, reason).texts[1])
+        assert ("2" in told) is told_of and "1" not in told
+
+
+def test_what_to_do_is_of_the_valid_rows() -> None:
+    rows = {"short": made_evidence(DEADLINE_NS, quiet(900)), "dropped": refused("cell.failed")}
+    open_ = [verdict(replace(row, name=name), Question(DEADLINE_NS, 1e-4)) for name, row in rows.items()]
+    (expected,) = remaining(open_[0])
+    for order in (1, -1):
+        assert waiting(open_[::order])[-1] == expected
 
 
 def test_the_larger_cluster_that_it_names_decides() -> None:

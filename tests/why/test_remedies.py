@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from howlate.doctor import checks
+from howlate.document.first_screen.on_screen import ScreenAdvice
 from howlate.model.cause import NEVER_PREEMPTED, Cause, CausePart, Why
 from howlate.model.finding import Finding
 from howlate.model.trace import TracedTask
@@ -234,6 +235,20 @@ def test_of_a_cause_that_may_be_another_nothing_is_promised() -> None:
         late = replace(idle_cell(60_000).cases[0], parts=(CausePart(cause, 0, 60_000, state=1),))
         (said,) = advice(cause_sums([ExplainedCell("cell", "cell", {}, (late,), 100)]), (), 60_000)
         assert bool(said.buys) is (cause is Cause.IRQ_LATE_OR_GAP)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_nothing_is_promised_where_such_a_cause_has_the_same_remedy(order: int) -> None:
+    def advised_of(*causes: Cause) -> ScreenAdvice:
+        parts = [(CausePart(cause, 0, 60_000, state=1),) for cause in causes]
+        cases = tuple(replace(idle_cell(60_000).cases[0], parts=each) for each in parts)
+        return advice(cause_sums([ExplainedCell("cell", "cell", {}, cases, 100)]), (), 60_000 * len(cases))[0]
+
+    text = advised_of(Cause.IRQ_LATE_OR_GAP).text
+    alike = [cause for cause in REMEDIES.keys() - {Cause.UNKNOWN} if advised_of(cause).text == text]
+    assert len(alike) > 1
+    said = advised_of(*sorted(alike)[::order])
+    assert said.buys and said.share == 1
 
 
 @pytest.mark.parametrize(

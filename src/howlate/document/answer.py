@@ -25,17 +25,17 @@ NO_VALUE = Caption(N_("the valid cells have no value"))
 
 
 def answer_of_points(groups: Sequence[Group], *, virtual: bool) -> Statement:
-    spreads = [(group, spread) for group in groups if (spread := group.spread(_column(group))) is not None]
-    if not spreads:
+    held = [(group, largest) for group in groups if (largest := group.largest(_column(group))) is not None]
+    if not held:
         return NO_ANSWER(why=NOT_VALID if groups else NOT_MEASURED)
-    worst, spread = max(spreads, key=lambda pair: (_is_answer(pair[0].cells), pair[1].maxima.largest))
-    axes = axes_that_vary([group.labels for group, _spread in spreads])
+    worst, largest_ns = max(held, key=lambda pair: (_is_answer(pair[0].cells), pair[1]))
+    axes = axes_that_vary([group.labels for group, _largest in held])
     row = " · ".join(worst.labels[axis] for axis in axes if worst.labels.get(axis))
     return LARGEST(
         what=words_of_column(_column(worst)),
         span=Caption("all seeds") if virtual else Caption("all repetitions"),
-        largest_ns=spread.maxima.largest,
-        row=_row(row, several=len(spreads) > 1),
+        largest_ns=largest_ns,
+        row=_row(row, several=len(held) > 1),
     )
 
 

@@ -129,16 +129,20 @@ class Group(Struct, frozen=True):
         counted = len(self.counted)
         return str(counted) if counted == self.planned else f"{counted} of {self.planned}"
 
+    def largest(self, column: str) -> int | None:
+        """Of all repetitions that count."""
+        held = [cell.columns[column].max for cell in self.seen if column in cell.columns]
+        return max((value for value in held if value is not None), default=None)
+
     def spread(self, column: str) -> ColumnSpread | None:
         """None if no valid repetition has the column."""
-        largest = [cell.columns[column].max or 0 for cell in self.seen if column in cell.columns]
         columns = [cell.columns[column] for cell in self.counted if column in cell.columns]
         maxima = spread_of([held.max for held in columns if held.max is not None])
         if maxima is None:
             return None
         medians = [value for held in columns if (value := held.quantiles.get("0.5")) is not None]
         return ColumnSpread(
-            replace(maxima, largest=max(largest)),
+            replace(maxima, largest=self.largest(column)),
             float(median(medians)) if len(medians) == len(columns) else None,
             sum(held.period_exceeded or 0 for held in columns),
             _quantiles(columns),

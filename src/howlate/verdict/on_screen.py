@@ -13,13 +13,13 @@ from howlate.verdict.document import beside
 from howlate.verdict.in_report import rows
 from howlate.verdict.judge import Judged
 from howlate.verdict.promise_bounds import rate_line
-from howlate.verdict.row_statements import ROUNDS_MAY_HELP, answers, remaining
+from howlate.verdict.row_statements import AGAIN, CONTRADICTED, ROUNDS_MAY_HELP, answers, remaining
 from howlate.verdict.ruling import Ruling, Verdict
 from howlate.verdict.whole import lacking, outcome_of, ruling_of
 from howlate.words.caption import Caption, Listed
 from howlate.words.printable import printable
 from howlate.words.quantities import Rounds, level_text, rate_bound, seconds_text, time_text
-from howlate.words.say import Text
+from howlate.words.say import Text, text_of
 from howlate.words.statement import Statement
 
 HOUR_S = 3600
@@ -102,25 +102,30 @@ def waiting(verdicts: Sequence[Verdict]) -> list[Text]:
     ]
     many = Counter(reason.rule for own in every for reason in own)
     longest = sorted(verdicts, key=lambda verdict: (verdict.needed_s is not None, -(verdict.needed_s or 0)))
-    do = [told for verdict in longest for told in remaining(verdict)][:1]
+    to_do = [told for verdict in longest for told in remaining(verdict)]
+    do = sorted(to_do, key=lambda told: told.rule in (AGAIN.id, CONTRADICTED.id))[:1]  # of valid rows first
     if not many:
         return [
             *[rate_line(verdict) for verdict in longest if verdict.rate.outcome is Ruling.INCONCLUSIVE][:1],
             *do,
         ]
-    first: dict[str, Statement] = {}
+    told: dict[str, list[Statement]] = {}
     names: dict[str, list[str]] = {}
     for verdict, own in zip(verdicts, every, strict=True):
         reason = max(own, key=lambda one: many[one.rule], default=None) or answers(verdict)[-1]
         if verdict.rate.outcome is Ruling.INCONCLUSIVE and not own:
             reason = rate_line(verdict)
-        first.setdefault(reason.rule, reason)
+        told.setdefault(reason.rule, []).append(reason)
         names.setdefault(reason.rule, []).append(printable(verdict.evidence.name))
-    ranked = sorted(first, key=lambda rule: -len(names[rule]))
-    return [*(_of_rows(names[rule], first[rule]) for rule in ranked[:MOST_REASONS]), *do]
+    ranked = sorted(told, key=lambda rule: -len(names[rule]))
+    return [*(_of_rows(names[rule], told[rule]) for rule in ranked[:MOST_REASONS]), *do]
 
 
-def _of_rows(names: Sequence[str], reason: Statement) -> Text:
-    """A reason with the rows that it is about."""
-    told = Listed(tuple(filter(None, names)))
-    return Listed((told, reason), ": ") if any(names) else reason
+def _of_rows(names: Sequence[str], reasons: Sequence[Statement]) -> Text:
+    """A reason with the rows that it is about; of values that differ none is told."""
+    reason: Text = reasons[0]
+    kind, colon, _values = text_of(reason).partition(":")
+    if colon and len(set(map(text_of, reasons))) > 1:
+        reason = f"{kind}."
+    shown = Listed(tuple(filter(None, names)))
+    return Listed((shown, reason), ": ") if any(names) else reason

@@ -142,7 +142,7 @@ def _remedies(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> Iterator
     for each, remedy in remedies_of(sums):
         is_idle = each.cause is Cause.IDLE
         cause = cause_caption(each.cause, each.name) if is_idle else NAMES[each.cause]
-        here = tuple(f"{one.title} ({one.change})" for one in findings_for(remedy, findings))
+        here = tuple(f"{one.title} ({one.change})" for one in findings_for(remedy, findings, each.kernel))
         yield (TO_DO(cause=cause, what=remedy.text()), *((TO_DO_HERE(findings=here),) if here else ()))
 
 

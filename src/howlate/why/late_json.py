@@ -66,7 +66,7 @@ def _remedy_json(cause: CauseSum, findings: Sequence[Finding]) -> dict[str, Any]
         "remedy": statement_json(remedy.text()),
         "checks": [
             {"check": each.check, "level": each.level, "change": each.change}
-            for each in findings_for(remedy, findings)
+            for each in findings_for(remedy, findings, cause.kernel)
         ],
         "knobs": list(remedy.knobs),
     }

@@ -70,7 +70,7 @@ def looked_at(cells: Sequence[ExplainedCell], runs: Sequence[RunContent]) -> lis
     return found if any(cell.cases for cell in found) else list(cells)
 
 
-def not_counted(content: RunContent) -> list[Text]:
+def invalid_rows(content: RunContent) -> list[Text]:
     """The rows that are not valid."""
     return [note.text for note in of_invalid(screen_rows([content]).rows)]
 
@@ -118,21 +118,23 @@ def advice(sums: Sequence[CauseSum], findings: Sequence[Finding], whole_ns: int)
     """What the doctor found here that belongs to the weighty causes; else the remedy of the cause."""
     weighty = {remedy.text.id for each in weighty_causes(sums) for _ns, remedy in shares_of(each)}
     gains: Counter[str] = Counter()
-    about: dict[str, tuple[str, Cause]] = {}
+    kernels: dict[str, str] = {}
+    is_open: set[str] = set()
     for each, (ns, remedy) in ((one, share) for one in sums for share in shares_of(one)):
         told = advised(remedy, findings, each.name, each.kernel)
         if remedy.text.id in weighty and told:
             gains[told] += ns
             here = findings_for(remedy, findings, each.kernel)
-            about.setdefault(told, (label_to_boot(here[0].change, each.kernel) if here else "", each.cause))
+            kernels.setdefault(told, label_to_boot(here[0].change, each.kernel) if here else "")
+            is_open |= {told} if each.cause is Cause.IRQ_LATE_OR_GAP else set()
     return tuple(
-        _bought(as_called(text), ns / max(1, whole_ns), *about[text]) for text, ns in gains.most_common()
+        _bought(as_called(text), ns / max(1, whole_ns), kernels[text], is_open=text in is_open)
+        for text, ns in gains.most_common()
     )
 
 
-def _bought(text: str, share: float, kernel: str, cause: Cause) -> ScreenAdvice:
+def _bought(text: str, share: float, kernel: str, *, is_open: bool) -> ScreenAdvice:
     """Nothing is promised against a cause of which the events leave open which of two it was."""
-    is_open = cause is Cause.IRQ_LATE_OR_GAP
     buys = Caption("might help with {share}", share=percent(share)) if is_open else ""
     return ScreenAdvice(text, share, buys, kernel)
 

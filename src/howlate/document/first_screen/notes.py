@@ -138,7 +138,10 @@ def _of_invalid(invalid: Sequence[ScreenRow], *, is_counted: bool, is_alone: boo
     why = text_of(failed[0]).partition(":")[0] if failed else ""
     if failed and failed[0].rule == ACCOUNT.id:  # begins with the place in a file
         why = text_of(Caption("its numbers contradict each other"))
-    names = shortened([row.title for row in invalid], LONG_NAME)
+    names = [
+        name + _how_many(row)
+        for row, name in zip(invalid, shortened([row.title for row in invalid], LONG_NAME), strict=True)
+    ]
     named = Listed(
         (*names[:NAMED], more_rows_text(len(names) - NAMED)) if len(names) > NAMED + 1 else tuple(names)
     )
@@ -148,6 +151,12 @@ def _of_invalid(invalid: Sequence[ScreenRow], *, is_counted: bool, is_alone: boo
     elif not is_counted:
         told = Caption("not valid, not counted: {rows} ({why})", rows=named, why=why)
     return ScreenNote(INVALID, told, len(names), tuple(text.rule for text in failed))
+
+
+def _how_many(row: ScreenRow) -> str:
+    """Of the repetitions, where some are valid."""
+    group = row.group
+    return f" {len(group.cells) - len(group.counted)}/{len(group.cells)}" if group.counted else ""
 
 
 def _lacking(content: RunContent) -> set[str]:

@@ -107,7 +107,7 @@ def _subject(material: ReportInput, row: ScreenRow, step_ns: int) -> Subject:
     elif row.later is not None and step_ns:
         later = Caption("{count} later than {time}", count=later_text(row), time=given_text(step_ns))
     largest = "" if row.max_ns is None else time_text(row.max_ns)
-    label: Text = row.title if row.group.counted else Caption("{name} (invalid)", name=row.title)
+    label: Text = row.title if not row.mark else Caption("{name} (invalid)", name=row.title)
     bins = None if held is None else held.of(worst.latest)
     return Subject(label, worst, bins, ruling=row.outcome, end=Listed((largest, later, row.outcome), " · "))
 

@@ -93,7 +93,11 @@ class ScreenRow(Struct, frozen=True):
 
     @property
     def mark(self) -> str:
-        return "" if self.group.counted else INVALID
+        """Of a row whose largest value or misses are a repetition's that is not valid."""
+        shown = [
+            each for each in self.cells if each is self._worst or (each.deadline and each.deadline.misses)
+        ]
+        return "" if self.group.counted and all(each.valid for each in shown) else INVALID
 
     @property
     def letter(self) -> str:

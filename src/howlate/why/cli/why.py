@@ -173,14 +173,14 @@ def _document(found: ExplainedRun, worst: int | None) -> Document:
     from howlate.document.document import Document
     from howlate.why.late_cases import case_sections, causes_section
     from howlate.why.late_counters import counters_section, unrecorded
-    from howlate.why.on_screen import looked_at, not_counted
+    from howlate.why.on_screen import invalid_rows, looked_at
 
     cells = looked_at(found.cells, [found.content])
     ids = {cell.id for cell in cells}
     listed = cells if worst is None else [cell for cell in found.cells if cell.id in ids]
     return Document(
         (
-            *causes_section(cells, found.findings, not_counted(found.content)),
+            *causes_section(cells, found.findings, invalid_rows(found.content)),
             *case_sections(listed, DEFAULT_WORST if worst is None else worst),
             *counters_section(found.without_trace.cells, unrecorded(found.content)),
         )
@@ -190,12 +190,12 @@ def _document(found: ExplainedRun, worst: int | None) -> Document:
 def _replayed_document(samples: ReplayedSamples, content: RunContent) -> Document:
     from howlate.document.document import Document
     from howlate.why.late_cases import case_sections, causes_section
-    from howlate.why.on_screen import looked_at, not_counted
+    from howlate.why.on_screen import invalid_rows, looked_at
     from howlate.why.replayed.pair_document import pair_section
 
     first = () if samples.pair is None else (pair_section(samples.pair),)
     cells = looked_at(samples.cells, [content])
-    causes = causes_section(cells, content.findings, not_counted(content))
+    causes = causes_section(cells, content.findings, invalid_rows(content))
     return Document((*first, *causes, *case_sections(samples.cells, len(samples.cases))))
 
 
