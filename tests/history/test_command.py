@@ -30,7 +30,7 @@ def test_the_terminal_says_since_when_it_is_worse_and_by_how_much(howlate: Run, 
     assert answered.code == 0
     head, *_, last = answered.out.splitlines()
     assert head == "1 worse  none max: since 2026-01-07, run r6"
-    assert "▁▁▁▁▁▁████  52.5 ns  1.06 us  20 [19, 22]  2026-01-07  worse" in answered.out
+    assert "▁▁▁▁▁▁████ 52.5 ns 1.06 us 20 [19, 22] 2026-01-07 worse" in " ".join(answered.out.split())
     assert "0 of 9; expected: 50 %" in answered.out
     assert last == "all figures: --all; as a page: -o FILE"
 
