@@ -13,6 +13,8 @@ from howlate.words.printable import shell_line, shell_path
 
 BY_ROUNDS = ("run.until-decided", "run.rounds-apart")
 """Rules of what a run notes whose rounds were added while it was measured."""
+OPTIONS = {"threshold", "order.repetitions"}
+"""Changes that options of `check` make, which do more than what they set: end the run, or wait between rounds."""
 
 
 def command_of(
@@ -43,7 +45,7 @@ def _chosen_here(run: Run) -> dict[str, str]:
 def go_on_with(run: Run, folder: Path) -> str:
     """The command whole; where it had options or files that no run folder keeps, how to repeat it."""
     is_kept = run.study.id in studies() and not {note.rule for note in run.warnings} & {*BY_ROUNDS}
-    if run.virtual or run.machines or not is_kept:
+    if run.virtual or run.machines or not is_kept or OPTIONS & run.changes.keys():
         return f"the same command with --out {shell_path(folder)}"
     return f"`howlate {shell_line(command_of(run, folder))}`"
 

@@ -135,7 +135,7 @@ def of_invalid(rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
 
 def _of_invalid(invalid: Sequence[ScreenRow], *, is_counted: bool, is_alone: bool) -> ScreenNote:
     failed = [text for row in invalid for cell in row.cells for text in cell.failed]
-    why = text_of(failed[0]).partition(":")[0] if failed else ""
+    why = text_of(failed[0]).partition(":")[0].rstrip(".。") if failed else ""
     if failed and failed[0].rule == ACCOUNT.id:  # begins with the place in a file
         why = text_of(Caption("its numbers contradict each other"))
     names = [
