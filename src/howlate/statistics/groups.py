@@ -130,7 +130,7 @@ class Group(Struct, frozen=True):
         return str(counted) if counted == self.planned else f"{counted} of {self.planned}"
 
     def largest(self, column: str) -> int | None:
-        """Of all repetitions that count."""
+        """The largest value of all repetitions that count."""
         held = [cell.columns[column].max for cell in self.seen if column in cell.columns]
         return max((value for value in held if value is not None), default=None)
 

@@ -93,11 +93,9 @@ class ScreenRow(Struct, frozen=True):
 
     @property
     def mark(self) -> str:
-        """Of a row whose largest value or misses are a repetition's that is not valid."""
-        shown = [
-            each for each in self.cells if each is self._worst or (each.deadline and each.deadline.misses)
-        ]
-        return "" if self.group.counted and all(each.valid for each in shown) else INVALID
+        """The mark of a row whose largest value or misses are a repetition's that is not valid."""
+        missed = [cell for cell in self.cells if cell.deadline is not None and cell.deadline.misses]
+        return "" if self.group.counted and all(cell.valid for cell in (self._worst, *missed)) else INVALID
 
     @property
     def letter(self) -> str:
