@@ -3,7 +3,7 @@ first screen of its page, with Chromium.
 
     .venv/bin/python tools/make_screen_picture.py [RUN]
 
-RUN is a run folder; without it, 12 s are measured into build/screen-picture.
+RUN is a run folder; without it, 12 s are measured into build/runs/screen-picture.
 """
 
 import os
@@ -21,6 +21,7 @@ from howlate.store.loaded import load_run
 from howlate.words.language import choose
 
 ROOT = Path(__file__).parents[1]
+RUN = Path("runs") / "screen-picture"
 PICTURE = ROOT / "docs" / "pictures" / "first-screen.svg"
 PAGE = PICTURE.with_name("first-page.png")
 BROWSER = ("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
@@ -34,7 +35,8 @@ COLOURS = {"red": "#ff6b68", "green": "#6cc56c", "yellow": "#e5c454", "cyan": "#
 
 def picture(lines: Sequence[Line]) -> str:
     """The screen as an SVG that needs no font: each text is stretched to its columns."""
-    width, height = COLUMNS * COLUMN + 2 * BORDER, len(lines) * ROW + 2 * BORDER
+    columns = max(COLUMNS, *(sum(len(text) for text, _ in line) for line in lines))  # a command is not cut
+    width, height = columns * COLUMN + 2 * BORDER, len(lines) * ROW + 2 * BORDER
     texts = [text for row, line in enumerate(lines) for text in _texts(line, row)]
     return "\n".join(
         (
@@ -64,11 +66,14 @@ def _texts(line: Line, row: int) -> Sequence[str]:
 
 
 def main() -> None:
-    run = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "screen-picture"
+    run = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / RUN
     if not (run / "run.json").exists():
         environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
         subprocess.run(
-            [sys.executable, "-m", "howlate", *MEASURED, "--out", run], env=environment, check=False
+            [sys.executable, "-m", "howlate", *MEASURED, "--out", RUN],
+            cwd=ROOT / "build",  # its page names the run as it was given
+            env=environment,
+            check=False,
         )
     choose([], {"HOWLATE_COMMAND": "./howlate"})
     material = material_of([load_run(run, kernels=False)], None, Path("runs") / run.name)
