@@ -69,7 +69,7 @@ def _rows(svg: str) -> list[list[str]]:
 def _form(rows: list[list[str]]) -> set[str]:
     """The words that every screen of its kind has, in their order: no figures, strips, names and machines."""
     kinds = {
-        "verdict": r"(FAIL|PASS|INCONCLUSIVE) +deadline N us: N of N(,N)* wake-ups missed it.*",
+        "verdict": r"(FAIL|PASS|INCONCLUSIVE) +deadline N us: N of N(,N)* (wake-ups|releases) missed it.*",
         "heading": r"load .* max +misses",
         "row": r"[FP?] +\S+ .* N(\.N)? [mun]?s +N(,N)*",
         "why": r"Why late \(the N worst, share of their time\)",
