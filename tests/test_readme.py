@@ -72,7 +72,7 @@ def _form(rows: list[list[str]]) -> set[str]:
         "verdict": r"(FAIL|PASS|INCONCLUSIVE) +deadline N us: N of N(,N)* (wake-ups|releases) missed it.*",
         "heading": r"load .* max +misses",
         "row": r"[FP?] +\S+ .* N(\.N)? [mun]?s +N(,N)*",
-        "why": r"Why late \(the N worst, share of their time\)",
+        "why": r"Why late \(the N worst, share of their time\) the most in one",
         "trust": r"Trust: .*",
         "all": r".*all tables: (\./)?howlate show --all .*",
     }
