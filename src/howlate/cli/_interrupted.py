@@ -22,7 +22,7 @@ def tell_interrupted(session: Session, interrupt: KeyboardInterrupt, again: str,
     for note in left:
         click.echo(f"howlate: {as_called(note)}", err=True)
     whole, cells = len(session.folder.whole_cells()), len(session.run.plan.cells)
-    kept = f"interrupted with {whole} of {cells} cells complete, which are kept"
+    kept = f"interrupted with {whole} of {cells} cells complete" + (", which are kept" if whole else "")
     also = f"; {restored}" if restored and not left else ""
     click.echo(f"howlate: {kept}{also}. To go on: {again}", err=True)
     click.echo(printable(str(session.folder.path)))
