@@ -186,7 +186,7 @@ def test_nobody_is_told_to_boot_what_runs(model: str, *, is_told: bool) -> None:
     sums = cause_sums([cell])
     assert bool(remedies_of(sums)) is is_told
     assert ("preempt=full" in str(advice(sums, (), 60_000))) is is_told
-    assert ("preempt=full" in kinds(sums, 60_000)[0].remedy) is is_told
+    assert ("preempt=full" in str(kinds(sums, 60_000)[0].advice)) is is_told
 
 
 MODE, MODEL = (
@@ -223,11 +223,15 @@ def test_a_remedy_saves_at_most_what_it_can_take_away(known: list[tuple[Why | No
     whole_ns = sum(part.ns for part in parts)
     held_ns = sum(held or (ns if why in NEVER_PREEMPTED else 0) for why, held, ns in known)
     shares = {"boot 6.1[a=b preempt=full]": whole_ns - held_ns, "boot 6.1-rt": held_ns}
-    said = advice(cause_sums([cell]), (MODE, MODEL), whole_ns)
+    sums = cause_sums([cell])
+    said = advice(sums, (MODE, MODEL), whole_ns)
     told = {each.text: (each.share, each.kernel, each.buys) for each in said}
     assert told == {
         text: (ns / whole_ns, text.removeprefix("boot "), "") for text, ns in shares.items() if ns
     }
+    (reason,), (cause,) = kinds(sums, whole_ns, (MODE, MODEL)), causes_json(sums, (MODE, MODEL))
+    assert reason.advice is not None and reason.advice == max(said, key=lambda each: each.share)
+    assert cause["saves_ns"] in shares.values()
 
 
 def test_of_a_cause_that_may_be_another_nothing_is_promised() -> None:

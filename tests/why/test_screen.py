@@ -14,7 +14,9 @@ from msgspec.structs import replace
 import made_inventory
 from howlate.cli._measure import material_of
 from howlate.cli.check import command as check
+from howlate.document.first_screen.answer import ScreenAnswer
 from howlate.document.first_screen.lines import LINES, cause_lines
+from howlate.document.first_screen.on_page import shares as shares_sheet
 from howlate.document.first_screen.screen import screen as first_screen
 from howlate.model.cause import ORDINARY, Cause, CausePart
 from howlate.model.loaded import RunContent
@@ -253,6 +255,24 @@ def test_remedies_begin_alike() -> None:
     remedies = [remedy_of(part, has_idle_states=True) for part in causes.values()]
     said = [advised(remedy, ()) for remedy in remedies if remedy is not None]
     assert len(said) > 3 and all(text[:1].islower() for text in said if text)
+
+
+@pytest.mark.parametrize("kind", ["traced", "with findings"])
+def test_the_screen_the_page_and_the_json_give_a_remedy_the_same_time(kind: str) -> None:
+    shown = made()[kind]
+    material = material_of([shown.content], None, Path("runs/a"))
+    why = ScreenAnswer.of(material).why
+    assert why is not None
+    (texts_of,) = (column.cells for column in shares_sheet(why, "runs/a").columns if column.key == "remedy")
+    amounts = {each.text: each.amount for each in why.advice}
+    on_page = [(reason.advice, cell.text) for reason, cell in zip(why.reasons, texts_of[:-1], strict=False)]
+    assert any(one is not None and one.text in amounts for one, _text in on_page)
+    for one, text in on_page:
+        assert text.endswith(amounts.get(one.text, one.amount) if one is not None else "")
+    found = cells_json(shown.cells, shown.content)
+    whole_ns = sum(cause["total_ns"] for cause in found["causes"])
+    in_json = {each["text"]: percent(each["saves_ns"] / whole_ns) for each in found["advice"]}
+    assert in_json == {each.text: percent(each.share) for each in why.advice}
 
 
 @pytest.mark.parametrize("width", [80, 60])

@@ -14,8 +14,9 @@ from howlate.why.flow import ExplainedRun
 from howlate.why.late_cases import no_cases_statement
 from howlate.why.late_counters import counters_json
 from howlate.why.late_parts import part_text
-from howlate.why.on_screen import looked_at
-from howlate.why.remedies import findings_for, of_sum
+from howlate.why.on_screen import looked_at, weighty_gains
+from howlate.why.remedies import findings_for, of_sum, shares_of
+from howlate.words import language
 from howlate.words.say import english_text
 from howlate.words.say import to_json as statement_json
 
@@ -31,9 +32,13 @@ def cells_json(cells: Sequence[ExplainedCell], content: RunContent) -> dict[str,
     """All causes of the samples that the screen looks at, and all samples, whether recorded or played again."""
     counted = looked_at(cells, [content])
     ids = {cell.id for cell in counted}
+    sums = cause_sums(counted)
+    with language.english():
+        gains = weighty_gains(sums, content.findings)
     return {
         "schema": SCHEMA,
-        "causes": causes_json(cause_sums(counted), content.findings),
+        "causes": causes_json(sums, content.findings),
+        "advice": [{"text": g.text, "saves_ns": g.ns, "open": g.is_open, "kernel": g.kernel} for g in gains],
         "cells": [{**cell_json(cell), "counted": cell.id in ids} for cell in cells],
     }
 
@@ -61,9 +66,10 @@ def causes_json(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> list[d
 def _remedy_json(cause: CauseSum, findings: Sequence[Finding]) -> dict[str, Any]:
     remedy = of_sum(cause)
     if remedy is None:
-        return {"remedy": None, "checks": [], "knobs": []}
+        return {"remedy": None, "saves_ns": 0, "checks": [], "knobs": []}
     return {
         "remedy": statement_json(remedy.text()),
+        "saves_ns": sum(ns for ns, each in shares_of(cause) if each.text is remedy.text),
         "checks": [
             {"check": each.check, "level": each.level, "change": each.change}
             for each in findings_for(remedy, findings, cause.kernel)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from howlate.document.findings import briefly
@@ -28,7 +28,7 @@ from howlate.why.explained_cells import (
 )
 from howlate.why.late_cases import cost_of_recording, no_cases_statement
 from howlate.why.late_counters import without_cases
-from howlate.why.remedies import Remedy, findings_for, label_to_boot, of_sum, shares_of
+from howlate.why.remedies import Remedy, findings_for, label_to_boot, shares_of
 from howlate.words.caption import Caption
 from howlate.words.language import SOURCE, _, as_called, spoken
 from howlate.words.quantities import percent
@@ -82,17 +82,19 @@ def kinds(
     kinds: dict[Cause, list[CauseSum]] = {}
     for each in sums:  # the largest of a kind comes first
         kinds.setdefault(each.cause, []).append(each)
-    found = [_kind(own, whole_ns, findings) for own in kinds.values()]
+    every = {gain.text: gain.of_whole(whole_ns) for gain in gains(sums, findings)}
+    found = [_kind(own, whole_ns, findings, every) for own in kinds.values()]
     return tuple(sorted(found, key=lambda reason: -reason.share))
 
 
-def _kind(own: Sequence[CauseSum], whole_ns: int, findings: Sequence[Finding]) -> ScreenReason:
-    """Of one kind, with what to do about the largest of it."""
+def _kind(
+    own: Sequence[CauseSum], whole_ns: int, findings: Sequence[Finding], every: Mapping[str, ScreenAdvice]
+) -> ScreenReason:
+    """Of one kind, with the remedy that takes away the most of it."""
     largest, worst = own[0], max(own, key=lambda each: each.worst_ns)
     total_ns = sum(each.total_ns for each in own)
-    remedy = of_sum(largest)
-    here = findings_for(remedy, findings, largest.kernel) if remedy is not None else []
-    commands = COMMAND.findall(here[0].change) if here else []
+    most = next(iter(gains(own, findings)), None)
+    commands = COMMAND.findall(most.here[0].change) if most is not None and most.here else []
     return ScreenReason(
         NAMES[largest.cause],
         total_ns / max(1, whole_ns),
@@ -102,10 +104,10 @@ def _kind(own: Sequence[CauseSum], whole_ns: int, findings: Sequence[Finding]) -
         owner=_named(worst.name),
         tasks=len(own),
         are_tasks=all(each.example.task is not None and not each.example.name for each in own),
-        remedy=advised(remedy, findings, largest.name, largest.kernel) if remedy is not None else "",
+        advice=every[most.text] if most is not None else None,
         command=commands[0] if commands else "",
         cell=worst.worst_in.cell,
-        checks=frozenset(finding.check for finding in here),
+        checks=frozenset(finding.check for finding in most.here) if most is not None else frozenset(),
         rank=worst.worst_in.rank,
     )
 
@@ -114,29 +116,54 @@ def _named(name: str) -> str:
     return text_of(Caption("{thread} of howlate", thread=name)) if is_ours(name) else name
 
 
-def advice(sums: Sequence[CauseSum], findings: Sequence[Finding], whole_ns: int) -> tuple[ScreenAdvice, ...]:
-    """What the doctor found here that belongs to the weighty causes; else the remedy of the cause."""
-    weighty = {remedy.text.id for each in weighty_causes(sums) for _ns, remedy in shares_of(each)}
-    gains: Counter[str] = Counter()
-    kernels: dict[str, str] = {}
-    is_open: set[str] = set()
+class Gain(Struct, frozen=True):
+    """One thing to do, and the time that it can take away."""
+
+    text: str
+    ns: int
+    rules: frozenset[str]
+    """The ids of the remedies it is from."""
+    here: tuple[Finding, ...]
+    """What the doctor found that it is from."""
+    kernel: str
+    """The label of the lab's kernel that it is to boot."""
+    is_open: bool
+    """Against a cause of which the events leave open which of two it was."""
+
+    def of_whole(self, whole_ns: int) -> ScreenAdvice:
+        """Nothing is promised against a cause that is open."""
+        share = self.ns / max(1, whole_ns)
+        buys = Caption("might help with {share}", share=percent(share)) if self.is_open else ""
+        return ScreenAdvice(as_called(self.text), share, buys, self.kernel)
+
+
+def gains(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> list[Gain]:
+    """What can be done about these causes, the largest gain first: what the doctor found here that belongs to them,
+    else their remedies. The one place where time is given to a remedy."""
+    found: dict[str, Gain] = {}
     for each, (ns, remedy) in ((one, share) for one in sums for share in shares_of(one)):
-        told = advised(remedy, findings, each.name, each.kernel)
-        if remedy.text.id in weighty and told:
-            gains[told] += ns
-            here = findings_for(remedy, findings, each.kernel)
-            kernels.setdefault(told, label_to_boot(here[0].change, each.kernel) if here else "")
-            is_open |= {told} if each.cause is Cause.IRQ_LATE_OR_GAP else set()
-    return tuple(
-        _bought(as_called(text), ns / max(1, whole_ns), kernels[text], is_open=text in is_open)
-        for text, ns in gains.most_common()
-    )
+        if not (text := advised(remedy, findings, each.name, each.kernel)):
+            continue
+        here = tuple(findings_for(remedy, findings, each.kernel))
+        kernel = label_to_boot(here[0].change, each.kernel) if here else ""
+        before = found.get(text, Gain(text, 0, frozenset(), here, kernel, is_open=False))
+        found[text] = replace(
+            before,
+            ns=before.ns + ns,
+            rules=before.rules | {remedy.text.id},
+            is_open=before.is_open or each.cause is Cause.IRQ_LATE_OR_GAP,
+        )
+    return sorted(found.values(), key=lambda gain: -gain.ns)
 
 
-def _bought(text: str, share: float, kernel: str, *, is_open: bool) -> ScreenAdvice:
-    """Nothing is promised against a cause of which the events leave open which of two it was."""
-    buys = Caption("might help with {share}", share=percent(share)) if is_open else ""
-    return ScreenAdvice(text, share, buys, kernel)
+def weighty_gains(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> list[Gain]:
+    """Those that help against the weighty causes."""
+    weighty = {remedy.text.id for each in weighty_causes(sums) for _ns, remedy in shares_of(each)}
+    return [gain for gain in gains(sums, findings) if gain.rules & weighty]
+
+
+def advice(sums: Sequence[CauseSum], findings: Sequence[Finding], whole_ns: int) -> tuple[ScreenAdvice, ...]:
+    return tuple(gain.of_whole(whole_ns) for gain in weighty_gains(sums, findings))
 
 
 def advised(remedy: Remedy, findings: Sequence[Finding], task: str = "", kernel: str = "") -> str:

@@ -3,7 +3,7 @@ late, and how far the numbers can be trusted (docs/first-screen.md)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -70,7 +70,7 @@ class ScreenAnswer(Struct, frozen=True):
             ladders = (ladder_of(content) for content in material.runs)
             more = [ladder.statement() for ladder in ladders if ladder is not None]
         if why is not None:
-            why = replace(why, advice=as_measured(why.advice, found.rows))
+            why = _as_measured(why, found.rows)
         content = material.runs[0]
         if ended := of_the_ended(content.summaries, content.run):
             more = (Listed(ended, " "), *more)
@@ -88,17 +88,35 @@ class ScreenAnswer(Struct, frozen=True):
         )
 
 
+def _as_measured(why: Reasons, rows: Sequence[ScreenRow]) -> Reasons:
+    """The same of what is advised against each kind."""
+    largest, unserved = _kernels(rows)
+    reasons = (
+        reason
+        if reason.advice is None
+        else replace(reason, advice=_measured_here(reason.advice, largest, unserved))
+        for reason in why.reasons
+    )
+    return replace(why, reasons=tuple(reasons), advice=as_measured(why.advice, rows))
+
+
 def as_measured(advice: Sequence[ScreenAdvice], rows: Sequence[ScreenRow]) -> tuple[ScreenAdvice, ...]:
     """First the calmest kernel, and what these rows measured of the kernels that are advised; of no worse one."""
     largest, unserved = _kernels(rows)
-    most, first = max(largest.values(), default=0), calmest_kernel(rows)
-    told = [first] if first is not None else []
-    for each in advice:
-        if each.kernel not in largest or each.kernel in unserved:
-            told.append(each)
-        elif largest[each.kernel] < most and (first is None or each.kernel != first.kernel):
-            told.append(replace(each, buys=_max_here(largest[each.kernel])))
-    return tuple(told)
+    first = calmest_kernel(rows)
+    others = [each for each in advice if first is None or each.kernel != first.kernel]
+    told = [first, *(_measured_here(each, largest, unserved) for each in others)]
+    return tuple(each for each in told if each is not None)
+
+
+def _measured_here(
+    advice: ScreenAdvice, largest: Mapping[str, int], unserved: Collection[str]
+) -> ScreenAdvice | None:
+    """None where its kernel was measured here, and was no better."""
+    if advice.kernel not in largest or advice.kernel in unserved:
+        return advice
+    ns = largest[advice.kernel]
+    return replace(advice, buys=_max_here(ns)) if ns < max(largest.values()) else None
 
 
 def calmest_kernel(rows: Sequence[ScreenRow]) -> ScreenAdvice | None:

@@ -190,14 +190,13 @@ def _reason_lines(reasons: Sequence[ScreenReason], width: int) -> Iterator[Line]
 def advice_lines(advice: Sequence[ScreenAdvice], width: int) -> Iterator[Line]:
     word = _("Try")
     for number, each in enumerate(advice, 1):
-        buys = text_of(each.buys or Caption("saves up to {share}", share=percent(each.share)))
         first = f"{word if number == 1 else ' ' * cell_len(word)} {number}  "
         text = each.text.replace("`", "")
-        room = width - cell_len(first) - cell_len(buys) - 2
+        room = width - cell_len(first) - cell_len(each.amount) - 2
         if room < min(LEAST_ADVICE, cell_len(text)):
             yield ((cut(f"{first}{text}", width), ""),)
         else:
-            yield ((f"{first}{set_cell_size(cut(text, room), room)}  {buys}", ""),)
+            yield ((f"{first}{set_cell_size(cut(text, room), room)}  {each.amount}", ""),)
 
 
 def note_lines(notes: Sequence[str], width: int) -> Iterator[Line]:

@@ -11,7 +11,7 @@ from howlate.document.first_screen.answer import ScreenAnswer
 from howlate.document.first_screen.brief import MEASURED, UNMEASURED
 from howlate.document.first_screen.lines import causes_title
 from howlate.document.first_screen.notes import circumstances, one_line, target
-from howlate.document.first_screen.on_screen import Reasons
+from howlate.document.first_screen.on_screen import Reasons, ScreenAdvice
 from howlate.document.first_screen.rows import ScreenRow
 from howlate.document.first_screen.strips import later_text
 from howlate.document.machine import place
@@ -120,9 +120,7 @@ def shares(why: Reasons, folder: str) -> Sheet:
     names = [" ".join([text_of(name), *(f"({text_of(text)})" for text in more)]) for name, *more in told]
     worst = [f"{time_text(reason.worst_ns)} · {reason.row}" for reason in reasons]
     commands = [as_called(f"`{reason.command or reason.look(folder)}`").strip("`") for reason in reasons]
-    remedies = [
-        "" if reason.remedy == f"`{reason.command}`" else as_called(reason.remedy) for reason in reasons
-    ]
+    remedies = [_remedy(reason.advice, command) for reason, command in zip(reasons, commands, strict=True)]
     return Sheet(
         "late-shares",
         causes_title(why.samples),
@@ -130,16 +128,20 @@ def shares(why: Reasons, folder: str) -> Sheet:
             labels("cause", "", [*names, _("the rest")]),
             numbers("share", "", [*(reason.share for reason in reasons), rest], percent),
             column("worst", "", [*worst, ""]),
-            column(
-                "remedy",
-                "",
-                [*("" if r == f"`{c}`" else r for r, c in zip(remedies, commands, strict=True)), ""],
-            ),
+            column("remedy", "", [*remedies, ""]),
             Column("command", "", tuple(map(SheetCell, [*commands, ""]))),
         ),
         (*(Row(kind=f"c{number + 1}") for number in range(len(reasons))), Row(kind="rest")),
         kind="shares",
     )
+
+
+def _remedy(advice: ScreenAdvice | None, command: str) -> str:
+    """What to do, without the command below it, and what that saves."""
+    if advice is None:
+        return ""
+    text = "" if advice.text == f"`{command}`" else advice.text
+    return text_of(Listed((text, advice.amount), ": "))
 
 
 def _chips(material: ReportInput, answer: ScreenAnswer) -> Iterator[Item]:

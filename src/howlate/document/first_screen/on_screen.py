@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from howlate.words.caption import Caption, Listed
-from howlate.words.say import Text
+from howlate.words.quantities import percent
+from howlate.words.say import Text, text_of
 
 
 class ScreenNote(Struct, frozen=True):
@@ -38,6 +39,20 @@ class Ruled(Struct, frozen=True):
     """One that may decide it."""
 
 
+class ScreenAdvice(Struct, frozen=True):
+    text: str
+    share: float
+    """Of the time that the samples were late, what it could buy at most."""
+    buys: Text = ""
+    """What it bought, where that was measured, or what is not known of it; else it saves up to the share."""
+    kernel: str = ""
+    """The label of the lab's kernel that it is to boot."""
+
+    @property
+    def amount(self) -> str:
+        return text_of(self.buys or Caption("saves up to {share}", share=percent(self.share)))
+
+
 class ScreenReason(Struct, frozen=True):
     """One kind of cause of late samples."""
 
@@ -54,8 +69,8 @@ class ScreenReason(Struct, frozen=True):
     tasks: int = 1
     """How many there are of them."""
     are_tasks: bool = True
-    remedy: str = ""
-    """One thing to do about it; "" where nothing is known."""
+    advice: ScreenAdvice | None = None
+    """The thing to do that takes away the most of it; None where nothing is known."""
     command: str = ""
     """One that does it; "" where there is none."""
     cell: str = ""
@@ -87,16 +102,6 @@ class ScreenReason(Struct, frozen=True):
     def look(self, folder: str) -> str:
         """The command that shows its cell's samples down to the worst one with it; none without a folder."""
         return folder and f"howlate why --all {folder} {self.cell} --worst {self.rank}"
-
-
-class ScreenAdvice(Struct, frozen=True):
-    text: str
-    share: float
-    """Of the time that the samples were late, what it could buy at most."""
-    buys: Text = ""
-    """What it bought, where that was measured, or what is not known of it; else it saves up to the share."""
-    kernel: str = ""
-    """The label of the lab's kernel that it is to boot."""
 
 
 class Reasons(Struct, frozen=True):
