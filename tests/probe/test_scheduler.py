@@ -32,9 +32,10 @@ def test_inheritance_spares_the_work_of_who_comes_between(probe: Path, tmp_path:
     words = ["--question", "inversion", "--points", "20", "--hold", "1ms", "--between", "5ms"]
     samples = _asked(tmp_path / "stream", *words).columns[0]
     assert samples["index"].size == 20
-    inherited, plain = (float(np.median(samples[name])) for name in ("inherit_ns", "plain_ns"))
-    assert inherited >= 0.8 * 1_000_000
-    assert 0.8 * 5_000_000 <= plain - inherited <= 1.5 * 5_000_000
+    inherited, plain = (
+        int(samples[name].min()) for name in ("inherit_ns", "plain_ns")
+    )  # the least disturbed
+    assert 0.8 * 1_000_000 <= inherited < 5_000_000 < 0.9 * 6_000_000 <= plain
 
 
 @needs_two_cpus
