@@ -7,10 +7,10 @@ import numpy as np
 from howlate.model.summary import DeadlineSummary
 from howlate.model.tail import TailSummary
 from howlate.statistics.bins.drawn import BlockBins, block_width_ns, time_blocks
-from howlate.statistics.deadline import together, with_clusters
+from howlate.statistics.deadline import together
 from howlate.statistics.describe import Int64s, ValueCounts
 from howlate.statistics.peaks import MOST_PEAKS, Peaks
-from howlate.statistics.tail import MANY_MISSES, clusters_of_misses, summary_of_tail, threshold
+from howlate.statistics.tail import MANY_MISSES, clusters_of_misses, summary_of_tail, threshold, with_clusters
 from howlate.verdict.evidence import Evidence
 from howlate.verdict.extrapolate import pooled
 

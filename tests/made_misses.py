@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from howlate.model.bins import TimeBlocks
 from howlate.model.summary import DeadlineSummary, OfCpu
 from howlate.model.tail import BLOCKS, TailSummary
-from howlate.statistics.deadline import together, with_clusters
+from howlate.statistics.deadline import together
 from howlate.statistics.describe import Int64s
-from howlate.statistics.tail import clusters_of_misses, summary_of_tail, theta_by_cpu
+from howlate.statistics.tail import clusters_of_misses, summary_of_tail, theta_by_cpu, with_clusters
 from howlate.verdict.evidence import Evidence
 
 Random = np.random.Generator

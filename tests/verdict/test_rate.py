@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from howlate.model.summary import DeadlineSummary, OfCpu
 from howlate.model.tail import BLOCKS
 from howlate.statistics.bounds import rate_upper
-from howlate.statistics.deadline import together, with_clusters
+from howlate.statistics.deadline import together
 from howlate.statistics.describe import Int64s
-from howlate.statistics.tail import clusters_of_misses
+from howlate.statistics.tail import clusters_of_misses, with_clusters
 from howlate.statistics.valid import DROPPED
 from howlate.verdict.evidence import Evidence
 from howlate.verdict.forbids import bursts_of_misses

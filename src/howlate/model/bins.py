@@ -139,17 +139,12 @@ class Scatter(Grid, frozen=True):
             and self.per_column
         ):
             raise ValueError("the grid has no such size")
-        import numpy as np  # a grid has up to a hundred thousand cells, and most commands read none
-
-        cells = np.fromiter(self.cells, np.int64)
-        if not is_rising(self.at) or (cells[1:] <= cells[:-1]).any():
+        if not is_rising(self.at) or not is_rising(self.cells):
             raise ValueError("the places on the grid do not increase")
         outside = ValueError("a value is outside of the grid")
-        if len(cells) and not 0 <= cells[0] <= cells[-1] < self.columns * self.rows:
+        if self.cells and not 0 <= self.cells[0] <= self.cells[-1] < self.columns * self.rows:
             raise outside
-        held = np.zeros(self.columns, bool)
-        held[cells // self.rows] = True
-        if held.nonzero()[0].tolist() != list(self.at):
+        if {cell // self.rows for cell in self.cells} != set(self.at):
             raise outside
 
     def _check_values(self) -> None:

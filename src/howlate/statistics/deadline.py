@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
-import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 
 from howlate.model.summary import CellSummary, DeadlineSummary, OfCpu
-from howlate.statistics.tail import Clusters
 from howlate.statistics.valid import holds
 
 FIRST_STEP_NS = 1_000
@@ -80,20 +77,6 @@ def _plus(one: OfCpu, other: OfCpu) -> OfCpu:
         one.unserved + other.unserved,
         **_clusters([one, other]),
     )
-
-
-Counted = TypeVar("Counted", DeadlineSummary, OfCpu)
-
-
-def with_clusters(count: Counted, every: Sequence[Clusters], length: int) -> Counted:
-    """The counts with the clusters of their misses: of several threads those of each, in series of this length."""
-    if not count.misses:
-        return count
-    none = np.empty(0, np.int64)
-    starts = np.concatenate([none, *(of.starts for of in every)])
-    sizes = np.concatenate([none, *(of.sizes for of in every)])
-    figures: dict[str, Any] = Clusters(starts, sizes).figures(count.misses, length)
-    return replace(count, **figures)
 
 
 def together(counts: Iterable[DeadlineSummary]) -> DeadlineSummary | None:

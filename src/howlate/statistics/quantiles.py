@@ -4,9 +4,11 @@ the formulas."""
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
-import numpy as np
 from msgspec.structs import replace
 
 from howlate.model.bins import CellBins, Histogram, Scatter
@@ -50,8 +52,8 @@ def _of_column(column: ColumnSummary, bins: CellBins) -> dict[str, QuantileInter
 def interval_of(histogram: Histogram, share: float, independent: float) -> QuantileInterval | None:
     """The order statistics between which the quantile lies with 95 %: their ranks are those of `independent`
     samples, as parts of all samples. None where the largest, or the smallest, is not enough for one end."""
-    counts = np.cumsum(histogram.counts)
-    n, size = int(counts[-1]), max(1, int(independent))
+    counts = list(accumulate(histogram.counts))
+    n, size = counts[-1], max(1, int(independent))
     one_side = (1 + CONFIDENCE) / 2
     high, from_above = (
         quantile_bound_rank(share, size, one_side),
@@ -60,42 +62,44 @@ def interval_of(histogram: Histogram, share: float, independent: float) -> Quant
     if high is None or from_above is None:
         return None
     low = size + 1 - from_above
-    first = int(np.searchsorted(counts, (low - 1) * n // size + 1))
-    last = int(np.searchsorted(counts, min(n, -(-high * n // size))))
+    first = bisect_left(counts, (low - 1) * n // size + 1)
+    last = bisect_left(counts, min(n, -(-high * n // size)))
     return QuantileInterval(histogram.lower_ns[first], histogram.upper_ns[last] - 1, size)
 
 
-def below_rows(scatter: Scatter) -> np.ndarray:
+def below_rows(scatter: Scatter) -> list[list[int]]:
     """How many samples of each column that has some lie in each row or below it."""
-    below = np.zeros(scatter.columns * scatter.rows)
-    below[np.fromiter(scatter.cells, np.int64)] = np.fromiter(scatter.counts, np.float64)
-    below = below.reshape(scatter.columns, scatter.rows).cumsum(axis=1)
-    return below[below[:, -1] > 0]
+    held = {column: [0] * scatter.rows for column in scatter.at}
+    for cell, count in zip(scatter.cells, scatter.counts, strict=True):
+        held[cell // scatter.rows][cell % scatter.rows] = count
+    return [list(accumulate(counts)) for counts in held.values() if any(counts)]
 
 
-def effective_size(below: np.ndarray, share: float) -> float | None:
+def effective_size(below: Sequence[Sequence[int]], share: float) -> float | None:
     """How many independent samples would vary as much: n divided by the index of dispersion of how many samples of
     each interval lie below a value near the quantile, sum (x - m p)^2 / (m p (1 - p)) / (intervals - 1), the largest
     of several numbers of intervals and at least 1. None where all samples are alike, or the intervals too few.
     `below`: of `below_rows`."""
-    sizes = below[:, -1]
-    if len(sizes) < FEWEST_STRETCHES:
+    if len(below) < FEWEST_STRETCHES:
         return None
-    edges = below.sum(axis=0) / sizes.sum()
-    between = np.flatnonzero((edges > 0) & (edges < 1))
-    if not len(between):
+    rows: list[int] = [sum(counts) for counts in zip(*below, strict=True)]
+    n = rows[-1]
+    odds = {row: math.log(under / (n - under)) for row, under in enumerate(rows) if 0 < under < n}
+    if not odds:
         return None
-    odds = np.log(edges[between] / (1 - edges[between]))
-    nearest = between[np.argmin(np.abs(odds - np.log(share / (1 - share))))]
-    return float(sizes.sum() / max(1.0, *(_index(below[:, nearest], sizes, each) for each in STRETCHES)))
+    wanted = math.log(share / (1 - share))
+    nearest = min(odds, key=lambda row: abs(odds[row] - wanted))
+    under, sizes = [counts[nearest] for counts in below], [counts[-1] for counts in below]
+    return n / max(1.0, *(_index(under, sizes, each) for each in STRETCHES))
 
 
-def _index(below: np.ndarray, sizes: np.ndarray, stretches: int) -> float:
-    starts = np.arange(n := min(stretches, len(sizes))) * len(sizes) // n
-    counted, all_ = np.add.reduceat(below, starts), np.add.reduceat(sizes, starts)
-    share = counted.sum() / all_.sum()
-    squares = (counted - all_ * share) ** 2 / (all_ * share * (1 - share))
-    return float(squares.sum() / (len(all_) - 1))
+def _index(below: Sequence[int], sizes: Sequence[int], stretches: int) -> float:
+    parts = min(stretches, len(sizes))
+    ends = [part * len(sizes) // parts for part in range(parts + 1)]
+    counted, all_ = ([sum(of[begin:end]) for begin, end in pairwise(ends)] for of in (below, sizes))
+    share = sum(counted) / sum(all_)
+    squares = ((x - m * share) ** 2 / (m * share * (1 - share)) for x, m in zip(counted, all_, strict=True))
+    return math.fsum(squares) / (parts - 1)
 
 
 def interval_over(values: Sequence[float]) -> tuple[float, float] | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.model.bins import TimeBlocks
+from howlate.model.summary import DeadlineSummary, OfCpu
 from howlate.model.tail import BLOCKS, TailSummary
 from howlate.statistics.describe import Int64s, ValueCounts, at_rank, exceedances
 from howlate.statistics.diagnose import declustered, extremal_index
@@ -64,6 +66,20 @@ class Clusters(Struct, frozen=True):
             "largest": int(sizes.max()),
             "by_stretch": _by_block(self.starts, length),
         }
+
+
+Counted = TypeVar("Counted", DeadlineSummary, OfCpu)
+
+
+def with_clusters(count: Counted, every: Sequence[Clusters], length: int) -> Counted:
+    """The counts with the clusters of their misses: of several threads those of each, in series of this length."""
+    if not count.misses:
+        return count
+    none = np.empty(0, np.int64)
+    starts = np.concatenate([none, *(of.starts for of in every)])
+    sizes = np.concatenate([none, *(of.sizes for of in every)])
+    figures: dict[str, Any] = Clusters(starts, sizes).figures(count.misses, length)
+    return replace(count, **figures)
 
 
 def clusters_of_misses(

@@ -18,6 +18,7 @@ from howlate.model.facts import Facts
 from howlate.model.loaded import CellContent, MeasuredKernel, RunContent
 from howlate.model.run import Run
 from howlate.model.summary import CellSummary
+from howlate.statistics.quantiles import with_intervals
 from howlate.statistics.valid import UNCHECKED
 from howlate.store.run_folder import BINS, CPUS, CellFiles, RunFolder
 
@@ -30,22 +31,23 @@ def load_run(
     *,
     bins: bool = True,
     kernels: bool = True,
-    intervals: bool = False,
+    intervals: bool | None = None,
     is_strict: bool = True,
     last: int | None = None,
 ) -> RunContent:
     """A run folder as a value, with the `last` of its whole cells alone if `last` is given.
     Without `bins`, only what tables need: no bins, frequencies or traces; without
-    `kernels`, no configurations; then `intervals` makes those of the quantiles of points that are not repeated, if
-    there ever was a bins.json. Samples are read only if that is wanted and is missing or damaged. Where bins or a
-    trace are damaged, DamagedError if `is_strict`; else the cell comes without them, and is named."""
+    `kernels`, no configurations. `intervals` makes those of the quantiles of points that are not repeated, if there
+    ever was a bins.json; None: where there are `bins`. Samples are read only if that is wanted and is missing or
+    damaged. Where bins or a trace are damaged, DamagedError if `is_strict`; else the cell comes without them, and is
+    named."""
     folder = RunFolder.at(path)
     run = folder.read_run()
     whole = folder.whole_cells(run)
     whole = whole if last is None else whole[-last:]
-    alone = _unrepeated(run) if intervals else set()
+    stated = set(whole) if intervals is None and bins else _unrepeated(run) if intervals else set()
     cells = [
-        _cell(folder.files(cell, run), bins=bins, intervals=cell in alone, is_strict=is_strict)
+        _cell(folder.files(cell, run), bins=bins, intervals=cell in stated, is_strict=is_strict)
         for cell in whole
     ]
     if bins:
@@ -76,15 +78,13 @@ def _cell(files: CellFiles, *, bins: bool, intervals: bool, is_strict: bool) -> 
         if is_strict:
             raise
         summary = _named(files, summary, problem)
-    if intervals or held is not None:
-        from howlate.statistics.quantiles import with_intervals  # with numpy, for which no run waits
-    if intervals and held is None and (BINS in files.known or os.path.lexists(files.folder / BINS)):
+    if intervals and (held is not None or BINS in files.known or os.path.lexists(files.folder / BINS)):
         try:
-            summary = with_intervals(summary, _bins(files))
+            summary = with_intervals(summary, held or _bins(files))
         except DamagedError as problem:
             summary = _named(files, summary, problem)
     return CellContent(
-        summary if held is None else with_intervals(summary, held),
+        summary,
         held,
         _mapping(record.get("header")),
         trailer,

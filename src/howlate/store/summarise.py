@@ -30,7 +30,6 @@ from howlate.model.tail import TailSummary
 from howlate.statistics.bins.drawn import BlockBins, block_width_ns, tail, time_blocks
 from howlate.statistics.bins.histogram import histogram, shift_of
 from howlate.statistics.bins.scatter import Filled, grid, row_of, scatter
-from howlate.statistics.deadline import with_clusters
 from howlate.statistics.describe import Int64s, ValueCounts, at_rank, exceedances
 from howlate.statistics.peaks import MOST_PEAKS, Peaks
 from howlate.statistics.stated import as_stated, samples_of, with_left_out
@@ -42,6 +41,7 @@ from howlate.statistics.tail import (
     summary_of_tail,
     theta_by_cpu,
     threshold,
+    with_clusters,
     with_swallowed,
 )
 from howlate.statistics.valid import failures, starved, warnings

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
-
-import numpy as np
 
 from howlate.model.bins import NO_BLOCKS, CellBins, ColumnBins, Histogram, Tail
 
@@ -46,11 +45,10 @@ def pool_tails(bins: Sequence[CellBins]) -> Tail:
     totals = [sum(b.histogram.counts) for b in held]
     if not held or not sum(totals):
         return Tail((), ())
-    values = np.unique(np.concatenate([np.asarray(b.tail.latency_ns, dtype=np.int64) for b in held]))
-    beyond = np.zeros(len(values))
+    values = sorted({value for b in held for value in b.tail.latency_ns})
+    beyond = [0.0] * len(values)
     for one, total in zip(held, totals, strict=True):
-        place = np.searchsorted(np.asarray(one.tail.latency_ns, dtype=np.int64), values, side="right") - 1
-        shares = np.asarray(one.tail.share_beyond)
-        beyond += total * np.where(place >= 0, shares[np.maximum(place, 0)], 1.0)
-    share = beyond / sum(totals)
-    return Tail(tuple(int(v) for v in values), tuple(float(s) for s in share))
+        shares = (1.0, *one.tail.share_beyond)
+        for place, value in enumerate(values):
+            beyond[place] += total * shares[bisect_right(one.tail.latency_ns, value)]
+    return Tail(tuple(values), tuple(count / sum(totals) for count in beyond))
