@@ -66,7 +66,7 @@ def test_show_asks_no_database(tmp_path: Path, options: list[str]) -> None:
     ).path
     code = (
         "import sys; from howlate.__main__ import main; main(sys.argv[1:]); "
-        "late = 'duckdb howlate.verdict.judge howlate.compare.compare howlate.measure.session tomllib '"
+        "late = 'duckdb numpy howlate.verdict.judge howlate.compare.compare howlate.measure.session tomllib '"
         "'howlate.why.explained_cells howlate.document.meaning'.split(); "
         "sys.exit(', '.join(name for name in late if name in sys.modules) or 0)"
     )
