@@ -25,7 +25,7 @@ def test_the_bins_follow_each_other_without_a_gap() -> None:
 @pytest.mark.parametrize("words", [(), ("--cpus=all",), ("--policy=other",)])
 def test_what_is_told_is_of_the_samples(probe: Path, tmp_path: Path, words: tuple[str, ...]) -> None:
     stream = ("--stream", str(tmp_path / "stream"))
-    done = run("cyclic", "--duration=1500ms", "--progress", "--quiet", *words, *stream)
+    done = run("cyclic", "--duration=2500ms", "--progress", "--quiet", *words, *stream)
     assert done.returncode == 0, done.stderr
     lines = [line for text in done.stdout.splitlines() if (line := parse_progress(text.encode())) is not None]
     assert lines

@@ -82,7 +82,7 @@ def test_rounds_are_measured_there_until_the_rate_is_decided(server: Server, tmp
 
 def test_an_interrupted_run_leaves_nothing_there_and_goes_on(server: Server, tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(
-        study_text("short", policy="other", activations="2500", period="1ms", axes={"load": ["none"]})
+        study_text("short", policy="other", activations="5000", period="1ms", axes={"load": ["none"]})
     )
     words = ["run", str(tmp_path / "study.toml"), "--target", server.target, "--out", str(tmp_path / "run")]
     argv = [sys.executable, "-m", "howlate", *words]

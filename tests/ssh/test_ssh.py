@@ -194,7 +194,7 @@ def test_a_disk_that_becomes_full_is_a_sentence(tmp_path: Path, monkeypatch: pyt
                     pass
 
         with pytest.raises(TargetError, match="no space is left on"):
-            target.run_cell(cell_of(target, 2500), tmp_path / "stream", Once(lambda: _until_full(fill)))
+            target.run_cell(cell_of(target, 60_000), tmp_path / "stream", Once(lambda: _until_full(fill)))
 
 
 def _until_full(fill: object) -> None:
