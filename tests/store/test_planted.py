@@ -116,9 +116,8 @@ def test_samples_that_were_replaced_at_equal_size_are_not_valid(folder: RunFolde
 
 
 def rewritten(file: Path, select: str) -> None:
-    with duckdb.connect() as database:
-        database.execute(f"CREATE TABLE t AS SELECT * FROM read_parquet('{file}')")
-        database.execute(f"COPY ({select}) TO '{file}' (FORMAT parquet)")
+    duckdb.execute(f"CREATE OR REPLACE TABLE t AS SELECT * FROM read_parquet('{file}')")
+    duckdb.execute(f"COPY ({select}) TO '{file}' (FORMAT parquet)")
     reseal(file.parent)
 
 
@@ -132,8 +131,7 @@ OTHER_VALUES = {
 
 
 def columns_of(file: Path) -> dict[str, str]:
-    with duckdb.connect() as database:
-        return {row[0]: row[1] for row in database.execute(f"DESCRIBE SELECT * FROM '{file}'").fetchall()}
+    return {row[0]: row[1] for row in duckdb.execute(f"DESCRIBE SELECT * FROM '{file}'").fetchall()}
 
 
 def each_of(file: Path, value: str, step: int) -> list[tuple[str, str]]:
@@ -171,8 +169,7 @@ def test_tables_of_other_types_are_no_traceback(folder: RunFolder, table: str, v
     else:
         rows = "0 AS load, 5::BIGINT AS time_ns, 1::BIGINT AS cpu_ns, 0::BIGINT AS units"
     if table != "samples":
-        with duckdb.connect() as database:
-            database.execute(f"COPY (SELECT {rows} FROM range(3)) TO '{file}' (FORMAT parquet)")
+        duckdb.execute(f"COPY (SELECT {rows} FROM range(3)) TO '{file}' (FORMAT parquet)")
     (cell / "bins.json").unlink()
     before = file.read_bytes()
     for name, kind in each_of(file, value, step):
