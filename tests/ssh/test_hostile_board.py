@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -40,40 +40,39 @@ class Board:
     """A machine that answers one of its commands otherwise."""
 
     def __init__(self, server: Server, folder: Path) -> None:
-        self.server, self._folder = server, folder
+        self.server, self._when = server, folder / "when"
+        self.answer_path, self.asked_path = folder / "answer", folder / "asked"
 
     def answers(self, when: str, script: str, mark: bool = True) -> None:
         """`script` in place of commands with `when` in them."""
-        (self._folder / "answer").write_text(("echo howlate:\n" if mark else "") + script)
-        (self._folder / "when").write_text(when)
+        self.answer_path.write_text(("echo howlate:\n" if mark else "") + script)
+        self._when.write_text(when)
 
     @property
     def asked(self) -> str:
-        asked = self._folder / "asked"
-        return asked.read_text() if asked.exists() else ""
+        return self.asked_path.read_text() if self.asked_path.exists() else ""
 
 
-@contextmanager
-def made_board(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Board]:
+@pytest.fixture(scope="module")
+def made_board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Board]:
+    folder = tmp_path_factory.mktemp("board")
     force = folder / "force"
     force.write_text(_SCRIPT % {"folder": folder})
     force.chmod(0o755)
-    (folder / "when").write_text("no such command")
-    (folder / "answer").write_text("")
-    try:
-        with serving(folder, monkeypatch, force=force) as server:
-            yield Board(server, folder)
-    finally:
-        # A board's command goes on where its reader has left.
-        for pid in with_word(f"sh {folder / 'answer'}"):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+    with pytest.MonkeyPatch.context() as patch, serving(folder, patch, force=force) as server:
+        yield Board(server, folder)
 
 
 @pytest.fixture
-def board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Board]:
-    with made_board(tmp_path, monkeypatch) as made:
-        yield made
+def board(made_board: Board) -> Iterator[Board]:
+    made_board.asked_path.unlink(missing_ok=True)
+    made_board.answers("no such command", "")
+    yield made_board
+    made_board.server.cut()
+    # A board's command goes on where its reader has left.
+    for pid in with_word(f"sh {made_board.answer_path}"):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 @pytest.fixture
