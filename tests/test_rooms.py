@@ -130,7 +130,13 @@ print([int(main(words.split())) for words in sys.argv[1:]], file=sys.stderr)
 """
 
 
-@pytest.mark.parametrize("room", rooms.ROOMS)
+@pytest.mark.parametrize(
+    "room",
+    [
+        pytest.param(room, marks=[pytest.mark.sweep] * (room not in ("verdict", "lab")))
+        for room in rooms.ROOMS
+    ],
+)
 def test_a_run_is_measured_and_shown_without_a_room(room: str, tmp_path: Path) -> None:
     """And without those that import it: in a copy of the package that has no such folders."""
     gone = {room}

@@ -12,7 +12,7 @@ from probe.drive import probe_list, run
 from probe.stops import ASKED, INCONCLUSIVE, LOADS, Ended, ends, whole_s
 from processes import until
 
-QUICK, LONG = 4, 1000
+QUICK, LONG = 2, 1000
 ANY = (signal.SIGKILL, *ASKED)
 SETTINGS = {
     "compaction": ("/proc/sys/vm/compaction_proactiveness", "6"),

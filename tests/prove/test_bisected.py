@@ -269,7 +269,7 @@ def test_one_window_or_seed_a_step_would_name_some_of_them(
     assert named_without_a_meaning(search) > 20
 
 
-LISTS = pytest.mark.parametrize("lists", [300, pytest.param(2_000, marks=pytest.mark.sweep)])
+LISTS = pytest.mark.parametrize("lists", [100, pytest.param(2_000, marks=pytest.mark.sweep)])
 
 
 @LISTS
