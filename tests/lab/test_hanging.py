@@ -52,7 +52,10 @@ def ended(on: Bench, how: str, limits: Limits) -> tuple[str, float]:
     return caught.value.message, used[-1]
 
 
-@pytest.mark.parametrize(("how", "what"), HANGS)
+@pytest.mark.parametrize(
+    ("how", "what"),
+    [pytest.param(*hang, marks=[pytest.mark.sweep] * (hang[1] in (LOOPS, LOST_TIMER))) for hang in HANGS],
+)
 def test_a_kernel_that_hangs_is_ended_and_named(
     tmp_path: Path, booted: Path, monkeypatch: pytest.MonkeyPatch, how: str, what: str
 ) -> None:
