@@ -25,7 +25,7 @@ os.environ.setdefault("HOWLATE_QUIET_S", "0")
 AT_LEISURE = [HealthCheck.too_slow]
 # A run draws the same examples as the one before it: what fails is of the change. `./dev search` draws new ones.
 settings.register_profile(
-    "howlate", deadline=None, suppress_health_check=AT_LEISURE, derandomize=True, max_examples=50
+    "howlate", deadline=None, suppress_health_check=AT_LEISURE, derandomize=True, max_examples=30
 )
 settings.register_profile("search", deadline=None, suppress_health_check=AT_LEISURE, max_examples=2000)
 settings.load_profile("howlate")
