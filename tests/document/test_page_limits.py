@@ -42,6 +42,7 @@ SWEPT = (
 )
 """Kinds that take a minute each, or have the same parts as others."""
 SCREEN, PHONE = (1280, 1000), (390, 2 * 844)
+"""Width, and the height that the answer has room in."""
 BOTTOM = "return document.querySelector('.chips').getBoundingClientRect().bottom + scrollY"
 WIDE = (
     "return [document.documentElement, ...document.querySelectorAll('.scroll')]"
@@ -157,12 +158,14 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def keeps_limits(browser: Any, page: Path, largest: int = LARGEST) -> None:
-    """Its size, and what is seen of it on a screen, on a phone and on paper. The phone's is the last."""
+def keeps_limits(browser: Any, page: Path, largest: int = LARGEST, *, of_a_run: bool = False) -> None:
+    """Its size, and what is seen of it on a screen, on a phone and on paper. The phone's is the last. That of one run
+    has its answer at once."""
     assert page.stat().st_size < largest
-    for width, dark in ((SCREEN[0], False), (PHONE[0], True)):
+    for (width, height), dark in ((SCREEN, False), (PHONE, True)):
         size(browser, width, dark)
         visit(browser, page)
+        assert not of_a_run or browser.execute_script(BOTTOM) <= height
         assert browser.execute_script(WIDE) == browser.execute_script(COVERED) == []
         assert axe(browser) == []
         if width == SCREEN[0]:
@@ -191,11 +194,8 @@ def test_a_page_of_every_kind_keeps_its_limits(browser: Any, stored: Path, tmp_p
     content = MADE[kind]() if kind in MADE else load_run(stored / kind)
     page = tmp_path / "report.html"
     page.write_text(html.render([content], folder="runs/20260102T030405-check"), encoding="utf-8")
-    keeps_limits(browser, page, html.LARGEST if len(content.cells) > 40 else LARGEST)
-    for width, height in (PHONE, SCREEN):
-        size(browser, width)
-        visit(browser, page)
-        assert browser.execute_script(BOTTOM) <= height
+    largest = html.LARGEST if len(content.cells) > 40 else LARGEST
+    keeps_limits(browser, page, largest, of_a_run=True)
     word = browser.execute_script("return document.querySelector('h1 b').textContent")
     assert word in ("PASS", "FAIL", "INCONCLUSIVE", "MEASURED") and browser.title.startswith(word)
     assert browser.execute_script("return document.querySelectorAll('h1 .sign path').length") == 1

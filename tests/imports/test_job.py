@@ -23,6 +23,7 @@ from howlate.store import elsewhere
 from howlate.store.elsewhere import JOB
 from howlate.store.job_folder import JobFolder
 from store.streams import stream
+from swept import crossed
 
 DEFAULTS = {
     "timer": "clock_nanosleep",
@@ -139,26 +140,28 @@ def test_what_the_job_asked_for_is_believed(job: Job) -> None:
     assert (tally.exit_code, job.read().notes, job.read().run.warnings) == (ExitCode.DONE, (), ())
 
 
-@pytest.mark.parametrize(
-    ("changed", "why"),
-    [
-        ({"period": "5ms"}, "period 5ms instead of 1ms"),
-        ({"activations": "300"}, "activations 300 instead of 3"),
-        ({"load": ["cpu:50"]}, "load cpu:50 instead of none"),
-        ({"timer": "timerfd"}, "timer timerfd instead of clock_nanosleep"),
-        ({"dither": True}, "dither on instead of off"),
-        ({"threshold": "100us"}, "threshold 100us instead of none"),
-        ({"policy": "fifo:20"}, "policy fifo:20 instead of fifo:80"),
-        ({"knob": ["thp=never"]}, "knob thp=never instead of none"),
-        ({"warm_up": "9ms"}, "warm-up 9ms instead of 100ms"),
-    ],
-)
-@pytest.mark.parametrize("head", [{}, OLDER_PROBE], ids=["told", "untold"])
-def test_a_stream_that_was_measured_otherwise_is_not_believed(
-    job: Job, changed: dict[str, Any], why: str, head: dict[str, Any]
-) -> None:
+HEADS: dict[str, dict[str, Any]] = {
+    "told": {},
+    "untold": OLDER_PROBE,
+    "told in part": {"given": ["period", "activations"]},
+}
+OTHERWISE: dict[str, dict[str, Any]] = {
+    "period 5ms instead of 1ms": {"period": "5ms"},
+    "activations 300 instead of 3": {"activations": "300"},
+    "load cpu:50 instead of none": {"load": ["cpu:50"]},
+    "timer timerfd instead of clock_nanosleep": {"timer": "timerfd"},
+    "dither on instead of off": {"dither": True},
+    "threshold 100us instead of none": {"threshold": "100us"},
+    "policy fifo:20 instead of fifo:80": {"policy": "fifo:20"},
+    "knob thp=never instead of none": {"knob": ["thp=never"]},
+    "warm-up 9ms instead of 100ms": {"warm_up": "9ms"},
+}
+
+
+@pytest.mark.parametrize(("head", "why"), crossed(["told", "untold"], [*OTHERWISE]))
+def test_a_stream_that_was_measured_otherwise_is_not_believed(job: Job, head: str, why: str) -> None:
     """The cell is missing, with a sentence and a remedy; the others are there."""
-    job.put(1, measured(CELLS[0], 77, head, **changed))
+    job.put(1, measured(CELLS[0], 77, HEADS[head], **OTHERWISE[why]))
     session, tally = job.taken()
     assert session.folder.whole_cells() == NAMES[1:]
     assert tally.exit_code is ExitCode.BROKEN
@@ -166,23 +169,20 @@ def test_a_stream_that_was_measured_otherwise_is_not_believed(
     assert "--emit-job" in tally.failures[0].remedy
 
 
-@pytest.mark.parametrize(
-    "spelt",
-    [
-        {"period": "1000us"},
-        {"cpus": "0-3"},
-        {"policy": "other"},
-        {"record": "memory"},
-        {"seed": "4711"},
-        {"duration": "10s"},
-        {"new_option": "of a later probe"},
-    ],
-)
-@pytest.mark.parametrize("head", [{"given": ["period", "activations"]}, OLDER_PROBE], ids=["told", "untold"])
-def test_what_the_probe_chooses_or_spells_otherwise_is_believed(
-    job: Job, spelt: dict[str, str], head: dict[str, Any]
-) -> None:
-    job.put(1, measured(CELLS[0], 77, head, **spelt))
+SPELT = {
+    "period": "1000us",
+    "cpus": "0-3",
+    "policy": "other",
+    "record": "memory",
+    "seed": "4711",
+    "duration": "10s",
+    "new_option": "of a later probe",
+}
+
+
+@pytest.mark.parametrize(("head", "option"), crossed(["told in part", "untold"], [*SPELT]))
+def test_what_the_probe_chooses_or_spells_otherwise_is_believed(job: Job, head: str, option: str) -> None:
+    job.put(1, measured(CELLS[0], 77, HEADS[head], **{option: SPELT[option]}))
     assert job.taken()[0].folder.whole_cells() == NAMES
 
 

@@ -13,12 +13,12 @@ from lab.guests import LIMITS, RT, bench, with_cpus
 
 CELLS = {
     "cyclic": ("cyclic", "--activations=300"),
-    "switch": ("switch", "--by=mutex", "--switches-per-point=1000", "--points=20"),
-    "switches": ("switch", "--switches-per-point=2", "--points=20000"),
+    "switch": ("switch", "--by=mutex", "--switches-per-point=1000", "--points=10"),
+    "switches": ("switch", "--switches-per-point=2", "--points=10000"),
     "preemption": ("preemption", "--points=1000"),
-    "timer": ("timer", "--timer=clock_nanosleep", "--sleep=5us", "--points=10000"),
-    "spin": ("timer", "--timer=spin", "--sleep=50us", "--points=2000"),
-    "clock": ("clock", "--points=300000"),
+    "timer": ("timer", "--timer=clock_nanosleep", "--sleep=5us", "--points=5000"),
+    "spin": ("timer", "--timer=spin", "--sleep=50us", "--points=1000"),
+    "clock": ("clock", "--points=150000"),
     "hardware-gap": ("hardware-gap", "--duration=360ms", "--window=1s", "--width=500ms", "--threshold=1ms"),
     "unmeasured": ("unmeasured", "--duration=300ms", "--load=cpu:50"),
 }

@@ -38,6 +38,7 @@ from howlate.targets import Outcome, Progress
 from howlate.words.say import english
 from howlate.words.statement import Statement
 from rights import without_rights
+from swept import crossed
 
 ASKED = RunRequest(study(axes={"load": ("none", "cpu:50", "cpu:100")}, order=Order("interleaved", 0, 2)))
 
@@ -179,11 +180,14 @@ def test_a_full_disk_ends_the_run_and_keeps_what_is_whole(
     assert len(RunFolder.open(out).whole_cells()) == 2
 
 
-@pytest.mark.parametrize("step", ["ingest", "summarise"])
 @pytest.mark.parametrize(
-    "end", [KeyboardInterrupt(), StorageError(REMEDIED(problem="the disk is full", remedy=""))]
+    ("step", "end", "place"),
+    crossed(
+        ["ingest", "summarise"],
+        [KeyboardInterrupt(), StorageError(REMEDIED(problem="the disk is full", remedy=""))],
+        ["memory", "disk"],
+    ),
 )
-@pytest.mark.parametrize("place", ["memory", "disk"])
 def test_what_was_measured_is_not_measured_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, end: BaseException, place: str
 ) -> None:

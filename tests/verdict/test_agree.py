@@ -149,7 +149,7 @@ test_answers.py)."""
 @pytest.mark.parametrize("names", SEVERAL, ids=lambda names: names[0])
 def test_a_trend_is_that_of_its_own_column(names: tuple[str, str], tmp_path: Path) -> None:
     """Whether the column beside it, which has none, comes first and has the larger values, or not."""
-    cases = itertools.product(itertools.permutations(names), (0, 190_000))
+    cases = zip(itertools.permutations(names), (0, 190_000), strict=True)
     for number, (order, level) in enumerate(cases):
         columns = {order[0]: [value + level for value in calm(1)], order[1]: rising(2)}
         row = everywhere(a_row(tmp_path / str(number), of_points(columns, names)))
