@@ -1,38 +1,35 @@
 """The page of the benchmarks: made from their figures, not from their prose."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
-BENCH = Path(__file__).resolve().parent.parent / "bench"
-PROGRAM = """
-import sys
-sys.path.insert(0, {bench!r})
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
+
 import table
-from figures import Figure
-table.run = lambda entry: {figures}
-sys.argv = ["table", "--out", {page!r}, *{words!r}]
-sys.exit(table.main())
-"""
+from figures import Figure, all_kept, read
 
 
-def _table(page: Path, figures: str, *words: str) -> int:
-    program = PROGRAM.format(bench=str(BENCH), figures=figures, page=str(page), words=words)
-    return subprocess.run([sys.executable, "-c", program], timeout=120, stdout=subprocess.DEVNULL).returncode
+def _table(page: Path, figures: list[Figure] | int, *words: str) -> int:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(table, "run", lambda _: figures)
+        patch.setattr(sys, "argv", ["table", "--out", str(page), *words])
+        return table.main()
 
 
 def test_a_limit_that_is_not_kept_is_in_the_page_and_in_the_exit_code(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    assert _table(page, "[Figure('time', 1.25, 's', at_most=1)]", "--only", "startup") == 1
+    assert _table(page, [Figure("time", 1.25, "s", at_most=1)], "--only", "startup") == 1
     assert "| time | **1.25 s (at most 1)** |" in page.read_text()
 
 
 def test_what_was_not_run_again_keeps_its_section(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    assert _table(page, "[Figure('before', 7)]", "--only", "startup") == 0
+    assert _table(page, [Figure("before", 7)], "--only", "startup") == 0
     before = page.read_text()
-    assert _table(page, "[Figure('after', 8, at_least=8)]", "--only", "resume") == 0
+    assert _table(page, [Figure("after", 8, at_least=8)], "--only", "resume") == 0
     after = page.read_text()
     startup = before[before.index("## startup") :]
     assert startup in after and "| after | 8 (at least 8) |" in after
@@ -41,15 +38,15 @@ def test_what_was_not_run_again_keeps_its_section(tmp_path: Path) -> None:
 
 def test_a_benchmark_that_could_not_run_is_an_error_and_keeps_its_figures(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    _table(page, "[Figure('before', 7)]", "--only", "startup")
+    _table(page, [Figure("before", 7)], "--only", "startup")
     before = page.read_text()
-    assert _table(page, "4", "--only", "startup") == 4
+    assert _table(page, 4, "--only", "startup") == 4
     assert page.read_text() == before
 
 
 def test_a_benchmark_that_this_machine_cannot_run_is_left_out(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    assert _table(page, "3", "--only", "startup") == 0
+    assert _table(page, 3, "--only", "startup") == 0
     assert "## startup" in page.read_text()
 
 
@@ -62,9 +59,9 @@ def test_a_case_is_one_line_with_a_column_for_each_measure(tmp_path: Path) -> No
         "a, y: held",
         "a, z: cost",
     )
-    figures = ", ".join(f"Figure({name!r}, {number})" for number, name in enumerate(names, 1))
     page = tmp_path / "page.md"
-    assert _table(page, f"[{figures}]", "--only", "startup") == 0
+    figures = [Figure(name, number) for number, name in enumerate(names, 1)]
+    assert _table(page, figures, "--only", "startup") == 0
     part = page.read_text().partition("## startup")[2].partition("## ")[0]
     lines = [line for line in part.splitlines() if line.startswith("|") and "---" not in line]
     assert lines == [
@@ -78,11 +75,6 @@ def test_a_case_is_one_line_with_a_column_for_each_measure(tmp_path: Path) -> No
 
 
 def test_figures_are_read_back_as_written(tmp_path: Path) -> None:
-    program = (
-        f"import sys; sys.path.insert(0, {str(BENCH)!r}); from pathlib import Path; import figures as f; "
-        "made = [f.Figure('a', 1.5, 'us', at_most=2), f.Figure('b', 3, at_least=4)]; "
-        "assert not f.all_kept(made, Path(sys.argv[1])) and f.read(Path(sys.argv[1])) == made"
-    )
-    file = tmp_path / "figures.json"
-    subprocess.run([sys.executable, "-c", program, str(file)], check=True)
+    file, made = tmp_path / "figures.json", [Figure("a", 1.5, "us", at_most=2), Figure("b", 3, at_least=4)]
+    assert not all_kept(made, file) and read(file) == made
     assert [each["name"] for each in json.loads(file.read_text())] == ["a", "b"]
