@@ -38,6 +38,12 @@ MEASURING = Measuring("cyclic", {"activations": "1200", "period": "1ms", "policy
 ASKED = AdviceRequest(MEASURING, knobs="cpu_dma_latency,thp", pairs=8)
 
 
+@pytest.fixture(autouse=True)
+def _database_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No thread of it is in the way of what is made up, and to open it for each of 40 cells takes a second."""
+    monkeypatch.setattr("howlate.store.duck.close_idle", lambda: None)
+
+
 class KnobMachine(FakeTarget):
     """Its latencies are multiplied by the factors of the knobs that are set."""
 
