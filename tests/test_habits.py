@@ -91,7 +91,3 @@ def test_types_of_the_probe_are_examined() -> None:
     source = "class Bell;\nclass Bell {\n  enum class Kind { a };\n  struct TimerKind {};\n};\n"
     marks = list(lint.marks_of_cpp(ROOT / "probe/src/example.hpp", source))
     assert [(mark.line, mark.text) for mark in marks] == [(2, "Bell"), (3, "Kind")]
-
-
-def test_no_place_is_left() -> None:
-    assert [str(mark) for path in lint.files([]) for mark in lint.marks(path)] == []
