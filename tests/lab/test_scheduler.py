@@ -82,7 +82,7 @@ def test_fair_equals_take_turns_of_a_tick(standard: Bench, equals: tuple[int, ..
 
 @pytest.mark.parametrize("values", [(-5, 10), pytest.param((0, 5), marks=pytest.mark.sweep)])
 def test_two_tasks_share_the_cpu_by_the_kernels_weights(standard: Bench, values: tuple[int, ...]) -> None:
-    shares = (PROBE, *ASKED, "--question=shares", "--points=8")
+    shares = (PROBE, *ASKED, "--question=shares", "--points=4")
     for cell in _cells(standard, [(*shares, f"--nice={nice}") for nice in values]):
         assert cell["outcomes"]["share"] == pytest.approx(cell["outcomes"]["expected_share"], abs=0.005)
 
