@@ -10,6 +10,7 @@ import pytest
 
 from howlate.system.paths import ROOT
 from processes import completed, environment
+from swept import crossed
 
 IMPORTS = """
 import importlib, json, pkgutil, sys
@@ -57,8 +58,7 @@ COMMANDS = (
 )
 
 
-@pytest.mark.parametrize("kind", ["files", "packages"])
-@pytest.mark.parametrize("launcher", ["howlate", "dev"])
+@pytest.mark.parametrize(("kind", "launcher"), crossed(["packages", "files"], ["howlate", "dev"]))
 def test_no_module_of_the_working_folder_is_executed(planted: Path, kind: str, launcher: str) -> None:
     executed = planted / "executed"
     environment = {
