@@ -76,17 +76,17 @@ def tasks() -> list[Task]:
     return found
 
 
-def step_task(task: Task) -> Steps:
+def step_task(task: Task, count: int = 9) -> Steps:
     """Activations of the probe's measuring thread. What a busy machine adds (another path of a late activation) comes
     and goes, so that a loop beyond its limit is stepped through again, twice at most."""
-    steps = _stepped(task)
+    steps = _stepped(task, count)
     for _again in range(2):
         if steps.own > task.own_limit:
-            steps = _stepped(task)
+            steps = _stepped(task, count)
     return steps
 
 
-def _stepped(task: Task) -> Steps:
+def _stepped(task: Task, count: int) -> Steps:
 
     def command(period_ns: int) -> list[str]:
         options = [
@@ -106,7 +106,7 @@ def _stepped(task: Task) -> Steps:
         schedule = ["--period", f"{period_ns}ns", "--late-policy", task.late_policy, *dither]
         return [str(probe_path()), "cyclic", *schedule, "--activations", "1000000", *options]
 
-    return step(command, "measure/" if task.scheduled else "timer/", BUDGETS[task.timer].calls[-1])
+    return step(command, "measure/" if task.scheduled else "timer/", BUDGETS[task.timer].calls[-1], count)
 
 
 def step_cyclictest() -> Steps:

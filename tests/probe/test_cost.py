@@ -39,7 +39,7 @@ def _tasks() -> list[Any]:
 
 @pytest.mark.parametrize("task", _tasks(), ids=str)
 def test_an_activation_makes_the_calls_it_is_about_and_keeps_within_its_instructions(task: Task) -> None:
-    steps = step_task(task)
+    steps = step_task(task, 5)
     assert steps.calls == {BUDGETS[task.timer].calls}
     assert steps.own <= task.own_limit
     assert steps.faults == 0
